@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock;
+
+import java.util.Optional;
+import java.util.OptionalLong;
+
+/**
+ * What running work can know about the lock that guards it.
+ *
+ * @since 0.1.0
+ */
+public interface LockContext {
+
+	/**
+	 * Return the key that is locked.
+	 * @return the key
+	 */
+	AdvisoryLockKey key();
+
+	/**
+	 * Return how long the lock lives.
+	 * @return the scope
+	 */
+	LockScope scope();
+
+	/**
+	 * Return whether the lock is held as far as this application knows.
+	 * @return {@code false} once the lock was released or found to be lost
+	 */
+	boolean isHeld();
+
+	/**
+	 * Make sure that the lock is held as far as this application knows.
+	 * @throws LockLostException if it is not
+	 */
+	void checkHeld() throws LockLostException;
+
+	/**
+	 * Return a number that is higher than that of every earlier run of the key, for
+	 * guarding writes to other systems.
+	 * @return the token, or empty when this run is not recorded in a ledger, which is
+	 * where the number comes from
+	 */
+	OptionalLong fencingToken();
+
+	/**
+	 * Return the context of the innermost run that the current thread is in.
+	 * @return the context, or empty outside a run
+	 */
+	static Optional<LockContext> current() {
+		return LockContextHolder.current();
+	}
+
+}

@@ -1,0 +1,48 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock;
+
+import org.springframework.dao.ConcurrencyFailureException;
+
+/**
+ * Thrown when a lock ended while its holder was still running: another instance may run
+ * the same work now.
+ *
+ * @since 0.1.0
+ */
+public class LockLostException extends ConcurrencyFailureException {
+
+	private final AdvisoryLockKey key;
+
+	/**
+	 * Create an exception for a key whose lock was lost.
+	 * @param key the key that is no longer locked
+	 */
+	public LockLostException(AdvisoryLockKey key) {
+		super("Lost advisory lock '" + key + "' while its holder was running");
+		this.key = key;
+	}
+
+	/**
+	 * Return the key whose lock was lost.
+	 * @return the key
+	 */
+	public AdvisoryLockKey getKey() {
+		return this.key;
+	}
+
+}

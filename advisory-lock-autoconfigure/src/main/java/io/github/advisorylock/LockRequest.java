@@ -1,0 +1,173 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * Which lock to take, and how to ask for it. Immutable: each method returns a changed
+ * copy.
+ *
+ * @since 0.1.0
+ */
+public final class LockRequest {
+
+	private final @Nullable AdvisoryLockKey key;
+
+	private final @Nullable String name;
+
+	private final @Nullable String namespace;
+
+	private final @Nullable LockScope scope;
+
+	private final LockMode mode;
+
+	private final @Nullable Duration waitFor;
+
+	private LockRequest(@Nullable AdvisoryLockKey key, @Nullable String name, @Nullable String namespace,
+			@Nullable LockScope scope, LockMode mode, @Nullable Duration waitFor) {
+		this.key = key;
+		this.name = name;
+		this.namespace = namespace;
+		this.scope = scope;
+		this.mode = mode;
+		this.waitFor = waitFor;
+	}
+
+	/**
+	 * Create a request for a named lock. The name is looked up in the default namespace,
+	 * {@code advisory-lock.namespace}, unless {@link #namespace(String)} says otherwise,
+	 * and turned into a key by the {@link AdvisoryLockKeyFactory}.
+	 * @param key the name of the lock, not empty
+	 * @return a request for an exclusive lock
+	 */
+	public static LockRequest of(String key) {
+		Assert.hasText(key, "'key' must not be empty");
+		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null);
+	}
+
+	/**
+	 * Create a request for the given key as it is.
+	 * @param key the key
+	 * @return a request for an exclusive lock
+	 */
+	public static LockRequest of(AdvisoryLockKey key) {
+		Assert.notNull(key, "'key' must not be null");
+		return new LockRequest(key, null, null, null, LockMode.EXCLUSIVE, null);
+	}
+
+	/**
+	 * Use the given namespace instead of the default one.
+	 * @param namespace the namespace, empty for none; without a slash
+	 * @return a changed copy
+	 */
+	public LockRequest namespace(String namespace) {
+		Assert.notNull(namespace, "'namespace' must not be null");
+		Assert.state(this.key == null, "'namespace' must not be set on a request for a ready-made key");
+		return new LockRequest(null, this.name, namespace, this.scope, this.mode, this.waitFor);
+	}
+
+	/**
+	 * Set how long the lock lives.
+	 * <p>
+	 * By default {@link AdvisoryLockOperations#execute} takes a
+	 * {@link LockScope#TRANSACTION} lock and {@link AdvisoryLockOperations#tryAcquire} a
+	 * {@link LockScope#SESSION} lock.
+	 * @param scope the scope
+	 * @return a changed copy
+	 */
+	public LockRequest scope(LockScope scope) {
+		Assert.notNull(scope, "'scope' must not be null");
+		return new LockRequest(this.key, this.name, this.namespace, scope, this.mode, this.waitFor);
+	}
+
+	/**
+	 * Set who may hold the key together with this request.
+	 * <p>
+	 * By default {@link LockMode#EXCLUSIVE}.
+	 * @param mode the mode
+	 * @return a changed copy
+	 */
+	public LockRequest mode(LockMode mode) {
+		Assert.notNull(mode, "'mode' must not be null");
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, mode, this.waitFor);
+	}
+
+	/**
+	 * Set how long to wait for a lock that is busy.
+	 * <p>
+	 * By default {@code advisory-lock.wait-for}, which by default does not wait.
+	 * @param waitFor the longest time to wait, zero to not wait
+	 * @return a changed copy
+	 */
+	public LockRequest waitFor(Duration waitFor) {
+		Assert.notNull(waitFor, "'waitFor' must not be null");
+		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, waitFor);
+	}
+
+	/**
+	 * Return the key of this request.
+	 * @param defaultNamespace the namespace for a request that does not name one
+	 * @param keyFactory makes the key of a request that was created by name
+	 * @return the key
+	 */
+	public AdvisoryLockKey key(String defaultNamespace, AdvisoryLockKeyFactory keyFactory) {
+		if (this.key != null) {
+			return this.key;
+		}
+		Assert.state(this.name != null, "'name' must not be null");
+		return keyFactory.createKey((this.namespace != null) ? this.namespace : defaultNamespace, this.name);
+	}
+
+	/**
+	 * Return how long the lock shall live.
+	 * @return the scope, {@code null} to leave it to the operation
+	 */
+	public @Nullable LockScope scope() {
+		return this.scope;
+	}
+
+	/**
+	 * Return who may hold the key together with this request.
+	 * @return the mode
+	 */
+	public LockMode mode() {
+		return this.mode;
+	}
+
+	/**
+	 * Return how long to wait for a lock that is busy.
+	 * @return the longest time to wait, {@code null} for the default
+	 */
+	public @Nullable Duration waitFor() {
+		return this.waitFor;
+	}
+
+	@Override
+	public String toString() {
+		Object key = (this.key != null) ? this.key
+				: (this.namespace != null) ? this.namespace + "/" + this.name : this.name;
+		return "LockRequest[" + key + ", scope=" + this.scope + ", mode=" + this.mode + ", waitFor=" + this.waitFor
+				+ "]";
+	}
+
+}

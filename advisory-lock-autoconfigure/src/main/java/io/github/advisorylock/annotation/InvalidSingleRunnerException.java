@@ -1,0 +1,78 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.reflect.Method;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown at start-up when a {@link SingleRunner} method can't do what it says.
+ *
+ * @since 0.1.0
+ */
+public class InvalidSingleRunnerException extends RuntimeException {
+
+	private final String beanName;
+
+	private final Method method;
+
+	private final String action;
+
+	/**
+	 * Create an exception.
+	 * @param beanName the name of the bean
+	 * @param method the annotated method
+	 * @param problem what is wrong, starting with the attribute it is about or with a
+	 * verb
+	 * @param action what to change
+	 * @param cause what was wrong underneath, if anything
+	 */
+	public InvalidSingleRunnerException(String beanName, Method method, String problem, String action,
+			@Nullable Throwable cause) {
+		super("@SingleRunner method '" + method.getName() + "' of class '" + method.getDeclaringClass().getName()
+				+ "' on bean '" + beanName + "' " + problem, cause);
+		this.beanName = beanName;
+		this.method = method;
+		this.action = action;
+	}
+
+	/**
+	 * Return the name of the bean.
+	 * @return the bean name
+	 */
+	public String getBeanName() {
+		return this.beanName;
+	}
+
+	/**
+	 * Return the annotated method.
+	 * @return the method
+	 */
+	public Method getMethod() {
+		return this.method;
+	}
+
+	/**
+	 * Return what to change, as a full sentence.
+	 * @return the action
+	 */
+	public String getAction() {
+		return this.action;
+	}
+
+}

@@ -1,0 +1,110 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.Expression;
+import org.springframework.expression.ParserContext;
+import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.expression.spel.standard.SpelExpressionParser;
+import org.springframework.expression.spel.support.SimpleEvaluationContext;
+import org.springframework.util.StringUtils;
+
+/**
+ * The text of a key with expressions over the arguments of a method. Parsed and checked
+ * once; the value of an expression becomes part of the key and is never looked at again.
+ */
+final class KeyTemplate {
+
+	private final String text;
+
+	private final List<Expression> parts;
+
+	private final Map<String, Integer> parameters;
+
+	private KeyTemplate(String text, List<Expression> parts, Map<String, Integer> parameters) {
+		this.text = text;
+		this.parts = parts;
+		this.parameters = parameters;
+	}
+
+	/**
+	 * Parse a template.
+	 * @param text the text, with its placeholders resolved
+	 * @param parameterNames the names of the method's parameters, {@code null} if they
+	 * are not known
+	 * @throws org.springframework.expression.ParseException if the text can't be parsed
+	 * @throws IllegalArgumentException if an expression uses what it can't have
+	 */
+	static KeyTemplate parse(String text, @Nullable String @Nullable [] parameterNames) {
+		Expression expression = new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION);
+		List<Expression> parts = new ArrayList<>();
+		KeyExpressions.split(expression, parts);
+		Map<String, Integer> parameters = new HashMap<>();
+		for (int i = 0; parameterNames != null && i < parameterNames.length; i++) {
+			String name = parameterNames[i];
+			if (name != null) {
+				parameters.put(name, i);
+			}
+		}
+		for (Expression part : parts) {
+			if (part instanceof SpelExpression spel) {
+				KeyExpressions.check(spel, parameters.keySet(), parameterNames != null);
+			}
+		}
+		return new KeyTemplate(text, parts, parameters);
+	}
+
+	/**
+	 * Return whether every call has the same key.
+	 */
+	boolean isFixed() {
+		return this.parts.stream().allMatch(LiteralExpression.class::isInstance);
+	}
+
+	String text() {
+		return this.text;
+	}
+
+	/**
+	 * Evaluate the template for the arguments of one call.
+	 * @throws IllegalArgumentException if the result would not identify anything
+	 */
+	String evaluate(@Nullable Object[] arguments) {
+		EvaluationContext context = SimpleEvaluationContext.forReadOnlyDataBinding().withInstanceMethods().build();
+		this.parameters.forEach((name, index) -> context.setVariable(name, arguments[index]));
+		StringBuilder key = new StringBuilder();
+		for (Expression part : this.parts) {
+			String value = part.getValue(context, String.class);
+			if (!StringUtils.hasLength(value) && part instanceof SpelExpression) {
+				throw new IllegalArgumentException("Failed to evaluate key '" + this.text + "': '#{"
+						+ part.getExpressionString() + "}' is " + ((value != null) ? "empty" : "null"));
+			}
+			key.append(value);
+		}
+		return key.toString();
+	}
+
+}

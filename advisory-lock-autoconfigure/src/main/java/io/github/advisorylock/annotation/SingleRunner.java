@@ -1,0 +1,126 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import io.github.advisorylock.LockScope;
+
+import org.springframework.aot.hint.annotation.Reflective;
+import org.springframework.core.annotation.AliasFor;
+
+/**
+ * Runs a method on one instance of the application at a time, guarded by an advisory lock
+ * of its PostgreSQL database. Meant for {@code @Scheduled} methods, and works on any
+ * method of a Spring bean:
+ *
+ * <pre class="code">
+ * &#64;Scheduled(cron = "0 0 3 * * *")
+ * &#64;SingleRunner(key = "nightly-report")
+ * void report() {
+ *     // runs on the instance that is first; the others skip it
+ * }
+ * </pre>
+ *
+ * <p>
+ * A call that is skipped returns nothing, {@code null}, an empty {@code Optional}, or a
+ * {@link io.github.advisorylock.LockResult} with the outcome. May be used as a
+ * meta-annotation.
+ *
+ * @since 0.1.0
+ * @see io.github.advisorylock.AdvisoryLockOperations
+ */
+@Documented
+@Reflective
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+public @interface SingleRunner {
+
+	/**
+	 * Alias for {@link #key()}.
+	 * @return the name of the lock
+	 */
+	@AliasFor("key")
+	String value() default "";
+
+	/**
+	 * The name of the lock, which identifies one job: literal text with
+	 * <code>${placeholders}</code>, which are resolved once at start-up, and
+	 * <code>#{expressions}</code> over the arguments by name, as in
+	 * <code>"export:#{#userId}"</code>, which are evaluated for each call. The value of
+	 * an argument is data and never evaluated. Two methods with the same key are a
+	 * start-up error unless both declare {@link #allowSharedKey()}.
+	 * <p>
+	 * The number that PostgreSQL locks for a name is stable across versions.
+	 * <p>
+	 * By default empty, which is an error.
+	 * @return the name of the lock
+	 */
+	@AliasFor("value")
+	String key() default "";
+
+	/**
+	 * How long the lock lives.
+	 * <p>
+	 * By default as long as the transaction that the method runs in; one is begun when
+	 * there is none.
+	 * @return the scope
+	 */
+	LockScope scope() default LockScope.TRANSACTION;
+
+	/**
+	 * What keeps the key apart from the same key of other applications in the same
+	 * database. May hold placeholders.
+	 * <p>
+	 * By default {@code advisory-lock.namespace}, which by default is
+	 * {@code spring.application.name}.
+	 * @return the namespace
+	 */
+	String namespace() default "";
+
+	/**
+	 * How long to wait for a lock that is busy: {@code "5s"} or {@code "PT5S"}, or a
+	 * placeholder for such a text. Not possible for {@link LockScope#TRANSACTION} under
+	 * REPEATABLE READ and SERIALIZABLE.
+	 * <p>
+	 * By default {@code advisory-lock.wait-for}, which by default does not wait.
+	 * @return the longest time to wait
+	 */
+	String waitFor() default "";
+
+	/**
+	 * What the caller gets when somebody else holds the lock.
+	 * <p>
+	 * By default the call is skipped.
+	 * @return the policy
+	 */
+	WhenBusy whenBusy() default WhenBusy.SKIP;
+
+	/**
+	 * Whether other methods may have the same key, so that they exclude each other; all
+	 * of them must say so.
+	 * <p>
+	 * By default two methods with one key are taken for a mistake.
+	 * @return whether the key is shared on purpose
+	 */
+	boolean allowSharedKey() default false;
+
+}

@@ -1,0 +1,59 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.reflect.Method;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link SingleRunner} method of a bean, as found at start-up.
+ *
+ * @param beanName the name of the bean
+ * @param method the annotated method
+ * @param operation how it runs
+ * @param namespace the namespace of its key
+ * @param fixedKey the key that every call has, {@code null} when it depends on the
+ * arguments
+ * @param allowSharedKey whether other methods may have the same key
+ * @since 0.1.0
+ */
+public record SingleRunnerMethod(String beanName, Method method, SingleRunnerOperation operation, String namespace,
+		@Nullable AdvisoryLockKey fixedKey, boolean allowSharedKey) {
+
+	boolean isSameMethod(SingleRunnerMethod other) {
+		return this.beanName.equals(other.beanName) && this.method.equals(other.method);
+	}
+
+	boolean hasSameKeyText(SingleRunnerMethod other) {
+		return this.namespace.equals(other.namespace)
+				&& this.operation.keyTemplate().equals(other.operation.keyTemplate());
+	}
+
+	boolean hasSameNumber(SingleRunnerMethod other) {
+		return this.fixedKey != null && other.fixedKey != null && this.fixedKey.equals(other.fixedKey);
+	}
+
+	@Override
+	public String toString() {
+		return "method '" + this.method.getName() + "' of class '" + this.method.getDeclaringClass().getName()
+				+ "' on bean '" + this.beanName + "'";
+	}
+
+}

@@ -1,0 +1,126 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+
+/**
+ * Finds annotated methods that could not do what their annotation says.
+ */
+final class SingleRunnerMethodValidator {
+
+	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+
+	private final TransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(false);
+
+	void validateModifiers(String beanName, Method method) {
+		int modifiers = method.getModifiers();
+		String modifier = Modifier.isPrivate(modifiers) ? "private"
+				: Modifier.isStatic(modifiers) ? "static" : Modifier.isFinal(modifiers) ? "final" : null;
+		if (modifier != null) {
+			throw invalid(beanName, method, "must not be " + modifier + ": a proxy can't override it",
+					"Remove the modifier" + (modifier.equals("final")
+							? ", or open the class (the Kotlin Spring plugin " + "does that for annotated beans)."
+							: "."));
+		}
+	}
+
+	void validate(String beanName, Method method, Class<?> targetClass, SingleRunnerOperation operation) {
+		validateReturnType(beanName, method, operation);
+		if (operation.scope() == LockScope.TRANSACTION) {
+			TransactionAttribute transaction = this.transactionAttributes.getTransactionAttribute(method, targetClass);
+			if (transaction != null) {
+				validatePropagation(beanName, method, transaction);
+				validateIsolation(beanName, method, operation, transaction);
+			}
+		}
+	}
+
+	private void validateReturnType(String beanName, Method method, SingleRunnerOperation operation) {
+		Class<?> type = method.getReturnType();
+		if (isAsynchronous(method)) {
+			throw invalid(beanName, method,
+					"must not be asynchronous: the lock would be released before the work is done",
+					"Do the work in the method itself and return its result. Where it has to start elsewhere, annotate "
+							+ "the method that does the work.");
+		}
+		if (type.isPrimitive() && type != void.class && !operation.failWhenBusy()) {
+			throw invalid(beanName, method,
+					"must not return the primitive type '" + type
+							+ "' with attribute 'whenBusy' set to SKIP: there is no " + "value for a skipped call",
+					"Return an object, an Optional or a LockResult, or set 'whenBusy' to FAIL.");
+		}
+	}
+
+	private static boolean isAsynchronous(Method method) {
+		Class<?> type = method.getReturnType();
+		Class<?>[] parameters = method.getParameterTypes();
+		boolean suspends = parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION);
+		return suspends || Future.class.isAssignableFrom(type) || Flow.Publisher.class.isAssignableFrom(type)
+				|| java.util.concurrent.CompletionStage.class.isAssignableFrom(type)
+				|| (type != void.class && ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null);
+	}
+
+	private void validatePropagation(String beanName, Method method, TransactionAttribute transaction) {
+		String propagation = switch (transaction.getPropagationBehavior()) {
+			case TransactionDefinition.PROPAGATION_NEVER -> "NEVER";
+			case TransactionDefinition.PROPAGATION_NOT_SUPPORTED -> "NOT_SUPPORTED";
+			case TransactionDefinition.PROPAGATION_SUPPORTS -> "SUPPORTS";
+			default -> null;
+		};
+		if (propagation != null) {
+			throw invalid(beanName, method,
+					"conflicts with its @Transactional: attribute 'scope' TRANSACTION needs a transaction, which "
+							+ "propagation " + propagation + " does not promise",
+					"Set the propagation to REQUIRED, REQUIRES_NEW, MANDATORY or NESTED, or 'scope' to SESSION.");
+		}
+	}
+
+	private void validateIsolation(String beanName, Method method, SingleRunnerOperation operation,
+			TransactionAttribute transaction) {
+		if (!operation.waitFor().isZero()
+				&& transaction.getIsolationLevel() >= TransactionDefinition.ISOLATION_REPEATABLE_READ) {
+			throw invalid(beanName, method,
+					"must not set attribute 'waitFor' under its isolation level: the snapshot of a REPEATABLE READ or "
+							+ "SERIALIZABLE transaction would be older than the lock",
+					"Remove 'waitFor', or set 'scope' to SESSION, which locks before the transaction begins.");
+		}
+	}
+
+	static InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action) {
+		return invalid(beanName, method, problem, action, null);
+	}
+
+	static InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action,
+			@Nullable Throwable cause) {
+		return new InvalidSingleRunnerException(beanName, method, problem, action, cause);
+	}
+
+}

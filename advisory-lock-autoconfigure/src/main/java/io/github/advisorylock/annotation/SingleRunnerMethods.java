@@ -1,0 +1,118 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
+
+import org.springframework.core.MethodIntrospector;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The annotated methods of the application's beans, each checked when its bean is
+ * created, alone and against those that were there before.
+ */
+final class SingleRunnerMethods {
+
+	private final AnnotationSingleRunnerOperationSource operationSource;
+
+	private final SingleRunnerMethodValidator validator = new SingleRunnerMethodValidator();
+
+	private final Map<Class<?>, Collection<Method>> annotatedMethods = new ConcurrentHashMap<>();
+
+	private final List<SingleRunnerMethod> methods = new ArrayList<>();
+
+	SingleRunnerMethods(AnnotationSingleRunnerOperationSource operationSource) {
+		this.operationSource = operationSource;
+	}
+
+	/**
+	 * Return the annotated methods of a class, its superclasses and interfaces.
+	 */
+	Collection<Method> annotatedMethods(Class<?> targetClass) {
+		return this.annotatedMethods.computeIfAbsent(ClassUtils.getUserClass(targetClass),
+				(type) -> MethodIntrospector.selectMethods(type, AnnotationSingleRunnerOperationSource::findAnnotation)
+					.keySet());
+	}
+
+	/**
+	 * Check and remember the annotated methods of a bean.
+	 * @return whether it has any
+	 */
+	boolean register(String beanName, Class<?> targetClass) {
+		Collection<Method> methods = annotatedMethods(targetClass);
+		for (Method method : methods) {
+			this.validator.validateModifiers(beanName, method);
+			SingleRunnerMethod registered = create(beanName, method, targetClass);
+			this.validator.validate(beanName, method, targetClass, registered.operation());
+			add(registered);
+		}
+		return !methods.isEmpty();
+	}
+
+	synchronized List<SingleRunnerMethod> all() {
+		return List.copyOf(this.methods);
+	}
+
+	private SingleRunnerMethod create(String beanName, Method method, Class<?> targetClass) {
+		SingleRunner annotation = AnnotationSingleRunnerOperationSource.findAnnotation(method);
+		SingleRunnerOperationParser parser = this.operationSource.parser();
+		try {
+			SingleRunnerOperation operation = this.operationSource.getOperation(method, targetClass);
+			if (annotation == null || operation == null) {
+				throw new IllegalStateException("Method '" + method + "' is not annotated");
+			}
+			return new SingleRunnerMethod(beanName, method, operation, parser.namespace(annotation),
+					parser.fixedKey(annotation, method), annotation.allowSharedKey());
+		}
+		catch (SingleRunnerOperationParser.InvalidAttributeException ex) {
+			throw ex.on(beanName, method);
+		}
+	}
+
+	private synchronized void add(SingleRunnerMethod added) {
+		this.methods.removeIf(added::isSameMethod);
+		for (SingleRunnerMethod other : this.methods) {
+			checkKeys(added, other);
+		}
+		this.methods.add(added);
+	}
+
+	private static void checkKeys(SingleRunnerMethod added, SingleRunnerMethod other) {
+		if (added.hasSameKeyText(other)) {
+			if (!added.allowSharedKey() || !other.allowSharedKey()) {
+				throw SingleRunnerMethodValidator.invalid(added.beanName(), added.method(),
+						"has the same 'key' as " + other + ": '" + added.operation().keyTemplate() + "'",
+						"Give each method its own 'key', or set 'allowSharedKey' on both if they are meant to exclude "
+								+ "each other.");
+			}
+		}
+		else if (added.hasSameNumber(other)) {
+			throw SingleRunnerMethodValidator.invalid(
+					added.beanName(), added.method(), "has 'key' '" + added.fixedKey()
+							+ "', which is locked by the same number as '" + other.fixedKey() + "' of " + other,
+					"Change one of the keys, or the AdvisoryLockKeyFactory that made them.");
+		}
+	}
+
+}

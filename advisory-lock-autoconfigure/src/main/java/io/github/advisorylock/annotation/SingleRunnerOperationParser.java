@@ -1,0 +1,165 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.interceptor.SingleRunnerKey;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Turns the attributes of an annotation into an operation.
+ */
+final class SingleRunnerOperationParser {
+
+	private final SingleRunnerSettings settings;
+
+	private final StringValueResolver placeholders;
+
+	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
+
+	SingleRunnerOperationParser(SingleRunnerSettings settings, StringValueResolver placeholders) {
+		this.settings = settings;
+		this.placeholders = placeholders;
+	}
+
+	SingleRunnerSettings settings() {
+		return this.settings;
+	}
+
+	/**
+	 * Parse an annotation.
+	 * @throws InvalidAttributeException if one of its attributes is unusable
+	 */
+	SingleRunnerOperation parse(SingleRunner annotation, Method method, Class<?> targetClass) {
+		KeyTemplate template = parseKey(annotation, method);
+		SingleRunnerSettings.Job job = this.settings.job(template.text());
+		LockScope scope = (job.scope() != null) ? job.scope() : annotation.scope();
+		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
+		String name = ClassUtils.getUserClass(targetClass).getSimpleName() + "." + method.getName();
+		return new SingleRunnerOperation(name, method.getReturnType(), template.text(), createKey(annotation, template),
+				scope, waitFor, annotation.whenBusy() == WhenBusy.FAIL, job.paused());
+	}
+
+	/**
+	 * Return the key that every call of a method has.
+	 * @return the key, or {@code null} when it depends on the arguments
+	 */
+	@Nullable AdvisoryLockKey fixedKey(SingleRunner annotation, Method method) {
+		KeyTemplate template = parseKey(annotation, method);
+		return template.isFixed() ? createKey(annotation, template).resolve(new Object[0]) : null;
+	}
+
+	String namespace(SingleRunner annotation) {
+		String namespace = resolve("namespace", annotation.namespace());
+		return namespace.isEmpty() ? this.settings.namespace() : namespace;
+	}
+
+	private KeyTemplate parseKey(SingleRunner annotation, Method method) {
+		String text = resolve("key", annotation.key());
+		if (!StringUtils.hasText(text)) {
+			throw new InvalidAttributeException("key", "is empty", "Set it to a name that identifies the job.", null);
+		}
+		try {
+			return KeyTemplate.parse(text, this.parameterNames.getParameterNames(method));
+		}
+		catch (RuntimeException ex) {
+			throw new InvalidAttributeException("key", "can't be parsed: '" + text + "': " + ex.getMessage(),
+					"Write arguments as '#{#name}', by the names of the method's parameters, and compile with "
+							+ "'-parameters'.",
+					ex);
+		}
+	}
+
+	private SingleRunnerKey createKey(SingleRunner annotation, KeyTemplate template) {
+		String namespace = namespace(annotation);
+		if (!template.isFixed()) {
+			return (arguments) -> this.settings.keyFactory().createKey(namespace, template.evaluate(arguments));
+		}
+		try {
+			AdvisoryLockKey key = this.settings.keyFactory().createKey(namespace, template.text());
+			return (arguments) -> key;
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAttributeException("namespace", "is unusable: " + ex.getMessage(),
+					"Change it, or 'advisory-lock.namespace' where the annotation does not set one.", ex);
+		}
+	}
+
+	private Duration parseWaitFor(String attribute) {
+		String text = resolve("waitFor", attribute);
+		if (!StringUtils.hasText(text)) {
+			return this.settings.waitFor();
+		}
+		try {
+			Duration waitFor = DurationFormatterUtils.detectAndParse(text.strip());
+			if (!waitFor.isNegative()) {
+				return waitFor;
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalidDuration(text, ex);
+		}
+		throw invalidDuration(text, null);
+	}
+
+	private static InvalidAttributeException invalidDuration(String text, @Nullable Throwable cause) {
+		return new InvalidAttributeException("waitFor", "is no duration of zero or more: '" + text + "'",
+				"Write it like \"5s\" or \"PT5S\".", cause);
+	}
+
+	private String resolve(String attribute, String text) {
+		try {
+			String resolved = this.placeholders.resolveStringValue(text);
+			return (resolved != null) ? resolved : "";
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAttributeException(attribute, "can't be resolved: " + ex.getMessage(),
+					"Set the property, or give the placeholder a default.", ex);
+		}
+	}
+
+	/**
+	 * An attribute of an annotation that is unusable, before it is known on which bean.
+	 */
+	static final class InvalidAttributeException extends RuntimeException {
+
+		private final String action;
+
+		InvalidAttributeException(String attribute, String problem, String action, @Nullable Throwable cause) {
+			super("is unusable: attribute '" + attribute + "' " + problem, cause);
+			this.action = action;
+		}
+
+		InvalidSingleRunnerException on(String beanName, Method method) {
+			return new InvalidSingleRunnerException(beanName, method, String.valueOf(getMessage()), this.action, this);
+		}
+
+	}
+
+}

@@ -1,0 +1,55 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.time.Duration;
+import java.util.Map;
+
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What holds for methods whose annotation does not say otherwise, and what overrides it.
+ *
+ * @param namespace the namespace
+ * @param keyFactory makes keys of names
+ * @param waitFor how long to wait for a lock that is busy, zero to not wait
+ * @param jobs overrides of single annotations, by the text of their key
+ * @since 0.1.0
+ */
+public record SingleRunnerSettings(String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
+		Map<String, Job> jobs) {
+
+	Job job(String key) {
+		return this.jobs.getOrDefault(key, Job.NONE);
+	}
+
+	/**
+	 * Overrides of one annotation.
+	 *
+	 * @param paused whether the method does not run at all for now
+	 * @param scope how long the lock lives, {@code null} to leave it
+	 * @param waitFor how long to wait for a lock that is busy, {@code null} to leave it
+	 */
+	public record Job(boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor) {
+
+		private static final Job NONE = new Job(false, null, null);
+
+	}
+
+}

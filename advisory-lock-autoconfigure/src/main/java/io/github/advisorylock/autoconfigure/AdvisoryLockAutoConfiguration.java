@@ -1,0 +1,130 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * {@link EnableAutoConfiguration Auto-configuration} for advisory locks.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
+		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
+@EnableConfigurationProperties(AdvisoryLockProperties.class)
+public final class AdvisoryLockAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	AdvisoryLockKeyFactory advisoryLockKeyFactory(AdvisoryLockProperties properties) {
+		return properties.getKeyFormat().factory();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	SingleRunnerSettings singleRunnerSettings(AdvisoryLockProperties properties, AdvisoryLockKeyFactory keyFactory,
+			Environment environment) {
+		return new SingleRunnerSettingsFactory(properties, environment).create(keyFactory);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static SingleRunnerAnnotationBeanPostProcessor singleRunnerAnnotationBeanPostProcessor(
+			ObjectProvider<SingleRunnerSettings> settings, ObjectProvider<AdvisoryLockOperations> operations,
+			ObjectProvider<PostgresAdvisoryLockTemplate> templates, ApplicationContext applicationContext) {
+		Supplier<@Nullable PostgresAdvisoryLockTemplate> template = SingletonSupplier
+			.ofNullable(templates::getIfAvailable);
+		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, operations::getObject, (request) -> {
+			PostgresAdvisoryLockTemplate available = template.get();
+			return available != null && available.isBusyLocally(request);
+		}, applicationContext::publishEvent);
+	}
+
+	@Bean
+	SingleRunnerStartupCheck singleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
+			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties) {
+		return new SingleRunnerStartupCheck(postProcessor, operations, properties);
+	}
+
+	/**
+	 * Locks on a database.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
+	@ConditionalOnBean(DataSource.class)
+	static class GuardedConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
+		PostgresAdvisoryLockTemplate advisoryLockOperations(AdvisoryLockProperties properties,
+				SingleRunnerSettings settings, ListableBeanFactory beanFactory,
+				ObjectProvider<JdbcConnectionDetails> connectionDetails) {
+			LockTransactionManager transactionManager = new LockTransactionManager(beanFactory, properties);
+			DataSource dataSource = transactionManager.getDataSource();
+			DataSource sessionDataSource = SessionDataSource.create(properties.getSession(), dataSource,
+					connectionDetails.getIfUnique());
+			return new PostgresAdvisoryLockTemplate(dataSource, transactionManager.get(), sessionDataSource,
+					settings.namespace(), settings.keyFactory(), settings.waitFor());
+		}
+
+	}
+
+	/**
+	 * No locks, because the application said so.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
+	static class UnguardedConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
+		UnguardedLockOperations advisoryLockOperations(SingleRunnerSettings settings) {
+			return new UnguardedLockOperations(settings.namespace(), settings.keyFactory());
+		}
+
+	}
+
+}

@@ -1,0 +1,235 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * Properties of advisory locks.
+ *
+ * @since 0.1.0
+ */
+@ConfigurationProperties("advisory-lock")
+public class AdvisoryLockProperties {
+
+	/**
+	 * Whether methods and programmatic work run under locks. Without, they run unguarded
+	 * on every instance.
+	 */
+	private boolean enabled = true;
+
+	/**
+	 * What keeps keys apart from those of other applications in the same database. Must
+	 * not contain a slash. By default the value of 'spring.application.name'.
+	 */
+	private @Nullable String namespace;
+
+	/**
+	 * How PostgreSQL is asked for a key.
+	 */
+	private KeyFormat keyFormat = KeyFormat.SHA256;
+
+	/**
+	 * Time to wait for a lock that is busy, where neither annotation nor request say so.
+	 */
+	private Duration waitFor = Duration.ZERO;
+
+	/**
+	 * Name of the bean that manages the transactions locks live in. Needed when there are
+	 * several transaction managers and none of them is primary.
+	 */
+	private @Nullable String transactionManager;
+
+	/**
+	 * Overrides of single annotations, by the text of their key.
+	 */
+	private final Map<String, Job> jobs = new LinkedHashMap<>();
+
+	private final Session session = new Session();
+
+	public boolean isEnabled() {
+		return this.enabled;
+	}
+
+	public void setEnabled(boolean enabled) {
+		this.enabled = enabled;
+	}
+
+	public @Nullable String getNamespace() {
+		return this.namespace;
+	}
+
+	public void setNamespace(@Nullable String namespace) {
+		this.namespace = namespace;
+	}
+
+	public KeyFormat getKeyFormat() {
+		return this.keyFormat;
+	}
+
+	public void setKeyFormat(KeyFormat keyFormat) {
+		this.keyFormat = keyFormat;
+	}
+
+	public Duration getWaitFor() {
+		return this.waitFor;
+	}
+
+	public void setWaitFor(Duration waitFor) {
+		this.waitFor = waitFor;
+	}
+
+	public @Nullable String getTransactionManager() {
+		return this.transactionManager;
+	}
+
+	public void setTransactionManager(@Nullable String transactionManager) {
+		this.transactionManager = transactionManager;
+	}
+
+	public Map<String, Job> getJobs() {
+		return this.jobs;
+	}
+
+	public Session getSession() {
+		return this.session;
+	}
+
+	/**
+	 * How PostgreSQL is asked for a key.
+	 */
+	public enum KeyFormat {
+
+		/**
+		 * One 64-bit number, from the SHA-256 of namespace and name.
+		 */
+		SHA256,
+
+		/**
+		 * Two 32-bit numbers, one from the SHA-256 of the namespace, one from that of the
+		 * name.
+		 */
+		PAIR;
+
+		AdvisoryLockKeyFactory factory() {
+			return (this == PAIR) ? AdvisoryLockKeyFactory.pair() : AdvisoryLockKeyFactory.sha256();
+		}
+
+	}
+
+	/**
+	 * Overrides of one annotation.
+	 */
+	public static class Job {
+
+		/**
+		 * Whether the method does not run at all for now.
+		 */
+		private boolean paused;
+
+		/**
+		 * How long the lock lives.
+		 */
+		private @Nullable LockScope scope;
+
+		/**
+		 * Time to wait for a lock that is busy.
+		 */
+		private @Nullable Duration waitFor;
+
+		public boolean isPaused() {
+			return this.paused;
+		}
+
+		public void setPaused(boolean paused) {
+			this.paused = paused;
+		}
+
+		public @Nullable LockScope getScope() {
+			return this.scope;
+		}
+
+		public void setScope(@Nullable LockScope scope) {
+			this.scope = scope;
+		}
+
+		public @Nullable Duration getWaitFor() {
+			return this.waitFor;
+		}
+
+		public void setWaitFor(@Nullable Duration waitFor) {
+			this.waitFor = waitFor;
+		}
+
+	}
+
+	/**
+	 * The connection that carries session locks.
+	 */
+	public static class Session {
+
+		/**
+		 * JDBC URL of the connection that carries session locks, to go around a pooler.
+		 * By default that of the application's DataSource.
+		 */
+		private @Nullable String url;
+
+		/**
+		 * User of that connection. By default that of the application's DataSource.
+		 */
+		private @Nullable String username;
+
+		/**
+		 * Password of that connection. By default that of the application's DataSource.
+		 */
+		private @Nullable String password;
+
+		public @Nullable String getUrl() {
+			return this.url;
+		}
+
+		public void setUrl(@Nullable String url) {
+			this.url = url;
+		}
+
+		public @Nullable String getUsername() {
+			return this.username;
+		}
+
+		public void setUsername(@Nullable String username) {
+			this.username = username;
+		}
+
+		public @Nullable String getPassword() {
+			return this.password;
+		}
+
+		public void setPassword(@Nullable String password) {
+			this.password = password;
+		}
+
+	}
+
+}

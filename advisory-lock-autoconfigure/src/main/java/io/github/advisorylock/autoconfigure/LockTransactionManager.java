@@ -1,0 +1,83 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.ResourceTransactionManager;
+
+/**
+ * Chooses the transaction manager and the DataSource whose transactions hold locks.
+ */
+final class LockTransactionManager {
+
+	private final ListableBeanFactory beanFactory;
+
+	private final @Nullable String configuredName;
+
+	LockTransactionManager(ListableBeanFactory beanFactory, AdvisoryLockProperties properties) {
+		this.beanFactory = beanFactory;
+		this.configuredName = properties.getTransactionManager();
+	}
+
+	/**
+	 * Return the transaction manager.
+	 * @return the configured one, or the only or primary one, or {@code null}
+	 */
+	@Nullable PlatformTransactionManager get() {
+		if (this.configuredName == null) {
+			return this.beanFactory.getBeanProvider(PlatformTransactionManager.class).getIfUnique();
+		}
+		if (!this.beanFactory.containsBean(this.configuredName)
+				|| !this.beanFactory.isTypeMatch(this.configuredName, PlatformTransactionManager.class)) {
+			throw new InvalidConfigurationPropertyValueException("advisory-lock.transaction-manager",
+					this.configuredName, "There is no transaction manager with that name, there is "
+							+ names(this.beanFactory, PlatformTransactionManager.class) + ".");
+		}
+		return this.beanFactory.getBean(this.configuredName, PlatformTransactionManager.class);
+	}
+
+	/**
+	 * Return the DataSource that locks are taken on.
+	 * @return the one of the transaction manager, where it has one, or the only or
+	 * primary one
+	 */
+	DataSource getDataSource() {
+		if (get() instanceof ResourceTransactionManager manager
+				&& manager.getResourceFactory() instanceof DataSource dataSource) {
+			return dataSource;
+		}
+		DataSource dataSource = this.beanFactory.getBeanProvider(DataSource.class).getIfUnique();
+		if (dataSource == null) {
+			throw new AdvisoryLockConfigurationException(
+					"Advisory locks can't choose between the DataSources " + names(this.beanFactory, DataSource.class),
+					"Set 'advisory-lock.transaction-manager' to the name of the JDBC transaction manager of the "
+							+ "DataSource that holds the locks, or mark one DataSource as @Primary.");
+		}
+		return dataSource;
+	}
+
+	private static String names(ListableBeanFactory beanFactory, Class<?> type) {
+		return "[" + String.join(", ", beanFactory.getBeanNamesForType(type)) + "]";
+	}
+
+}

@@ -1,0 +1,80 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.core.env.Environment;
+
+/**
+ * Turns properties into settings, and refuses values that can't be meant.
+ */
+final class SingleRunnerSettingsFactory {
+
+	private static final String PREFIX = "advisory-lock.";
+
+	private final AdvisoryLockProperties properties;
+
+	private final Environment environment;
+
+	SingleRunnerSettingsFactory(AdvisoryLockProperties properties, Environment environment) {
+		this.properties = properties;
+		this.environment = environment;
+	}
+
+	SingleRunnerSettings create(AdvisoryLockKeyFactory keyFactory) {
+		Map<String, SingleRunnerSettings.Job> jobs = new LinkedHashMap<>();
+		this.properties.getJobs().forEach((key, job) -> {
+			Duration waitFor = job.getWaitFor();
+			if (waitFor != null) {
+				checkNotNegative("jobs." + key + ".wait-for", waitFor);
+			}
+			// what is switched off can't be paused
+			boolean paused = job.isPaused() && this.properties.isEnabled();
+			jobs.put(key, new SingleRunnerSettings.Job(paused, job.getScope(), waitFor));
+		});
+		checkNotNegative("wait-for", this.properties.getWaitFor());
+		return new SingleRunnerSettings(namespace(), keyFactory, this.properties.getWaitFor(), jobs);
+	}
+
+	private String namespace() {
+		String configured = this.properties.getNamespace();
+		String name = "spring.application.name";
+		String namespace = (configured != null) ? configured : this.environment.getProperty(name, "");
+		if (namespace.indexOf('/') >= 0) {
+			throw new InvalidConfigurationPropertyValueException((configured != null) ? PREFIX + "namespace" : name,
+					namespace, "A namespace of advisory locks must not contain a slash; set '" + PREFIX
+							+ "namespace' to one without.");
+		}
+		return namespace;
+	}
+
+	private static void checkNotNegative(String name, @Nullable Duration duration) {
+		if (duration == null || duration.isNegative()) {
+			throw new InvalidConfigurationPropertyValueException(PREFIX + name, duration,
+					"The time to wait for a lock must be zero or more.");
+		}
+	}
+
+}

@@ -1,0 +1,127 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.Optional;
+import java.util.OptionalLong;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockContextHolder;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.LockScope;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs everything without a lock, for {@code advisory-lock.enabled=false}.
+ */
+final class UnguardedLockOperations implements AdvisoryLockOperations {
+
+	private static final Log logger = LogFactory.getLog(UnguardedLockOperations.class);
+
+	private final String namespace;
+
+	private final AdvisoryLockKeyFactory keyFactory;
+
+	UnguardedLockOperations(String namespace, AdvisoryLockKeyFactory keyFactory) {
+		this.namespace = namespace;
+		this.keyFactory = keyFactory;
+		logger.warn("Advisory locks are switched off by 'advisory-lock.enabled': every instance runs every method");
+	}
+
+	@Override
+	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
+			LockCallback<T, X> action) throws X {
+		LockScope scope = (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
+		LockContext context = new Unguarded(request.key(this.namespace, this.keyFactory), scope);
+		LockContext enclosing = LockContextHolder.bind(context);
+		try {
+			return LockResult.executed(action.doWithLock(context));
+		}
+		finally {
+			LockContextHolder.bind(enclosing);
+		}
+	}
+
+	@Override
+	public Optional<HeldLock> tryAcquire(LockRequest request) {
+		return Optional.of(new UnguardedHold(request.key(this.namespace, this.keyFactory)));
+	}
+
+	/**
+	 * A run that nothing guards, and that nothing can be lost of.
+	 */
+	private record Unguarded(AdvisoryLockKey key, LockScope scope) implements LockContext {
+
+		@Override
+		public boolean isHeld() {
+			return true;
+		}
+
+		@Override
+		public void checkHeld() {
+		}
+
+		@Override
+		public OptionalLong fencingToken() {
+			return OptionalLong.empty();
+		}
+
+	}
+
+	/**
+	 * A lock that is not there, until it is closed.
+	 */
+	private static final class UnguardedHold implements HeldLock {
+
+		private final AdvisoryLockKey key;
+
+		private volatile boolean held = true;
+
+		private UnguardedHold(AdvisoryLockKey key) {
+			this.key = key;
+		}
+
+		@Override
+		public AdvisoryLockKey key() {
+			return this.key;
+		}
+
+		@Override
+		public boolean isHeld() {
+			return this.held;
+		}
+
+		@Override
+		public void onLost(Runnable action) {
+		}
+
+		@Override
+		public void close() {
+			this.held = false;
+		}
+
+	}
+
+}

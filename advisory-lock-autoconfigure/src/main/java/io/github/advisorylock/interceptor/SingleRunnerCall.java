@@ -1,0 +1,104 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.lang.reflect.UndeclaredThrowableException;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockResult;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One call of a guarded method, on its way through the proxy. Carries the key, which is
+ * evaluated once, and the outcome.
+ */
+final class SingleRunnerCall {
+
+	private final SingleRunnerOperation operation;
+
+	private final AdvisoryLockKey key;
+
+	private @Nullable LockOutcome outcome;
+
+	SingleRunnerCall(SingleRunnerOperation operation, @Nullable Object[] arguments) {
+		this.operation = operation;
+		this.key = operation.key().resolve(arguments);
+	}
+
+	SingleRunnerOperation operation() {
+		return this.operation;
+	}
+
+	AdvisoryLockKey key() {
+		return this.key;
+	}
+
+	LockRequest request() {
+		return this.operation.createRequest(this.key);
+	}
+
+	/**
+	 * Return how the call ended.
+	 * @return the outcome, {@code null} when it failed before that was known
+	 */
+	@Nullable LockOutcome outcome() {
+		return this.outcome;
+	}
+
+	/**
+	 * Go on with the invocation under the lock, or skip it.
+	 */
+	@SuppressWarnings("NullAway") // a method may return null
+	@Nullable Object run(AdvisoryLockOperations operations, MethodInvocation invocation) throws Throwable {
+		this.outcome = null;
+		LockResult<@Nullable Object> result;
+		try {
+			result = operations.execute(request(), (lock) -> proceed(invocation));
+		}
+		catch (UndeclaredThrowableException ex) {
+			throw (ex.getUndeclaredThrowable() instanceof Exception) ? ex : ex.getUndeclaredThrowable();
+		}
+		return result.executed() ? result.value() : skip(result);
+	}
+
+	@Nullable Object skip(LockOutcome reason) {
+		return skip(LockResult.skipped(reason, this.key));
+	}
+
+	private @Nullable Object skip(LockResult<?> result) {
+		this.outcome = result.outcome();
+		return this.operation.skippedValue(result);
+	}
+
+	private @Nullable Object proceed(MethodInvocation invocation) throws Exception {
+		this.outcome = LockOutcome.EXECUTED;
+		try {
+			return invocation.proceed();
+		}
+		catch (Exception | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new UndeclaredThrowableException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,39 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.time.Duration;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Published on the thread of the run when a guarded method has run, or failed to: after
+ * its transaction, unless it joined a caller's.
+ *
+ * @param key the key of the run
+ * @param scope how long the lock lived
+ * @param method the method, as {@code Class.method}
+ * @param duration how long the call took, with waiting and committing
+ * @param failure what the caller got as an exception, {@code null} on success
+ * @since 0.1.0
+ */
+public record SingleRunnerFinishedEvent(AdvisoryLockKey key, LockScope scope, String method, Duration duration,
+		@Nullable Throwable failure) {
+
+}

@@ -1,0 +1,149 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.util.Assert;
+
+/**
+ * Runs methods under a lock, or skips them. Stands outside the transaction of the method:
+ * that is where a {@link LockScope#SESSION} lock belongs. A {@link LockScope#TRANSACTION}
+ * lock belongs inside and is left to {@link #insideTransaction()}, but a call that is
+ * bound to be skipped does not get as far as beginning a transaction.
+ *
+ * @since 0.1.0
+ */
+public class SingleRunnerInterceptor implements MethodInterceptor {
+
+	private static final Log logger = LogFactory.getLog(SingleRunnerInterceptor.class);
+
+	private static final String CALL = SingleRunnerCall.class.getName();
+
+	private final SingleRunnerOperationSource operationSource;
+
+	private final Supplier<AdvisoryLockOperations> operations;
+
+	private final Predicate<LockRequest> busyLocally;
+
+	private final Consumer<Object> eventPublisher;
+
+	/**
+	 * Create an interceptor.
+	 * @param operationSource knows which methods run under a lock
+	 * @param operations takes the locks; asked for at the first call
+	 * @param busyLocally tells cheaply that a request would find its lock held by another
+	 * thread of this application; may always say {@code false}
+	 * @param eventPublisher is told about {@link SingleRunnerFinishedEvent finished} and
+	 * {@link SingleRunnerSkippedEvent skipped} runs
+	 */
+	public SingleRunnerInterceptor(SingleRunnerOperationSource operationSource,
+			Supplier<AdvisoryLockOperations> operations, Predicate<LockRequest> busyLocally,
+			Consumer<Object> eventPublisher) {
+		this.operationSource = operationSource;
+		this.operations = operations;
+		this.busyLocally = busyLocally;
+		this.eventPublisher = eventPublisher;
+	}
+
+	/**
+	 * Return the interceptor that takes {@link LockScope#TRANSACTION} locks. Must stand
+	 * in the same proxy as this one, inside the transaction interceptor.
+	 * @return the interceptor for the innermost place
+	 */
+	public MethodInterceptor insideTransaction() {
+		return (invocation) -> {
+			Object call = ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
+			return (call instanceof SingleRunnerCall inside) ? inside.run(this.operations.get(), invocation)
+					: invocation.proceed();
+		};
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+		Object target = invocation.getThis();
+		Assert.state(target != null, "'target' must not be null");
+		SingleRunnerOperation operation = this.operationSource.getOperation(invocation.getMethod(), target.getClass());
+		if (operation == null) {
+			return invocation.proceed();
+		}
+		SingleRunnerCall call = new SingleRunnerCall(operation, invocation.getArguments());
+		long started = System.nanoTime();
+		try {
+			Object result = run(call, invocation);
+			announce(call, started, null);
+			return result;
+		}
+		catch (Throwable ex) {
+			announce(call, started, ex);
+			throw ex;
+		}
+	}
+
+	private @Nullable Object run(SingleRunnerCall call, MethodInvocation invocation) throws Throwable {
+		SingleRunnerOperation operation = call.operation();
+		if (operation.paused()) {
+			return call.skip(LockOutcome.PAUSED);
+		}
+		if (operation.scope() == LockScope.SESSION) {
+			return call.run(this.operations.get(), invocation);
+		}
+		if (operation.waitFor().isZero() && this.busyLocally.test(call.request())) {
+			return call.skip(LockOutcome.BUSY);
+		}
+		((ProxyMethodInvocation) invocation).setUserAttribute(CALL, call);
+		return invocation.proceed();
+	}
+
+	private void announce(SingleRunnerCall call, long started, @Nullable Throwable failure) {
+		SingleRunnerOperation operation = call.operation();
+		LockOutcome outcome = call.outcome();
+		if (outcome != null && outcome != LockOutcome.EXECUTED) {
+			logger.debug("Skipped '" + call.key() + "' (" + operation.method() + "): " + outcome);
+			publish(new SingleRunnerSkippedEvent(call.key(), operation.scope(), operation.method(), outcome));
+			return;
+		}
+		Duration duration = Duration.ofNanos(System.nanoTime() - started);
+		logger.debug(((failure != null) ? "Failed '" : "Ran '") + call.key() + "' (" + operation.method() + ") after "
+				+ duration.toMillis() + " ms");
+		publish(new SingleRunnerFinishedEvent(call.key(), operation.scope(), operation.method(), duration, failure));
+	}
+
+	private void publish(Object event) {
+		try {
+			this.eventPublisher.accept(event);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("A listener failed on " + event, ex);
+		}
+	}
+
+}

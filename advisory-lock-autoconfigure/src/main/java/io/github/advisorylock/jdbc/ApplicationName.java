@@ -1,0 +1,58 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import io.github.advisorylock.AdvisoryLockKey;
+
+/**
+ * The {@code application_name} under which our connections can be recognized in
+ * {@code pg_stat_activity}, by any role. PostgreSQL cuts it at 63 bytes and spoils what
+ * is not ASCII.
+ */
+final class ApplicationName {
+
+	private static final String PREFIX = "al:";
+
+	private static final int MAX_LENGTH = 63;
+
+	private ApplicationName() {
+	}
+
+	/**
+	 * Return the name of a connection whose transaction holds a key.
+	 */
+	static String ofHolder(AdvisoryLockKey key) {
+		return ascii(PREFIX + key.name());
+	}
+
+	/**
+	 * Return the name of the connection that carries the session locks of an application.
+	 */
+	static String ofSession(String application) {
+		return ascii(PREFIX + application + "@" + ProcessHandle.current().pid());
+	}
+
+	private static String ascii(String name) {
+		StringBuilder result = new StringBuilder(Math.min(name.length(), MAX_LENGTH));
+		for (int i = 0; i < name.length() && i < MAX_LENGTH; i++) {
+			char character = name.charAt(i);
+			result.append((character >= ' ' && character <= '~') ? character : '?');
+		}
+		return result.toString();
+	}
+
+}

@@ -1,0 +1,96 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The end of a wait, by the monotonic clock: setting the computer's clock changes
+ * nothing.
+ */
+final class Deadline {
+
+	private final long nanos;
+
+	private final boolean waits;
+
+	private Deadline(Duration waitFor) {
+		this.waits = !waitFor.isZero();
+		this.nanos = this.waits ? System.nanoTime() + saturatedNanos(waitFor) : 0;
+	}
+
+	static Deadline after(Duration waitFor) {
+		return new Deadline(waitFor);
+	}
+
+	/**
+	 * Return what is left of the wait, rounded up to a millisecond.
+	 * @return milliseconds, 0 when the wait is over
+	 */
+	long remainingMillis() {
+		return TimeUnit.NANOSECONDS.toMillis(remainingNanos() + 999_999);
+	}
+
+	/**
+	 * Wait for a signal.
+	 * @return {@code false} when the wait is over; after an interrupt, whose flag stays
+	 * set, it is
+	 */
+	@SuppressWarnings("WaitNotInLoop") // the caller loops
+	boolean await(Condition condition) {
+		long remaining = remainingNanos();
+		if (remaining <= 0) {
+			return false;
+		}
+		try {
+			condition.awaitNanos(remaining);
+			return true;
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
+	}
+
+	/**
+	 * Pause the current thread, but not beyond this deadline.
+	 * @return {@code false} when the wait is over; after an interrupt, whose flag stays
+	 * set, it is
+	 */
+	boolean pause(long pauseNanos) {
+		long remaining = remainingNanos();
+		if (remaining <= 0 || Thread.currentThread().isInterrupted()) {
+			return false;
+		}
+		LockSupport.parkNanos(this, Math.min(pauseNanos, remaining));
+		return !Thread.currentThread().isInterrupted();
+	}
+
+	private long remainingNanos() {
+		return this.waits ? Math.max(0, this.nanos - System.nanoTime()) : 0;
+	}
+
+	private static long saturatedNanos(Duration duration) {
+		// a century is long enough, and does not overflow
+		Duration longest = Duration.ofDays(36_500);
+		return ((duration.compareTo(longest) < 0) ? duration : longest).toNanos();
+	}
+
+}

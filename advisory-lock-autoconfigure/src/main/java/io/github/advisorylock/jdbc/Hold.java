@@ -1,0 +1,139 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockScope;
+
+import org.springframework.util.Assert;
+
+/**
+ * One lock that this application holds, or is about to take, and how it ended.
+ */
+final class Hold {
+
+	private final AdvisoryLockKey key;
+
+	private final LockMode mode;
+
+	private final LockScope scope;
+
+	private final Thread owner = Thread.currentThread();
+
+	private final List<Runnable> lostActions = new ArrayList<>();
+
+	private volatile State state = State.ACTIVE;
+
+	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
+		this.key = key;
+		this.mode = mode;
+		this.scope = scope;
+	}
+
+	AdvisoryLockKey key() {
+		return this.key;
+	}
+
+	LockMode mode() {
+		return this.mode;
+	}
+
+	LockScope scope() {
+		return this.scope;
+	}
+
+	/**
+	 * Return the thread that asked for the lock; a lock of the programmatic API may be
+	 * released by another one.
+	 */
+	Thread owner() {
+		return this.owner;
+	}
+
+	/**
+	 * Make sure that work which asks for the given mode may run under this hold.
+	 */
+	void checkCovers(LockMode requested) {
+		Assert.state(requested == LockMode.SHARED || this.mode == LockMode.EXCLUSIVE,
+				() -> "Failed to acquire advisory lock '" + this.key
+						+ "' exclusively: the current run holds it shared, and a shared lock can't be upgraded");
+	}
+
+	boolean isActive() {
+		return this.state == State.ACTIVE;
+	}
+
+	boolean isLost() {
+		return this.state == State.LOST;
+	}
+
+	/**
+	 * End this hold in order.
+	 * @return whether it was still active
+	 */
+	synchronized boolean release() {
+		return end(State.RELEASED);
+	}
+
+	/**
+	 * End this hold because its lock is gone, and tell those who asked to be told.
+	 */
+	void lose() {
+		List<Runnable> actions;
+		synchronized (this) {
+			if (!end(State.LOST)) {
+				return;
+			}
+			actions = List.copyOf(this.lostActions);
+		}
+		actions.forEach(Runnable::run);
+	}
+
+	/**
+	 * Register an action for the loss; it runs at once when the lock is lost already.
+	 */
+	void onLost(Runnable action) {
+		synchronized (this) {
+			if (isActive()) {
+				this.lostActions.add(action);
+				return;
+			}
+		}
+		if (isLost()) {
+			action.run();
+		}
+	}
+
+	private boolean end(State end) {
+		if (this.state != State.ACTIVE) {
+			return false;
+		}
+		this.state = end;
+		return true;
+	}
+
+	private enum State {
+
+		ACTIVE, RELEASED, LOST
+
+	}
+
+}

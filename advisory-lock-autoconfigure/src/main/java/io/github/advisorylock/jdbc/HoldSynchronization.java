@@ -1,0 +1,92 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.util.HashSet;
+import java.util.Set;
+import java.util.function.Consumer;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Ties a {@link Hold} to the end of the transaction that the current thread is in.
+ */
+final class HoldSynchronization implements TransactionSynchronization {
+
+	private final Hold hold;
+
+	private final Consumer<Hold> release;
+
+	private final Set<Object> youngerSavepoints = new HashSet<>();
+
+	private HoldSynchronization(Hold hold, Consumer<Hold> release) {
+		this.hold = hold;
+		this.release = release;
+	}
+
+	/**
+	 * Release a hold when the current transaction has completed, however that ends.
+	 */
+	static void register(Hold hold, Consumer<Hold> release) {
+		TransactionSynchronizationManager.registerSynchronization(new HoldSynchronization(hold, release));
+	}
+
+	/**
+	 * Find the hold on a key that ends with the current transaction; not one of a
+	 * transaction that is suspended.
+	 */
+	static @Nullable Hold findInCurrentTransaction(AdvisoryLockKey key, LocalHolds holds) {
+		if (!TransactionSynchronizationManager.isSynchronizationActive() || !holds.isHeldByThisThread(key)) {
+			return null;
+		}
+		return TransactionSynchronizationManager.getSynchronizations()
+			.stream()
+			.filter(HoldSynchronization.class::isInstance)
+			.map((synchronization) -> ((HoldSynchronization) synchronization).hold)
+			.filter((hold) -> hold.isActive() && hold.key().equals(key))
+			.findFirst()
+			.orElse(null);
+	}
+
+	@Override
+	public void savepoint(Object savepoint) {
+		this.youngerSavepoints.add(savepoint);
+	}
+
+	/**
+	 * PostgreSQL frees a transaction's lock in a rollback to a savepoint that is older
+	 * than the lock.
+	 */
+	@Override
+	public void savepointRollback(Object savepoint) {
+		if (this.hold.scope() == LockScope.TRANSACTION && !this.youngerSavepoints.contains(savepoint)) {
+			this.hold.lose();
+			this.release.accept(this.hold);
+		}
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		this.release.accept(this.hold);
+	}
+
+}

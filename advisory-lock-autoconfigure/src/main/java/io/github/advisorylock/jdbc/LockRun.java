@@ -1,0 +1,106 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.util.OptionalLong;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockContextHolder;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work of one thread under a {@link Hold}, and what that work sees of it. Knows the run
+ * it is nested in.
+ */
+final class LockRun implements LockContext {
+
+	private final Object application;
+
+	private final Hold hold;
+
+	private @Nullable LockContext enclosing;
+
+	/**
+	 * Create a run.
+	 * @param application what tells the runs of one application context from another's
+	 * @param hold the lock that guards the run
+	 */
+	LockRun(Object application, Hold hold) {
+		this.application = application;
+		this.hold = hold;
+	}
+
+	/**
+	 * Find the run under a key that the current thread is in.
+	 */
+	static @Nullable LockRun find(Object application, AdvisoryLockKey key) {
+		LockContext context = LockContext.current().orElse(null);
+		while (context instanceof LockRun run) {
+			if (run.application == application && run.hold.key().equals(key)) {
+				return run;
+			}
+			context = run.enclosing;
+		}
+		return null;
+	}
+
+	<T extends @Nullable Object, X extends Exception> T run(LockCallback<T, X> action) throws X {
+		this.enclosing = LockContextHolder.bind(this);
+		try {
+			return action.doWithLock(this);
+		}
+		finally {
+			LockContextHolder.bind(this.enclosing);
+		}
+	}
+
+	Hold hold() {
+		return this.hold;
+	}
+
+	@Override
+	public AdvisoryLockKey key() {
+		return this.hold.key();
+	}
+
+	@Override
+	public LockScope scope() {
+		return this.hold.scope();
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.hold.isActive();
+	}
+
+	@Override
+	public void checkHeld() throws LockLostException {
+		if (!isHeld()) {
+			throw new LockLostException(key());
+		}
+	}
+
+	@Override
+	public OptionalLong fencingToken() {
+		return OptionalLong.empty();
+	}
+
+}

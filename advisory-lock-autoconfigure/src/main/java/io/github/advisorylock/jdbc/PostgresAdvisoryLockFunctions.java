@@ -1,0 +1,137 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockMode;
+
+/**
+ * The SQL of PostgreSQL's advisory lock functions, with everything else that travels with
+ * it. Keys are always bound: one {@code bigint}, or two {@code integer} for a pair.
+ *
+ * @see <a href=
+ * "https://www.postgresql.org/docs/current/functions-admin.html#FUNCTIONS-ADVISORY-LOCKS">PostgreSQL
+ * manual, section "Advisory Lock Functions"</a>
+ */
+final class PostgresAdvisoryLockFunctions {
+
+	static final String DESCRIBE_SERVER = "SELECT pg_catalog.version(), pg_catalog.pg_is_in_recovery()";
+
+	static final String NAME_SESSION = "SELECT pg_catalog.set_config('application_name', ?, false)";
+
+	/**
+	 * Saves what {@link #END_WAIT} restores. The savepoint keeps a caller's transaction
+	 * usable after a timeout; rolling back to it also takes back the settings.
+	 */
+	static final String BEGIN_WAIT = """
+			SELECT pg_catalog.current_setting('lock_timeout'), pg_catalog.current_setting('statement_timeout');
+			SAVEPOINT advisory_lock_wait;
+			SELECT pg_catalog.set_config('lock_timeout', ?, true), pg_catalog.set_config('statement_timeout', '0', true)
+			""";
+
+	/**
+	 * Keeps the lock: a savepoint that is released hands its locks to what surrounds it.
+	 */
+	static final String END_WAIT = """
+			SELECT pg_catalog.set_config('lock_timeout', ?, true), pg_catalog.set_config('statement_timeout', ?, true),
+			pg_catalog.set_config('application_name', ?, true);
+			RELEASE SAVEPOINT advisory_lock_wait
+			""";
+
+	static final String CANCEL_WAIT = "ROLLBACK TO SAVEPOINT advisory_lock_wait; RELEASE SAVEPOINT advisory_lock_wait";
+
+	/**
+	 * The driver leaves the portal of the last query open, and with it a snapshot that
+	 * holds back VACUUM and CREATE INDEX CONCURRENTLY for as long as the lock is held. A
+	 * utility command in the same flight replaces that portal by one without a snapshot;
+	 * this one has no effect on anybody.
+	 */
+	private static final String RELEASE_SNAPSHOT = "; SET LOCAL advisory_lock.snapshot = 'released'";
+
+	private PostgresAdvisoryLockFunctions() {
+	}
+
+	/**
+	 * Take a lock for the rest of the transaction, and name its holder in
+	 * {@code pg_stat_activity}, for the rest of the transaction too. Binds the key, then
+	 * the name; answers whether the lock was taken.
+	 */
+	static String tryTransactionLock(AdvisoryLockKey key, LockMode mode) {
+		return "SELECT CASE WHEN " + function("pg_try_advisory_xact_lock", key, mode)
+				+ " THEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL ELSE false END"
+				+ RELEASE_SNAPSHOT;
+	}
+
+	/**
+	 * As {@link #tryTransactionLock}, but answers {@code null}, and takes no lock, where
+	 * the isolation level does not allow to wait for one.
+	 */
+	static String tryTransactionLockBeforeWait(AdvisoryLockKey key, LockMode mode) {
+		return "SELECT CASE WHEN pg_catalog.current_setting('transaction_isolation') IN ('repeatable read', 'serializable')"
+				+ " THEN NULL WHEN " + function("pg_try_advisory_xact_lock", key, mode)
+				+ " THEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL ELSE false END"
+				+ RELEASE_SNAPSHOT;
+	}
+
+	static String transactionLock(AdvisoryLockKey key, LockMode mode) {
+		return "SELECT " + function("pg_advisory_xact_lock", key, mode);
+	}
+
+	static String trySessionLock(AdvisoryLockKey key, LockMode mode) {
+		return "SELECT " + function("pg_try_advisory_lock", key, mode);
+	}
+
+	static String sessionUnlock(AdvisoryLockKey key, LockMode mode) {
+		return "SELECT " + function("pg_advisory_unlock", key, mode);
+	}
+
+	/**
+	 * Count the entries that this session has in the lock table for a key. Binds the two
+	 * halves of the key as {@code bigint}.
+	 */
+	static String holdsOfThisSession(AdvisoryLockKey key) {
+		return """
+				SELECT count(*) FROM pg_catalog.pg_locks l
+				WHERE l.locktype = 'advisory' AND l.granted AND l.pid = pg_catalog.pg_backend_pid()
+				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d
+				AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())
+				"""
+			.formatted(key.isPair() ? 2 : 1);
+	}
+
+	/**
+	 * Bind a key where one of these functions expects it.
+	 * @return the index of the next parameter
+	 */
+	static int bindKey(PreparedStatement statement, int index, AdvisoryLockKey key) throws SQLException {
+		if (key.isPair()) {
+			statement.setInt(index, key.classId());
+			statement.setInt(index + 1, key.objectId());
+			return index + 2;
+		}
+		statement.setLong(index, key.value());
+		return index + 1;
+	}
+
+	private static String function(String name, AdvisoryLockKey key, LockMode mode) {
+		return "pg_catalog." + name + ((mode == LockMode.SHARED) ? "_shared" : "") + (key.isPair() ? "(?, ?)" : "(?)");
+	}
+
+}

@@ -1,0 +1,193 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.util.Optional;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.ConnectionCallback;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.util.Assert;
+
+/**
+ * {@link AdvisoryLockOperations} on PostgreSQL.
+ * <p>
+ * {@link LockScope#TRANSACTION} locks are taken on the connection of the transaction that
+ * the work runs in, {@link LockScope#SESSION} locks on one connection of the library's
+ * own. Threads of one template exclude each other as applications do.
+ *
+ * @since 0.1.0
+ */
+public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations, AutoCloseable {
+
+	private final String namespace;
+
+	private final AdvisoryLockKeyFactory keyFactory;
+
+	private final Duration waitFor;
+
+	private final DataSource dataSource;
+
+	private final LocalHolds holds = new LocalHolds();
+
+	private final LockScopeStrategy transactionScope;
+
+	private final boolean transactional;
+
+	private final @Nullable LockSession session;
+
+	private final @Nullable SessionScopeStrategy sessionScope;
+
+	/**
+	 * Create a template.
+	 * @param dataSource the application's DataSource
+	 * @param transactionManager begins the transaction of a run where there is none, or
+	 * {@code null} to refuse that
+	 * @param sessionDataSource opens a new physical connection each time, for session
+	 * locks, or {@code null} to refuse those
+	 * @param namespace the namespace for requests that do not name one, and the name
+	 * under which the session is shown by the server
+	 * @param keyFactory makes the keys of requests that were created by name
+	 * @param waitFor how long to wait for requests that do not say so, zero to not wait
+	 */
+	public PostgresAdvisoryLockTemplate(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
+			@Nullable DataSource sessionDataSource, String namespace, AdvisoryLockKeyFactory keyFactory,
+			Duration waitFor) {
+		Assert.notNull(dataSource, "'dataSource' must not be null");
+		Assert.notNull(namespace, "'namespace' must not be null");
+		Assert.notNull(keyFactory, "'keyFactory' must not be null");
+		Assert.notNull(waitFor, "'waitFor' must not be null");
+		this.namespace = namespace;
+		this.keyFactory = keyFactory;
+		this.waitFor = waitFor;
+		this.dataSource = unwrap(dataSource);
+		this.transactionScope = new TransactionScopeStrategy(this, this.holds, new TransactionLocks(this.dataSource),
+				new TransactionCoverage(this.dataSource, transactionManager), transactionManager);
+		this.transactional = transactionManager != null;
+		this.session = (sessionDataSource != null)
+				? new LockSession(sessionDataSource, ApplicationName.ofSession(namespace)) : null;
+		this.sessionScope = (this.session != null) ? new SessionScopeStrategy(this, this.holds, this.session) : null;
+	}
+
+	@Override
+	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
+			LockCallback<T, X> action) throws X {
+		Assert.notNull(request, "'request' must not be null");
+		Assert.notNull(action, "'action' must not be null");
+		AdvisoryLockKey key = key(request);
+		LockRun enclosing = LockRun.find(this, key);
+		if (enclosing != null) {
+			enclosing.hold().checkCovers(request.mode());
+			return LockResult.executed(new LockRun(this, enclosing.hold()).run(action));
+		}
+		LockScopeStrategy strategy = (request.scope() == LockScope.SESSION) ? sessionScope(key) : this.transactionScope;
+		return strategy.execute(key, request.mode(), deadline(request), action);
+	}
+
+	@Override
+	public Optional<HeldLock> tryAcquire(LockRequest request) {
+		Assert.notNull(request, "'request' must not be null");
+		AdvisoryLockKey key = key(request);
+		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
+				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
+						+ key + "' can't be held beyond it");
+		SessionScopeStrategy scope = sessionScope(key);
+		Hold hold = scope.acquire(key, request.mode(), deadline(request));
+		return (hold != null) ? Optional.of(new SessionHeldLock(hold, scope)) : Optional.empty();
+	}
+
+	/**
+	 * Return whether locks of a scope can be taken outside a transaction.
+	 * @param scope the scope
+	 * @return {@code false} if what it needs is missing: a transaction manager or a
+	 * connection of its own
+	 */
+	public boolean supports(LockScope scope) {
+		return (scope == LockScope.TRANSACTION) ? this.transactional : this.sessionScope != null;
+	}
+
+	/**
+	 * Return whether another thread of this application holds the requested lock. Asks no
+	 * database.
+	 * @param request which lock
+	 * @return {@code true} if {@link #execute} would find the lock busy here
+	 */
+	public boolean isBusyLocally(LockRequest request) {
+		return this.holds.isBusyForThisThread(key(request), request.mode());
+	}
+
+	/**
+	 * Make sure that the application's database can guard anything.
+	 * @throws UnsupportedDatabaseException if it can't
+	 * @throws DataAccessException if it can't be asked
+	 */
+	public void verifyDatabase() throws DataAccessException {
+		new JdbcTemplate(this.dataSource).execute((ConnectionCallback<Boolean>) (connection) -> {
+			PostgresServer.check(connection);
+			return true;
+		});
+	}
+
+	/**
+	 * Close the connection of the session locks. Locks that are still held on it are
+	 * lost.
+	 */
+	@Override
+	public void close() {
+		if (this.session != null) {
+			this.session.close();
+		}
+	}
+
+	private SessionScopeStrategy sessionScope(AdvisoryLockKey key) {
+		Assert.state(this.sessionScope != null, () -> "Failed to acquire advisory lock '" + key
+				+ "' in scope SESSION: no URL is known to connect to; set 'advisory-lock.session.url'");
+		return this.sessionScope;
+	}
+
+	private AdvisoryLockKey key(LockRequest request) {
+		return request.key(this.namespace, this.keyFactory);
+	}
+
+	private Deadline deadline(LockRequest request) {
+		Duration requested = request.waitFor();
+		return Deadline.after((requested != null) ? requested : this.waitFor);
+	}
+
+	private static DataSource unwrap(DataSource dataSource) {
+		DataSource target = (dataSource instanceof TransactionAwareDataSourceProxy proxy) ? proxy.getTargetDataSource()
+				: dataSource;
+		Assert.state(target != null, "'dataSource' must have a target");
+		return target;
+	}
+
+}

@@ -1,0 +1,59 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.HeldLock;
+
+/**
+ * A session lock that its holder closes.
+ */
+final class SessionHeldLock implements HeldLock {
+
+	private final Hold hold;
+
+	private final SessionScopeStrategy scope;
+
+	SessionHeldLock(Hold hold, SessionScopeStrategy scope) {
+		this.hold = hold;
+		this.scope = scope;
+		hold.onLost(() -> scope.leave(hold));
+	}
+
+	@Override
+	public AdvisoryLockKey key() {
+		return this.hold.key();
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.hold.isActive();
+	}
+
+	@Override
+	public void onLost(Runnable action) {
+		this.hold.onLost(action);
+	}
+
+	@Override
+	public void close() {
+		if (this.hold.isActive()) {
+			this.scope.release(this.hold);
+		}
+	}
+
+}

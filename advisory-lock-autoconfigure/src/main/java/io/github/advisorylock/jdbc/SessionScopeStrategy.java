@@ -1,0 +1,158 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.LockScope;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Locks that live on the {@link LockSession}, around any transaction of the work.
+ */
+final class SessionScopeStrategy implements LockScopeStrategy {
+
+	private static final Log logger = LogFactory.getLog(SessionScopeStrategy.class);
+
+	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(250);
+
+	private final Object application;
+
+	private final LocalHolds holds;
+
+	private final LockSession session;
+
+	SessionScopeStrategy(Object application, LocalHolds holds, LockSession session) {
+		this.application = application;
+		this.holds = holds;
+		this.session = session;
+	}
+
+	@Override
+	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
+			Deadline deadline, LockCallback<T, X> action) throws X {
+		Hold earlier = HoldSynchronization.findInCurrentTransaction(key, this.holds);
+		if (earlier != null) {
+			earlier.checkCovers(mode);
+			return LockResult.executed(new LockRun(this.application, earlier).run(action));
+		}
+		Hold hold = acquire(key, mode, deadline);
+		if (hold == null) {
+			return LockResult.skipped(LockOutcome.BUSY, key);
+		}
+		if (TransactionSynchronizationManager.isSynchronizationActive()
+				&& TransactionSynchronizationManager.isActualTransactionActive()) {
+			HoldSynchronization.register(hold, this::releaseAfterTransaction);
+			return LockResult.executed(new LockRun(this.application, hold).run(action));
+		}
+		return LockResult.executed(runAndRelease(hold, action));
+	}
+
+	/**
+	 * Take a lock, polling for it until the deadline. A wait in the server's queue would
+	 * occupy the connection that the other locks need, and its timeout may come back
+	 * although the lock was granted.
+	 * @return the hold, or {@code null} when somebody else has it
+	 */
+	@Nullable Hold acquire(AdvisoryLockKey key, LockMode mode, Deadline deadline) {
+		Hold hold = this.holds.enter(key, mode, LockScope.SESSION, deadline);
+		if (hold == null) {
+			return null;
+		}
+		boolean acquired = false;
+		try {
+			long pause = SHORTEST_PAUSE;
+			acquired = this.session.tryLock(hold);
+			while (!acquired && deadline.pause(ThreadLocalRandom.current().nextLong(pause / 2, pause))) {
+				acquired = this.session.tryLock(hold);
+				pause = Math.min(pause * 2, LONGEST_PAUSE);
+			}
+		}
+		finally {
+			if (!acquired) {
+				this.holds.leave(hold);
+			}
+		}
+		return acquired ? hold : null;
+	}
+
+	void leave(Hold hold) {
+		this.holds.leave(hold);
+	}
+
+	void release(Hold hold) {
+		try {
+			this.session.unlock(hold);
+		}
+		finally {
+			this.holds.leave(hold);
+		}
+	}
+
+	private <T extends @Nullable Object, X extends Exception> T runAndRelease(Hold hold, LockCallback<T, X> action)
+			throws X {
+		T result;
+		try {
+			result = new LockRun(this.application, hold).run(action);
+		}
+		catch (Throwable ex) {
+			try {
+				releaseOrThrowIfLost(hold);
+			}
+			catch (RuntimeException | Error failure) {
+				ex.addSuppressed(failure);
+			}
+			throw ex;
+		}
+		releaseOrThrowIfLost(hold);
+		return result;
+	}
+
+	private void releaseOrThrowIfLost(Hold hold) {
+		boolean lost = hold.isLost();
+		release(hold);
+		if (lost) {
+			throw new LockLostException(hold.key());
+		}
+	}
+
+	/**
+	 * The transaction has completed and nobody can be told by an exception any more.
+	 */
+	private void releaseAfterTransaction(Hold hold) {
+		try {
+			releaseOrThrowIfLost(hold);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Advisory lock '" + hold.key() + "' was lost before its transaction completed", ex);
+		}
+	}
+
+}

@@ -1,0 +1,136 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.Assert;
+
+/**
+ * Locks that live in the transaction of the work: the caller's where there is one, else
+ * one that is begun for the run.
+ */
+final class TransactionScopeStrategy implements LockScopeStrategy {
+
+	private final Object application;
+
+	private final LocalHolds holds;
+
+	private final TransactionLocks locks;
+
+	private final TransactionCoverage coverage;
+
+	private final @Nullable PlatformTransactionManager transactionManager;
+
+	TransactionScopeStrategy(Object application, LocalHolds holds, TransactionLocks locks, TransactionCoverage coverage,
+			@Nullable PlatformTransactionManager transactionManager) {
+		this.application = application;
+		this.holds = holds;
+		this.locks = locks;
+		this.coverage = coverage;
+		this.transactionManager = transactionManager;
+	}
+
+	@Override
+	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
+			Deadline deadline, LockCallback<T, X> action) throws X {
+		Hold earlier = HoldSynchronization.findInCurrentTransaction(key, this.holds);
+		if (earlier != null) {
+			earlier.checkCovers(mode);
+			return LockResult.executed(new LockRun(this.application, earlier).run(action));
+		}
+		boolean joins = TransactionSynchronizationManager.isActualTransactionActive();
+		if (joins) {
+			this.coverage.check(key);
+		}
+		Hold hold = this.holds.enter(key, mode, LockScope.TRANSACTION, deadline);
+		if (hold == null) {
+			return LockResult.skipped(LockOutcome.BUSY, key);
+		}
+		return joins ? runInCallersTransaction(hold, deadline, action) : runInOwnTransaction(hold, deadline, action);
+	}
+
+	/**
+	 * The hold stays when this method returns, until the caller's transaction completes.
+	 */
+	private <T extends @Nullable Object, X extends Exception> LockResult<T> runInCallersTransaction(Hold hold,
+			Deadline deadline, LockCallback<T, X> action) throws X {
+		boolean acquired = false;
+		try {
+			HoldSynchronization.register(hold, this.holds::leave);
+			acquired = this.locks.acquire(hold, deadline);
+		}
+		finally {
+			if (!acquired) {
+				this.holds.leave(hold);
+			}
+		}
+		return acquired ? LockResult.executed(new LockRun(this.application, hold).run(action))
+				: LockResult.skipped(LockOutcome.BUSY, hold.key());
+	}
+
+	private <T extends @Nullable Object, X extends Exception> LockResult<T> runInOwnTransaction(Hold hold,
+			Deadline deadline, LockCallback<T, X> action) throws X {
+		Assert.state(this.transactionManager != null, () -> "Failed to begin a transaction for advisory lock '"
+				+ hold.key() + "': there is no transaction manager for its DataSource");
+		try {
+			TransactionStatus transaction = this.transactionManager.getTransaction(null);
+			LockResult<T> result = runOrRollback(this.transactionManager, transaction, hold, deadline, action);
+			this.transactionManager.commit(transaction);
+			return result;
+		}
+		finally {
+			this.holds.leave(hold);
+		}
+	}
+
+	private <T extends @Nullable Object, X extends Exception> LockResult<T> runOrRollback(
+			PlatformTransactionManager transactionManager, TransactionStatus transaction, Hold hold, Deadline deadline,
+			LockCallback<T, X> action) throws X {
+		try {
+			if (!this.locks.acquire(hold, deadline)) {
+				transaction.setRollbackOnly();
+				return LockResult.skipped(LockOutcome.BUSY, hold.key());
+			}
+			return LockResult.executed(new LockRun(this.application, hold).run(action));
+		}
+		catch (Throwable ex) {
+			rollback(transactionManager, transaction, ex);
+			throw ex;
+		}
+	}
+
+	private void rollback(PlatformTransactionManager transactionManager, TransactionStatus transaction,
+			Throwable failure) {
+		try {
+			transactionManager.rollback(transaction);
+		}
+		catch (RuntimeException | Error ex) {
+			failure.addSuppressed(ex);
+		}
+	}
+
+}

@@ -1,0 +1,156 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.testsupport;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.postgresql.PostgreSQLContainer;
+
+/**
+ * The PostgreSQL that tests run on, one for each JVM: a container where a Docker engine
+ * answers and embedded binaries where none does, or as {@code -Dpostgres} says:
+ * {@code embedded}, {@code testcontainers} or a JDBC URL with user and password in it.
+ */
+public final class TestPostgres {
+
+	private static final Log logger = LogFactory.getLog(TestPostgres.class);
+
+	private static final String URL = start();
+
+	private TestPostgres() {
+	}
+
+	/**
+	 * Return the JDBC URL of the server, with everything that is needed to connect.
+	 */
+	public static String url() {
+		return URL;
+	}
+
+	/**
+	 * Open a connection that no pool knows, to look at locks from outside.
+	 */
+	public static Connection open() {
+		try {
+			return DriverManager.getConnection(URL);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Create a pool on the server.
+	 */
+	public static HikariDataSource pool(int size) {
+		HikariDataSource pool = new HikariDataSource();
+		pool.setJdbcUrl(URL);
+		pool.setMaximumPoolSize(size);
+		pool.setConnectionTimeout(5000);
+		return pool;
+	}
+
+	/**
+	 * Run a statement from outside.
+	 */
+	public static void execute(String sql) {
+		try (Connection connection = open(); Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Return the first column of a query from outside, as text.
+	 */
+	public static List<String> query(String sql) {
+		try (Connection connection = open();
+				Statement statement = connection.createStatement();
+				ResultSet rows = statement.executeQuery(sql)) {
+			List<String> result = new ArrayList<>();
+			while (rows.next()) {
+				result.add(rows.getString(1));
+			}
+			return result;
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Return the advisory locks of this database that are granted, as
+	 * {@code classid/objid/objsubid}.
+	 */
+	public static List<String> locks() {
+		return query("SELECT classid || '/' || objid || '/' || objsubid FROM pg_locks WHERE locktype = 'advisory' "
+				+ "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())");
+	}
+
+	private static String start() {
+		String choice = System.getProperty("postgres", "auto");
+		if (choice.startsWith("jdbc:")) {
+			logger.info("Tests run on the PostgreSQL at the given JDBC URL");
+			return choice;
+		}
+		boolean container = choice.equals("testcontainers")
+				|| (!choice.equals("embedded") && DockerClientFactory.instance().isDockerAvailable());
+		logger.info("Tests run on " + (container ? "a PostgreSQL container" : "embedded PostgreSQL binaries")
+				+ " (-Dpostgres=" + choice + ")");
+		return container ? startContainer() : startEmbedded();
+	}
+
+	@SuppressWarnings("resource") // lives as long as the JVM
+	private static String startContainer() {
+		PostgreSQLContainer container = new PostgreSQLContainer(System.getProperty("postgres.image", "postgres:18"));
+		container.withCommand("postgres", "-c", "max_connections=200");
+		container.start();
+		Runtime.getRuntime().addShutdownHook(new Thread(container::stop));
+		String separator = container.getJdbcUrl().contains("?") ? "&" : "?";
+		return container.getJdbcUrl() + separator + "user=" + container.getUsername() + "&password="
+				+ container.getPassword();
+	}
+
+	private static String startEmbedded() {
+		try {
+			EmbeddedPostgres server = EmbeddedPostgres.builder()
+				.setServerConfig("max_connections", "200")
+				.setServerConfig("listen_addresses", "localhost")
+				.start();
+			return server.getJdbcUrl("postgres", "postgres");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}
