@@ -18,6 +18,8 @@ package io.github.advisorylock.testsupport;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.net.URI;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -67,11 +69,26 @@ public final class TestPostgres {
 	}
 
 	/**
+	 * Open a raw connection to the server.
+	 */
+	public static Socket socket() throws IOException {
+		URI uri = URI.create(URL.substring("jdbc:".length()));
+		return new Socket(uri.getHost(), uri.getPort());
+	}
+
+	/**
 	 * Create a pool on the server.
 	 */
 	public static HikariDataSource pool(int size) {
+		return pool(URL, size);
+	}
+
+	/**
+	 * Create a pool on a URL that leads to the server.
+	 */
+	public static HikariDataSource pool(String url, int size) {
 		HikariDataSource pool = new HikariDataSource();
-		pool.setJdbcUrl(URL);
+		pool.setJdbcUrl(url);
 		pool.setMaximumPoolSize(size);
 		pool.setConnectionTimeout(5000);
 		return pool;

@@ -1,0 +1,140 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What all tests of locks share: a pool, a template, threads, and that no lock may be
+ * left behind.
+ */
+abstract class AbstractLockTests {
+
+	static final String NAMESPACE = "tests";
+
+	static final AdvisoryLockKey KEY = AdvisoryLockKey.of(NAMESPACE, "job");
+
+	static final Duration SHORT = Duration.ofMillis(100);
+
+	static final Duration LONG = Duration.ofSeconds(10);
+
+	final ExecutorService threads = Executors.newCachedThreadPool();
+
+	HikariDataSource pool;
+
+	PlatformTransactionManager transactionManager;
+
+	JdbcTemplate jdbc;
+
+	PostgresAdvisoryLockTemplate template;
+
+	@BeforeEach
+	void openPool() {
+		usePool(TestPostgres.pool(4));
+	}
+
+	final void usePool(HikariDataSource pool) {
+		close();
+		this.pool = pool;
+		this.transactionManager = new JdbcTransactionManager(pool);
+		this.jdbc = new JdbcTemplate(pool);
+		this.template = createTemplate(pool, this.transactionManager);
+	}
+
+	static PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource,
+			PlatformTransactionManager transactionManager) {
+		return new PostgresAdvisoryLockTemplate(dataSource, transactionManager,
+				new DriverManagerDataSource(TestPostgres.url()), NAMESPACE, AdvisoryLockKeyFactory.sha256(),
+				Duration.ZERO);
+	}
+
+	@AfterEach
+	final void checkThatNoLockIsLeft() throws InterruptedException {
+		this.threads.shutdownNow();
+		assertThat(this.threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(TestPostgres.locks()).isEmpty();
+		close();
+	}
+
+	private void close() {
+		if (this.pool != null) {
+			this.template.close();
+			this.pool.close();
+		}
+	}
+
+	TransactionTemplate transaction() {
+		return new TransactionTemplate(this.transactionManager);
+	}
+
+	TransactionTemplate transaction(int propagation) {
+		TransactionTemplate transaction = transaction();
+		transaction.setPropagationBehavior(propagation);
+		return transaction;
+	}
+
+	LockRequest request(LockScope scope) {
+		return LockRequest.of("job").scope(scope);
+	}
+
+	/**
+	 * Run under a lock on another thread until this one has done its part.
+	 */
+	void whileAnotherThreadRuns(LockRequest request, Callable<?> meanwhile) throws Exception {
+		CountDownLatch running = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		Future<LockResult<Boolean>> other = this.threads.submit(() -> this.template.execute(request, (lock) -> {
+			running.countDown();
+			return end.await(30, TimeUnit.SECONDS);
+		}));
+		try {
+			assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
+			meanwhile.call();
+		}
+		finally {
+			end.countDown();
+		}
+		assertThat(other.get(10, TimeUnit.SECONDS).value()).isTrue();
+	}
+
+}

@@ -1,0 +1,91 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.testsupport;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+import io.github.advisorylock.AdvisoryLockKey;
+
+/**
+ * A session of somebody else: an unpooled connection that takes locks with plain SQL.
+ */
+public final class ForeignSession implements AutoCloseable {
+
+	private final Connection connection = TestPostgres.open();
+
+	/**
+	 * Return whether the key is free, from outside; a free key is not kept.
+	 */
+	public static boolean isFree(AdvisoryLockKey key) {
+		try (ForeignSession session = new ForeignSession()) {
+			return session.tryLock(key);
+		}
+	}
+
+	/**
+	 * Open a session that holds a key.
+	 */
+	public static ForeignSession holding(AdvisoryLockKey key) {
+		ForeignSession session = new ForeignSession();
+		if (!session.tryLock(key)) {
+			session.close();
+			throw new IllegalStateException("'" + key + "' is held by somebody else");
+		}
+		return session;
+	}
+
+	/**
+	 * Try to take a 64-bit key exclusively.
+	 */
+	public boolean tryLock(AdvisoryLockKey key) {
+		return ask("SELECT pg_try_advisory_lock(?)", key);
+	}
+
+	/**
+	 * Release a 64-bit key.
+	 */
+	public boolean unlock(AdvisoryLockKey key) {
+		return ask("SELECT pg_advisory_unlock(?)", key);
+	}
+
+	private boolean ask(String sql, AdvisoryLockKey key) {
+		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
+			statement.setLong(1, key.value());
+			try (ResultSet answer = statement.executeQuery()) {
+				answer.next();
+				return answer.getBoolean(1);
+			}
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.connection.close();
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
