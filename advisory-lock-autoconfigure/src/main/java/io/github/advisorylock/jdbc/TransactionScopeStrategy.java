@@ -94,12 +94,11 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runInOwnTransaction(Hold hold,
 			Deadline deadline, LockCallback<T, X> action) throws X {
-		Assert.state(this.transactionManager != null, () -> "Failed to begin a transaction for advisory lock '"
-				+ hold.key() + "': there is no transaction manager for its DataSource");
 		try {
-			TransactionStatus transaction = this.transactionManager.getTransaction(null);
-			LockResult<T> result = runOrRollback(this.transactionManager, transaction, hold, deadline, action);
-			this.transactionManager.commit(transaction);
+			PlatformTransactionManager manager = requireTransactionManager(hold.key());
+			TransactionStatus transaction = manager.getTransaction(null);
+			LockResult<T> result = runOrRollback(manager, transaction, hold, deadline, action);
+			manager.commit(transaction);
 			return result;
 		}
 		finally {
@@ -121,6 +120,12 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 			rollback(transactionManager, transaction, ex);
 			throw ex;
 		}
+	}
+
+	private PlatformTransactionManager requireTransactionManager(AdvisoryLockKey key) {
+		Assert.state(this.transactionManager != null, () -> "Failed to begin a transaction for advisory lock '" + key
+				+ "': there is no transaction manager for its DataSource");
+		return this.transactionManager;
 	}
 
 	private void rollback(PlatformTransactionManager transactionManager, TransactionStatus transaction,

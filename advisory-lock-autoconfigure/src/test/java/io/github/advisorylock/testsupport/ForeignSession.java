@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 
 import io.github.advisorylock.AdvisoryLockKey;
 
@@ -78,10 +79,13 @@ public final class ForeignSession implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Release everything and close; a server that is only told to close does so later.
+	 */
 	@Override
 	public void close() {
-		try {
-			this.connection.close();
+		try (this.connection; Statement statement = this.connection.createStatement()) {
+			statement.execute("SELECT pg_advisory_unlock_all()");
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);

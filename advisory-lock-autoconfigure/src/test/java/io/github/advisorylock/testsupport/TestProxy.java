@@ -18,17 +18,22 @@ package io.github.advisorylock.testsupport;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A TCP proxy in front of the test's PostgreSQL. Counts how often a client had to wait
- * for the server, and can delay each answer.
+ * A TCP proxy in front of the test's PostgreSQL, as a network with a latency. Counts how
+ * often a client had to wait for the server: what it sends before the first answer
+ * arrives belongs to one wait.
  */
 public final class TestProxy implements AutoCloseable {
 
@@ -36,14 +41,14 @@ public final class TestProxy implements AutoCloseable {
 
 	private final AtomicInteger waits = new AtomicInteger();
 
-	private final long delayNanos;
+	private final Duration latency;
 
 	/**
 	 * Open a proxy.
-	 * @param delayNanos how long each answer of the server is held back
+	 * @param latency how much later each answer of the server arrives
 	 */
-	public TestProxy(long delayNanos) {
-		this.delayNanos = delayNanos;
+	public TestProxy(Duration latency) {
+		this.latency = latency;
 		try {
 			this.serverSocket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 		}
@@ -61,7 +66,7 @@ public final class TestProxy implements AutoCloseable {
 	}
 
 	/**
-	 * Return how often clients have waited for an answer so far.
+	 * Return how often clients have begun to wait for an answer so far.
 	 */
 	public int waits() {
 		return this.waits.get();
@@ -70,12 +75,7 @@ public final class TestProxy implements AutoCloseable {
 	private void acceptConnections() {
 		while (!this.serverSocket.isClosed()) {
 			try {
-				Socket client = this.serverSocket.accept();
-				Socket server = TestPostgres.socket();
-				client.setTcpNoDelay(true);
-				server.setTcpNoDelay(true);
-				start(() -> forward(client, server, false));
-				start(() -> forward(server, client, true));
+				connect(this.serverSocket.accept(), TestPostgres.socket());
 			}
 			catch (IOException ex) {
 				return;
@@ -83,27 +83,52 @@ public final class TestProxy implements AutoCloseable {
 		}
 	}
 
-	private void forward(Socket from, Socket to, boolean answers) {
+	private void connect(Socket client, Socket server) throws IOException {
+		client.setTcpNoDelay(true);
+		server.setTcpNoDelay(true);
+		AtomicBoolean answered = new AtomicBoolean(true);
+		BlockingQueue<Piece> answers = new LinkedBlockingQueue<>();
+		start(() -> forward(client, server, (piece) -> {
+			if (answered.getAndSet(false)) {
+				this.waits.incrementAndGet();
+			}
+			write(piece, server);
+		}));
+		start(() -> forward(server, client, answers::add));
+		start(() -> {
+			while (true) {
+				Piece answer = answers.take();
+				LockSupport.parkNanos(answer.arrival() - System.nanoTime());
+				answered.set(true);
+				write(answer, client);
+			}
+		});
+	}
+
+	private void forward(Socket from, Socket to, PieceConsumer consumer) throws Exception {
 		try (from; to) {
 			InputStream in = from.getInputStream();
-			OutputStream out = to.getOutputStream();
 			byte[] buffer = new byte[65536];
 			for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
-				if (answers) {
-					this.waits.incrementAndGet();
-					LockSupport.parkNanos(this.delayNanos);
-				}
-				out.write(buffer, 0, length);
-				out.flush();
+				consumer.accept(new Piece(Arrays.copyOf(buffer, length), System.nanoTime() + this.latency.toNanos()));
 			}
-		}
-		catch (IOException ex) {
-			// one side has gone, and so does the other
 		}
 	}
 
-	private static void start(Runnable task) {
-		Thread thread = new Thread(task, "test-proxy");
+	private static void write(Piece piece, Socket to) throws IOException {
+		to.getOutputStream().write(piece.bytes());
+		to.getOutputStream().flush();
+	}
+
+	private static void start(Task task) {
+		Thread thread = new Thread(() -> {
+			try {
+				task.run();
+			}
+			catch (Exception ex) {
+				// one side has gone, and so does the other
+			}
+		}, "test-proxy");
 		thread.setDaemon(true);
 		thread.start();
 	}
@@ -116,6 +141,24 @@ public final class TestProxy implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	private record Piece(byte[] bytes, long arrival) {
+
+	}
+
+	@FunctionalInterface
+	private interface PieceConsumer {
+
+		void accept(Piece piece) throws IOException;
+
+	}
+
+	@FunctionalInterface
+	private interface Task {
+
+		void run() throws Exception;
+
 	}
 
 }
