@@ -1,0 +1,126 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for {@link LockRequest}.
+ */
+class LockRequestTests {
+
+	private static final AdvisoryLockKeyFactory FACTORY = AdvisoryLockKeyFactory.sha256();
+
+	@Test
+	void ofNameLeavesEverythingToTheOperation() {
+		LockRequest request = LockRequest.of("job");
+		assertThat(request.scope()).isNull();
+		assertThat(request.waitFor()).isNull();
+		assertThat(request.mode()).isEqualTo(LockMode.EXCLUSIVE);
+	}
+
+	@Test
+	void ofNameTakesDefaultNamespaceAndKeyFactory() {
+		assertThat(LockRequest.of("job").key("shop", FACTORY)).isEqualTo(AdvisoryLockKey.of("shop", "job"));
+		assertThat(LockRequest.of("job").key("shop", AdvisoryLockKeyFactory.pair()).isPair()).isTrue();
+	}
+
+	@Test
+	void ofKeyTakesTheKeyAsItIs() {
+		AdvisoryLockKey key = AdvisoryLockKey.ofPair(1, 2);
+		assertThat(LockRequest.of(key).key("shop", FACTORY)).isSameAs(key);
+	}
+
+	@Test
+	void namespaceReplacesDefaultNamespace() {
+		assertThat(LockRequest.of("job").namespace("other").key("shop", FACTORY))
+			.isEqualTo(AdvisoryLockKey.of("other", "job"));
+		assertThat(LockRequest.of("job").namespace("").key("shop", FACTORY)).isEqualTo(AdvisoryLockKey.of("job"));
+	}
+
+	@Test
+	void changesGoToCopiesAndLeaveTheOriginalAlone() {
+		LockRequest original = LockRequest.of("job");
+		LockRequest changed = original.namespace("other")
+			.scope(LockScope.SESSION)
+			.mode(LockMode.SHARED)
+			.waitFor(Duration.ofSeconds(5));
+		assertThat(changed).hasToString("LockRequest[other/job, scope=SESSION, mode=SHARED, waitFor=PT5S]");
+		assertThat(original).hasToString("LockRequest[job, scope=null, mode=EXCLUSIVE, waitFor=null]");
+		assertThat(original.key("shop", FACTORY)).isEqualTo(AdvisoryLockKey.of("shop", "job"));
+	}
+
+	@Test
+	void eachChangeKeepsTheOthers() {
+		LockRequest request = LockRequest.of(AdvisoryLockKey.ofValue(7))
+			.waitFor(Duration.ofSeconds(5))
+			.mode(LockMode.SHARED)
+			.scope(LockScope.TRANSACTION);
+		assertThat(request).hasToString("LockRequest[7, scope=TRANSACTION, mode=SHARED, waitFor=PT5S]");
+	}
+
+	@ParameterizedTest
+	@NullSource
+	@ValueSource(strings = { "", "  " })
+	void emptyNameIsRefused(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(name))
+			.withMessage("'key' must not be empty");
+	}
+
+	@Test
+	void nullIsRefusedByName() {
+		LockRequest request = LockRequest.of("job");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of((AdvisoryLockKey) null))
+			.withMessageStartingWith("'key'");
+		assertThatIllegalArgumentException().isThrownBy(() -> request.namespace(null))
+			.withMessageStartingWith("'namespace'");
+		assertThatIllegalArgumentException().isThrownBy(() -> request.scope(null)).withMessageStartingWith("'scope'");
+		assertThatIllegalArgumentException().isThrownBy(() -> request.mode(null)).withMessageStartingWith("'mode'");
+		assertThatIllegalArgumentException().isThrownBy(() -> request.waitFor(null))
+			.withMessageStartingWith("'waitFor'");
+	}
+
+	@Test
+	void negativeWaitIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("job").waitFor(Duration.ofMillis(-1)))
+			.withMessage("'waitFor' must not be negative");
+		assertThat(LockRequest.of("job").waitFor(Duration.ZERO).waitFor()).isZero();
+	}
+
+	@Test
+	void namespaceWithSlashIsRefusedWhenKeyIsMade() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> LockRequest.of("job").namespace("a/b").key("shop", FACTORY))
+			.withMessageStartingWith("'namespace' must not contain a slash");
+	}
+
+	@Test
+	void namespaceOfReadyMadeKeyIsRefused() {
+		assertThatIllegalStateException().isThrownBy(() -> LockRequest.of(AdvisoryLockKey.of("job")).namespace("other"))
+			.withMessageStartingWith("'namespace'");
+	}
+
+}
