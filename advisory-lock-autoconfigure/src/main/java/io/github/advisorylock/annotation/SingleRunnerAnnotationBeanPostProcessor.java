@@ -41,6 +41,7 @@ import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -55,7 +56,7 @@ import org.springframework.util.function.SingletonSupplier;
  * @since 0.1.0
  */
 public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements SmartInitializingSingleton {
+		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton {
 
 	private final transient Supplier<SingleRunnerSettings> settings;
 
@@ -104,6 +105,20 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 */
 	public List<SingleRunnerMethod> getMethods() {
 		return methods().all();
+	}
+
+	/**
+	 * Refuse a bean that others get hold of before it has its proxy.
+	 */
+	@Override
+	public Object getEarlyBeanReference(Object bean, String beanName) {
+		methods().annotatedMethods(AopUtils.getTargetClass(bean)).stream().findFirst().ifPresent((method) -> {
+			throw SingleRunnerMethodValidator.invalid(beanName, method,
+					"would run without a lock: its bean is part of a circle of references, and others get hold of it "
+							+ "before it has its proxy",
+					"Break the circle, or make the reference to this bean lazy (ObjectProvider, @Lazy).");
+		});
+		return bean;
 	}
 
 	@Override
