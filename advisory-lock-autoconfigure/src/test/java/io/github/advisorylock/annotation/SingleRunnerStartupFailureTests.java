@@ -1,0 +1,436 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import kotlin.coroutines.Continuation;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.transaction.annotation.Isolation;
+import org.springframework.transaction.annotation.Propagation;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * Tests for {@link SingleRunnerMethodValidator} and {@link SingleRunnerOperationParser}:
+ * what a developer reads when an annotated method can't do what it says.
+ */
+class SingleRunnerStartupFailureTests {
+
+	@ParameterizedTest(name = "{0}")
+	@MethodSource
+	void failureNamesBeanMethodAttributeAndWhatToChange(Class<?> type, String problem, String action) {
+		FailureAnalysis analysis = analyze(type);
+		assertThat(analysis.getDescription()).contains("on bean 'jobs'", "method 'run'", type.getName())
+			.contains(problem)
+			.endsWith(".");
+		assertThat(analysis.getAction()).contains(action).endsWith(".");
+		assertThat(analysis.getCause()).isInstanceOf(InvalidSingleRunnerException.class);
+	}
+
+	static Stream<Arguments> failureNamesBeanMethodAttributeAndWhatToChange() {
+		return Stream.of(Arguments.of(EmptyKey.class, "attribute 'key' is empty", "name that identifies the job"),
+				Arguments.of(BlankKey.class, "attribute 'key' is empty", "name that identifies the job"),
+				Arguments.of(PrivateMethod.class, "must not be private", "Remove the modifier"),
+				Arguments.of(FinalMethod.class, "must not be final", "Remove the modifier"),
+				Arguments.of(StaticMethod.class, "must not be static", "Remove the modifier"),
+				Arguments.of(PrimitiveReturn.class, "primitive type 'int' with attribute 'whenBusy' set to SKIP",
+						"set 'whenBusy' to FAIL"),
+				Arguments.of(BadDuration.class, "attribute 'waitFor' is no duration of zero or more: 'soon'",
+						"\"5s\" or \"PT5S\""),
+				Arguments.of(NegativeDuration.class, "attribute 'waitFor' is no duration of zero or more: '-5s'",
+						"\"5s\" or \"PT5S\""),
+				Arguments.of(MissingPlaceholder.class, "attribute 'key' can't be resolved", "Set the property"),
+				Arguments.of(MissingWaitPlaceholder.class, "attribute 'waitFor' can't be resolved", "Set the property"),
+				Arguments.of(NamespaceWithSlash.class,
+						"attribute 'namespace' is unusable: 'namespace' must not contain", "'advisory-lock.namespace'"),
+				Arguments.of(BadExpression.class, "attribute 'key' can't be parsed", "'#{#name}'"),
+				Arguments.of(UnclosedExpression.class, "attribute 'key' can't be parsed", "'#{#name}'"),
+				Arguments.of(UnknownVariable.class, "'#user' in '#user' is unknown; the parameters are [userId]",
+						"'#{#name}'"),
+				Arguments.of(MissingHash.class, "'userId' in 'userId' is no argument; an argument is written '#userId'",
+						"'#{#name}'"),
+				Arguments.of(TypeInKey.class, "T(java.lang.System)", "'#{#name}'"),
+				Arguments.of(BeanInKey.class, "@systemProperties", "'#{#name}'"),
+				Arguments.of(ConstructorInKey.class, "new java.util.Date", "'#{#name}'"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { StageReturn.class, CompletableFutureReturn.class, FutureReturn.class, MonoReturn.class,
+			FluxReturn.class, PublisherReturn.class, SuspendFunction.class })
+	void asynchronousMethodIsRefused(Class<?> type) {
+		FailureAnalysis analysis = analyze(type);
+		assertThat(analysis.getDescription()).contains("on bean 'jobs'", "method 'run'")
+			.contains("must not be asynchronous: the lock would be released before the work is done");
+		assertThat(analysis.getAction()).contains("annotate the method that does the work");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { PropagationNever.class, PropagationNotSupported.class, PropagationSupports.class })
+	void propagationWithoutTransactionIsRefusedForTransactionScope(Class<?> type) {
+		FailureAnalysis analysis = analyze(type);
+		assertThat(analysis.getDescription()).contains("on bean 'jobs'", "method 'run'", "attribute 'scope'")
+			.contains("propagation " + type.getAnnotation(Transactional.class).propagation());
+		assertThat(analysis.getAction()).contains("Set the propagation", "'scope' to SESSION");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { RepeatableReadWaits.class, SerializableWaits.class })
+	void waitingUnderSnapshotIsRefusedForTransactionScope(Class<?> type) {
+		FailureAnalysis analysis = analyze(type);
+		assertThat(analysis.getDescription()).contains("on bean 'jobs'", "method 'run'", "attribute 'waitFor'")
+			.contains("snapshot");
+		assertThat(analysis.getAction()).contains("Remove 'waitFor'", "'scope' to SESSION");
+	}
+
+	@Test
+	void waitingUnderSnapshotIsRefusedWhenPropertySaysSo() {
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(LockContextRunner.create()
+			.withBean("jobs", SerializableDoesNotWait.class)
+			.withPropertyValues("advisory-lock.wait-for=5s"));
+		assertThat(analysis.getDescription()).contains("on bean 'jobs'", "snapshot");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { SessionWithoutTransaction.class, SessionWaitsSerializable.class,
+			SerializableDoesNotWait.class, PrimitiveThatFails.class })
+	void whatOnlyLooksWrongStarts(Class<?> type) {
+		LockContextRunner.create().withBean("jobs", type).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void lazyBeanIsRefusedWhenItIsFirstAskedFor() {
+		LockContextRunner.create()
+			.withBean("jobs", PrimitiveReturn.class, PrimitiveReturn::new, (definition) -> definition.setLazyInit(true))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThatException().isThrownBy(() -> context.getBean("jobs"))
+					.withRootCauseInstanceOf(InvalidSingleRunnerException.class);
+			});
+	}
+
+	private static FailureAnalysis analyze(Class<?> type) {
+		return LockContextRunner.analyzeFailure(LockContextRunner.create().withBean("jobs", type));
+	}
+
+	static class EmptyKey {
+
+		@SingleRunner
+		void run() {
+		}
+
+	}
+
+	static class BlankKey {
+
+		@SingleRunner("${blank: }")
+		void run() {
+		}
+
+	}
+
+	static class PrivateMethod {
+
+		@SingleRunner("job")
+		private void run() {
+		}
+
+	}
+
+	static class FinalMethod {
+
+		@SingleRunner("job")
+		final void run() {
+		}
+
+	}
+
+	static class StaticMethod {
+
+		@SingleRunner("job")
+		static void run() {
+		}
+
+	}
+
+	static class PrimitiveReturn {
+
+		@SingleRunner("job")
+		int run() {
+			return 1;
+		}
+
+	}
+
+	static class PrimitiveThatFails {
+
+		@SingleRunner(key = "job", whenBusy = WhenBusy.FAIL)
+		int run() {
+			return 1;
+		}
+
+	}
+
+	static class BadDuration {
+
+		@SingleRunner(key = "job", waitFor = "soon")
+		void run() {
+		}
+
+	}
+
+	static class NegativeDuration {
+
+		@SingleRunner(key = "job", waitFor = "-5s")
+		void run() {
+		}
+
+	}
+
+	static class MissingPlaceholder {
+
+		@SingleRunner("job-${missing}")
+		void run() {
+		}
+
+	}
+
+	static class MissingWaitPlaceholder {
+
+		@SingleRunner(key = "job", waitFor = "${missing}")
+		void run() {
+		}
+
+	}
+
+	static class NamespaceWithSlash {
+
+		@SingleRunner(key = "job", namespace = "a/b")
+		void run() {
+		}
+
+	}
+
+	static class BadExpression {
+
+		@SingleRunner("job:#{#userId +}")
+		void run(String userId) {
+		}
+
+	}
+
+	static class UnclosedExpression {
+
+		@SingleRunner("job:#{#userId")
+		void run(String userId) {
+		}
+
+	}
+
+	static class UnknownVariable {
+
+		@SingleRunner("job:#{#user}")
+		void run(String userId) {
+		}
+
+	}
+
+	static class MissingHash {
+
+		@SingleRunner("job:#{userId}")
+		void run(String userId) {
+		}
+
+	}
+
+	static class TypeInKey {
+
+		@SingleRunner("job:#{T(java.lang.System).getProperty('user.home')}")
+		void run() {
+		}
+
+	}
+
+	static class BeanInKey {
+
+		@SingleRunner("job:#{@systemProperties['user.home']}")
+		void run() {
+		}
+
+	}
+
+	static class ConstructorInKey {
+
+		@SingleRunner("job:#{new java.util.Date()}")
+		void run() {
+		}
+
+	}
+
+	static class StageReturn {
+
+		@SingleRunner("job")
+		CompletionStage<String> run() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class CompletableFutureReturn {
+
+		@SingleRunner("job")
+		CompletableFuture<String> run() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class FutureReturn {
+
+		@SingleRunner("job")
+		Future<String> run() {
+			return new CompletableFuture<>();
+		}
+
+	}
+
+	static class MonoReturn {
+
+		@SingleRunner("job")
+		Mono<String> run() {
+			return Mono.empty();
+		}
+
+	}
+
+	static class FluxReturn {
+
+		@SingleRunner("job")
+		Flux<String> run() {
+			return Flux.empty();
+		}
+
+	}
+
+	static class PublisherReturn {
+
+		@SingleRunner("job")
+		Flow.Publisher<String> run() {
+			return (subscriber) -> {
+			};
+		}
+
+	}
+
+	static class SuspendFunction {
+
+		@SingleRunner("job")
+		Object run(String argument, Continuation<String> continuation) {
+			return argument;
+		}
+
+	}
+
+	@Transactional(propagation = Propagation.NEVER)
+	static class PropagationNever {
+
+		@SingleRunner("job")
+		void run() {
+		}
+
+	}
+
+	@Transactional(propagation = Propagation.NOT_SUPPORTED)
+	static class PropagationNotSupported {
+
+		@SingleRunner("job")
+		void run() {
+		}
+
+	}
+
+	@Transactional(propagation = Propagation.SUPPORTS)
+	static class PropagationSupports {
+
+		@SingleRunner("job")
+		void run() {
+		}
+
+	}
+
+	static class RepeatableReadWaits {
+
+		@Transactional(isolation = Isolation.REPEATABLE_READ)
+		@SingleRunner(key = "job", waitFor = "5s")
+		void run() {
+		}
+
+	}
+
+	static class SerializableWaits {
+
+		@Transactional(isolation = Isolation.SERIALIZABLE)
+		@SingleRunner(key = "job", waitFor = "5s")
+		void run() {
+		}
+
+	}
+
+	static class SerializableDoesNotWait {
+
+		@Transactional(isolation = Isolation.SERIALIZABLE)
+		@SingleRunner("job")
+		void run() {
+		}
+
+	}
+
+	static class SessionWaitsSerializable {
+
+		@Transactional(isolation = Isolation.SERIALIZABLE)
+		@SingleRunner(key = "job", scope = LockScope.SESSION, waitFor = "5s")
+		void run() {
+		}
+
+	}
+
+	@Transactional(propagation = Propagation.NEVER)
+	static class SessionWithoutTransaction {
+
+		@SingleRunner(key = "job", scope = LockScope.SESSION)
+		void run() {
+		}
+
+	}
+
+}
