@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.annotation;
 
+import java.time.temporal.TemporalAccessor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +24,7 @@ import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParserContext;
@@ -97,14 +99,28 @@ final class KeyTemplate {
 		this.parameters.forEach((name, index) -> context.setVariable(name, arguments[index]));
 		StringBuilder key = new StringBuilder();
 		for (Expression part : this.parts) {
-			String value = part.getValue(context, String.class);
-			if (!StringUtils.hasLength(value) && part instanceof SpelExpression) {
+			String value = text(part, context);
+			if (!StringUtils.hasText(value) && part instanceof SpelExpression) {
 				throw new IllegalArgumentException("Failed to evaluate key '" + this.text + "': '#{"
 						+ part.getExpressionString() + "}' is " + ((value != null) ? "empty" : "null"));
 			}
 			key.append(value);
 		}
 		return key.toString();
+	}
+
+	/**
+	 * Dates and times stand in a key in their ISO form; everything else as SpEL converts
+	 * it, which it refuses where the text would not be the same everywhere.
+	 */
+	private static @Nullable String text(Expression part, EvaluationContext context) {
+		Object value = part.getValue(context);
+		if (value instanceof TemporalAccessor) {
+			return value.toString();
+		}
+		Object text = context.getTypeConverter()
+			.convertValue(value, TypeDescriptor.forObject(value), TypeDescriptor.valueOf(String.class));
+		return (text != null) ? text.toString() : null;
 	}
 
 }
