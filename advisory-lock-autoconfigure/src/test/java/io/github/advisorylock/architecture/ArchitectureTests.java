@@ -1,0 +1,234 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.architecture;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import com.tngtech.archunit.core.domain.JavaCall;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.domain.properties.HasName;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.ComponentScan;
+import org.springframework.context.annotation.Condition;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.stereotype.Component;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the architecture of the library: who may know whom.
+ */
+class ArchitectureTests {
+
+	private static final String ROOT = "io.github.advisorylock";
+
+	private static final JavaClasses LIBRARY = new ClassFileImporter()
+		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_JARS)
+		.importPackages(ROOT);
+
+	@Test
+	void packagesAreFreeOfCycles() {
+		// the root package is a slice of its own
+		check(slices().matching("io.github.(**)").should().beFreeOfCycles());
+	}
+
+	@Test
+	void domainKnowsNoneOfItsSubPackagesAndLittleOfSpring() {
+		check(classes().that()
+			.resideInAPackage(ROOT)
+			.should()
+			.onlyDependOnClassesThat()
+			.resideInAnyPackage(ROOT, "java..", "org.jspecify.annotations", "org.springframework.util",
+					"org.springframework.dao", "org.springframework.transaction"));
+		check(noClasses().that().resideInAPackage(ROOT).should().dependOnClassesThat().resideInAPackage("java.sql"));
+	}
+
+	@Test
+	void locksAndInterceptorsDoNotKnowEachOther() {
+		check(noDependency("jdbc", "interceptor", "annotation", "autoconfigure"));
+		check(noDependency("interceptor", "jdbc", "annotation", "autoconfigure"));
+	}
+
+	@Test
+	void annotationKnowsNeitherLocksNorWiring() {
+		check(noDependency("annotation", "jdbc", "autoconfigure"));
+	}
+
+	@Test
+	void jdbcIsKnownToItsPackageOnlyAndDataSourceToWiringToo() {
+		check(noClasses().that()
+			.resideOutsideOfPackages(ROOT + ".jdbc..", ROOT + ".autoconfigure..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("java.sql", "javax.sql", "org.springframework.jdbc..", "org.postgresql.."));
+		check(noClasses().that()
+			.resideInAPackage(ROOT + ".autoconfigure..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("java.sql", "org.springframework.jdbc.core..", "org.postgresql.."));
+	}
+
+	@Test
+	void springBootIsKnownToWiringOnly() {
+		check(noClasses().that()
+			.resideOutsideOfPackages(ROOT + ".autoconfigure..", ROOT + ".health..", ROOT + ".actuate..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("org.springframework.boot.."));
+	}
+
+	@Test
+	void micrometerIsKnownToMetricsOnly() {
+		check(noClasses().that()
+			.resideOutsideOfPackages(ROOT + ".metrics..", ROOT + ".autoconfigure..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("io.micrometer.."));
+	}
+
+	@Test
+	void autoConfigurationsArePublicAndFinalAndTheirBeansAreNot() {
+		check(classes().that()
+			.areAnnotatedWith(AutoConfiguration.class)
+			.should()
+			.bePublic()
+			.andShould()
+			.haveModifier(JavaModifier.FINAL));
+		check(methods().that().areAnnotatedWith(Bean.class).should().bePackagePrivate());
+	}
+
+	@Test
+	void postProcessorsAreStaticBeans() {
+		check(methods().that()
+			.areAnnotatedWith(Bean.class)
+			.and()
+			.haveRawReturnType(JavaClass.Predicates.assignableTo(BeanPostProcessor.class)
+				.or(JavaClass.Predicates.assignableTo(BeanFactoryPostProcessor.class)))
+			.should()
+			.beStatic());
+	}
+
+	@Test
+	void analyzersAndConditionsArePackagePrivate() {
+		check(classes().that()
+			.areAssignableTo(FailureAnalyzer.class)
+			.or()
+			.areAssignableTo(Condition.class)
+			.should()
+			.bePackagePrivate()
+			.allowEmptyShould(true));
+	}
+
+	@Test
+	void nothingIsScannedOrInjectedIntoFields() {
+		check(noClasses().that()
+			.areNotAnnotatedWith(Configuration.class)
+			.and()
+			.areNotAnnotatedWith(AutoConfiguration.class)
+			.should()
+			.beMetaAnnotatedWith(Component.class));
+		check(noClasses().should().beMetaAnnotatedWith(ComponentScan.class));
+		check(noFields().should()
+			.beAnnotatedWith("org.springframework.beans.factory.annotation.Autowired")
+			.orShould()
+			.beAnnotatedWith("org.springframework.beans.factory.annotation.Value")
+			.orShould()
+			.beAnnotatedWith("jakarta.inject.Inject")
+			.orShould()
+			.beAnnotatedWith("jakarta.annotation.Resource"));
+	}
+
+	@Test
+	void nobodySleepsOrPrints() {
+		check(noClasses().should().callMethod(Thread.class, "sleep", long.class));
+		check(noClasses().should().callMethod(Thread.class, "sleep", Duration.class));
+		check(noClasses().should().accessField(System.class, "out").orShould().accessField(System.class, "err"));
+		check(noClasses().should()
+			.callMethodWhere(JavaCall.Predicates.target(HasName.Predicates.name("printStackTrace"))));
+		check(noClasses().should().dependOnClassesThat().resideInAPackage("java.util.logging"));
+	}
+
+	@Test
+	void caseChangesNameTheirLocale() {
+		check(noClasses().should()
+			.callMethod(String.class, "toLowerCase")
+			.orShould()
+			.callMethod(String.class, "toUpperCase"));
+	}
+
+	@Test
+	void loggersArePrivateStaticAndFinal() {
+		check(fields().that()
+			.haveRawType("org.apache.commons.logging.Log")
+			.should()
+			.bePrivate()
+			.andShould()
+			.beStatic()
+			.andShould()
+			.beFinal()
+			.andShould()
+			.haveName("logger"));
+	}
+
+	@Test
+	void everyPackageIsNullMarked() {
+		Set<String> packages = LIBRARY.stream().map(JavaClass::getPackageName).collect(Collectors.toSet());
+		List<String> marked = LIBRARY.stream()
+			.filter((type) -> type.getSimpleName().equals("package-info"))
+			.filter((type) -> type.isAnnotatedWith(NullMarked.class))
+			.map(JavaClass::getPackageName)
+			.toList();
+		assertThat(marked).containsExactlyInAnyOrderElementsOf(packages);
+	}
+
+	private static ArchRule noDependency(String from, String... to) {
+		String[] packages = Arrays.stream(to).map((name) -> ROOT + "." + name + "..").toArray(String[]::new);
+		return noClasses().that()
+			.resideInAPackage(ROOT + "." + from + "..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAnyPackage(packages);
+	}
+
+	private static void check(ArchRule rule) {
+		rule.check(LIBRARY);
+	}
+
+}
