@@ -1,0 +1,120 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.documentation;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Set;
+
+import javax.xml.parsers.DocumentBuilderFactory;
+
+import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.w3c.dom.Document;
+import org.w3c.dom.Element;
+import org.w3c.dom.NodeList;
+
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.env.YamlPropertySourceLoader;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.MutablePropertySources;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.io.ByteArrayResource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Compiles, binds, runs or looks up what a block says, as its language needs.
+ */
+final class CodeBlockCheck {
+
+	private static final String PREFIX = "advisory-lock";
+
+	private static final Set<String> COMMANDS = Set.of("mvn", "git", "cd", "curl", "java", "psql");
+
+	private CodeBlockCheck() {
+	}
+
+	static void check(CodeBlock block) throws Exception {
+		switch (block.language()) {
+			case "java" -> assertThat(SnippetCompiler.compile(block.text())).as(block.toString()).isEmpty();
+			case "yaml" -> checkYaml(block);
+			case "sql" -> TestPostgres.execute(block.text());
+			case "xml" -> checkXml(block);
+			case "shell" -> assertThat(block.text().lines()).allSatisfy(CodeBlockCheck::checkCommand);
+			default -> throw new AssertionError("No check for the language of " + block);
+		}
+	}
+
+	private static void checkYaml(CodeBlock block) throws IOException {
+		List<PropertySource<?>> yaml = new YamlPropertySourceLoader().load(block.place(),
+				new ByteArrayResource(block.text().getBytes(StandardCharsets.UTF_8)));
+		for (PropertySource<?> document : yaml) {
+			assertThat(((EnumerablePropertySource<?>) document).getPropertyNames()).isNotEmpty()
+				.filteredOn((name) -> name.startsWith(PREFIX))
+				.allMatch(ConfigurationMetadata::knows, "is a property of the library");
+			bind(document);
+		}
+	}
+
+	private static void bind(PropertySource<?> document) {
+		MutablePropertySources sources = new MutablePropertySources();
+		sources.addFirst(document);
+		new Binder(ConfigurationPropertySources.from(sources)).bindOrCreate(PREFIX,
+				Bindable.of(AdvisoryLockProperties.class), new NoUnboundElementsBindHandler(BindHandler.DEFAULT));
+	}
+
+	private static void checkXml(CodeBlock block) throws Exception {
+		Element project = parse(Documentation.read(Documentation.ROOT.resolve("pom.xml"))).getDocumentElement();
+		NodeList dependencies = parse("<dependencies>" + block.text() + "</dependencies>")
+			.getElementsByTagName("dependency");
+		assertThat(dependencies.getLength()).as(block.toString()).isPositive();
+		for (int i = 0; i < dependencies.getLength(); i++) {
+			Element dependency = (Element) dependencies.item(i);
+			assertThat(text(dependency, "groupId")).isEqualTo(text(project, "groupId"));
+			assertThat(text(dependency, "version")).isEqualTo(text(project, "version"));
+			assertThat(text(project, "modules").split("\\s+")).contains(text(dependency, "artifactId"));
+		}
+	}
+
+	private static void checkCommand(String line) {
+		String command = line.strip();
+		assertThat(COMMANDS).contains(command.split(" ")[0]);
+		if (command.startsWith("mvn ")) {
+			assertThat(Documentation.read(Documentation.ROOT.resolve(".ci/run")).replace("mvn -B", "mvn"))
+				.as("CI runs the Maven commands of the documentation")
+				.containsPattern("\\Q" + command + "\\E(\\s|$)");
+		}
+	}
+
+	private static Document parse(String xml) throws Exception {
+		return DocumentBuilderFactory.newInstance()
+			.newDocumentBuilder()
+			.parse(new ByteArrayInputStream(xml.getBytes(StandardCharsets.UTF_8)));
+	}
+
+	private static String text(Element parent, String name) {
+		return parent.getElementsByTagName(name).item(0).getTextContent().strip();
+	}
+
+}

@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.documentation;
+
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.context.properties.bind.BindException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Tests for {@link CodeBlockCheck}.
+ */
+class CodeBlockCheckTests {
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					java  | @SingleRunner(key = "a", until = "b") void run() { }
+					java  | class Job { Missing field; }
+					yaml  | advisory-lock.wait-form: 5s
+					yaml  | advisory-lock.wait-for: soon
+					yaml  | advisory-lock.jobs.report.scopes: session
+					sql   | SELECT pid FROM pg_lock
+					xml   | <dependency><groupId>io.github.advisorylock</groupId><artifactId>gone</artifactId><version>0.1.0-SNAPSHOT</version></dependency>
+					xml   | <dependency><groupId>org.example</groupId><artifactId>advisory-lock-starter</artifactId><version>0.1.0-SNAPSHOT</version></dependency>
+					shell | mvn verify -Dunknown
+					shell | mvn veri
+					shell | format c:
+					text  | unknown language
+					''    | no language
+					""")
+	void checkOfWrongBlockFails(String language, String text) {
+		CodeBlock block = new CodeBlock("wrong.md:1", language, text);
+		assertThatThrownBy(() -> CodeBlockCheck.check(block)).isInstanceOfAny(AssertionError.class, BindException.class,
+				IllegalStateException.class);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			java  | @SingleRunner(key = "a") void run() { }
+			java  | class Job { JdbcTemplate jdbc; }
+			yaml  | advisory-lock.jobs.report.scope: session
+			sql   | SELECT pid FROM pg_locks
+			shell | mvn verify
+			""")
+	void checkOfRightBlockPasses(String language, String text) throws Exception {
+		CodeBlockCheck.check(new CodeBlock("right.md:1", language, text));
+	}
+
+	@Test
+	void parseFindsBlocksWithTheirPlaceAndLanguage() {
+		assertThat(CodeBlock.parse("a.md", "# A\n\n```java\nclass A {\n}\n```\ntext\n\n  ```\nnone\n  ```\n"))
+			.isEqualTo(List.of(new CodeBlock("a.md:3", "java", "class A {\n}"), new CodeBlock("a.md:9", "", "none")));
+	}
+
+}

@@ -1,0 +1,118 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.documentation;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.beans.BeanUtils;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the README and the other documents: what they show works.
+ */
+class ReadmeTests {
+
+	private static final Pattern PROPERTY_ROW = Pattern
+		.compile("(?m)^\\| `(advisory-lock\\.[^`]+)` \\| (?:`([^`]*)`)?");
+
+	@ParameterizedTest
+	@MethodSource("codeBlocks")
+	void codeBlockDoesWhatItsLanguageSays(CodeBlock block) throws Exception {
+		CodeBlockCheck.check(block);
+	}
+
+	@Test
+	void readmeShowsEachLanguageThatReadersNeed() {
+		assertThat(List.of("java", "yaml", "sql", "xml", "shell"))
+			.allSatisfy((language) -> assertThat(readmeBlocks(language)).isNotEmpty());
+	}
+
+	@Test
+	void propertyTableListsEachPropertyWithItsDefault() {
+		Map<String, String> rows = new TreeMap<>();
+		PROPERTY_ROW.matcher(readme())
+			.results()
+			.forEach((row) -> rows.put(row.group(1), (row.group(2) != null) ? row.group(2) : ""));
+		Map<String, String> expected = ConfigurationMetadata.defaults();
+		expected.remove("advisory-lock.jobs");
+		assertThat(rows.keySet()).filteredOn((name) -> name.startsWith("advisory-lock.jobs.<key>."))
+			.extracting((name) -> name.substring(name.lastIndexOf('.') + 1))
+			.containsExactlyInAnyOrder(jobProperties());
+		rows.keySet().removeIf((name) -> name.startsWith("advisory-lock.jobs."));
+		assertThat(rows).isEqualTo(expected);
+	}
+
+	@Test
+	void queriesShowNumberOfKeyAndNameOfItsHolder() throws SQLException {
+		List<String> queries = readmeBlocks("sql");
+		String number = Long.toString(AdvisoryLockKey.of("shop", "nightly-report").value());
+		assertThat(TestPostgres.query(queries.get(0))).containsExactly(number);
+		try (Connection holder = TestPostgres.open(); Statement statement = holder.createStatement()) {
+			statement.execute("SET application_name = 'al:seen'; SELECT pg_advisory_lock(" + number + ")");
+			String query = queries.get(1).replace(";", "");
+			assertThat(TestPostgres
+				.query("SELECT number || ' ' || application_name || ' ' || granted FROM (" + query + ") locks"))
+				.contains(number + " al:seen true");
+		}
+	}
+
+	@Test
+	void readmeIsShortEnoughToBeRead() {
+		assertThat(readme().lines()).hasSizeLessThanOrEqualTo(250);
+	}
+
+	static List<CodeBlock> codeBlocks() {
+		return Documentation.codeBlocks();
+	}
+
+	private static List<String> readmeBlocks(String language) {
+		return codeBlocks().stream()
+			.filter((block) -> block.place().startsWith("README.md") && block.language().equals(language))
+			.map(CodeBlock::text)
+			.toList();
+	}
+
+	private static String readme() {
+		return Documentation.read(Path.of("README.md"));
+	}
+
+	private static String[] jobProperties() {
+		return Arrays.stream(BeanUtils.getPropertyDescriptors(AdvisoryLockProperties.Job.class))
+			.filter((property) -> property.getWriteMethod() != null)
+			.map((property) -> DataObjectPropertyName.toDashedForm(property.getName()))
+			.sorted()
+			.toArray(String[]::new);
+	}
+
+}

@@ -1,0 +1,103 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.documentation;
+
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+import javax.tools.Diagnostic;
+import javax.tools.DiagnosticCollector;
+import javax.tools.JavaCompiler;
+import javax.tools.JavaFileObject;
+import javax.tools.SimpleJavaFileObject;
+import javax.tools.ToolProvider;
+
+import org.springframework.util.FileSystemUtils;
+
+/**
+ * Compiles Java as documents show it: whole types, or members that stand in a type of no
+ * interest, with or without the imports that a reader's editor finds.
+ */
+final class SnippetCompiler {
+
+	private static final Pattern TYPE = Pattern
+		.compile("(?m)^(?:(?:public|final|abstract) )*(?:class|interface|record|enum) (\\w+)");
+
+	private static final Pattern IMPORT = Pattern.compile("(?m)^import .+;$");
+
+	private static final String USUAL_IMPORTS = """
+			import java.time.*;
+			import java.util.*;
+			import io.github.advisorylock.*;
+			import io.github.advisorylock.annotation.*;
+			import org.springframework.context.annotation.*;
+			import org.springframework.jdbc.core.*;
+			import org.springframework.scheduling.annotation.*;
+			import org.springframework.stereotype.*;
+			import org.springframework.transaction.annotation.*;
+			""";
+
+	private SnippetCompiler() {
+	}
+
+	/**
+	 * Compile a snippet.
+	 * @return the errors
+	 */
+	static List<String> compile(String snippet) throws Exception {
+		DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
+		Path output = Files.createTempDirectory("snippet");
+		try {
+			JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+			List<String> options = List.of("-proc:none", "--release", "17", "-d", output.toString(), "-classpath",
+					System.getProperty("java.class.path"));
+			compiler.getTask(null, null, diagnostics, options, null, List.of(source(snippet))).call();
+		}
+		finally {
+			FileSystemUtils.deleteRecursively(output);
+		}
+		return diagnostics.getDiagnostics()
+			.stream()
+			.filter((diagnostic) -> diagnostic.getKind() == Diagnostic.Kind.ERROR)
+			.map(Object::toString)
+			.toList();
+	}
+
+	private static JavaFileObject source(String snippet) {
+		String imports = IMPORT.matcher(snippet)
+			.results()
+			.map((line) -> line.group() + "\n")
+			.collect(Collectors.joining());
+		String body = IMPORT.matcher(snippet).replaceAll("");
+		Matcher type = TYPE.matcher(body);
+		boolean whole = type.find();
+		String name = whole ? type.group(1) : "Snippet";
+		String code = USUAL_IMPORTS + imports + (whole ? body : "class Snippet {\n" + body + "\n}");
+		return new SimpleJavaFileObject(URI.create("string:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
+			@Override
+			public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+				return code;
+			}
+		};
+	}
+
+}
