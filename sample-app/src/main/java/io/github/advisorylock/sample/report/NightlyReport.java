@@ -1,0 +1,108 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.report;
+
+import java.time.Duration;
+import java.time.LocalDate;
+import java.time.OffsetDateTime;
+import java.util.List;
+
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.sample.Instance;
+import io.github.advisorylock.sample.Pace;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.stereotype.Component;
+
+/**
+ * Adds the orders up by customer and day. The report, the message that it is ready and
+ * the lock are one transaction: after a crash there is none of them.
+ */
+@Component
+class NightlyReport {
+
+	private static final Log logger = LogFactory.getLog(NightlyReport.class);
+
+	private static final int DAYS_PER_LOG_LINE = 45;
+
+	private final JdbcClient jdbc;
+
+	private final Instance instance;
+
+	private final Pace pace;
+
+	private final Duration pause;
+
+	NightlyReport(JdbcClient jdbc, Instance instance, Pace pace,
+			@Value("${sample.report.pause-per-day}") Duration pause) {
+		this.jdbc = jdbc;
+		this.instance = instance;
+		this.pace = pace;
+		this.pause = pause;
+	}
+
+	@Scheduled(cron = "${sample.report.nightly-cron}")
+	@Scheduled(cron = "${sample.report.demo-cron}")
+	@SingleRunner(key = "nightly-report")
+	void create() {
+		OffsetDateTime started = now();
+		List<LocalDate> days = this.jdbc.sql("SELECT DISTINCT ordered_on FROM customer_order ORDER BY 1")
+			.query(LocalDate.class)
+			.list();
+		for (int i = 0; i < days.size(); i++) {
+			add(days.get(i));
+			if ((i + 1) % DAYS_PER_LOG_LINE == 0) {
+				logger.info("Report on instance " + this.instance + ": " + (i + 1) + " of " + days.size() + " days");
+			}
+			this.pace.pause(this.pause);
+		}
+		finish(started);
+	}
+
+	/**
+	 * Rows that are right already stay untouched.
+	 */
+	private void add(LocalDate day) {
+		this.jdbc.sql("""
+				INSERT INTO customer_day_report AS report (day, customer, orders, amount)
+				SELECT ordered_on, customer, count(*), sum(amount) FROM customer_order
+				WHERE ordered_on = :day GROUP BY ordered_on, customer
+				ON CONFLICT (day, customer) DO UPDATE SET orders = excluded.orders, amount = excluded.amount
+				WHERE (report.orders, report.amount) IS DISTINCT FROM (excluded.orders, excluded.amount)
+				""").param("day", day).update();
+	}
+
+	private void finish(OffsetDateTime started) {
+		int rows = this.jdbc.sql("SELECT count(*) FROM customer_day_report").query(Integer.class).single();
+		this.jdbc.sql("INSERT INTO report_run (instance, started_at, finished_at, report_rows) VALUES (?, ?, ?, ?)")
+			.params(this.instance.name(), started, now(), rows)
+			.update();
+		this.jdbc.sql("INSERT INTO outbox (topic, payload) VALUES ('report-ready', ?)").param(rows + " rows").update();
+	}
+
+	/**
+	 * The database's clock, which is the same for all instances.
+	 */
+	private OffsetDateTime now() {
+		return this.jdbc.sql("SELECT clock_timestamp()").query(OffsetDateTime.class).single();
+	}
+
+}

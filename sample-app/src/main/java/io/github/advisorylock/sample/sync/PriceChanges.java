@@ -1,0 +1,37 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.sync;
+
+import java.math.BigDecimal;
+import java.util.List;
+
+/**
+ * What the partner answers: the changes since a token, and the token to send next.
+ *
+ * @param prices the changes, oldest first
+ * @param next the next token
+ */
+record PriceChanges(List<Price> prices, String next) {
+
+	/**
+	 * A price that changed.
+	 */
+	record Price(String sku, BigDecimal price, long change) {
+
+	}
+
+}

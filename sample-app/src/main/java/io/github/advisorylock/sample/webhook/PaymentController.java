@@ -1,0 +1,64 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.webhook;
+
+import java.util.Locale;
+
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.sample.webhook.PaymentService.Delivery;
+
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Takes deliveries. A sender that is told 409 comes back later.
+ */
+@RestController
+class PaymentController {
+
+	private final PaymentService payments;
+
+	PaymentController(PaymentService payments) {
+		this.payments = payments;
+	}
+
+	@PostMapping("/webhooks/payments")
+	ResponseEntity<Object> receive(@RequestBody PaymentEvent event) {
+		LockResult<Delivery> result = this.payments.receive(event);
+		if (!result.executed()) {
+			String detail = "Another delivery of event '" + event.id() + "' is in progress";
+			return ResponseEntity.status(HttpStatus.CONFLICT)
+				.header(HttpHeaders.RETRY_AFTER, "5")
+				.body(ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, detail));
+		}
+		String status = result.orElseThrow().name().toLowerCase(Locale.ROOT);
+		return ResponseEntity.ok(new Answer(event.id(), status));
+	}
+
+	/**
+	 * The answer to a delivery that was dealt with.
+	 */
+	record Answer(String id, String status) {
+
+	}
+
+}
