@@ -1,0 +1,59 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchRule;
+import org.junit.jupiter.api.Test;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+/**
+ * Tests for what the sample application may know of the library, and its packages of each
+ * other.
+ */
+class ArchitectureTests {
+
+	private final JavaClasses classes = new ClassFileImporter()
+		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+		.importPackages("io.github.advisorylock.sample");
+
+	@Test
+	void sampleUsesThePublicPackagesOfTheLibraryOnly() {
+		ArchRule rule = noClasses().should()
+			.dependOnClassesThat()
+			.resideInAnyPackage("io.github.advisorylock.jdbc..", "io.github.advisorylock.autoconfigure..");
+		rule.check(this.classes);
+	}
+
+	@Test
+	void sampleUsesNothingButTheEventsOfTheInterceptorPackage() {
+		ArchRule rule = noClasses().should()
+			.dependOnClassesThat()
+			.haveNameMatching("io\\.github\\.advisorylock\\.interceptor\\..*(?<!Event)");
+		rule.check(this.classes);
+	}
+
+	@Test
+	void scenariosDoNotKnowEachOther() {
+		slices().matching("io.github.advisorylock.sample.(*)..").should().notDependOnEachOther().check(this.classes);
+	}
+
+}

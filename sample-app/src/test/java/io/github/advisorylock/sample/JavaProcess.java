@@ -1,0 +1,111 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A JVM of its own, to be stopped or killed.
+ */
+public final class JavaProcess implements AutoCloseable {
+
+	private final Process process;
+
+	private final Path log;
+
+	private JavaProcess(Process process, Path log) {
+		this.process = process;
+		this.log = log;
+	}
+
+	/**
+	 * Start a class of the test class path, which logs to the given file.
+	 */
+	public static JavaProcess start(Path log, Class<?> main, String... arguments) {
+		String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+		List<String> command = Stream
+			.concat(Stream.of(java, "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
+					main.getName()), Stream.of(arguments))
+			.toList();
+		try {
+			return new JavaProcess(
+					new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start(), log);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	public List<String> lines() {
+		try {
+			return Files.readAllLines(this.log);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Return the first line with the given text, once there is one.
+	 */
+	public String awaitLine(String text) {
+		return Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.pollInterval(Duration.ofMillis(50))
+			.until(() -> lines().stream().filter((line) -> line.contains(text)).findFirst().orElse(""),
+					(line) -> !line.isEmpty());
+	}
+
+	/**
+	 * Ask to stop, as Ctrl-C and service managers do, and wait.
+	 */
+	public void stop() throws InterruptedException {
+		this.process.destroy();
+		assertThat(this.process.waitFor(40, TimeUnit.SECONDS)).isTrue();
+	}
+
+	/**
+	 * Kill without a warning, and wait.
+	 */
+	public void kill() throws InterruptedException {
+		this.process.destroyForcibly();
+		assertThat(this.process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+	}
+
+	public long pid() {
+		return this.process.pid();
+	}
+
+	@Override
+	public void close() throws InterruptedException {
+		if (this.process.isAlive()) {
+			stop();
+		}
+	}
+
+}

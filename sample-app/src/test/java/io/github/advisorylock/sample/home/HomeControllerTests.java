@@ -1,0 +1,65 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.home;
+
+import io.github.advisorylock.sample.HttpCalls;
+import io.github.advisorylock.sample.Instance;
+import io.github.advisorylock.sample.OutsideLock;
+import io.github.advisorylock.sample.SampleTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link HomeController} and {@link ActivityLog}.
+ */
+@SampleTest
+@ExtendWith(OutputCaptureExtension.class)
+class HomeControllerTests {
+
+	@Autowired
+	private Instance instance;
+
+	@Test
+	void pageNamesInstanceAndItsOwnAddress() {
+		String page = new HttpCalls(this.instance.port()).get("/").body();
+		assertThat(page).contains(this.instance.name());
+		assertThat(page).contains("curl http://localhost:" + this.instance.port() + "/reports");
+	}
+
+	@Test
+	void runAndSkipAreShownAndLoggedInOneLineEach(CapturedOutput output) throws Exception {
+		HttpCalls calls = new HttpCalls(this.instance.port());
+		calls.post("/exports/home-user", "");
+		try (OutsideLock held = OutsideLock.on("export:home-user")) {
+			assertThat(calls.post("/exports/home-user", "").statusCode()).isEqualTo(429);
+		}
+		assertThat(output.getOut().lines()).filteredOn((line) -> line.contains("'export:home-user'"))
+			.hasSize(2)
+			.satisfiesExactly(
+					(line) -> assertThat(line).contains("Instance " + this.instance + " ran 'export:home-user'"),
+					(line) -> assertThat(line)
+						.contains("Instance " + this.instance + " skipped 'export:home-user': BUSY"));
+		assertThat(calls.get("/").body()).contains("OrderExport.export", ", this one");
+	}
+
+}
