@@ -39,6 +39,8 @@ import org.springframework.util.FileSystemUtils;
  * leaves and then gets that file for itself was the last, and stops the server. Joining
  * and leaving exclude each other by another file. The server is no child of the instance
  * that started it and writes to a file, so it survives that instance's death.
+ * <p>
+ * An instance is a JVM: two in one JVM can't tell each other's locks on files apart.
  */
 final class EmbeddedDatabase implements AutoCloseable {
 
@@ -107,7 +109,8 @@ final class EmbeddedDatabase implements AutoCloseable {
 				.start();
 		}
 		catch (IOException | RuntimeException ex) {
-			throw new IOException("PostgreSQL did not start; its log is in " + directory.resolve("server.log"), ex);
+			throw new IOException("PostgreSQL did not start; its log is in '" + directory.resolve("server.log")
+					+ "', and it begins anew when '" + data + "' is deleted", ex);
 		}
 		PostgresServer server = PostgresServer.findRunning(data);
 		if (server == null) {

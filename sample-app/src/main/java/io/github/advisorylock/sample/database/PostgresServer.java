@@ -133,7 +133,7 @@ record PostgresServer(Path data, long pid, int port) {
 			process.destroy();
 			return;
 		}
-		new ProcessBuilder("kill", "-INT", Long.toString(this.pid)).inheritIO().start();
+		new ProcessBuilder("sh", "-c", "kill -INT " + this.pid).inheritIO().start();
 		Assert.state(await(() -> !Files.exists(fileIn(this.data)), "stop"),
 				() -> "PostgreSQL with pid " + this.pid + " did not stop");
 	}

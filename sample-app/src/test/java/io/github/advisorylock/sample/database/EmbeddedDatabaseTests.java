@@ -91,7 +91,7 @@ class EmbeddedDatabaseTests {
 		query(url(one), "CREATE TABLE IF NOT EXISTS kept AS SELECT 42 AS answer");
 		one.kill();
 		long pid = Long.parseLong(Files.readAllLines(postmasterFile()).get(0));
-		new ProcessBuilder("kill", "-KILL", Long.toString(pid)).start().waitFor();
+		ProcessHandle.of(pid).orElseThrow().destroyForcibly();
 		assertThat(query(url(start()), "SELECT answer FROM kept")).isEqualTo("42");
 	}
 
