@@ -125,12 +125,11 @@ record PostgresServer(Path data, long pid, int port) {
 	 * Ask the server to end all sessions and stop, and wait until it has.
 	 */
 	void stop() throws IOException {
-		ProcessHandle process = ProcessHandle.of(this.pid).orElse(null);
-		if (process == null) {
+		if (!isPostgres()) {
 			return;
 		}
 		if (System.getProperty("os.name").startsWith("Windows")) {
-			process.destroy();
+			ProcessHandle.of(this.pid).ifPresent(ProcessHandle::destroy);
 			return;
 		}
 		new ProcessBuilder("sh", "-c", "kill -INT " + this.pid).inheritIO().start();

@@ -33,7 +33,7 @@ import org.springframework.web.client.RestClient;
 @Component
 class PartnerPrices {
 
-	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+	private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
 	private final Instance instance;
 
