@@ -1,0 +1,59 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.benchmarks;
+
+/**
+ * Measures everything in one run against one server.
+ */
+public final class Benchmarks {
+
+	private Benchmarks() {
+	}
+
+	/**
+	 * Run the benchmarks.
+	 * @param args are not used, see {@link Settings} for the system properties
+	 * @throws Exception if anything fails
+	 */
+	public static void main(String[] args) throws Exception {
+		Settings settings = Settings.fromSystemProperties();
+		try (BenchmarkServer server = BenchmarkServer.start(System.getProperty("postgres", "embedded"))) {
+			Report report = new Report(server.query("SELECT pg_catalog.version()"));
+			if (settings.parts().contains("latency")) {
+				report.addLatency(new LatencyMeasurement(settings, server.url()).run());
+			}
+			addServerCosts(report, settings, server.url());
+			if (settings.parts().contains("startup")) {
+				report.addStartup(new StartupMeasurement(server.url()).run(settings.startups()));
+			}
+			report.addLoad("loadAfter");
+			report.write(settings.output());
+		}
+	}
+
+	private static void addServerCosts(Report report, Settings settings, String url) throws Exception {
+		try (ServerCosts costs = new ServerCosts(url, settings.calls())) {
+			if (settings.parts().contains("trips")) {
+				report.addRoundTrips(costs.measureRoundTrips());
+			}
+			if (settings.parts().contains("wal")) {
+				report.addWal(costs.measureWal());
+			}
+		}
+	}
+
+}

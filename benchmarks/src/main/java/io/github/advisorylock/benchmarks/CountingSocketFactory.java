@@ -1,0 +1,121 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.benchmarks;
+
+import java.io.FilterInputStream;
+import java.io.FilterOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+import javax.net.SocketFactory;
+
+/**
+ * Makes the driver's sockets count round trips: how often something was sent before
+ * something was read. Public for the driver, which creates it by name.
+ */
+public class CountingSocketFactory extends SocketFactory {
+
+	private static final AtomicLong ROUND_TRIPS = new AtomicLong();
+
+	static long roundTrips() {
+		return ROUND_TRIPS.get();
+	}
+
+	@Override
+	public Socket createSocket() {
+		return new CountingSocket();
+	}
+
+	@Override
+	public Socket createSocket(String host, int port) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public Socket createSocket(String host, int port, InetAddress localHost, int localPort) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public Socket createSocket(InetAddress host, int port) {
+		throw new UnsupportedOperationException();
+	}
+
+	@Override
+	public Socket createSocket(InetAddress address, int port, InetAddress localAddress, int localPort) {
+		throw new UnsupportedOperationException();
+	}
+
+	/**
+	 * Watches the two directions of one connection.
+	 */
+	private static final class CountingSocket extends Socket {
+
+		private final AtomicBoolean sent = new AtomicBoolean();
+
+		@Override
+		public OutputStream getOutputStream() throws IOException {
+			return new FilterOutputStream(super.getOutputStream()) {
+
+				@Override
+				public void write(int data) throws IOException {
+					CountingSocket.this.sent.set(true);
+					this.out.write(data);
+				}
+
+				@Override
+				public void write(byte[] data, int offset, int length) throws IOException {
+					CountingSocket.this.sent.set(true);
+					this.out.write(data, offset, length);
+				}
+
+			};
+		}
+
+		@Override
+		public InputStream getInputStream() throws IOException {
+			return new FilterInputStream(super.getInputStream()) {
+
+				@Override
+				public int read() throws IOException {
+					count();
+					return super.read();
+				}
+
+				@Override
+				public int read(byte[] data, int offset, int length) throws IOException {
+					count();
+					return super.read(data, offset, length);
+				}
+
+			};
+		}
+
+		private void count() {
+			if (this.sent.getAndSet(false)) {
+				ROUND_TRIPS.incrementAndGet();
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,118 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.benchmarks;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import org.springframework.boot.json.JsonWriter;
+
+/**
+ * Collects the results, for people as tables and for programs as JSON.
+ */
+final class Report {
+
+	private final StringBuilder text = new StringBuilder();
+
+	private final Map<String, Object> data = new LinkedHashMap<>();
+
+	Report(String server) throws IOException {
+		this.data.put("processor", processor());
+		this.data.put("cores", Runtime.getRuntime().availableProcessors());
+		this.data.put("operatingSystem", System.getProperty("os.name") + " " + System.getProperty("os.version"));
+		this.data.put("java", System.getProperty("java.vm.name") + " " + System.getProperty("java.version"));
+		this.data.put("server", server);
+		addLoad("loadBefore");
+		this.data.forEach((name, value) -> this.text.append("%-16s %s%n".formatted(name, value)));
+	}
+
+	void addLoad(String name) {
+		this.data.put(name, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+	}
+
+	void addLatency(LatencyResults results) {
+		this.data.put("latency", results.toMaps());
+		this.text.append("%nLatency of a call%n".formatted()).append(results.format());
+	}
+
+	void addRoundTrips(Map<String, Double> results) {
+		this.data.put("roundTripsPerCall", results);
+		this.text.append("%nRound trips per call%n".formatted());
+		results.forEach((call, trips) -> this.text.append("%-60s %.2f%n".formatted(call, trips)));
+	}
+
+	void addWal(Map<String, ServerCosts.WalCost> results) {
+		Map<String, Object> rows = new LinkedHashMap<>();
+		this.text.append("%nWAL per call (target 0)%n".formatted());
+		this.text.append("%-60s %-30s %-30s %s%n".formatted("", "bytes (min .. max)", "idle as long", "xids"));
+		results.forEach((call, cost) -> {
+			rows.put(call, cost.toMap());
+			this.text.append("%-60s %-30s %-30s %.2f%n".formatted(call, cost.bytes().format("%.2f"),
+					cost.idleBytes().format("%.2f"), cost.transactionIds().median()));
+		});
+		this.data.put("wal", rows);
+	}
+
+	void addStartup(Map<StartupVariant, List<Double>> results) {
+		Map<String, Object> rows = new LinkedHashMap<>();
+		this.text.append("%nStart-up in ms (target: 100 added)%n".formatted());
+		results.forEach((variant, values) -> {
+			Spread time = Spread.of(values);
+			Map<String, Object> row = new TreeMap<>(Map.of("millis", time.toMap()));
+			StartupVariant baseline = variant.baseline();
+			String added = "";
+			if (baseline != null) {
+				double difference = time.median() - Spread.of(results.getOrDefault(baseline, List.of())).median();
+				row.put("addedMillis", difference);
+				added = "added %.0f".formatted(difference);
+			}
+			rows.put(variant.name(), row);
+			this.text.append("%-60s %-30s %s%n".formatted(variant.description(), time.format("%.0f"), added));
+		});
+		this.data.put("startup", rows);
+	}
+
+	void write(Path output) throws IOException {
+		System.out.println(this.text);
+		Path parent = output.toAbsolutePath().getParent();
+		if (parent != null) {
+			Files.createDirectories(parent);
+		}
+		Files.writeString(output, JsonWriter.standard().write(this.data).toJsonString());
+		System.out.println("Written as JSON to " + output);
+	}
+
+	private static String processor() throws IOException {
+		Path description = Path.of("/proc/cpuinfo");
+		if (!Files.isReadable(description)) {
+			return System.getProperty("os.arch");
+		}
+		return Files.readAllLines(description)
+			.stream()
+			.filter((line) -> line.startsWith("model name"))
+			.map((line) -> line.substring(line.indexOf(':') + 2))
+			.findFirst()
+			.orElse(System.getProperty("os.arch"));
+	}
+
+}

@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.benchmarks;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * How thoroughly to measure, and what.
+ */
+record Settings(int rounds, int seconds, int startups, int calls, Pattern cases, List<String> profilers,
+		List<String> parts, Path output) {
+
+	static Settings fromSystemProperties() {
+		boolean quick = Boolean.getBoolean("quick");
+		return new Settings(quick ? 1 : 3, quick ? 1 : 2, quick ? 3 : 11, quick ? 500 : 2000,
+				Pattern.compile(System.getProperty("benchmarks.cases", ".*")), list("benchmarks.profilers", ""),
+				list("benchmarks.parts", "latency,trips,wal,startup"),
+				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")));
+	}
+
+	private static List<String> list(String property, String defaultValue) {
+		return Arrays.stream(System.getProperty(property, defaultValue).split(","))
+			.filter((element) -> !element.isBlank())
+			.toList();
+	}
+
+}

@@ -1,0 +1,86 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import org.springframework.util.Assert;
+
+/**
+ * Starts each application in a JVM of its own, in turns, and asks Spring Boot how long it
+ * took from {@code SpringApplication.run} to the started event.
+ */
+final class StartupMeasurement {
+
+	private final String url;
+
+	StartupMeasurement(String url) {
+		this.url = url;
+	}
+
+	/**
+	 * Return the times in milliseconds. The first turn is left out: it warms the caches
+	 * of the operating system.
+	 */
+	Map<StartupVariant, List<Double>> run(int turns) throws IOException, InterruptedException {
+		Map<StartupVariant, List<Double>> result = new EnumMap<>(StartupVariant.class);
+		for (int turn = 0; turn <= turns; turn++) {
+			for (StartupVariant variant : StartupVariant.values()) {
+				double millis = start(variant);
+				if (turn > 0) {
+					result.computeIfAbsent(variant, (absent) -> new ArrayList<>()).add(millis);
+				}
+			}
+		}
+		return result;
+	}
+
+	private double start(StartupVariant variant) throws IOException, InterruptedException {
+		List<String> command = new ArrayList<>();
+		command.add(ProcessHandle.current().info().command().orElse("java"));
+		command.addAll(List.of("-classpath", classPath(variant.starter()), "-Dspring.datasource.url=" + this.url));
+		command.add("-Dspring.application.name=startup");
+		command.add(EmptyApplication.class.getName());
+		command.addAll(variant.sources());
+		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+		List<String> lines;
+		try (BufferedReader output = process.inputReader()) {
+			lines = output.lines().toList();
+		}
+		Assert.state(process.waitFor() == 0, () -> "The application failed: " + lines);
+		return lines.stream()
+			.filter((line) -> line.startsWith(EmptyApplication.RESULT))
+			.mapToDouble((line) -> Long.parseLong(line.substring(EmptyApplication.RESULT.length())) / 1e6)
+			.findFirst()
+			.orElseThrow();
+	}
+
+	private static String classPath(boolean starter) {
+		return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+			.filter((element) -> starter || !element.matches(".*advisory-lock-(autoconfigure|starter).*"))
+			.collect(Collectors.joining(File.pathSeparator));
+	}
+
+}
