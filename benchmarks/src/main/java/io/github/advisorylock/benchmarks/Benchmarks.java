@@ -36,6 +36,9 @@ public final class Benchmarks {
 			if (settings.parts().contains("latency")) {
 				report.addLatency(new LatencyMeasurement(settings, server.url()).run());
 			}
+			if (settings.parts().contains("turns")) {
+				report.addTurns(new TurnsMeasurement(server.url(), settings.calls()).run());
+			}
 			addServerCosts(report, settings, server.url());
 			if (settings.parts().contains("startup")) {
 				report.addStartup(new StartupMeasurement(server.url()).run(settings.startups()));

@@ -33,11 +33,6 @@ enum LatencyCase {
 	TRANSACTION_TRANSACTIONAL("TRANSACTION, @SingleRunner @Transactional", "transactionAnnotationTransactional", 1,
 			TRANSACTION_PLAIN, 1.15),
 
-	TRANSACTION_PLAIN_NO_SNAPSHOT("TRANSACTION, plain JDBC + utility statement", "transactionPlainWithoutSnapshot", 1,
-			TRANSACTION_PLAIN, 0),
-
-	TRANSACTION_SPRING("TRANSACTION, TransactionTemplate + JdbcTemplate", "transactionSpring", 1, TRANSACTION_PLAIN, 0),
-
 	SESSION_PLAIN("SESSION, plain JDBC", "sessionPlain", 1, null, 0),
 
 	SESSION_LIBRARY("SESSION, execute", "sessionLibrary", 1, SESSION_PLAIN, 1.15),
@@ -46,11 +41,9 @@ enum LatencyCase {
 
 	BUSY_PLAIN("busy elsewhere, plain JDBC", "busyPlain", 1, null, 0),
 
-	BUSY_TRANSACTION("busy elsewhere, execute TRANSACTION", "busyLibraryTransaction", 1, BUSY_PLAIN, 1.15),
+	BUSY_LIBRARY("busy elsewhere, execute", "busyLibraryTransaction", 1, BUSY_PLAIN, 1.15),
 
 	BUSY_ANNOTATION("busy elsewhere, @SingleRunner", "busyAnnotation", 1, BUSY_PLAIN, 1.15),
-
-	BUSY_SESSION("busy elsewhere, execute SESSION", "busyLibrarySession", 1, BUSY_PLAIN, 1.15),
 
 	LOCAL_LIBRARY("busy here, execute", "localLibrary", 1, null, 0),
 

@@ -30,9 +30,9 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.util.Statistics;
 
 /**
- * Runs all cases one after the other, each in a fresh JVM, and then all of them again: a
- * case and its baseline are compared within a round, seconds apart, and the rounds show
- * how much the machine wavers.
+ * Measures with JMH. Runs all cases one after the other, each in a fresh JVM, and then
+ * all of them again: a case and its baseline are compared within a round, seconds apart,
+ * and the rounds show how much the machine wavers.
  */
 final class LatencyMeasurement {
 
@@ -66,8 +66,8 @@ final class LatencyMeasurement {
 			.threads(latencyCase.threads())
 			.forks(1)
 			.jvmArgsAppend("-Dpostgres=" + this.url)
-			.warmupIterations(2)
-			.warmupTime(TimeValue.seconds(this.settings.seconds()))
+			.warmupIterations(this.settings.seconds())
+			.warmupTime(TimeValue.seconds(1))
 			.measurementIterations(this.settings.seconds())
 			.measurementTime(TimeValue.seconds(1))
 			.shouldFailOnError(true);

@@ -52,7 +52,19 @@ final class Report {
 
 	void addLatency(LatencyResults results) {
 		this.data.put("latency", results.toMaps());
-		this.text.append("%nLatency of a call%n".formatted()).append(results.format());
+		this.text.append("%nLatency of a call, a JVM for each%n".formatted()).append(results.format());
+	}
+
+	void addTurns(Map<String, TurnsMeasurement.Result> results) {
+		Map<String, Object> rows = new LinkedHashMap<>();
+		this.text.append("%nLatency of a call, all calls in turns in one JVM%n".formatted());
+		this.text.append("%-60s %-30s %s%n".formatted("", "p50 us (min .. max)", "ratio (min .. max)"));
+		results.forEach((call, result) -> {
+			rows.put(call, Map.of("p50Micros", result.micros().toMap(), "ratio", result.ratio().toMap()));
+			this.text.append(
+					"%-60s %-30s %s%n".formatted(call, result.micros().format("%.2f"), result.ratio().format("%.3f")));
+		});
+		this.data.put("turns", rows);
 	}
 
 	void addRoundTrips(Map<String, Double> results) {

@@ -1,0 +1,155 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.benchmarks;
+
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes one call of each kind, in a new order each time, over and over in one JVM. What
+ * disturbs the machine disturbs all kinds alike, so that the ratios stay the same even
+ * where the times don't.
+ */
+final class TurnsMeasurement {
+
+	private static final int WARM_UP_ROUNDS = 6;
+
+	private static final int ROUNDS = 5;
+
+	private final String url;
+
+	private final int calls;
+
+	TurnsMeasurement(String url, int calls) {
+		this.url = url;
+		this.calls = calls;
+	}
+
+	Map<String, Result> run() throws Exception {
+		System.setProperty("postgres", this.url);
+		ApplicationState application = new ApplicationState();
+		ThreadState thread = new ThreadState();
+		application.start();
+		thread.open(application);
+		try {
+			return measure(subjects(application, thread));
+		}
+		finally {
+			stop(application, thread);
+		}
+	}
+
+	private List<Subject> subjects(ApplicationState application, ThreadState thread) {
+		GuardedCalls calls = new GuardedCalls();
+		Subject transaction = new Subject("TRANSACTION, plain JDBC", null,
+				() -> calls.transactionPlain(application, thread));
+		Subject session = new Subject("SESSION, plain JDBC", null, () -> calls.sessionPlain(thread));
+		Subject busy = new Subject("busy elsewhere, plain JDBC", null, () -> calls.busyPlain(application));
+		return List.of(transaction, transaction.compared("TRANSACTION, the same again", transaction.call()),
+				transaction.compared("TRANSACTION, plain JDBC + utility statement",
+						() -> calls.transactionPlainWithoutSnapshot(application, thread)),
+				transaction.compared("TRANSACTION, TransactionTemplate + JdbcTemplate",
+						() -> calls.transactionSpring(application, thread)),
+				transaction.compared("TRANSACTION, execute", () -> calls.transactionLibrary(application, thread)),
+				transaction.compared("TRANSACTION, @SingleRunner", () -> calls.transactionAnnotation(application)),
+				transaction.compared("TRANSACTION, @SingleRunner @Transactional",
+						() -> calls.transactionAnnotationTransactional(application)),
+				session, session.compared("SESSION, execute", () -> calls.sessionLibrary(application, thread)),
+				session.compared("SESSION, @SingleRunner", () -> calls.sessionAnnotation(application)), busy,
+				busy.compared("busy elsewhere, execute", () -> calls.busyLibraryTransaction(application)),
+				busy.compared("busy elsewhere, @SingleRunner", () -> calls.busyAnnotation(application)),
+				busy.compared("busy elsewhere, execute in scope SESSION", () -> calls.busyLibrarySession(application)));
+	}
+
+	private Map<String, Result> measure(List<Subject> subjects) throws Exception {
+		for (int round = 0; round < WARM_UP_ROUNDS; round++) {
+			measureRound(subjects);
+		}
+		Map<Subject, List<Double>> micros = new LinkedHashMap<>();
+		Map<Subject, List<Double>> ratios = new LinkedHashMap<>();
+		for (int round = 0; round < ROUNDS; round++) {
+			Map<Subject, Double> medians = measureRound(subjects);
+			for (Subject subject : subjects) {
+				double median = medians.getOrDefault(subject, 0.0);
+				double baseline = medians.getOrDefault(subject.baselineOrSelf(), 0.0);
+				micros.computeIfAbsent(subject, (absent) -> new ArrayList<>()).add(median);
+				ratios.computeIfAbsent(subject, (absent) -> new ArrayList<>()).add(median / baseline);
+			}
+		}
+		Map<String, Result> result = new LinkedHashMap<>();
+		micros.forEach((subject, values) -> result.put(subject.name(),
+				new Result(Spread.of(values), Spread.of(ratios.getOrDefault(subject, List.of())))));
+		return result;
+	}
+
+	private Map<Subject, Double> measureRound(List<Subject> subjects) throws Exception {
+		Map<Subject, double[]> samples = new LinkedHashMap<>();
+		subjects.forEach((subject) -> samples.put(subject, new double[this.calls]));
+		List<Map.Entry<Subject, double[]>> order = new ArrayList<>(samples.entrySet());
+		for (int i = 0; i < this.calls; i++) {
+			Collections.shuffle(order);
+			for (Map.Entry<Subject, double[]> entry : order) {
+				long started = System.nanoTime();
+				entry.getKey().call().run();
+				entry.getValue()[i] = (System.nanoTime() - started) / 1000.0;
+			}
+		}
+		Map<Subject, Double> medians = new LinkedHashMap<>();
+		samples.forEach((subject, values) -> medians.put(subject, median(values)));
+		return medians;
+	}
+
+	private static double median(double[] values) {
+		Arrays.sort(values);
+		return values[values.length / 2];
+	}
+
+	private static void stop(ApplicationState application, ThreadState thread) throws SQLException {
+		thread.close();
+		application.stop();
+	}
+
+	/**
+	 * A call and what it is compared with.
+	 */
+	private record Subject(String name, @Nullable Subject baseline, Call call) {
+
+		Subject compared(String name, Call call) {
+			return new Subject(name, this, call);
+		}
+
+		Subject baselineOrSelf() {
+			return (this.baseline != null) ? this.baseline : this;
+		}
+
+	}
+
+	/**
+	 * The median latency of each round, and its ratio to that of the baseline.
+	 */
+	record Result(Spread micros, Spread ratio) {
+
+	}
+
+}
