@@ -41,23 +41,23 @@ final class StartupMeasurement {
 	}
 
 	/**
-	 * Return the times in milliseconds. The first turn is left out: it warms the caches
-	 * of the operating system.
+	 * Return the times of each start. The first turn is left out: it warms the caches of
+	 * the operating system.
 	 */
-	Map<StartupVariant, List<Double>> run(int turns) throws IOException, InterruptedException {
-		Map<StartupVariant, List<Double>> result = new EnumMap<>(StartupVariant.class);
+	Map<StartupVariant, List<Start>> run(int turns) throws IOException, InterruptedException {
+		Map<StartupVariant, List<Start>> result = new EnumMap<>(StartupVariant.class);
 		for (int turn = 0; turn <= turns; turn++) {
 			for (StartupVariant variant : StartupVariant.values()) {
-				double millis = start(variant);
+				Start start = start(variant);
 				if (turn > 0) {
-					result.computeIfAbsent(variant, (absent) -> new ArrayList<>()).add(millis);
+					result.computeIfAbsent(variant, (absent) -> new ArrayList<>()).add(start);
 				}
 			}
 		}
 		return result;
 	}
 
-	private double start(StartupVariant variant) throws IOException, InterruptedException {
+	private Start start(StartupVariant variant) throws IOException, InterruptedException {
 		List<String> command = new ArrayList<>();
 		command.add(ProcessHandle.current().info().command().orElse("java"));
 		command.addAll(List.of("-classpath", classPath(variant.starter()), "-Dspring.datasource.url=" + this.url));
@@ -72,7 +72,7 @@ final class StartupMeasurement {
 		Assert.state(process.waitFor() == 0, () -> "The application failed: " + lines);
 		return lines.stream()
 			.filter((line) -> line.startsWith(EmptyApplication.RESULT))
-			.mapToDouble((line) -> Long.parseLong(line.substring(EmptyApplication.RESULT.length())) / 1e6)
+			.map((line) -> Start.parse(line.substring(EmptyApplication.RESULT.length())))
 			.findFirst()
 			.orElseThrow();
 	}
@@ -81,6 +81,19 @@ final class StartupMeasurement {
 		return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
 			.filter((element) -> starter || !element.matches(".*advisory-lock-(autoconfigure|starter).*"))
 			.collect(Collectors.joining(File.pathSeparator));
+	}
+
+	/**
+	 * One start in milliseconds: by the clock from {@code SpringApplication.run} on, and
+	 * the time of all processors since the JVM began, which a busy machine changes less.
+	 */
+	record Start(double elapsed, double processors) {
+
+		static Start parse(String text) {
+			String[] nanos = text.split(" ", -1);
+			return new Start(Long.parseLong(nanos[0]) / 1e6, Long.parseLong(nanos[1]) / 1e6);
+		}
+
 	}
 
 }
