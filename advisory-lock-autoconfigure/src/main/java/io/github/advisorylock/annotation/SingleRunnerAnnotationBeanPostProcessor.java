@@ -173,16 +173,20 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	}
 
 	private void checkInvocable(Object proxy, String beanName) {
-		for (Method method : methods().annotatedMethods(AopUtils.getTargetClass(proxy))) {
-			try {
-				AopUtils.selectInvocableMethod(method, proxy.getClass());
-			}
-			catch (IllegalStateException ex) {
+		Class<?> targetClass = AopUtils.getTargetClass(proxy);
+		for (Method method : methods().annotatedMethods(targetClass)) {
+			if (AopUtils.isJdkDynamicProxy(proxy) && !isInInterface(method, proxy, targetClass)) {
 				throw SingleRunnerMethodValidator.invalid(beanName, method,
 						"would run without a lock: it is not part of an interface of the bean's JDK proxy",
-						"Add the method to the interface, or set 'spring.aop.proxy-target-class' to true.", ex);
+						"Add the method to the interface, or set 'spring.aop.proxy-target-class' to true.");
 			}
 		}
+	}
+
+	private static boolean isInInterface(Method method, Object proxy, Class<?> targetClass) {
+		return Arrays.stream(proxy.getClass().getInterfaces())
+			.flatMap((type) -> Arrays.stream(type.getMethods()))
+			.anyMatch((candidate) -> AopUtils.getMostSpecificMethod(candidate, targetClass).equals(method));
 	}
 
 	private boolean isGuarded(Object bean) {
