@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
@@ -34,6 +35,8 @@ final class SingleRunnerSettingsFactory {
 
 	private static final String PREFIX = "advisory-lock.";
 
+	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
+
 	private final AdvisoryLockProperties properties;
 
 	private final Environment environment;
@@ -48,7 +51,7 @@ final class SingleRunnerSettingsFactory {
 		this.properties.getJobs().forEach((key, job) -> {
 			Duration waitFor = job.getWaitFor();
 			if (waitFor != null) {
-				checkNotNegative("jobs." + key + ".wait-for", waitFor);
+				checkNotNegative("jobs" + element(key) + ".wait-for", waitFor);
 			}
 			// what is switched off can't be paused
 			boolean paused = job.isPaused() && this.properties.isEnabled();
@@ -68,6 +71,10 @@ final class SingleRunnerSettingsFactory {
 							+ "namespace' to one without.");
 		}
 		return namespace;
+	}
+
+	private static String element(String key) {
+		return PLAIN.matcher(key).matches() ? "." + key : "[" + key + "]";
 	}
 
 	private static void checkNotNegative(String name, @Nullable Duration duration) {
