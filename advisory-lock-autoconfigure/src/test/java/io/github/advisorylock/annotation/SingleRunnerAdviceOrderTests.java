@@ -341,7 +341,7 @@ class SingleRunnerAdviceOrderTests {
 
 		@Async
 		@SingleRunner(key = "async-transaction")
-		public void transaction(Thread caller, Runnable work) {
+		void transaction(Thread caller, Runnable work) {
 			assertThat(Thread.currentThread()).isNotSameAs(caller);
 			work.run();
 		}
@@ -349,7 +349,7 @@ class SingleRunnerAdviceOrderTests {
 		@Async
 		@Transactional
 		@SingleRunner(key = "async-session", scope = LockScope.SESSION)
-		public void session(Thread caller, Runnable work) {
+		void session(Thread caller, Runnable work) {
 			assertThat(Thread.currentThread()).isNotSameAs(caller);
 			work.run();
 		}
@@ -361,14 +361,14 @@ class SingleRunnerAdviceOrderTests {
 		@Retryable(maxRetries = 2, delay = 1)
 		@Transactional
 		@SingleRunner("retry-transaction")
-		public void transaction(Runnable work) {
+		void transaction(Runnable work) {
 			work.run();
 		}
 
 		@Retryable(maxRetries = 2, delay = 1)
 		@Transactional
 		@SingleRunner(key = "retry-session", scope = LockScope.SESSION)
-		public void session(Runnable work) {
+		void session(Runnable work) {
 			work.run();
 		}
 
@@ -379,12 +379,12 @@ class SingleRunnerAdviceOrderTests {
 
 		@Transactional
 		@SingleRunner("valid-transaction")
-		public Object transaction(@NotNull Supplier<?> work) {
+		Object transaction(@NotNull Supplier<?> work) {
 			return work.get();
 		}
 
 		@SingleRunner(key = "valid-session", scope = LockScope.SESSION)
-		public Object session(@NotNull Supplier<?> work) {
+		Object session(@NotNull Supplier<?> work) {
 			return work.get();
 		}
 

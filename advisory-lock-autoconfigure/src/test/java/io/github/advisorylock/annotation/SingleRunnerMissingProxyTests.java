@@ -140,7 +140,7 @@ class SingleRunnerMissingProxyTests {
 		}
 
 		@SingleRunner("other")
-		public void other() {
+		void other() {
 		}
 
 	}

@@ -1,0 +1,161 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import com.jayway.jsonpath.JsonPath;
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.env.MapPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link AdvisoryLockProperties}: wrong values and metadata.
+ */
+class AdvisoryLockPropertiesTests {
+
+	private final ApplicationContextRunner runner = LockContextRunner.create().withBean("jobs", Jobs.class);
+
+	@ParameterizedTest
+	@CsvSource({ "advisory-lock.wait-for, -1s, zero or more", "advisory-lock.jobs.job.wait-for, -1s, zero or more",
+			"advisory-lock.namespace, a/b, slash", "spring.application.name, a/b, slash",
+			"advisory-lock.transaction-manager, missing, transactionManager",
+			"advisory-lock.wait-for, soon, java.time.Duration",
+			"advisory-lock.jobs.job.wait-for, soon, java.time.Duration",
+			"advisory-lock.jobs.job.scope, forever, LockScope", "advisory-lock.key-format, md5, KeyFormat" })
+	void wrongValueIsToldByFullNameOfProperty(String property, String value, String reason) {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withPropertyValues(property + "=" + value));
+		assertThat(analysis.getDescription()).contains(property, value);
+		assertThat(analysis.getDescription() + analysis.getAction()).contains(reason);
+	}
+
+	@Test
+	void wrongValueOfJobWithSpecialCharactersIsToldByFullName() {
+		String name = "advisory-lock.jobs[export:#{#user}].wait-for";
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withInitializer((context) -> context.getEnvironment()
+				.getPropertySources()
+				.addFirst(new MapPropertySource("test", Map.of(name, "-1s")))));
+		assertThat(analysis.getDescription()).contains(name);
+	}
+
+	@Test
+	void slashInApplicationNameTellsWhatToSet() {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withPropertyValues("spring.application.name=a/b"));
+		assertThat(analysis.getDescription()).contains("set 'advisory-lock.namespace' to one without");
+	}
+
+	@Test
+	void missingDataSourceIsToldByBeanAndMethod() {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(LockContextRunner.withoutDatabase().withBean("jobs", Report.class));
+		assertThat(analysis.getDescription()).contains("method 'report'", "on bean 'jobs'", "needs a DataSource");
+		assertThat(analysis.getAction()).contains("'spring.datasource.url'", "'advisory-lock.enabled'");
+	}
+
+	@Test
+	void missingTransactionManagerIsToldByBeanMethodAndAttribute() {
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(LockContextRunner.withoutDatabase()
+			.withBean("dataSource", HikariDataSource.class, () -> TestPostgres.pool(1))
+			.withBean("jobs", Report.class));
+		assertThat(analysis.getDescription()).contains("method 'report'", "on bean 'jobs'", "transaction manager",
+				"attribute 'scope'");
+		assertThat(analysis.getAction()).contains("'advisory-lock.transaction-manager'", "SESSION");
+	}
+
+	@Test
+	void otherDatabaseIsRefusedAndNamed() {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withPropertyValues("spring.datasource.url=jdbc:h2:mem:other"));
+		assertThat(analysis.getDescription()).contains("'H2'", "PostgreSQL");
+		assertThat(analysis.getAction()).contains("'spring.datasource.url'", "'advisory-lock.enabled'");
+	}
+
+	@Test
+	void everyPropertyHasDescription() {
+		assertThat(metadata()).isNotEmpty()
+			.allSatisfy((property) -> assertThat((String) property.get("description")).endsWith("."));
+	}
+
+	@Test
+	void defaultsOfMetadataAreThoseOfTheClass() {
+		AdvisoryLockProperties properties = new AdvisoryLockProperties();
+		assertThat(defaultOf("advisory-lock.enabled")).isEqualTo(properties.isEnabled());
+		assertThat(defaultOf("advisory-lock.key-format"))
+			.isEqualTo(properties.getKeyFormat().name().toLowerCase(Locale.ROOT));
+		assertThat(((Number) defaultOf("advisory-lock.wait-for")).longValue())
+			.isEqualTo(properties.getWaitFor().toSeconds());
+		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))).hasSize(3);
+	}
+
+	private static Object defaultOf(String name) {
+		return metadata().filter((property) -> property.get("name").equals(name))
+			.findFirst()
+			.orElseThrow()
+			.get("defaultValue");
+	}
+
+	private static Stream<Map<String, Object>> metadata() {
+		try (InputStream json = AdvisoryLockProperties.class.getClassLoader()
+			.getResourceAsStream("META-INF/spring-configuration-metadata.json")) {
+			List<Map<String, Object>> properties = JsonPath.read(json, "$.properties");
+			return properties.stream();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	static class Report {
+
+		@SingleRunner("report")
+		void report() {
+		}
+
+	}
+
+	static class Jobs {
+
+		@SingleRunner("job")
+		void run() {
+		}
+
+		@SingleRunner("export:#{#user}")
+		void export(String user) {
+		}
+
+	}
+
+}
