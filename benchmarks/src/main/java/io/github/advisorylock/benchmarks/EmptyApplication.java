@@ -29,6 +29,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.context.event.ApplicationStartedEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.annotation.Transactional;
 
 /**
  * An application with nothing but JDBC, which tells how long it took to start. Runs with
@@ -68,6 +69,17 @@ public class EmptyApplication {
 
 		QueryAtStart(JdbcTemplate jdbcTemplate) {
 			jdbcTemplate.execute("SELECT 1");
+		}
+
+	}
+
+	/**
+	 * One method in a proxy of Spring's own.
+	 */
+	static class OneTransaction {
+
+		@Transactional
+		void run() {
 		}
 
 	}

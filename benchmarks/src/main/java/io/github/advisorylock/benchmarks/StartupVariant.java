@@ -33,7 +33,10 @@ enum StartupVariant {
 
 	STARTER_QUERY("with the starter, one query at start", true, QUERY, EmptyApplication.QueryAtStart.class),
 
-	STARTER_JOB("with the starter, one @SingleRunner, one query at start", true, QUERY,
+	TRANSACTIONAL("JDBC only, one query at start, one @Transactional", false, QUERY,
+			EmptyApplication.QueryAtStart.class, EmptyApplication.OneTransaction.class),
+
+	STARTER_JOB("with the starter, one query at start, one @SingleRunner", true, TRANSACTIONAL,
 			EmptyApplication.QueryAtStart.class, EmptyApplication.OneJob.class);
 
 	private final String description;
