@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.sample.home;
 
+import java.util.List;
+
 import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.OutsideLock;
@@ -40,10 +42,11 @@ class HomeControllerTests {
 	private Instance instance;
 
 	@Test
-	void pageNamesInstanceAndItsOwnAddress() {
+	void pageNamesInstanceAndItsAddressOfEachScenario() {
 		String page = new HttpCalls(this.instance.port()).get("/").body();
 		assertThat(page).contains(this.instance.name());
-		assertThat(page).contains("curl http://localhost:" + this.instance.port() + "/reports");
+		assertThat(List.of("/reports", "/webhooks/payments", "/exports/$user", "/partner/prices", "/tenants"))
+			.allSatisfy((path) -> assertThat(page).contains("http://localhost:" + this.instance.port() + path));
 	}
 
 	@Test

@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockBusyException;
+import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.OutsideLock;
 import io.github.advisorylock.sample.SampleTest;
@@ -71,6 +72,7 @@ class TenantProvisioningTests {
 		sweep(Duration.ZERO);
 		sweep(Duration.ZERO);
 		assertThat(tenants()).isEqualTo(1);
+		assertThat(new HttpCalls(this.instance.port()).get("/tenants").body()).contains(this.tenant, "acme", "free");
 	}
 
 	@Test
