@@ -22,6 +22,7 @@ import java.util.List;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
@@ -39,6 +40,10 @@ final class Hold {
 	private final Thread owner = Thread.currentThread();
 
 	private final List<Runnable> lostActions = new ArrayList<>();
+
+	private @Nullable Thread runner;
+
+	private boolean interrupted;
 
 	private volatile State state = State.ACTIVE;
 
@@ -94,17 +99,36 @@ final class Hold {
 	}
 
 	/**
-	 * End this hold because its lock is gone, and tell those who asked to be told.
+	 * End this hold because its lock is gone.
+	 * @return what those who asked to be told want done
 	 */
-	void lose() {
-		List<Runnable> actions;
-		synchronized (this) {
-			if (!end(State.LOST)) {
-				return;
-			}
-			actions = List.copyOf(this.lostActions);
+	synchronized List<Runnable> lose() {
+		return end(State.LOST) ? List.copyOf(this.lostActions) : List.of();
+	}
+
+	/**
+	 * Note that the current thread runs under this hold.
+	 */
+	synchronized void beginRun() {
+		this.runner = Thread.currentThread();
+	}
+
+	/**
+	 * Note that the run is over. An interrupt that came too late to reach it must not hit
+	 * what the thread does next.
+	 */
+	synchronized void endRun() {
+		this.runner = null;
+		if (this.interrupted) {
+			Thread.interrupted();
 		}
-		actions.forEach(Runnable::run);
+	}
+
+	synchronized void interruptRunner() {
+		if (this.runner != null) {
+			this.interrupted = true;
+			this.runner.interrupt();
+		}
 	}
 
 	/**

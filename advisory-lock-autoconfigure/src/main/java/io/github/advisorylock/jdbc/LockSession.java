@@ -16,14 +16,10 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.LinkedHashSet;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
@@ -39,11 +35,12 @@ import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
 
 /**
- * The one connection that carries all session locks of this application. It is the
- * library's own, never one of a pool: a pool would hand it, locks and all, to the next
- * borrower. It is opened when the first lock is asked for.
+ * The one session that carries all session locks of this application. Its connection is
+ * the library's own, never one of a pool: a pool would hand it, locks and all, to the
+ * next borrower. It is opened when the first lock is asked for, watched while it carries
+ * locks, and opened again after a loss.
  * <p>
- * A session in an unknown state is destroyed, which frees its locks: holding a lock
+ * A connection in an unknown state is destroyed, which frees its locks: holding a lock
  * without knowing it would keep it for ever.
  */
 final class LockSession implements AutoCloseable {
@@ -54,43 +51,50 @@ final class LockSession implements AutoCloseable {
 
 	private final String applicationName;
 
+	private final LockSessionSettings settings;
+
 	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
 
-	private final ReentrantLock monitor = new ReentrantLock();
+	private final SessionCommands commands = new SessionCommands(this::fly);
 
-	private final Set<Hold> holds = new LinkedHashSet<>();
+	private final BackOff backOff = new BackOff();
 
-	private @Nullable Connection connection;
+	private final SessionThreads threads;
 
-	private boolean closed;
+	private volatile @Nullable SessionConnection connection;
+
+	private volatile boolean closed;
 
 	/**
 	 * Create a session that is not open yet.
 	 * @param connectionSource opens a new physical connection each time
 	 * @param applicationName how {@code pg_stat_activity} shows it
+	 * @param settings how it is watched
+	 * @param lossListener is told about each lost hold, after those who asked the hold
 	 */
-	LockSession(DataSource connectionSource, String applicationName) {
+	LockSession(DataSource connectionSource, String applicationName, LockSessionSettings settings,
+			Consumer<Hold> lossListener) {
 		this.connectionSource = connectionSource;
 		this.applicationName = applicationName;
+		this.settings = settings;
+		this.threads = new SessionThreads(settings, lossListener, this::beat);
 	}
 
 	/**
-	 * Try to take the lock of a hold, without waiting.
+	 * Try to take the lock of a hold, without waiting for it.
 	 * @return whether it was taken
 	 */
 	boolean tryLock(Hold hold) {
-		this.monitor.lock();
-		try {
-			Connection current = open(hold.key());
-			if (tryLock(current, hold)) {
-				this.holds.add(hold);
-				return true;
-			}
-			return false;
+		SessionCommand command = SessionCommand.acquire(hold);
+		this.commands.submit(command);
+		Exception failure = command.failure();
+		if (failure instanceof SQLException ex) {
+			throw translate(hold.key(), ex);
 		}
-		finally {
-			this.monitor.unlock();
+		if (failure instanceof RuntimeException ex) {
+			throw ex;
 		}
+		return command.answer();
 	}
 
 	/**
@@ -98,26 +102,15 @@ final class LockSession implements AutoCloseable {
 	 * @throws LockLostException if it turns out that the lock was not held any more
 	 */
 	void unlock(Hold hold) throws LockLostException {
-		this.monitor.lock();
-		try {
-			if (this.connection == null || !this.holds.contains(hold)) {
-				return;
-			}
-			if (!query(this.connection, PostgresAdvisoryLockFunctions.sessionUnlock(hold.key(), hold.mode()),
-					hold.key())) {
-				destroy("it did not hold advisory lock '" + hold.key() + "' that it was to release", null);
-				throw new LockLostException(hold.key());
-			}
-			this.holds.remove(hold);
+		if (!hold.isActive()) {
+			return;
 		}
-		catch (SQLException ex) {
-			destroy("releasing advisory lock '" + hold.key() + "' failed", ex);
+		SessionCommand command = SessionCommand.release(hold);
+		this.commands.submit(command);
+		if (hold.isLost() || command.failure() != null) {
 			LockLostException lost = new LockLostException(hold.key());
-			lost.initCause(ex);
+			lost.initCause(command.failure());
 			throw lost;
-		}
-		finally {
-			this.monitor.unlock();
 		}
 	}
 
@@ -126,141 +119,154 @@ final class LockSession implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.monitor.lock();
-		try {
-			this.closed = true;
-			if (this.connection != null) {
-				endConnection(null);
-			}
-		}
-		finally {
-			this.monitor.unlock();
+		this.closed = true;
+		this.commands.submit(SessionCommand.close());
+		this.threads.close();
+	}
+
+	private void beat() {
+		SessionConnection current = this.connection;
+		if (current != null && current.carriesLocks()) {
+			this.commands.submit(SessionCommand.heartbeat());
 		}
 	}
 
-	private Connection open(AdvisoryLockKey key) {
+	private void fly(List<SessionCommand> commands) {
+		List<SessionCommand> forServer = new ArrayList<>(commands.size());
+		for (SessionCommand command : commands) {
+			if (needsServer(command)) {
+				forServer.add(command);
+			}
+		}
+		boolean reused = this.connection != null;
+		try {
+			if (!forServer.isEmpty()) {
+				run(forServer);
+			}
+		}
+		catch (SQLException ex) {
+			recover(forServer, reused, ex);
+		}
+		catch (RuntimeException ex) {
+			forServer.forEach((command) -> command.fail(ex));
+		}
+	}
+
+	/**
+	 * Answer what can be answered here: everything after closing, and what is about locks
+	 * that are lost already.
+	 */
+	private boolean needsServer(SessionCommand command) {
+		SessionConnection current = this.connection;
 		if (this.closed) {
-			throw new DataAccessResourceFailureException(
-					"Failed to acquire advisory lock '" + key + "': the application is shutting down");
-		}
-		if (this.connection == null) {
-			try {
-				this.connection = openConnection();
+			if (current != null) {
+				end(current, null);
 			}
-			catch (SQLException ex) {
-				throw translate("open the session for", key, ex);
-			}
+			command.fail(new SQLException("The application is shutting down", SqlState.CONNECTION_DOES_NOT_EXIST));
+			return false;
 		}
-		return this.connection;
+		boolean acquires = command.kind() == SessionCommand.Kind.ACQUIRE;
+		boolean carried = current != null && (!command.isRelease() || current.carries(command.hold()));
+		if (!acquires && !carried) {
+			command.answer(true);
+		}
+		return acquires || carried;
 	}
 
-	private Connection openConnection() throws SQLException {
-		Connection opened = this.connectionSource.getConnection();
-		try {
-			opened.setAutoCommit(true);
-			PostgresServer.check(opened);
-			try (PreparedStatement statement = opened.prepareStatement(PostgresAdvisoryLockFunctions.NAME_SESSION)) {
-				statement.setString(1, this.applicationName);
-				statement.execute();
+	private void run(List<SessionCommand> commands) throws SQLException {
+		SessionConnection current = this.connection;
+		if (current == null) {
+			current = open();
+		}
+		current.run(commands);
+		for (SessionCommand command : commands) {
+			if (command.isRelease() && !command.answer()) {
+				destroy(current, "it did not hold advisory lock '" + command.hold().key() + "' that it was to release",
+						null);
 			}
+		}
+	}
+
+	private SessionConnection open() throws SQLException {
+		this.backOff.check();
+		try {
+			SessionConnection opened = SessionConnection.open(this.connectionSource, this.applicationName,
+					this.settings);
+			this.backOff.reset();
+			this.connection = opened;
+			this.threads.start();
 			return opened;
 		}
-		catch (Throwable ex) {
-			closeQuietly(opened, ex);
+		catch (SQLException ex) {
+			this.backOff.lengthen(ex);
 			throw ex;
 		}
 	}
 
-	private boolean tryLock(Connection current, Hold hold) {
-		AdvisoryLockKey key = hold.key();
-		try {
-			return query(current, PostgresAdvisoryLockFunctions.trySessionLock(key, hold.mode()), key);
+	private void recover(List<SessionCommand> commands, boolean reused, SQLException failure) {
+		SessionConnection current = this.connection;
+		if (current == null) {
+			commands.forEach((command) -> command.fail(failure));
 		}
-		catch (SQLException ex) {
-			DataAccessException failure = translate("acquire", key, ex);
-			releaseAfterFailure(current, hold, failure);
-			throw failure;
+		else if (SqlState.endsConnection(failure)) {
+			destroy(current, "the connection was lost", failure);
+			commands.forEach((command) -> command.fail(failure));
+			if (reused) {
+				// nothing can be held on the old connection any more, so asking again is
+				// safe
+				retry(commands.stream().filter((command) -> !command.isRelease()).toList());
+			}
+		}
+		else {
+			settle(current, commands, failure);
 		}
 	}
 
 	/**
-	 * The server may have granted the lock before the failure. Other locks of the session
-	 * are kept if it can be told for sure that this one is not held.
+	 * The connection is fine, and one of the commands is not: find out what each of them
+	 * has done, and send those that did nothing one by one.
 	 */
-	private void releaseAfterFailure(Connection current, Hold hold, DataAccessException failure) {
+	private void settle(SessionConnection current, List<SessionCommand> commands, SQLException failure) {
 		try {
-			long expected = this.holds.stream().filter((other) -> other.key().equals(hold.key())).count();
-			if (expected == 0 && countHolds(current, hold.key()) == 0) {
-				return;
+			for (SessionCommand command : commands) {
+				current.settleAfterFailure(command, failure);
 			}
-			destroy("acquiring advisory lock '" + hold.key() + "' failed half-way", failure);
 		}
 		catch (SQLException ex) {
 			failure.addSuppressed(ex);
-			destroy("acquiring advisory lock '" + hold.key() + "' failed", failure);
+			destroy(current, "it is not known which locks it holds", failure);
+			commands.forEach((command) -> command.fail(failure));
+			return;
+		}
+		if (commands.size() > 1) {
+			commands.stream()
+				.filter((command) -> command.failure() != null)
+				.forEach((command) -> retry(List.of(command)));
 		}
 	}
 
-	private long countHolds(Connection current, AdvisoryLockKey key) throws SQLException {
-		try (PreparedStatement statement = current
-			.prepareStatement(PostgresAdvisoryLockFunctions.holdsOfThisSession(key))) {
-			statement.setLong(1, Integer.toUnsignedLong(key.classId()));
-			statement.setLong(2, Integer.toUnsignedLong(key.objectId()));
-			try (ResultSet count = statement.executeQuery()) {
-				count.next();
-				return count.getLong(1);
-			}
+	private void retry(List<SessionCommand> commands) {
+		if (!commands.isEmpty()) {
+			fly(commands);
 		}
 	}
 
-	private boolean query(Connection current, String sql, AdvisoryLockKey key) throws SQLException {
-		try (PreparedStatement statement = current.prepareStatement(sql)) {
-			PostgresAdvisoryLockFunctions.bindKey(statement, 1, key);
-			try (ResultSet answer = statement.executeQuery()) {
-				answer.next();
-				return answer.getBoolean(1);
-			}
+	private void destroy(SessionConnection current, String reason, @Nullable SQLException cause) {
+		if (current.carriesLocks()) {
+			logger.warn("Destroying the connection of the session locks because " + reason, cause);
 		}
+		end(current, cause);
 	}
 
-	private void destroy(String reason, @Nullable Exception cause) {
-		logger.warn("Destroying the lock session with " + this.holds.size() + " lock(s) because " + reason, cause);
-		endConnection(cause);
-	}
-
-	private void endConnection(@Nullable Exception cause) {
-		Connection ended = this.connection;
+	private void end(SessionConnection current, @Nullable SQLException cause) {
 		this.connection = null;
-		if (ended != null) {
-			closeQuietly(ended, cause);
-		}
-		List<Hold> lost = List.copyOf(this.holds);
-		this.holds.clear();
-		lost.forEach(Hold::lose);
+		this.threads.announceLoss(current.end(cause));
 	}
 
-	/**
-	 * Abort first: it ends the connection without waiting for a server that may not
-	 * answer.
-	 */
-	private static void closeQuietly(Connection connection, @Nullable Throwable failure) {
-		try (connection) {
-			connection.abort(Runnable::run);
-		}
-		catch (SQLException ex) {
-			if (failure != null) {
-				failure.addSuppressed(ex);
-			}
-			else {
-				logger.debug("Closing the lock session failed", ex);
-			}
-		}
-	}
-
-	private DataAccessException translate(String task, AdvisoryLockKey key, SQLException ex) {
-		String message = "Failed to " + task + " advisory lock '" + key + "'";
-		DataAccessException translated = this.exceptionTranslator.translate(message, null, ex);
-		return (translated != null) ? translated : new DataAccessResourceFailureException(message, ex);
+	private DataAccessException translate(AdvisoryLockKey key, SQLException ex) {
+		String task = "Failed to acquire advisory lock '" + key + "'";
+		DataAccessException translated = this.exceptionTranslator.translate(task, null, ex);
+		return (translated != null) ? translated : new DataAccessResourceFailureException(task, ex);
 	}
 
 }

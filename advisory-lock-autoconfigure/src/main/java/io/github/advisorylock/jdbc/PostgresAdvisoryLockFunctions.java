@@ -34,7 +34,24 @@ final class PostgresAdvisoryLockFunctions {
 
 	static final String DESCRIBE_SERVER = "SELECT pg_catalog.version(), pg_catalog.pg_is_in_recovery()";
 
-	static final String NAME_SESSION = "SELECT pg_catalog.set_config('application_name', ?, false)";
+	static final String HEARTBEAT = "SELECT true";
+
+	/**
+	 * Binds name, statement timeout, idle time before the first probe, interval of
+	 * probes, number of probes, and how long sent data may stay unacknowledged.
+	 */
+	static final String PREPARE_SESSION = """
+			SELECT pg_catalog.set_config('application_name', ?, false),
+			pg_catalog.set_config('statement_timeout', ?, false),
+			pg_catalog.set_config('tcp_keepalives_idle', ?, false),
+			pg_catalog.set_config('tcp_keepalives_interval', ?, false),
+			pg_catalog.set_config('tcp_keepalives_count', ?, false),
+			pg_catalog.set_config('tcp_user_timeout', ?, false),
+			pg_catalog.set_config('idle_session_timeout', '0', false)
+			""";
+
+	static final String CHECK_CLIENT_WHILE_EXECUTING = "SELECT pg_catalog.set_config("
+			+ "'client_connection_check_interval', ?, false)";
 
 	/**
 	 * Saves what {@link #END_WAIT} restores. The savepoint keeps a caller's transaction

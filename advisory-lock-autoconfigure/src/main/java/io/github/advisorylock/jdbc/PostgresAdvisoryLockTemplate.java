@@ -93,8 +93,9 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations, Aut
 		this.transactionScope = new TransactionScopeStrategy(this, this.holds, new TransactionLocks(this.dataSource),
 				new TransactionCoverage(this.dataSource, transactionManager), transactionManager);
 		this.transactional = transactionManager != null;
-		this.session = (sessionDataSource != null)
-				? new LockSession(sessionDataSource, ApplicationName.ofSession(namespace)) : null;
+		this.session = (sessionDataSource != null) ? new LockSession(sessionDataSource,
+				ApplicationName.ofSession(namespace), LockSessionSettings.DEFAULT, (hold) -> {
+				}) : null;
 		this.sessionScope = (this.session != null) ? new SessionScopeStrategy(this, this.holds, this.session) : null;
 	}
 

@@ -70,7 +70,7 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		if (TransactionSynchronizationManager.isSynchronizationActive()
 				&& TransactionSynchronizationManager.isActualTransactionActive()) {
 			HoldSynchronization.register(hold, this::releaseAfterTransaction);
-			return LockResult.executed(new LockRun(this.application, hold).run(action));
+			return LockResult.executed(run(hold, action));
 		}
 		return LockResult.executed(runAndRelease(hold, action));
 	}
@@ -120,7 +120,7 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 			throws X {
 		T result;
 		try {
-			result = new LockRun(this.application, hold).run(action);
+			result = run(hold, action);
 		}
 		catch (Throwable ex) {
 			try {
@@ -133,6 +133,16 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		}
 		releaseOrThrowIfLost(hold);
 		return result;
+	}
+
+	private <T extends @Nullable Object, X extends Exception> T run(Hold hold, LockCallback<T, X> action) throws X {
+		hold.beginRun();
+		try {
+			return new LockRun(this.application, hold).run(action);
+		}
+		finally {
+			hold.endRun();
+		}
 	}
 
 	private void releaseOrThrowIfLost(Hold hold) {

@@ -18,7 +18,6 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Statement;
 
 import javax.sql.DataSource;
@@ -35,10 +34,6 @@ import org.springframework.transaction.IllegalTransactionStateException;
  * Takes locks on the connection of the current transaction. PostgreSQL releases them.
  */
 final class TransactionLocks {
-
-	private static final String LOCK_NOT_AVAILABLE = "55P03";
-
-	private static final String DEADLOCK_DETECTED = "40P01";
 
 	private final JdbcOperations jdbc;
 
@@ -86,7 +81,7 @@ final class TransactionLocks {
 		}
 		catch (DataAccessException ex) {
 			cancelWait(ex);
-			if (endsWait(ex)) {
+			if (SqlState.endsWait(ex.getMostSpecificCause())) {
 				return false;
 			}
 			throw ex;
@@ -126,11 +121,6 @@ final class TransactionLocks {
 			failure.addSuppressed(ex);
 			throw failure;
 		}
-	}
-
-	private static boolean endsWait(DataAccessException ex) {
-		return ex.getMostSpecificCause() instanceof SQLException cause
-				&& (LOCK_NOT_AVAILABLE.equals(cause.getSQLState()) || DEADLOCK_DETECTED.equals(cause.getSQLState()));
 	}
 
 	private enum Answer {

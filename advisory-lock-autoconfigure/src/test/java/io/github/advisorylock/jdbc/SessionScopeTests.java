@@ -36,6 +36,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.DataAccessException;
@@ -147,7 +148,7 @@ class SessionScopeTests extends AbstractLockTests {
 		second.onLost(lost::incrementAndGet);
 		terminateSession();
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(first::close);
-		assertThat(lost).hasValue(2);
+		Awaitility.await().untilAsserted(() -> assertThat(lost).hasValue(2));
 		assertThat(second.isHeld()).isFalse();
 		second.onLost(lost::incrementAndGet);
 		second.close();
@@ -202,7 +203,9 @@ class SessionScopeTests extends AbstractLockTests {
 				.withMessageContaining("'tests/job'");
 			assertThat(cutOff.isBusyLocally(REQUEST)).isFalse();
 			dataSource.setUrl(TestPostgres.url());
-			assertThat(cutOff.execute(REQUEST, (lock) -> 1).value()).isOne();
+			Awaitility.await()
+				.ignoreExceptionsInstanceOf(DataAccessException.class)
+				.untilAsserted(() -> assertThat(cutOff.execute(REQUEST, (lock) -> 1).value()).isOne());
 		}
 	}
 

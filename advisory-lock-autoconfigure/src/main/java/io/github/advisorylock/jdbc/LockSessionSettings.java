@@ -1,0 +1,56 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+
+import org.springframework.util.Assert;
+
+/**
+ * How the connection that carries session locks is watched.
+ *
+ * @param heartbeat how often it is checked while it carries locks
+ * @param deadClientTimeout within which time the server is to notice that this
+ * application has vanished
+ * @param whenLost what happens to threads that run under a lost lock
+ * @since 0.1.0
+ */
+public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout, WhenLost whenLost) {
+
+	/**
+	 * The defaults: a heartbeat every 2 seconds, 10 seconds for a dead client, and an
+	 * interrupt.
+	 */
+	public static final LockSessionSettings DEFAULT = new LockSessionSettings(Duration.ofSeconds(2),
+			Duration.ofSeconds(10), WhenLost.INTERRUPT);
+
+	public LockSessionSettings {
+		Assert.isTrue(heartbeat.toMillis() > 0, "'heartbeat' must be a millisecond or more");
+		Assert.isTrue(heartbeat.compareTo(deadClientTimeout) < 0,
+				"'heartbeat' must be shorter than 'deadClientTimeout'");
+	}
+
+	/**
+	 * Return how long to wait for an answer: with the heartbeats before and after, a loss
+	 * of the network is noticed here before the server gives our locks to others.
+	 */
+	int answerTimeoutMillis() {
+		long left = this.deadClientTimeout.minus(this.heartbeat.multipliedBy(2)).toMillis();
+		return Math.toIntExact(Math.min(Integer.MAX_VALUE, Math.max(left, this.heartbeat.toMillis())));
+	}
+
+}

@@ -1,0 +1,183 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One physical connection of the {@link LockSession}, and the locks that it carries. Used
+ * by one thread at a time.
+ */
+final class SessionConnection {
+
+	private static final Log logger = LogFactory.getLog(SessionConnection.class);
+
+	private final Connection connection;
+
+	private final Set<Hold> holds = new LinkedHashSet<>();
+
+	private volatile boolean empty = true;
+
+	private SessionConnection(Connection connection) {
+		this.connection = connection;
+	}
+
+	static SessionConnection open(DataSource connectionSource, String applicationName, LockSessionSettings settings)
+			throws SQLException {
+		Connection opened = connectionSource.getConnection();
+		try {
+			opened.setNetworkTimeout(Runnable::run, settings.answerTimeoutMillis());
+			opened.setAutoCommit(true);
+			PostgresServer.check(opened);
+			DeadClientDetection.enable(opened, applicationName, settings);
+			return new SessionConnection(opened);
+		}
+		catch (Throwable ex) {
+			end(opened, ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Send commands in one flight and hand out the answers.
+	 */
+	void run(List<SessionCommand> commands) throws SQLException {
+		String sql = commands.stream().map(SessionCommand::sql).collect(Collectors.joining(";"));
+		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
+			int next = 1;
+			for (SessionCommand command : commands) {
+				next = command.bind(statement, next);
+			}
+			statement.execute();
+			for (SessionCommand command : commands) {
+				try (ResultSet answer = statement.getResultSet()) {
+					answer.next();
+					settle(command, answer.getBoolean(1));
+				}
+				statement.getMoreResults();
+			}
+		}
+	}
+
+	/**
+	 * Find out what became of a command whose flight failed although the connection did
+	 * not: the server may have granted or released the lock before the failure.
+	 * @throws SQLException if that can't be told
+	 */
+	void settleAfterFailure(SessionCommand command, SQLException failure) throws SQLException {
+		if (command.kind() == SessionCommand.Kind.HEARTBEAT) {
+			command.answer(true);
+			return;
+		}
+		Hold hold = command.hold();
+		boolean ambiguous = this.holds.stream()
+			.anyMatch((other) -> !other.equals(hold) && other.key().equals(hold.key()));
+		if (ambiguous) {
+			throw new SQLException("Several holds share advisory lock '" + hold.key() + "'");
+		}
+		boolean held = countHolds(hold) > 0;
+		boolean done = held == (command.kind() == SessionCommand.Kind.ACQUIRE);
+		if (done) {
+			settle(command, true);
+		}
+		else {
+			command.fail(failure);
+		}
+	}
+
+	boolean carriesLocks() {
+		return !this.empty;
+	}
+
+	boolean carries(Hold hold) {
+		return this.holds.contains(hold);
+	}
+
+	/**
+	 * End the connection; what it carried is lost.
+	 */
+	List<Hold> end(@Nullable Throwable reason) {
+		end(this.connection, reason);
+		List<Hold> lost = List.copyOf(this.holds);
+		this.holds.clear();
+		this.empty = true;
+		return lost;
+	}
+
+	private void settle(SessionCommand command, boolean answer) {
+		command.answer(answer);
+		switch (command.kind()) {
+			case ACQUIRE -> {
+				if (answer) {
+					this.holds.add(command.hold());
+				}
+			}
+			case RELEASE -> {
+				if (answer) {
+					this.holds.remove(command.hold());
+				}
+			}
+			default -> {
+			}
+		}
+		this.empty = this.holds.isEmpty();
+	}
+
+	private long countHolds(Hold hold) throws SQLException {
+		try (PreparedStatement statement = this.connection
+			.prepareStatement(PostgresAdvisoryLockFunctions.holdsOfThisSession(hold.key()))) {
+			statement.setLong(1, Integer.toUnsignedLong(hold.key().classId()));
+			statement.setLong(2, Integer.toUnsignedLong(hold.key().objectId()));
+			try (ResultSet count = statement.executeQuery()) {
+				count.next();
+				return count.getLong(1);
+			}
+		}
+	}
+
+	/**
+	 * Abort first: it ends the connection without waiting for a server that may not
+	 * answer.
+	 */
+	private static void end(Connection connection, @Nullable Throwable reason) {
+		try (connection) {
+			connection.abort(Runnable::run);
+		}
+		catch (SQLException ex) {
+			if (reason != null) {
+				reason.addSuppressed(ex);
+			}
+			else {
+				logger.debug("Closing the lock session failed", ex);
+			}
+		}
+	}
+
+}
