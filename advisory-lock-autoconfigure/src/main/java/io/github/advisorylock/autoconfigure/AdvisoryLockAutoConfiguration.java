@@ -24,6 +24,7 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -40,6 +41,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.ApplicationContext;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
@@ -98,16 +100,30 @@ public final class AdvisoryLockAutoConfiguration {
 	static class GuardedConfiguration {
 
 		@Bean
+		LockTransactionManager lockTransactionManager(AdvisoryLockProperties properties,
+				ListableBeanFactory beanFactory) {
+			return new LockTransactionManager(beanFactory, properties);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean
+		@Nullable LockSession lockSession(AdvisoryLockProperties properties, SingleRunnerSettings settings,
+				LockTransactionManager transactionManager, ObjectProvider<JdbcConnectionDetails> connectionDetails,
+				ApplicationEventPublisher eventPublisher) {
+			DataSource connectionSource = SessionDataSource.create(properties.getSession(),
+					transactionManager.getDataSource(), connectionDetails.getIfUnique());
+			return (connectionSource != null) ? new LockSession(connectionSource, settings.namespace(),
+					properties.getSession().toSettings(), eventPublisher::publishEvent) : null;
+		}
+
+		@Bean
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 		PostgresAdvisoryLockTemplate advisoryLockOperations(AdvisoryLockProperties properties,
-				SingleRunnerSettings settings, ListableBeanFactory beanFactory,
-				ObjectProvider<JdbcConnectionDetails> connectionDetails) {
-			LockTransactionManager transactionManager = new LockTransactionManager(beanFactory, properties);
-			DataSource dataSource = transactionManager.getDataSource();
-			DataSource sessionDataSource = SessionDataSource.create(properties.getSession(), dataSource,
-					connectionDetails.getIfUnique());
-			return new PostgresAdvisoryLockTemplate(dataSource, transactionManager.get(), sessionDataSource,
-					settings.namespace(), settings.keyFactory(), settings.waitFor());
+				SingleRunnerSettings settings, LockTransactionManager transactionManager,
+				ObjectProvider<LockSession> session) {
+			return new PostgresAdvisoryLockTemplate(transactionManager.getDataSource(), transactionManager.get(),
+					session.getIfAvailable(), settings.namespace(), settings.keyFactory(), settings.waitFor(),
+					properties.getMaxHeldLocks());
 		}
 
 	}

@@ -22,6 +22,8 @@ import java.util.Map;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.WhenLost;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -61,6 +63,13 @@ public class AdvisoryLockProperties {
 	 * several transaction managers and none of them is primary.
 	 */
 	private @Nullable String transactionManager;
+
+	/**
+	 * Largest number of locks that this application holds at a time. PostgreSQL keeps the
+	 * locks of all its databases in one table of fixed size, and other queries fail when
+	 * it is full.
+	 */
+	private int maxHeldLocks = 1000;
 
 	/**
 	 * Overrides of single annotations, by the text of their key.
@@ -107,6 +116,14 @@ public class AdvisoryLockProperties {
 
 	public void setTransactionManager(@Nullable String transactionManager) {
 		this.transactionManager = transactionManager;
+	}
+
+	public int getMaxHeldLocks() {
+		return this.maxHeldLocks;
+	}
+
+	public void setMaxHeldLocks(int maxHeldLocks) {
+		this.maxHeldLocks = maxHeldLocks;
 	}
 
 	public Map<String, Job> getJobs() {
@@ -206,6 +223,23 @@ public class AdvisoryLockProperties {
 		 */
 		private @Nullable String password;
 
+		/**
+		 * How often that connection is checked while it carries locks. Must be shorter
+		 * than the dead client timeout.
+		 */
+		private Duration heartbeat = Duration.ofSeconds(2);
+
+		/**
+		 * Time within which the server is to notice that this application has vanished
+		 * without closing its connection, and to release its locks.
+		 */
+		private Duration deadClientTimeout = Duration.ofSeconds(10);
+
+		/**
+		 * What happens to a thread that runs under a session lock when that lock is lost.
+		 */
+		private WhenLost whenLost = WhenLost.INTERRUPT;
+
 		public @Nullable String getUrl() {
 			return this.url;
 		}
@@ -228,6 +262,34 @@ public class AdvisoryLockProperties {
 
 		public void setPassword(@Nullable String password) {
 			this.password = password;
+		}
+
+		public Duration getHeartbeat() {
+			return this.heartbeat;
+		}
+
+		public void setHeartbeat(Duration heartbeat) {
+			this.heartbeat = heartbeat;
+		}
+
+		public Duration getDeadClientTimeout() {
+			return this.deadClientTimeout;
+		}
+
+		public void setDeadClientTimeout(Duration deadClientTimeout) {
+			this.deadClientTimeout = deadClientTimeout;
+		}
+
+		public WhenLost getWhenLost() {
+			return this.whenLost;
+		}
+
+		public void setWhenLost(WhenLost whenLost) {
+			this.whenLost = whenLost;
+		}
+
+		LockSessionSettings toSettings() {
+			return new LockSessionSettings(this.heartbeat, this.deadClientTimeout, this.whenLost);
 		}
 
 	}

@@ -58,6 +58,11 @@ final class SingleRunnerSettingsFactory {
 			jobs.put(key, new SingleRunnerSettings.Job(paused, job.getScope(), waitFor));
 		});
 		checkNotNegative("wait-for", this.properties.getWaitFor());
+		checkSession(this.properties.getSession());
+		if (this.properties.getMaxHeldLocks() < 1) {
+			throw new InvalidConfigurationPropertyValueException(PREFIX + "max-held-locks",
+					this.properties.getMaxHeldLocks(), "At least one lock must be possible.");
+		}
 		return new SingleRunnerSettings(namespace(), keyFactory, this.properties.getWaitFor(), jobs);
 	}
 
@@ -75,6 +80,18 @@ final class SingleRunnerSettingsFactory {
 
 	private static String element(String key) {
 		return PLAIN.matcher(key).matches() ? "." + key : "[" + key + "]";
+	}
+
+	private static void checkSession(AdvisoryLockProperties.Session session) {
+		if (session.getHeartbeat().toMillis() < 1) {
+			throw new InvalidConfigurationPropertyValueException(PREFIX + "session.heartbeat", session.getHeartbeat(),
+					"The heartbeat must be a millisecond or more.");
+		}
+		if (session.getHeartbeat().compareTo(session.getDeadClientTimeout()) >= 0) {
+			throw new InvalidConfigurationPropertyValueException(PREFIX + "session.heartbeat", session.getHeartbeat(),
+					"The heartbeat must be shorter than '" + PREFIX + "session.dead-client-timeout', which is "
+							+ session.getDeadClientTimeout() + ".");
+		}
 	}
 
 	private static void checkNotNegative(String name, @Nullable Duration duration) {

@@ -28,6 +28,8 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.CannotAcquireLockException;
+
 /**
  * The locks that this application holds or is about to take. Threads of one application
  * exclude each other here, before the database is asked: it would let them all in on the
@@ -40,6 +42,18 @@ final class LocalHolds {
 	private final Condition left = this.monitor.newCondition();
 
 	private final Map<AdvisoryLockKey, List<Hold>> holds = new HashMap<>();
+
+	private final int limit;
+
+	private int count;
+
+	/**
+	 * Create a registry.
+	 * @param limit how many holds there may be at a time
+	 */
+	LocalHolds(int limit) {
+		this.limit = limit;
+	}
 
 	/**
 	 * Enter a hold, waiting for others of this application to leave.
@@ -54,7 +68,9 @@ final class LocalHolds {
 					return null;
 				}
 			}
+			checkLimit(key);
 			Hold hold = new Hold(key, mode, scope);
+			this.count++;
 			this.holds.computeIfAbsent(key, (absent) -> new ArrayList<>(1)).add(hold);
 			return hold;
 		}
@@ -72,6 +88,7 @@ final class LocalHolds {
 		try {
 			List<Hold> holdsOfKey = this.holds.get(hold.key());
 			if (holdsOfKey != null && holdsOfKey.remove(hold)) {
+				this.count--;
 				if (holdsOfKey.isEmpty()) {
 					this.holds.remove(hold.key());
 				}
@@ -105,6 +122,15 @@ final class LocalHolds {
 		}
 		finally {
 			this.monitor.unlock();
+		}
+	}
+
+	private void checkLimit(AdvisoryLockKey key) {
+		if (this.count >= this.limit) {
+			throw new CannotAcquireLockException(
+					"Failed to acquire advisory lock '" + key + "': this application holds " + this.count
+							+ " already, and 'advisory-lock.max-held-locks' keeps it from filling the lock table of "
+							+ "the server");
 		}
 	}
 

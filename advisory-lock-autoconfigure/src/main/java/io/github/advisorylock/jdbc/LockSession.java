@@ -24,6 +24,7 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -33,6 +34,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
 import org.springframework.jdbc.support.SQLExceptionTranslator;
+import org.springframework.util.Assert;
 
 /**
  * The one session that carries all session locks of this application. Its connection is
@@ -42,8 +44,10 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
  * <p>
  * A connection in an unknown state is destroyed, which frees its locks: holding a lock
  * without knowing it would keep it for ever.
+ *
+ * @since 0.1.0
  */
-final class LockSession implements AutoCloseable {
+public final class LockSession implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockSession.class);
 
@@ -68,16 +72,18 @@ final class LockSession implements AutoCloseable {
 	/**
 	 * Create a session that is not open yet.
 	 * @param connectionSource opens a new physical connection each time
-	 * @param applicationName how {@code pg_stat_activity} shows it
+	 * @param application the name of the application, for {@code pg_stat_activity}
 	 * @param settings how it is watched
-	 * @param lossListener is told about each lost hold, after those who asked the hold
+	 * @param eventPublisher is given a {@link LockLostEvent} for each lost lock
 	 */
-	LockSession(DataSource connectionSource, String applicationName, LockSessionSettings settings,
-			Consumer<Hold> lossListener) {
+	public LockSession(DataSource connectionSource, String application, LockSessionSettings settings,
+			Consumer<Object> eventPublisher) {
+		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 		this.connectionSource = connectionSource;
-		this.applicationName = applicationName;
+		this.applicationName = ApplicationName.ofSession(application);
 		this.settings = settings;
-		this.threads = new SessionThreads(settings, lossListener, this::beat);
+		this.threads = new SessionThreads(settings, (hold) -> eventPublisher.accept(new LockLostEvent(hold.key())),
+				this::beat);
 	}
 
 	/**

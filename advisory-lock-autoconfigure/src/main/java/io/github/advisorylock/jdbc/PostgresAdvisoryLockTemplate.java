@@ -47,7 +47,7 @@ import org.springframework.util.Assert;
  *
  * @since 0.1.0
  */
-public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations, AutoCloseable {
+public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private final String namespace;
 
@@ -57,13 +57,11 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations, Aut
 
 	private final DataSource dataSource;
 
-	private final LocalHolds holds = new LocalHolds();
+	private final LocalHolds holds;
 
 	private final LockScopeStrategy transactionScope;
 
 	private final boolean transactional;
-
-	private final @Nullable LockSession session;
 
 	private final @Nullable SessionScopeStrategy sessionScope;
 
@@ -72,16 +70,15 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations, Aut
 	 * @param dataSource the application's DataSource
 	 * @param transactionManager begins the transaction of a run where there is none, or
 	 * {@code null} to refuse that
-	 * @param sessionDataSource opens a new physical connection each time, for session
-	 * locks, or {@code null} to refuse those
-	 * @param namespace the namespace for requests that do not name one, and the name
-	 * under which the session is shown by the server
+	 * @param session carries session locks, or {@code null} to refuse those
+	 * @param namespace the namespace for requests that do not name one
 	 * @param keyFactory makes the keys of requests that were created by name
 	 * @param waitFor how long to wait for requests that do not say so, zero to not wait
+	 * @param maxHeldLocks how many locks may be held at a time
 	 */
 	public PostgresAdvisoryLockTemplate(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
-			@Nullable DataSource sessionDataSource, String namespace, AdvisoryLockKeyFactory keyFactory,
-			Duration waitFor) {
+			@Nullable LockSession session, String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
+			int maxHeldLocks) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.notNull(keyFactory, "'keyFactory' must not be null");
@@ -89,14 +86,12 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations, Aut
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
 		this.waitFor = waitFor;
+		this.holds = new LocalHolds(maxHeldLocks);
 		this.dataSource = unwrap(dataSource);
 		this.transactionScope = new TransactionScopeStrategy(this, this.holds, new TransactionLocks(this.dataSource),
 				new TransactionCoverage(this.dataSource, transactionManager), transactionManager);
 		this.transactional = transactionManager != null;
-		this.session = (sessionDataSource != null) ? new LockSession(sessionDataSource,
-				ApplicationName.ofSession(namespace), LockSessionSettings.DEFAULT, (hold) -> {
-				}) : null;
-		this.sessionScope = (this.session != null) ? new SessionScopeStrategy(this, this.holds, this.session) : null;
+		this.sessionScope = (session != null) ? new SessionScopeStrategy(this, this.holds, session) : null;
 	}
 
 	@Override
@@ -156,17 +151,6 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations, Aut
 			PostgresServer.check(connection);
 			return true;
 		});
-	}
-
-	/**
-	 * Close the connection of the session locks. Locks that are still held on it are
-	 * lost.
-	 */
-	@Override
-	public void close() {
-		if (this.session != null) {
-			this.session.close();
-		}
 	}
 
 	private SessionScopeStrategy sessionScope(AdvisoryLockKey key) {

@@ -17,7 +17,11 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -60,6 +64,10 @@ abstract class AbstractLockTests {
 
 	final ExecutorService threads = Executors.newCachedThreadPool();
 
+	final Queue<Object> events = new ConcurrentLinkedQueue<>();
+
+	final List<LockSession> sessions = new ArrayList<>();
+
 	HikariDataSource pool;
 
 	PlatformTransactionManager transactionManager;
@@ -81,11 +89,17 @@ abstract class AbstractLockTests {
 		this.template = createTemplate(pool, this.transactionManager);
 	}
 
-	static PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource,
-			PlatformTransactionManager transactionManager) {
-		return new PostgresAdvisoryLockTemplate(dataSource, transactionManager,
-				new DriverManagerDataSource(TestPostgres.url()), NAMESPACE, AdvisoryLockKeyFactory.sha256(),
-				Duration.ZERO);
+	PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager) {
+		return createTemplate(dataSource, transactionManager, new DriverManagerDataSource(TestPostgres.url()));
+	}
+
+	PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager,
+			DataSource connectionSource) {
+		LockSession session = new LockSession(connectionSource, NAMESPACE, LockSessionSettings.DEFAULT,
+				this.events::add);
+		this.sessions.add(session);
+		return new PostgresAdvisoryLockTemplate(dataSource, transactionManager, session, NAMESPACE,
+				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
 	}
 
 	@AfterEach
@@ -98,7 +112,8 @@ abstract class AbstractLockTests {
 
 	private void close() {
 		if (this.pool != null) {
-			this.template.close();
+			this.sessions.forEach(LockSession::close);
+			this.sessions.clear();
 			this.pool.close();
 		}
 	}

@@ -47,8 +47,8 @@ class LockFuzzTests extends AbstractLockTests {
 	@Test
 	void unsynchronizedCountersAreExactOverTwoApplications() throws Exception {
 		usePool(TestPostgres.pool(THREADS));
-		try (HikariDataSource otherPool = TestPostgres.pool(THREADS);
-				PostgresAdvisoryLockTemplate other = createTemplate(otherPool, new JdbcTransactionManager(otherPool))) {
+		try (HikariDataSource otherPool = TestPostgres.pool(THREADS)) {
+			PostgresAdvisoryLockTemplate other = createTemplate(otherPool, new JdbcTransactionManager(otherPool));
 			List<Future<Integer>> executed = new ArrayList<>();
 			for (int i = 0; i < THREADS; i++) {
 				executed.add(this.threads.submit(() -> countUnderLocks(this.template)));

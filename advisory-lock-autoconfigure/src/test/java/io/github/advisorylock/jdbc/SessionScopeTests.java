@@ -26,7 +26,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
@@ -168,17 +167,15 @@ class SessionScopeTests extends AbstractLockTests {
 	@Test
 	void unlockThatFoundNothingDestroysTheSession() throws Exception {
 		StealingDataSource stealing = new StealingDataSource();
-		try (PostgresAdvisoryLockTemplate robbed = new PostgresAdvisoryLockTemplate(this.pool, null, stealing,
-				NAMESPACE, AdvisoryLockKeyFactory.sha256(), SHORT)) {
-			HeldLock bystander = robbed.tryAcquire(LockRequest.of("bystander")).orElseThrow();
-			assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> robbed.execute(REQUEST, (lock) -> {
-				stealing.unlock(KEY);
-				return 1;
-			}));
-			assertThat(bystander.isHeld()).isFalse();
-			assertThat(TestPostgres.locks()).isEmpty();
-			assertThat(robbed.execute(REQUEST, (lock) -> 1).value()).isOne();
-		}
+		PostgresAdvisoryLockTemplate robbed = createTemplate(this.pool, this.transactionManager, stealing);
+		HeldLock bystander = robbed.tryAcquire(LockRequest.of("bystander")).orElseThrow();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> robbed.execute(REQUEST, (lock) -> {
+			stealing.unlock(KEY);
+			return 1;
+		}));
+		assertThat(bystander.isHeld()).isFalse();
+		assertThat(TestPostgres.locks()).isEmpty();
+		assertThat(robbed.execute(REQUEST, (lock) -> 1).value()).isOne();
 	}
 
 	@Test
@@ -197,22 +194,20 @@ class SessionScopeTests extends AbstractLockTests {
 	@Test
 	void unreachableDatabaseIsAnErrorAndRecoversByItself() {
 		DriverManagerDataSource dataSource = new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/none");
-		try (PostgresAdvisoryLockTemplate cutOff = new PostgresAdvisoryLockTemplate(this.pool, null, dataSource,
-				NAMESPACE, AdvisoryLockKeyFactory.sha256(), SHORT)) {
-			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> cutOff.execute(REQUEST, (lock) -> 1))
-				.withMessageContaining("'tests/job'");
-			assertThat(cutOff.isBusyLocally(REQUEST)).isFalse();
-			dataSource.setUrl(TestPostgres.url());
-			Awaitility.await()
-				.ignoreExceptionsInstanceOf(DataAccessException.class)
-				.untilAsserted(() -> assertThat(cutOff.execute(REQUEST, (lock) -> 1).value()).isOne());
-		}
+		PostgresAdvisoryLockTemplate cutOff = createTemplate(this.pool, this.transactionManager, dataSource);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> cutOff.execute(REQUEST, (lock) -> 1))
+			.withMessageContaining("'tests/job'");
+		assertThat(cutOff.isBusyLocally(REQUEST)).isFalse();
+		dataSource.setUrl(TestPostgres.url());
+		Awaitility.await()
+			.ignoreExceptionsInstanceOf(DataAccessException.class)
+			.untilAsserted(() -> assertThat(cutOff.execute(REQUEST, (lock) -> 1).value()).isOne());
 	}
 
 	@Test
 	void closedTemplateRefusesNewLocksAndLosesHeldOnes() {
 		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
-		this.template.close();
+		this.sessions.get(0).close();
 		assertThat(held.isHeld()).isFalse();
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.template.tryAcquire(REQUEST))

@@ -347,14 +347,13 @@ class TransactionScopeTests extends AbstractLockTests {
 
 	@Test
 	void withoutTransactionManagerIsRefusedOutsideTransaction() {
-		try (PostgresAdvisoryLockTemplate bare = new PostgresAdvisoryLockTemplate(this.pool, null, null, "",
-				AdvisoryLockKeyFactory.sha256(), SHORT)) {
-			assertThatIllegalStateException().isThrownBy(() -> bare.execute(REQUEST, (lock) -> 1))
-				.withMessageContaining("'job'")
-				.withMessageContaining("transaction manager");
-			assertThat(transaction().<Integer>execute((status) -> bare.execute(REQUEST, (lock) -> 1).value())).isOne();
-			assertThat(bare.isBusyLocally(REQUEST)).isFalse();
-		}
+		PostgresAdvisoryLockTemplate bare = new PostgresAdvisoryLockTemplate(this.pool, null, null, "",
+				AdvisoryLockKeyFactory.sha256(), SHORT, 10);
+		assertThatIllegalStateException().isThrownBy(() -> bare.execute(REQUEST, (lock) -> 1))
+			.withMessageContaining("'job'")
+			.withMessageContaining("transaction manager");
+		assertThat(transaction().<Integer>execute((status) -> bare.execute(REQUEST, (lock) -> 1).value())).isOne();
+		assertThat(bare.isBusyLocally(REQUEST)).isFalse();
 	}
 
 	@Test
