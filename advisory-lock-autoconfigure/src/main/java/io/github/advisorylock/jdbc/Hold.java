@@ -41,6 +41,9 @@ final class Hold {
 
 	private final List<Runnable> lostActions = new ArrayList<>();
 
+	private volatile Runnable cleanUp = () -> {
+	};
+
 	private @Nullable Thread runner;
 
 	private boolean interrupted;
@@ -102,8 +105,21 @@ final class Hold {
 	 * End this hold because its lock is gone.
 	 * @return what those who asked to be told want done
 	 */
-	synchronized List<Runnable> lose() {
-		return end(State.LOST) ? List.copyOf(this.lostActions) : List.of();
+	List<Runnable> lose() {
+		synchronized (this) {
+			if (!end(State.LOST)) {
+				return List.of();
+			}
+		}
+		this.cleanUp.run();
+		return List.copyOf(this.lostActions);
+	}
+
+	/**
+	 * Set what is to be done at once when this hold is lost.
+	 */
+	void setCleanUp(Runnable cleanUp) {
+		this.cleanUp = cleanUp;
 	}
 
 	/**

@@ -31,7 +31,10 @@ final class SessionHeldLock implements HeldLock {
 	SessionHeldLock(Hold hold, SessionScopeStrategy scope) {
 		this.hold = hold;
 		this.scope = scope;
-		hold.onLost(() -> scope.leave(hold));
+		hold.setCleanUp(() -> scope.leave(hold));
+		if (hold.isLost()) {
+			scope.leave(hold);
+		}
 	}
 
 	@Override
