@@ -43,6 +43,8 @@ public final class TestProxy implements AutoCloseable {
 
 	private final Duration latency;
 
+	private volatile boolean stalled;
+
 	/**
 	 * Open a proxy.
 	 * @param latency how much later each answer of the server arrives
@@ -70,6 +72,13 @@ public final class TestProxy implements AutoCloseable {
 	 */
 	public int waits() {
 		return this.waits.get();
+	}
+
+	/**
+	 * Hold back everything that arrives from now on, as a cable that is pulled does.
+	 */
+	public void stall() {
+		this.stalled = true;
 	}
 
 	private void acceptConnections() {
@@ -110,6 +119,9 @@ public final class TestProxy implements AutoCloseable {
 			InputStream in = from.getInputStream();
 			byte[] buffer = new byte[65536];
 			for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
+				while (this.stalled) {
+					LockSupport.parkNanos(1_000_000);
+				}
 				consumer.accept(new Piece(Arrays.copyOf(buffer, length), System.nanoTime() + this.latency.toNanos()));
 			}
 		}

@@ -1,0 +1,256 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
+import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link LockSession}: that it shares round trips, and notices its loss.
+ */
+class LockSessionTests extends AbstractLockTests {
+
+	private static final LockRequest REQUEST = LockRequest.of("job").scope(LockScope.SESSION);
+
+	private static final Duration HEARTBEAT = Duration.ofMillis(40);
+
+	private static final String TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+			+ "WHERE application_name LIKE 'al:tests@%'";
+
+	@Test
+	void jobIsToldOfEachOfHundredLossesAndTheNextAcquireWorks() throws Exception {
+		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
+		for (int i = 0; i < 100; i++) {
+			CountDownLatch running = new CountDownLatch(1);
+			Future<LockContext> job = this.threads.submit(() -> runUntilInterrupted(running));
+			assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
+			assertThat(TestPostgres.query(TERMINATE)).hasSize(1);
+			assertThat(job.get(5, TimeUnit.SECONDS).isHeld()).isFalse();
+			assertThat(TestPostgres.locks()).isEmpty();
+		}
+		assertThat(this.events).hasSize(100).allMatch(new LockLostEvent(KEY)::equals);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lossIsToldInOrderAndInterruptsOnlyWhenAsked(WhenLost whenLost) throws Exception {
+		useSession(TestPostgres.url(), whenLost, Duration.ofSeconds(2));
+		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
+		held.onLost(() -> this.events.add("first, held: " + held.isHeld()));
+		held.onLost(() -> {
+			throw new IllegalStateException("expected");
+		});
+		held.onLost(() -> this.events.add("second, by " + Thread.currentThread().getName()));
+		TestPostgres.query(TERMINATE);
+		Awaitility.await().until(() -> this.events.size() == 3);
+		assertThat(this.events).containsExactly("first, held: false", "second, by advisory-lock-events",
+				new LockLostEvent(KEY));
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void reportLeavesTheJobRunningAndItsResultIsAnError() throws Exception {
+		useSession(TestPostgres.url(), WhenLost.REPORT, Duration.ofSeconds(2));
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+			TestPostgres.query(TERMINATE);
+			Awaitility.await().until(() -> !this.events.isEmpty());
+			return assertThat(lock.isHeld()).isFalse();
+		}));
+	}
+
+	@Test
+	void stalledConnectionIsALossAndFreezesNobody() {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			useSession(proxy.url(), WhenLost.REPORT, Duration.ofMillis(500));
+			HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
+			proxy.stall();
+			Awaitility.await().atMost(Duration.ofSeconds(2)).until(() -> !held.isHeld());
+		}
+		TestPostgres.query(TERMINATE);
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+	}
+
+	@Test
+	void connectionThatDiedIdleIsReplacedWithoutAnError() {
+		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
+		this.template.tryAcquire(REQUEST).orElseThrow().close();
+		TestPostgres.query(TERMINATE);
+		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
+	}
+
+	@Test
+	void crowdSharesRoundTrips() throws Exception {
+		int crowd = 64;
+		try (TestProxy proxy = new TestProxy(Duration.ofMillis(20))) {
+			useSession(proxy.url(), WhenLost.INTERRUPT, Duration.ofSeconds(10));
+			this.template.tryAcquire(REQUEST).orElseThrow().close();
+			int before = proxy.waits();
+			CountDownLatch start = new CountDownLatch(1);
+			List<Future<?>> holders = new ArrayList<>();
+			for (int i = 0; i < crowd; i++) {
+				LockRequest request = LockRequest.of("job-" + i % 48);
+				holders.add(this.threads.submit(() -> {
+					start.await();
+					this.template.tryAcquire(request).ifPresent(HeldLock::close);
+					return null;
+				}));
+			}
+			start.countDown();
+			for (Future<?> holder : holders) {
+				holder.get(10, TimeUnit.SECONDS);
+			}
+			assertThat(proxy.waits() - before).isLessThan(crowd / 4);
+		}
+	}
+
+	@Test
+	void shortWaitsOfACrowdLeaveNothingHeld() throws Exception {
+		AtomicInteger gaveUp = new AtomicInteger();
+		long end = System.nanoTime() + Duration.parse(System.getProperty("soak", "PT2S")).toNanos();
+		List<Future<?>> waiters = new ArrayList<>();
+		try (ForeignSession foreign = new ForeignSession()) {
+			for (int i = 0; i < 16; i++) {
+				waiters.add(this.threads.submit(() -> {
+					while (System.nanoTime() < end) {
+						LockOutcome outcome = this.template.execute(REQUEST.waitFor(Duration.ofMillis(2)), (lock) -> 1)
+							.outcome();
+						gaveUp.addAndGet((outcome == LockOutcome.BUSY) ? 1 : 0);
+					}
+				}));
+			}
+			while (System.nanoTime() < end) {
+				if (foreign.tryLock(KEY)) {
+					TestPostgres.query("SELECT pg_sleep(0.002)");
+					foreign.unlock(KEY);
+				}
+			}
+			for (Future<?> waiter : waiters) {
+				waiter.get(10, TimeUnit.SECONDS);
+			}
+		}
+		assertThat(gaveUp).hasPositiveValue();
+		assertThat(TestPostgres.locks()).isEmpty();
+	}
+
+	@Test
+	void twoHundredLocksNeedOneSessionAndNoneOfThePool() throws Exception {
+		usePool(TestPostgres.pool(2));
+		int before = TestPostgres.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
+			.size();
+		List<HeldLock> held = new ArrayList<>();
+		for (int i = 0; i < 200; i++) {
+			held.add(this.template.tryAcquire(LockRequest.of("job-" + i)).orElseThrow());
+		}
+		assertThat(TestPostgres.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"))
+			.hasSize(before + 1);
+		assertThat(this.jdbc.queryForObject("SELECT 1", Integer.class)).isOne();
+		held.forEach(HeldLock::close);
+	}
+
+	@Test
+	void limitOfHeldLocksIsAnErrorNotBusy() {
+		PostgresAdvisoryLockTemplate limited = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager,
+				this.sessions.get(0), NAMESPACE, AdvisoryLockKeyFactory.sha256(), SHORT, 2);
+		try (HeldLock first = limited.tryAcquire(LockRequest.of("first")).orElseThrow();
+				HeldLock second = limited.tryAcquire(LockRequest.of("second")).orElseThrow()) {
+			assertThatExceptionOfType(CannotAcquireLockException.class)
+				.isThrownBy(() -> limited.execute(REQUEST, (lock) -> 1))
+				.withMessageContaining("'tests/job'")
+				.withMessageContaining("advisory-lock.max-held-locks");
+		}
+		assertThat(limited.execute(REQUEST, (lock) -> 1).value()).isOne();
+	}
+
+	@Test
+	void fullLockTableIsAnErrorAndCostsNoOtherLock() throws Exception {
+		try (EmbeddedPostgres server = EmbeddedPostgres.builder()
+			.setServerConfig("max_locks_per_transaction", "10")
+			.setServerConfig("max_connections", "10")
+			.start()) {
+			DriverManagerDataSource small = new DriverManagerDataSource(server.getJdbcUrl("postgres", "postgres"));
+			PostgresAdvisoryLockTemplate greedy = createGreedyTemplate(small);
+			List<HeldLock> held = new ArrayList<>();
+			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> {
+				for (int i = 0; i < 20_000; i++) {
+					held.add(greedy.tryAcquire(LockRequest.of("job-" + i)).orElseThrow());
+				}
+			}).withMessageContaining("shared memory");
+			assertThat(held).isNotEmpty().allMatch(HeldLock::isHeld);
+			held.remove(0).close();
+			held.add(greedy.tryAcquire(LockRequest.of("job-x")).orElseThrow());
+			held.forEach(HeldLock::close);
+		}
+	}
+
+	private PostgresAdvisoryLockTemplate createGreedyTemplate(DriverManagerDataSource dataSource) {
+		LockSession session = new LockSession(dataSource, NAMESPACE, LockSessionSettings.DEFAULT, this.events::add);
+		this.sessions.add(session);
+		return new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
+				AdvisoryLockKeyFactory.sha256(), SHORT, 100_000);
+	}
+
+	private LockContext runUntilInterrupted(CountDownLatch running) {
+		LockContext[] context = new LockContext[1];
+		assertThatExceptionOfType(InterruptedException.class)
+			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+				context[0] = lock;
+				running.countDown();
+				return new CountDownLatch(1).await(10, TimeUnit.SECONDS);
+			}))
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).hasOnlyElementsOfType(LockLostException.class));
+		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		return context[0];
+	}
+
+	private void useSession(String url, WhenLost whenLost, Duration deadClientTimeout) {
+		LockSession session = new LockSession(new DriverManagerDataSource(url), NAMESPACE,
+				new LockSessionSettings(HEARTBEAT, deadClientTimeout, whenLost), this.events::add);
+		this.sessions.add(session);
+		this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
+				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
+	}
+
+}
