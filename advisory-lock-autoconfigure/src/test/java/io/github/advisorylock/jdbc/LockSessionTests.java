@@ -184,9 +184,10 @@ class LockSessionTests extends AbstractLockTests {
 		for (int i = 0; i < 200; i++) {
 			held.add(this.template.tryAcquire(LockRequest.of("job-" + i)).orElseThrow());
 		}
-		assertThat(TestPostgres.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'"))
-			.hasSize(before + 1);
+		assertThat(TestPostgres.query("SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory'")).hasSize(1);
+		assertThat(TestPostgres.locks()).hasSize(200);
 		assertThat(this.jdbc.queryForObject("SELECT 1", Integer.class)).isOne();
+		assertThat(this.pool.getHikariPoolMXBean().getActiveConnections()).isZero();
 		held.forEach(HeldLock::close);
 	}
 
