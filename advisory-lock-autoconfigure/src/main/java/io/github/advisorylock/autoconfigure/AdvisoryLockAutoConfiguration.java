@@ -126,6 +126,12 @@ public final class AdvisoryLockAutoConfiguration {
 					properties.getMaxHeldLocks());
 		}
 
+		@Bean
+		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
+		AdvisoryLockLifecycle advisoryLockLifecycle(PostgresAdvisoryLockTemplate template) {
+			return new AdvisoryLockLifecycle(template);
+		}
+
 	}
 
 	/**

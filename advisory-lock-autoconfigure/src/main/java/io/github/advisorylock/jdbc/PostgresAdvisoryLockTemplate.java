@@ -57,6 +57,8 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private final DataSource dataSource;
 
+	private final ActiveCalls calls = new ActiveCalls();
+
 	private final LocalHolds holds;
 
 	private final LockScopeStrategy transactionScope;
@@ -100,6 +102,17 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		Assert.notNull(request, "'request' must not be null");
 		Assert.notNull(action, "'action' must not be null");
 		AdvisoryLockKey key = key(request);
+		this.calls.begin();
+		try {
+			return execute(request, key, action);
+		}
+		finally {
+			this.calls.end();
+		}
+	}
+
+	private <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
+			AdvisoryLockKey key, LockCallback<T, X> action) throws X {
 		LockRun enclosing = LockRun.find(this, key);
 		if (enclosing != null) {
 			enclosing.hold().checkCovers(request.mode());
@@ -139,6 +152,14 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 */
 	public boolean isBusyLocally(LockRequest request) {
 		return this.holds.isBusyForThisThread(key(request), request.mode());
+	}
+
+	/**
+	 * Run an action once no {@link #execute} is under way, at once if none is.
+	 * @param action what to do, once
+	 */
+	public void whenIdle(Runnable action) {
+		this.calls.whenNone(action);
 	}
 
 	/**
