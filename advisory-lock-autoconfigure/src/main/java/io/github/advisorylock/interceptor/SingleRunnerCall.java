@@ -36,11 +36,14 @@ final class SingleRunnerCall {
 
 	private final AdvisoryLockKey key;
 
+	private final LockRequest request;
+
 	private @Nullable LockOutcome outcome;
 
 	SingleRunnerCall(SingleRunnerOperation operation, @Nullable Object[] arguments) {
 		this.operation = operation;
 		this.key = operation.key().resolve(arguments);
+		this.request = operation.createRequest(this.key);
 	}
 
 	SingleRunnerOperation operation() {
@@ -52,7 +55,7 @@ final class SingleRunnerCall {
 	}
 
 	LockRequest request() {
-		return this.operation.createRequest(this.key);
+		return this.request;
 	}
 
 	/**
@@ -71,7 +74,7 @@ final class SingleRunnerCall {
 		this.outcome = null;
 		LockResult<@Nullable Object> result;
 		try {
-			result = operations.execute(request(), (lock) -> proceed(invocation));
+			result = operations.execute(this.request, (lock) -> proceed(invocation));
 		}
 		catch (UndeclaredThrowableException ex) {
 			throw (ex.getUndeclaredThrowable() instanceof Exception) ? ex : ex.getUndeclaredThrowable();

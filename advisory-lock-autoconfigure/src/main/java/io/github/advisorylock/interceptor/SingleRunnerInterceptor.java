@@ -127,13 +127,17 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		SingleRunnerOperation operation = call.operation();
 		LockOutcome outcome = call.outcome();
 		if (outcome != null && outcome != LockOutcome.EXECUTED) {
-			logger.debug("Skipped '" + call.key() + "' (" + operation.method() + "): " + outcome);
+			if (logger.isDebugEnabled()) {
+				logger.debug("Skipped '" + call.key() + "' (" + operation.method() + "): " + outcome);
+			}
 			publish(new SingleRunnerSkippedEvent(call.key(), operation.scope(), operation.method(), outcome));
 			return;
 		}
 		Duration duration = Duration.ofNanos(System.nanoTime() - started);
-		logger.debug(((failure != null) ? "Failed '" : "Ran '") + call.key() + "' (" + operation.method() + ") after "
-				+ duration.toMillis() + " ms");
+		if (logger.isDebugEnabled()) {
+			logger.debug(((failure != null) ? "Failed '" : "Ran '") + call.key() + "' (" + operation.method()
+					+ ") after " + duration.toMillis() + " ms");
+		}
 		publish(new SingleRunnerFinishedEvent(call.key(), operation.scope(), operation.method(), duration, failure));
 	}
 

@@ -36,7 +36,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private final Consumer<Hold> release;
 
-	private final Set<Object> youngerSavepoints = new HashSet<>();
+	private @Nullable Set<Object> youngerSavepoints;
 
 	private HoldSynchronization(Hold hold, Consumer<Hold> release) {
 		this.hold = hold;
@@ -69,6 +69,9 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	@Override
 	public void savepoint(Object savepoint) {
+		if (this.youngerSavepoints == null) {
+			this.youngerSavepoints = new HashSet<>();
+		}
 		this.youngerSavepoints.add(savepoint);
 	}
 
@@ -78,7 +81,8 @@ final class HoldSynchronization implements TransactionSynchronization {
 	 */
 	@Override
 	public void savepointRollback(Object savepoint) {
-		if (this.hold.scope() == LockScope.TRANSACTION && !this.youngerSavepoints.contains(savepoint)) {
+		boolean younger = this.youngerSavepoints != null && this.youngerSavepoints.contains(savepoint);
+		if (this.hold.scope() == LockScope.TRANSACTION && !younger) {
 			this.hold.lose();
 			this.release.accept(this.hold);
 		}

@@ -82,6 +82,22 @@ final class PostgresAdvisoryLockFunctions {
 	 */
 	private static final String RELEASE_SNAPSHOT = "; SET LOCAL advisory_lock.snapshot = 'released'";
 
+	private static final String NAMED = " THEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL ELSE false END"
+			+ RELEASE_SNAPSHOT;
+
+	private static final String[] TRY_TRANSACTION_LOCK = variants(
+			"SELECT CASE WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
+
+	private static final String[] TRY_TRANSACTION_LOCK_BEFORE_WAIT = variants(
+			"SELECT CASE WHEN pg_catalog.current_setting('transaction_isolation') IN ('repeatable read', 'serializable')"
+					+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
+
+	private static final String[] TRANSACTION_LOCK = variants("SELECT pg_catalog.pg_advisory_xact_lock%s");
+
+	private static final String[] TRY_SESSION_LOCK = variants("SELECT pg_catalog.pg_try_advisory_lock%s");
+
+	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
+
 	private PostgresAdvisoryLockFunctions() {
 	}
 
@@ -91,9 +107,7 @@ final class PostgresAdvisoryLockFunctions {
 	 * the name; answers whether the lock was taken.
 	 */
 	static String tryTransactionLock(AdvisoryLockKey key, LockMode mode) {
-		return "SELECT CASE WHEN " + function("pg_try_advisory_xact_lock", key, mode)
-				+ " THEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL ELSE false END"
-				+ RELEASE_SNAPSHOT;
+		return choose(TRY_TRANSACTION_LOCK, key, mode);
 	}
 
 	/**
@@ -101,22 +115,19 @@ final class PostgresAdvisoryLockFunctions {
 	 * the isolation level does not allow to wait for one.
 	 */
 	static String tryTransactionLockBeforeWait(AdvisoryLockKey key, LockMode mode) {
-		return "SELECT CASE WHEN pg_catalog.current_setting('transaction_isolation') IN ('repeatable read', 'serializable')"
-				+ " THEN NULL WHEN " + function("pg_try_advisory_xact_lock", key, mode)
-				+ " THEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL ELSE false END"
-				+ RELEASE_SNAPSHOT;
+		return choose(TRY_TRANSACTION_LOCK_BEFORE_WAIT, key, mode);
 	}
 
 	static String transactionLock(AdvisoryLockKey key, LockMode mode) {
-		return "SELECT " + function("pg_advisory_xact_lock", key, mode);
+		return choose(TRANSACTION_LOCK, key, mode);
 	}
 
 	static String trySessionLock(AdvisoryLockKey key, LockMode mode) {
-		return "SELECT " + function("pg_try_advisory_lock", key, mode);
+		return choose(TRY_SESSION_LOCK, key, mode);
 	}
 
 	static String sessionUnlock(AdvisoryLockKey key, LockMode mode) {
-		return "SELECT " + function("pg_advisory_unlock", key, mode);
+		return choose(SESSION_UNLOCK, key, mode);
 	}
 
 	/**
@@ -146,8 +157,13 @@ final class PostgresAdvisoryLockFunctions {
 		return index + 1;
 	}
 
-	private static String function(String name, AdvisoryLockKey key, LockMode mode) {
-		return "pg_catalog." + name + ((mode == LockMode.SHARED) ? "_shared" : "") + (key.isPair() ? "(?, ?)" : "(?)");
+	private static String[] variants(String sql) {
+		return new String[] { sql.formatted("(?)"), sql.formatted("(?, ?)"), sql.formatted("_shared(?)"),
+				sql.formatted("_shared(?, ?)") };
+	}
+
+	private static String choose(String[] variants, AdvisoryLockKey key, LockMode mode) {
+		return variants[((mode == LockMode.SHARED) ? 2 : 0) + (key.isPair() ? 1 : 0)];
 	}
 
 }
