@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
@@ -127,13 +128,25 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 				|| !methods().register(beanName, AopUtils.getTargetClass(bean))) {
 			return bean;
 		}
-		Object proxy = super.postProcessAfterInitialization(bean, beanName);
+		Object proxy = createProxy(bean, beanName);
 		if (proxy instanceof Advised advised) {
 			moveInsideAsynchronousExecution(advised);
 			advised.addAdvisor(insideTransaction());
 		}
 		checkInvocable(proxy, beanName);
 		return proxy;
+	}
+
+	private Object createProxy(Object bean, String beanName) {
+		try {
+			return super.postProcessAfterInitialization(bean, beanName);
+		}
+		catch (AopConfigException ex) {
+			Method method = methods().annotatedMethods(AopUtils.getTargetClass(bean)).iterator().next();
+			throw SingleRunnerMethodValidator.invalid(beanName, method,
+					"would run without a lock: no proxy can be made of its class, for example because that is final",
+					"Make the class neither final nor private.", ex);
+		}
 	}
 
 	/**

@@ -26,6 +26,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 
 import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -50,9 +52,8 @@ final class SingleRunnerMethods {
 	 * Return the annotated methods of a class, its superclasses and interfaces.
 	 */
 	Collection<Method> annotatedMethods(Class<?> targetClass) {
-		return this.annotatedMethods.computeIfAbsent(ClassUtils.getUserClass(targetClass),
-				(type) -> MethodIntrospector.selectMethods(type, AnnotationSingleRunnerOperationSource::findAnnotation)
-					.keySet());
+		return this.annotatedMethods.computeIfAbsent(ClassUtils.getUserClass(targetClass), (type) -> MethodIntrospector
+			.selectMethods(type, (Method method) -> AnnotatedElementUtils.hasAnnotation(method, SingleRunner.class)));
 	}
 
 	/**
@@ -75,9 +76,9 @@ final class SingleRunnerMethods {
 	}
 
 	private SingleRunnerMethod create(String beanName, Method method, Class<?> targetClass) {
-		SingleRunner annotation = AnnotationSingleRunnerOperationSource.findAnnotation(method);
 		SingleRunnerOperationParser parser = this.operationSource.parser();
 		try {
+			SingleRunner annotation = AnnotationSingleRunnerOperationSource.findAnnotation(method);
 			SingleRunnerOperation operation = this.operationSource.getOperation(method, targetClass);
 			if (annotation == null || operation == null) {
 				throw new IllegalStateException("Method '" + method + "' is not annotated");
@@ -87,6 +88,11 @@ final class SingleRunnerMethods {
 		}
 		catch (SingleRunnerOperationParser.InvalidAttributeException ex) {
 			throw ex.on(beanName, method);
+		}
+		catch (AnnotationConfigurationException ex) {
+			throw SingleRunnerMethodValidator.invalid(beanName, method,
+					"is unusable: attribute 'key' and its alias 'value' contradict each other: " + ex.getMessage(),
+					"Set one of the two.", ex);
 		}
 	}
 

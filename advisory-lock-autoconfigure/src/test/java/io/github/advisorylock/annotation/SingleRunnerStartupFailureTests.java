@@ -64,6 +64,9 @@ class SingleRunnerStartupFailureTests {
 				Arguments.of(PrivateMethod.class, "must not be private", "Remove the modifier"),
 				Arguments.of(FinalMethod.class, "must not be final", "Remove the modifier"),
 				Arguments.of(StaticMethod.class, "must not be static", "Remove the modifier"),
+				Arguments.of(FinalClass.class, "no proxy can be made of its class", "neither final nor private"),
+				Arguments.of(KeyAndValue.class, "attribute 'key' and its alias 'value' contradict each other",
+						"Set one of the two"),
 				Arguments.of(PrimitiveReturn.class, "primitive type 'int' with attribute 'whenBusy' set to SKIP",
 						"set 'whenBusy' to FAIL"),
 				Arguments.of(BadDuration.class, "attribute 'waitFor' is no duration of zero or more: 'soon'",
@@ -171,6 +174,22 @@ class SingleRunnerStartupFailureTests {
 
 		@SingleRunner("job")
 		final void run() {
+		}
+
+	}
+
+	static final class FinalClass {
+
+		@SingleRunner("job")
+		void run() {
+		}
+
+	}
+
+	static class KeyAndValue {
+
+		@SingleRunner(key = "job", value = "other")
+		void run() {
 		}
 
 	}

@@ -27,6 +27,7 @@ import java.util.stream.Stream;
 import com.jayway.jsonpath.JsonPath;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
@@ -117,7 +118,16 @@ class AdvisoryLockPropertiesTests {
 			.isEqualTo(properties.getKeyFormat().name().toLowerCase(Locale.ROOT));
 		assertThat(((Number) defaultOf("advisory-lock.wait-for")).longValue())
 			.isEqualTo(properties.getWaitFor().toSeconds());
-		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))).hasSize(3);
+		assertThat(((Number) defaultOf("advisory-lock.max-held-locks")).intValue())
+			.isEqualTo(properties.getMaxHeldLocks());
+		AdvisoryLockProperties.Session session = properties.getSession();
+		assertThat(defaultOf("advisory-lock.session.heartbeat")).isEqualTo(session.getHeartbeat().toSeconds() + "s");
+		assertThat(defaultOf("advisory-lock.session.dead-client-timeout"))
+			.isEqualTo(session.getDeadClientTimeout().toSeconds() + "s");
+		assertThat(defaultOf("advisory-lock.session.when-lost"))
+			.isEqualTo(session.getWhenLost().name().toLowerCase(Locale.ROOT));
+		assertThat(session.toSettings()).isEqualTo(LockSessionSettings.DEFAULT);
+		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))).hasSize(7);
 	}
 
 	private static Object defaultOf(String name) {

@@ -37,6 +37,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -148,8 +149,18 @@ class LockSessionTests extends AbstractLockTests {
 
 	@Test
 	void shortWaitsOfACrowdLeaveNothingHeld() throws Exception {
+		letCrowdWaitShortly(Duration.ofSeconds(2));
+	}
+
+	@Test
+	@Tag("chaos")
+	void shortWaitsOfACrowdLeaveNothingHeldForLong() throws Exception {
+		letCrowdWaitShortly(Duration.ofSeconds(30));
+	}
+
+	private void letCrowdWaitShortly(Duration howLong) throws Exception {
 		AtomicInteger gaveUp = new AtomicInteger();
-		long end = System.nanoTime() + Duration.parse(System.getProperty("soak", "PT2S")).toNanos();
+		long end = System.nanoTime() + howLong.toNanos();
 		List<Future<?>> waiters = new ArrayList<>();
 		try (ForeignSession foreign = new ForeignSession()) {
 			for (int i = 0; i < 16; i++) {
