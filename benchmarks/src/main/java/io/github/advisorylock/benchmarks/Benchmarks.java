@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.benchmarks;
 
+import java.time.Duration;
+
 /**
  * Measures everything in one run against one server.
  */
@@ -38,6 +40,9 @@ public final class Benchmarks {
 			}
 			if (settings.parts().contains("turns")) {
 				report.addTurns(new TurnsMeasurement(server.url(), settings.calls()).run());
+			}
+			if (settings.parts().contains("crowd")) {
+				report.addCrowd(new CrowdMeasurement(server.url(), Duration.ofSeconds(2L * settings.seconds())).run());
 			}
 			addServerCosts(report, settings, server.url());
 			if (settings.parts().contains("startup")) {

@@ -23,18 +23,34 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 import javax.net.SocketFactory;
 
 /**
  * Makes the driver's sockets count round trips: how often something was sent before
- * something was read. Public for the driver, which creates it by name.
+ * something was read. Can also delay the answers. Public for the driver, which creates it
+ * by name.
  */
 public class CountingSocketFactory extends SocketFactory {
 
 	private static final AtomicLong ROUND_TRIPS = new AtomicLong();
+
+	private static volatile long delayNanos;
+
+	static String addTo(String url) {
+		return url + (url.contains("?") ? "&" : "?") + "socketFactory=" + CountingSocketFactory.class.getName();
+	}
+
+	/**
+	 * Make each round trip longer from now on.
+	 */
+	static void delay(Duration delay) {
+		delayNanos = delay.toNanos();
+	}
 
 	static long roundTrips() {
 		return ROUND_TRIPS.get();
@@ -113,6 +129,7 @@ public class CountingSocketFactory extends SocketFactory {
 		private void count() {
 			if (this.sent.getAndSet(false)) {
 				ROUND_TRIPS.incrementAndGet();
+				LockSupport.parkNanos(delayNanos);
 			}
 		}
 

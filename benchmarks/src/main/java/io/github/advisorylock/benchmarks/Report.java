@@ -66,6 +66,14 @@ final class Report {
 		this.data.put("turns", rows);
 	}
 
+	void addCrowd(Map<String, Double> results) {
+		this.data.put("callsPerSecondOf64Threads", results);
+		this.text.append("%nCalls per second of 64 threads over one connection, round trips 1 ms longer%n".formatted());
+		double first = results.values().iterator().next();
+		results.forEach(
+				(call, calls) -> this.text.append("%-60s %,.0f (%.1f times)%n".formatted(call, calls, calls / first)));
+	}
+
 	void addRoundTrips(Map<String, Double> results) {
 		this.data.put("roundTripsPerCall", results);
 		this.text.append("%nRound trips per call%n".formatted());

@@ -48,8 +48,7 @@ final class ServerCosts implements AutoCloseable {
 	private final int calls;
 
 	ServerCosts(String url, int calls) throws SQLException {
-		System.setProperty("postgres",
-				url + (url.contains("?") ? "&" : "?") + "socketFactory=" + CountingSocketFactory.class.getName());
+		System.setProperty("postgres", CountingSocketFactory.addTo(url));
 		this.application.start();
 		this.thread.open(this.application);
 		this.observer = this.application.open();
