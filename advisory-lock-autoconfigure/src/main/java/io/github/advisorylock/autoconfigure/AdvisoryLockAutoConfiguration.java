@@ -24,28 +24,37 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.doctor.LockUser;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.PostgresDoctor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -55,7 +64,7 @@ import org.springframework.util.function.SingletonSupplier;
  */
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
-@EnableConfigurationProperties(AdvisoryLockProperties.class)
+@EnableConfigurationProperties({ AdvisoryLockProperties.class, DoctorProperties.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
@@ -87,8 +96,9 @@ public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
 	SingleRunnerStartupCheck singleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties) {
-		return new SingleRunnerStartupCheck(postProcessor, operations, properties);
+			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
+			ObjectProvider<LockDoctor> doctor) {
+		return new SingleRunnerStartupCheck(postProcessor, operations, properties, doctor);
 	}
 
 	/**
@@ -130,6 +140,40 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
 		AdvisoryLockLifecycle advisoryLockLifecycle(PostgresAdvisoryLockTemplate template) {
 			return new AdvisoryLockLifecycle(template);
+		}
+
+		@Bean
+		LockDoctor lockDoctor(AdvisoryLockProperties properties, DoctorProperties doctorProperties,
+				LockTransactionManager transactionManager, ObjectProvider<LockSession> session,
+				ObjectProvider<LockUser> users, ObjectProvider<DataSourcePoolMetadataProvider> metadata,
+				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
+				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
+			DataSource dataSource = transactionManager.getDataSource();
+			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(metadata.orderedStream().toList())
+				.getDataSourcePoolMetadata(dataSource);
+			Integer poolSize = (pool != null) ? pool.getMax() : null;
+			PostgresDoctor database = new PostgresDoctor(dataSource, poolSize, session.getIfAvailable(),
+					properties.getSession().configuredProperties(), properties.getSession().toSettings(),
+					properties.getMaxHeldLocks());
+			return new LockDoctor(database, new PoolCapacity(poolSize, schedulers.stream(), simpleSchedulers.stream()),
+					users.stream(), doctorProperties);
+		}
+
+	}
+
+	/**
+	 * Connections of a pool that can be prepared when they are opened.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
+	@ConditionalOnClass(name = "com.zaxxer.hikari.HikariDataSource")
+	static class PooledConfiguration {
+
+		@Bean
+		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+		static PooledConnectionPreparation pooledConnectionPreparation(ConfigurableListableBeanFactory beanFactory,
+				ObjectProvider<AdvisoryLockProperties> properties) {
+			return new PooledConnectionPreparation(beanFactory, properties::getObject);
 		}
 
 	}

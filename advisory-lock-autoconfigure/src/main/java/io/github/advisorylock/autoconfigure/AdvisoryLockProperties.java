@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -286,6 +287,17 @@ public class AdvisoryLockProperties {
 
 		public void setWhenLost(WhenLost whenLost) {
 			this.whenLost = whenLost;
+		}
+
+		/**
+		 * Return the names of those properties of the connection that are set.
+		 */
+		List<String> configuredProperties() {
+			Map<String, @Nullable String> properties = new LinkedHashMap<>();
+			properties.put("advisory-lock.session.url", this.url);
+			properties.put("advisory-lock.session.username", this.username);
+			properties.put("advisory-lock.session.password", this.password);
+			return properties.keySet().stream().filter((name) -> properties.get(name) != null).toList();
 		}
 
 		LockSessionSettings toSettings() {

@@ -20,8 +20,10 @@ import java.util.Properties;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.jdbc.PostgresDoctor;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
@@ -46,10 +48,7 @@ final class SessionDataSource {
 			@Nullable JdbcConnectionDetails details) {
 		SimpleDriverDataSource result = (details != null) ? from(details) : from(dataSource);
 		if (session.getUrl() != null) {
-			SimpleDriverDataSource configured = DataSourceBuilder.create()
-				.type(SimpleDriverDataSource.class)
-				.url(session.getUrl())
-				.build();
+			SimpleDriverDataSource configured = from(session.getUrl());
 			if (result != null) {
 				configured.setUsername(result.getUsername());
 				configured.setPassword(result.getPassword());
@@ -69,6 +68,30 @@ final class SessionDataSource {
 			result.setConnectionProperties(driverProperties());
 		}
 		return result;
+	}
+
+	private static SimpleDriverDataSource from(String url) {
+		try {
+			SimpleDriverDataSource dataSource = DataSourceBuilder.create()
+				.type(SimpleDriverDataSource.class)
+				.url(url)
+				.build();
+			if (PostgresDoctor.isUnderstood(dataSource)) {
+				return dataSource;
+			}
+		}
+		catch (RuntimeException ex) {
+			throw invalid(url, ex);
+		}
+		throw invalid(url, null);
+	}
+
+	private static InvalidConfigurationPropertyValueException invalid(String url, @Nullable Throwable cause) {
+		InvalidConfigurationPropertyValueException invalid = new InvalidConfigurationPropertyValueException(
+				"advisory-lock.session.url", url,
+				"No JDBC driver understands it; a URL of PostgreSQL is 'jdbc:postgresql://host:port/database'.");
+		invalid.initCause(cause);
+		return invalid;
 	}
 
 	private static SimpleDriverDataSource from(JdbcConnectionDetails details) {

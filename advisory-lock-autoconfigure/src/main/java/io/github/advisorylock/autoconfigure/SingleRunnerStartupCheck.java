@@ -26,14 +26,11 @@ import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.dao.DataAccessException;
-import org.springframework.transaction.TransactionException;
 
 /**
  * Makes sure, once all beans are there, that annotated methods have got what they need
@@ -49,20 +46,30 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private final AdvisoryLockProperties properties;
 
+	private final ObjectProvider<LockDoctor> doctor;
+
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties) {
+			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
+			ObjectProvider<LockDoctor> doctor) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
 		this.properties = properties;
+		this.doctor = doctor;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
 		List<SingleRunnerMethod> methods = this.postProcessor.getMethods();
 		warnOfUnknownJobs(methods);
-		if (methods.isEmpty()) {
-			return;
+		if (!methods.isEmpty()) {
+			checkOperations(methods);
 		}
+		if (this.operations.getIfAvailable() instanceof PostgresAdvisoryLockTemplate) {
+			this.doctor.ifAvailable((doctor) -> doctor.examine(methods));
+		}
+	}
+
+	private void checkOperations(List<SingleRunnerMethod> methods) {
 		AdvisoryLockOperations available = this.operations.getIfAvailable();
 		if (available == null) {
 			throw missing(methods.get(0), "needs a DataSource, and there is none",
@@ -71,7 +78,6 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		}
 		if (available instanceof PostgresAdvisoryLockTemplate template) {
 			methods.forEach((method) -> checkScope(method, template));
-			verifyDatabase(template);
 		}
 	}
 
@@ -100,18 +106,6 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 			.filter((key) -> !keys.contains(key))
 			.forEach((key) -> logger
 				.warn("'advisory-lock.jobs." + key + "' has no effect: no method has that key, the keys are " + keys));
-	}
-
-	private static void verifyDatabase(PostgresAdvisoryLockTemplate template) {
-		try {
-			template.verifyDatabase();
-		}
-		catch (UnsupportedDatabaseException ex) {
-			throw ex;
-		}
-		catch (DataAccessException | TransactionException ex) {
-			logger.warn("Could not check the database of the advisory locks, methods will fail until it is there", ex);
-		}
 	}
 
 	private static InvalidSingleRunnerException missing(SingleRunnerMethod method, String problem, String action) {

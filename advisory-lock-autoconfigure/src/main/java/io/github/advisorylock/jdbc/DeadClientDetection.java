@@ -19,7 +19,6 @@ package io.github.advisorylock.jdbc;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
-import java.time.Duration;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -37,36 +36,31 @@ final class DeadClientDetection {
 
 	private static final Log logger = LogFactory.getLog(DeadClientDetection.class);
 
-	private static final int PROBES = 3;
-
 	private DeadClientDetection() {
 	}
 
 	static void enable(Connection connection, String applicationName, LockSessionSettings settings)
 			throws SQLException {
-		Duration timeout = settings.deadClientTimeout();
-		long seconds = Math.max(PROBES + 1, timeout.toSeconds());
-		long interval = Math.max(1, seconds / (2 * PROBES));
-		long idle = seconds - PROBES * interval;
+		DeadClientSettings detection = DeadClientSettings.within(settings.deadClientTimeout());
 		try (PreparedStatement statement = connection.prepareStatement(PostgresAdvisoryLockFunctions.PREPARE_SESSION)) {
 			statement.setString(1, applicationName);
 			statement.setString(2, Long.toString(settings.answerTimeoutMillis()));
-			statement.setString(3, Long.toString(idle));
-			statement.setString(4, Long.toString(interval));
-			statement.setString(5, Integer.toString(PROBES));
-			statement.setString(6, Long.toString(timeout.toMillis()));
+			statement.setString(3, Long.toString(detection.idle()));
+			statement.setString(4, Long.toString(detection.interval()));
+			statement.setString(5, Integer.toString(detection.probes()));
+			statement.setString(6, Long.toString(detection.userTimeoutMillis()));
 			statement.execute();
 		}
-		checkWhileExecuting(connection, timeout);
+		checkWhileExecuting(connection, detection);
 	}
 
 	/**
 	 * Not every platform of the server can do this.
 	 */
-	private static void checkWhileExecuting(Connection connection, Duration timeout) throws SQLException {
+	private static void checkWhileExecuting(Connection connection, DeadClientSettings detection) throws SQLException {
 		try (PreparedStatement statement = connection
 			.prepareStatement(PostgresAdvisoryLockFunctions.CHECK_CLIENT_WHILE_EXECUTING)) {
-			statement.setString(1, Long.toString(Math.max(1, timeout.toMillis() / 5)));
+			statement.setString(1, Long.toString(detection.checkIntervalMillis()));
 			statement.execute();
 		}
 		catch (SQLException ex) {

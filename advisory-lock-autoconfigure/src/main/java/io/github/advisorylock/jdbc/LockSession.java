@@ -130,6 +130,17 @@ public final class LockSession implements AutoCloseable {
 		this.threads.close();
 	}
 
+	/**
+	 * Return what opens connections like the one of this session.
+	 */
+	DataSource connectionSource() {
+		return this.connectionSource;
+	}
+
+	LockSessionSettings settings() {
+		return this.settings;
+	}
+
 	private void beat() {
 		SessionConnection current = this.connection;
 		if (current != null && current.carriesLocks()) {

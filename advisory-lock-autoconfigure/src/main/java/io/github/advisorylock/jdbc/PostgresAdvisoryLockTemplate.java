@@ -31,9 +31,6 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.ConnectionCallback;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.Assert;
@@ -160,18 +157,6 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 */
 	public void whenIdle(Runnable action) {
 		this.calls.whenNone(action);
-	}
-
-	/**
-	 * Make sure that the application's database can guard anything.
-	 * @throws UnsupportedDatabaseException if it can't
-	 * @throws DataAccessException if it can't be asked
-	 */
-	public void verifyDatabase() throws DataAccessException {
-		new JdbcTemplate(this.dataSource).execute((ConnectionCallback<Boolean>) (connection) -> {
-			PostgresServer.check(connection);
-			return true;
-		});
 	}
 
 	private SessionScopeStrategy sessionScope(AdvisoryLockKey key) {

@@ -1,0 +1,99 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.doctor.Examination;
+import io.github.advisorylock.doctor.Finding;
+import io.github.advisorylock.doctor.LockDemand;
+import io.github.advisorylock.doctor.LockUser;
+import io.github.advisorylock.doctor.Severity;
+import io.github.advisorylock.doctor.UnhealthyDatabaseException;
+import io.github.advisorylock.jdbc.PostgresDoctor;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Has database and application looked at once, if anybody uses locks, and acts on what
+ * was found as the properties say.
+ */
+final class LockDoctor {
+
+	private static final Log logger = LogFactory.getLog(LockDoctor.class);
+
+	private final PostgresDoctor database;
+
+	private final PoolCapacity pool;
+
+	private final Stream<LockUser> users;
+
+	private final DoctorProperties properties;
+
+	LockDoctor(PostgresDoctor database, PoolCapacity pool, Stream<LockUser> users, DoctorProperties properties) {
+		this.database = database;
+		this.pool = pool;
+		this.users = users;
+		this.properties = properties;
+	}
+
+	void examine(List<SingleRunnerMethod> methods) {
+		LockDemand demand = Stream.concat(methods.stream().map(LockDoctor::demand), this.users.map(LockUser::demand))
+			.reduce(LockDemand.NONE, LockDemand::and);
+		if (demand.equals(LockDemand.NONE)) {
+			return;
+		}
+		Examination examination = this.database.examine(demand);
+		List<String> seen = new ArrayList<>(examination.seen());
+		List<Finding> findings = new ArrayList<>(examination.findings());
+		if (demand.transactionScope()) {
+			this.pool.examine(methods, seen, findings);
+		}
+		report(demand, seen, findings);
+	}
+
+	private void report(LockDemand demand, List<String> seen, List<Finding> findings) {
+		List<Finding> failures = of(Severity.FAIL, findings);
+		List<Finding> warnings = of(Severity.WARN, findings);
+		warnings.forEach((finding) -> logger.warn("Advisory locks: " + finding));
+		if (!failures.isEmpty()) {
+			throw new UnhealthyDatabaseException(failures);
+		}
+		if (warnings.isEmpty()) {
+			logger.info("Advisory locks are ready in " + scopes(demand) + ": " + String.join(", ", seen));
+		}
+	}
+
+	private List<Finding> of(Severity severity, List<Finding> findings) {
+		return findings.stream().filter((finding) -> this.properties.of(finding.check()) == severity).toList();
+	}
+
+	private static LockDemand demand(SingleRunnerMethod method) {
+		boolean session = method.operation().scope() == LockScope.SESSION;
+		return new LockDemand(!session, !session && !method.operation().waitFor().isZero(), session);
+	}
+
+	private static String scopes(LockDemand demand) {
+		return !demand.sessionScope() ? "scope TRANSACTION"
+				: demand.transactionScope() ? "scopes TRANSACTION and SESSION" : "scope SESSION";
+	}
+
+}

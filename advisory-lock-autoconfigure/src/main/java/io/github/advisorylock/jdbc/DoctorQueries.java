@@ -1,0 +1,85 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+/**
+ * The SQL of the doctor, and of what prepares connections of a pool.
+ *
+ * @see <a href=
+ * "https://www.postgresql.org/docs/current/view-pg-settings.html">PostgreSQL manual,
+ * section "pg_settings"</a>
+ */
+final class DoctorQueries {
+
+	static final String BACKEND_PID = "SELECT pg_catalog.pg_backend_pid()";
+
+	/**
+	 * Settings as the session has them, in their base units. One that a version has not
+	 * got counts as zero.
+	 */
+	static final String SETTINGS = """
+			SELECT pg_catalog.current_setting('server_version'),
+			pg_catalog.inet_client_addr() IS NOT NULL,
+			pg_catalog.current_setting('default_transaction_isolation'),
+			pg_catalog.max(CASE name WHEN 'idle_in_transaction_session_timeout' THEN setting::bigint ELSE 0 END),
+			pg_catalog.max(CASE name WHEN 'transaction_timeout' THEN setting::bigint ELSE 0 END),
+			pg_catalog.max(CASE name WHEN 'tcp_user_timeout' THEN setting::bigint ELSE 0 END),
+			pg_catalog.max(CASE name WHEN 'tcp_keepalives_idle' THEN setting::bigint ELSE 0 END),
+			pg_catalog.max(CASE name WHEN 'max_locks_per_transaction' THEN setting::bigint ELSE 0 END),
+			pg_catalog.max(CASE name WHEN 'max_connections' THEN setting::bigint ELSE 0 END)
+			+ pg_catalog.max(CASE name WHEN 'max_prepared_transactions' THEN setting::bigint ELSE 0 END)
+			FROM pg_catalog.pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout',
+			'tcp_user_timeout', 'tcp_keepalives_idle', 'max_locks_per_transaction', 'max_connections',
+			'max_prepared_transactions')
+			""";
+
+	/**
+	 * The server's name for this very statement; a pooler that keeps prepared statements
+	 * has given it a name of its own.
+	 */
+	static final String NAME_OF_THIS_STATEMENT = """
+			SELECT name FROM pg_catalog.pg_prepared_statements WHERE statement LIKE '%FROM pg_catalog.pg_prepared_statements%'
+			AND prepare_time >= pg_catalog.now()
+			""";
+
+	private DoctorQueries() {
+	}
+
+	/**
+	 * Forget a statement that the driver has prepared.
+	 */
+	static String deallocate(String name) {
+		return "DEALLOCATE \"" + name.replace("\"", "\"\"") + "\"";
+	}
+
+	/**
+	 * Sets what the server has got of the settings of {@link DeadClientSettings}, for the
+	 * rest of the session. A statement of its own kind rather than start-up options,
+	 * which poolers refuse. The server can check for the client while it executes on
+	 * Linux in all versions, and would refuse the value elsewhere.
+	 */
+	static String detectDeadClient(DeadClientSettings settings) {
+		return """
+				SELECT pg_catalog.set_config(s.name, v.value, false) FROM pg_catalog.pg_settings s JOIN (VALUES \
+				('tcp_keepalives_idle', '%d'), ('tcp_keepalives_interval', '%d'), ('tcp_keepalives_count', '%d'), \
+				('tcp_user_timeout', '%d'), ('client_connection_check_interval', '%d')) v(name, value) USING (name) \
+				WHERE s.name <> 'client_connection_check_interval' OR pg_catalog.version() LIKE '%%linux%%'"""
+			.formatted(settings.idle(), settings.interval(), settings.probes(), settings.userTimeoutMillis(),
+					settings.checkIntervalMillis());
+	}
+
+}

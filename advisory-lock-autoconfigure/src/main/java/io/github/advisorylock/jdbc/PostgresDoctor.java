@@ -1,0 +1,92 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.doctor.Examination;
+import io.github.advisorylock.doctor.Finding;
+import io.github.advisorylock.doctor.LockDemand;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.util.Assert;
+
+/**
+ * Looks at the database of an application once, on a connection of its pool and on one
+ * like that of its lock session.
+ *
+ * @since 0.1.0
+ */
+public class PostgresDoctor {
+
+	private final PooledExamination pooled;
+
+	private final @Nullable SessionExamination session;
+
+	/**
+	 * Create a doctor.
+	 * @param dataSource the application's DataSource
+	 * @param poolSize how many connections it has at most, or {@code null} if not known
+	 * @param session carries the session locks, or {@code null} if there are none
+	 * @param sessionProperties the properties that the connection of the lock session is
+	 * configured by, empty when it is the one of the application
+	 * @param settings how long a vanished client may hold locks
+	 * @param maxHeldLocks how many locks the application may hold at a time
+	 */
+	public PostgresDoctor(DataSource dataSource, @Nullable Integer poolSize, @Nullable LockSession session,
+			List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks) {
+		Assert.notNull(dataSource, "'dataSource' must not be null");
+		this.pooled = new PooledExamination(dataSource, poolSize,
+				new SettingsExamination(DeadClientSettings.within(settings.deadClientTimeout()), maxHeldLocks));
+		this.session = (session != null) ? new SessionExamination(session, sessionProperties) : null;
+	}
+
+	/**
+	 * Return whether the driver can make sense of the URL of a DataSource.
+	 * @param dataSource the DataSource
+	 * @return {@code false} if it can't connect to anything, ever
+	 */
+	public static boolean isUnderstood(SimpleDriverDataSource dataSource) {
+		try {
+			return dataSource.getDriver() != null && dataSource.getDriver().acceptsURL(dataSource.getUrl());
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Look at everything that matters for a demand.
+	 * @param demand what the application wants of its locks
+	 * @return what was seen
+	 */
+	public Examination examine(LockDemand demand) {
+		List<String> seen = new ArrayList<>();
+		List<Finding> findings = new ArrayList<>();
+		this.pooled.examine(demand, seen, findings);
+		if (demand.sessionScope() && this.session != null) {
+			this.session.examine(seen, findings);
+		}
+		return new Examination(seen, findings.stream().distinct().toList());
+	}
+
+}
