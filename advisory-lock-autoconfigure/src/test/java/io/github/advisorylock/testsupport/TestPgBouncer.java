@@ -1,0 +1,114 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.testsupport;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import org.awaitility.Awaitility;
+
+import org.springframework.test.util.TestSocketUtils;
+
+/**
+ * A PgBouncer in front of a {@link TestServer}, as a child process.
+ */
+public final class TestPgBouncer implements AutoCloseable {
+
+	private final int port = TestSocketUtils.findAvailableTcpPort();
+
+	private final Process process;
+
+	private TestPgBouncer(TestServer server, String mode, Path directory) throws IOException {
+		Path configuration = Files.writeString(directory.resolve(mode + ".ini"), """
+				[databases]
+				postgres = host=127.0.0.1 port=%d dbname=postgres user=postgres
+				[pgbouncer]
+				listen_addr = 127.0.0.1
+				listen_port = %d
+				unix_socket_dir =
+				auth_type = any
+				pool_mode = %s
+				default_pool_size = 4
+				ignore_startup_parameters = extra_float_digits
+				""".formatted(server.port(), this.port, mode));
+		List<String> command = new ArrayList<>();
+		if ("root".equals(System.getProperty("user.name"))) {
+			// it refuses to be root
+			command.addAll(List.of("unshare", "-U"));
+		}
+		command.addAll(List.of("pgbouncer", configuration.toString()));
+		this.process = new ProcessBuilder(command).redirectErrorStream(true)
+			.redirectOutput(directory.resolve(mode + ".log").toFile())
+			.start();
+		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::answers);
+	}
+
+	/**
+	 * Start a PgBouncer.
+	 * @param mode {@code transaction} or {@code session}
+	 */
+	public static TestPgBouncer start(TestServer server, String mode, Path directory) {
+		if (!isInstalled()) {
+			throw new IllegalStateException("These tests need PgBouncer: 'apt-get install pgbouncer', "
+					+ "or the package of that name of another system, and 'pgbouncer' in the PATH");
+		}
+		try {
+			return new TestPgBouncer(server, mode, directory);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Return the JDBC URL through this PgBouncer.
+	 */
+	public String url() {
+		return "jdbc:postgresql://127.0.0.1:" + this.port + "/postgres?user=postgres";
+	}
+
+	@Override
+	public void close() {
+		this.process.destroy();
+	}
+
+	private boolean answers() {
+		if (!this.process.isAlive()) {
+			throw new IllegalStateException("PgBouncer ended with " + this.process.exitValue());
+		}
+		try (Socket socket = new Socket("127.0.0.1", this.port)) {
+			return socket.isConnected();
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	private static boolean isInstalled() {
+		return Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
+			.anyMatch((directory) -> Files.isExecutable(Path.of(directory, "pgbouncer")));
+	}
+
+}
