@@ -87,7 +87,7 @@ class SessionLoginTests {
 	void databaseThatDoesNotExistIsRefused() {
 		String failure = DoctorContexts.failureOf(DoctorContexts.inSession(server.url())
 			.withPropertyValues("advisory-lock.session.url=" + server.url().replace("/postgres?", "/nowhere?")));
-		assertThat(failure).contains("nowhere", "correct 'advisory-lock.session.url'");
+		assertThat(failure).contains("nowhere", "Correct 'advisory-lock.session.url'");
 	}
 
 	@Test

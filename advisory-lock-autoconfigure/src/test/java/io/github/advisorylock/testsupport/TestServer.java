@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -74,17 +75,15 @@ public final class TestServer implements AutoCloseable {
 				}
 			}
 			Files.createFile(standbyDirectory.resolve("standby.signal"));
-			standbyDirectory.toFile().setReadable(false, false);
-			standbyDirectory.toFile().setExecutable(false, false);
-			standbyDirectory.toFile().setReadable(true, true);
-			standbyDirectory.toFile().setExecutable(true, true);
+			Files.writeString(standbyDirectory.resolve("postgresql.auto.conf"),
+					"primary_conninfo = 'host=127.0.0.1 port=" + this.port + " user=postgres'\n");
+			Files.setPosixFilePermissions(standbyDirectory, PosixFilePermissions.fromString("rwx------"));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
 		start();
-		return start(standbyDirectory,
-				Map.of("primary_conninfo", "host=127.0.0.1 port=" + this.port + " user=postgres"));
+		return start(standbyDirectory, Map.of());
 	}
 
 	/**

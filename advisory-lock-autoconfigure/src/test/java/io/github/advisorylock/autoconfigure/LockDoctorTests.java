@@ -1,0 +1,192 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.advisorylock.doctor.DoctorCheck;
+import io.github.advisorylock.doctor.LockDemand;
+import io.github.advisorylock.doctor.LockUser;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.test.util.TestSocketUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LockDoctor}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LockDoctorTests {
+
+	private static final String READY = "Advisory locks are ready in ";
+
+	@Test
+	void healthyApplicationIsOneLine(CapturedOutput output) {
+		DoctorContexts.inTransaction(TestPostgres.url())
+			.withBean(DoctorContexts.SessionJob.class)
+			.run((context) -> assertThat(output.getAll().lines().filter((line) -> line.contains("LockDoctor")))
+				.singleElement()
+				.asString()
+				.contains("INFO", READY + "scopes TRANSACTION and SESSION", "pool of 4",
+						"session locks straight to the server"));
+	}
+
+	@Test
+	void applicationWithoutLocksIsNotLookedAt(CapturedOutput output) {
+		DoctorContexts.create("jdbc:postgresql://127.0.0.1:" + TestSocketUtils.findAvailableTcpPort() + "/nobody")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).doesNotContain("LockDoctor");
+			});
+	}
+
+	@Test
+	void userOfLocksWithoutMethodsIsLookedAt(CapturedOutput output) {
+		DoctorContexts.create(TestPostgres.url())
+			.withBean(LockUser.class, () -> () -> LockDemand.SESSION)
+			.run((context) -> assertThat(output).contains(READY + "scope SESSION"));
+	}
+
+	@Test
+	void databaseThatIsNotThereIsAWarning(CapturedOutput output) {
+		DoctorContexts
+			.inTransaction("jdbc:postgresql://127.0.0.1:" + TestSocketUtils.findAvailableTcpPort() + "/nobody")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).contains("WARN", "can't be examined", "advisory-lock.doctor.unreachable")
+					.doesNotContain(READY);
+			});
+	}
+
+	@Test
+	void databaseThatIsNotThereStopsTheStartWhereAskedTo() {
+		String failure = DoctorContexts.failureOf(DoctorContexts
+			.inTransaction("jdbc:postgresql://127.0.0.1:" + TestSocketUtils.findAvailableTcpPort() + "/nobody")
+			.withPropertyValues("advisory-lock.doctor.unreachable=fail"));
+		assertThat(failure).contains("can't be examined", "Check 'spring.datasource.url'");
+	}
+
+	@Test
+	void otherDatabaseStopsTheStart() {
+		assertThat(DoctorContexts.failureOf(DoctorContexts.inTransaction("jdbc:h2:mem:doctor"))).contains("it is 'H2'",
+				"advisory-lock.enabled", "advisory-lock.doctor.not-postgresql");
+	}
+
+	@Test
+	void severalFindingsAreListedTogether() {
+		String failure = DoctorContexts.failureOf(DoctorContexts.inTransaction(TestPostgres.url())
+			.withPropertyValues("advisory-lock.max-held-locks=1000000", "advisory-lock.doctor.lock-table=fail",
+					"spring.datasource.hikari.maximum-pool-size=1", "advisory-lock.doctor.pool-size=fail",
+					"spring.task.scheduling.pool.size=3")
+			.withUserConfiguration(SchedulingConfiguration.class));
+		assertThat(failure).contains("1000000 locks", "advisory-lock.max-held-locks", "The scheduler has 3 threads",
+				"at least 4");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "idle_in_transaction_session_timeout=60000", "transaction_timeout=60000" })
+	void timeoutThatEndsHoldersIsNamed(String setting, CapturedOutput output) {
+		if (setting.startsWith("transaction")
+				&& TestPostgres.query("SELECT 1 FROM pg_settings WHERE name = 'transaction_timeout'").isEmpty()) {
+			return;
+		}
+		DoctorContexts.inTransaction(withOption(setting))
+			.run((context) -> assertThat(output).contains("WARN", setting.split("=")[0], "60000 ms",
+					"advisory-lock.doctor.holder-timeout"));
+	}
+
+	@Test
+	void timeoutOfADayIsFine(CapturedOutput output) {
+		DoctorContexts.inTransaction(withOption("idle_in_transaction_session_timeout=1d"))
+			.run((context) -> assertThat(output).contains(READY));
+	}
+
+	@Test
+	void isolationThatForbidsToWaitIsNamed(CapturedOutput output) {
+		DoctorContexts.create(withOption("default_transaction_isolation=serializable"))
+			.withBean(DoctorContexts.WaitingJob.class)
+			.run((context) -> assertThat(output).contains("WARN", "'serializable'", "waitFor",
+					"advisory-lock.doctor.isolation"));
+	}
+
+	@Test
+	void isolationIsFineWhereNobodyWaits(CapturedOutput output) {
+		DoctorContexts.inTransaction(withOption("default_transaction_isolation=serializable"))
+			.run((context) -> assertThat(output).contains(READY));
+	}
+
+	@Test
+	void poolThatDoesNotCommitIsNamedInScopeSession(CapturedOutput output) {
+		DoctorContexts.inSession(TestPostgres.url())
+			.withPropertyValues("spring.datasource.hikari.auto-commit=false")
+			.run((context) -> assertThat(output).contains("WARN", "do not commit by themselves",
+					"advisory-lock.doctor.auto-commit"));
+	}
+
+	@Test
+	void poolThatIsSmallerThanTheSchedulerIsNamed(CapturedOutput output) {
+		DoctorContexts.inTransaction(TestPostgres.url())
+			.withUserConfiguration(SchedulingConfiguration.class)
+			.withPropertyValues("spring.task.scheduling.pool.size=4")
+			.run((context) -> assertThat(output).contains("WARN", "The scheduler has 4 threads", "pool 4 connections",
+					"at least 5", "advisory-lock.doctor.pool-size"));
+	}
+
+	@Test
+	void poolOfOneWorks(CapturedOutput output) {
+		DoctorContexts.inTransaction(TestPostgres.url())
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1", "advisory-lock.doctor.pool-size=off")
+			.run((context) -> {
+				AtomicInteger runs = new AtomicInteger();
+				context.getBean(DoctorContexts.TransactionJob.class).run(runs::incrementAndGet);
+				assertThat(runs).hasValue(1);
+				assertThat(output).contains(READY);
+			});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void everyCheckHasAPropertyWithItsDefault(DoctorCheck check) {
+		assertThat(new DoctorProperties().of(check)).isEqualTo(check.defaultSeverity());
+		DoctorContexts.create(TestPostgres.url())
+			.withPropertyValues(check.property() + "=off")
+			.run((context) -> assertThat(context.getBean(DoctorProperties.class).of(check)).hasToString("OFF"));
+	}
+
+	private static String withOption(String setting) {
+		String url = TestPostgres.url();
+		return url + (url.contains("?") ? "&" : "?") + "options=-c%20" + setting;
+	}
+
+	/**
+	 * Brings a scheduler.
+	 */
+	@EnableScheduling
+	static class SchedulingConfiguration {
+
+	}
+
+}
