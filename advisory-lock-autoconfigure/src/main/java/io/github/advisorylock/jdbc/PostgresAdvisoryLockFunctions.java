@@ -34,6 +34,10 @@ final class PostgresAdvisoryLockFunctions {
 
 	static final String DESCRIBE_SERVER = "SELECT pg_catalog.version(), pg_catalog.pg_is_in_recovery()";
 
+	private static final String IS_STANDBY = "pg_catalog.pg_is_in_recovery()";
+
+	static final String IS_THIS_STANDBY = "SELECT " + IS_STANDBY;
+
 	static final String HEARTBEAT = "SELECT true";
 
 	/**
@@ -86,11 +90,11 @@ final class PostgresAdvisoryLockFunctions {
 			+ RELEASE_SNAPSHOT;
 
 	private static final String[] TRY_TRANSACTION_LOCK = variants(
-			"SELECT CASE WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
+			"SELECT CASE WHEN " + IS_STANDBY + " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
 
-	private static final String[] TRY_TRANSACTION_LOCK_BEFORE_WAIT = variants(
-			"SELECT CASE WHEN pg_catalog.current_setting('transaction_isolation') IN ('repeatable read', 'serializable')"
-					+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
+	private static final String[] TRY_TRANSACTION_LOCK_BEFORE_WAIT = variants("SELECT CASE WHEN " + IS_STANDBY
+			+ " OR pg_catalog.current_setting('transaction_isolation') IN ('repeatable read', 'serializable')"
+			+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
 
 	private static final String[] TRANSACTION_LOCK = variants("SELECT pg_catalog.pg_advisory_xact_lock%s");
 
@@ -104,15 +108,17 @@ final class PostgresAdvisoryLockFunctions {
 	/**
 	 * Take a lock for the rest of the transaction, and name its holder in
 	 * {@code pg_stat_activity}, for the rest of the transaction too. Binds the key, then
-	 * the name; answers whether the lock was taken.
+	 * the name; answers whether the lock was taken, and {@code null}, taking no lock, on
+	 * a standby, where the primary grants the same one. Asking costs no round trip and no
+	 * access to anything shared.
 	 */
 	static String tryTransactionLock(AdvisoryLockKey key, LockMode mode) {
 		return choose(TRY_TRANSACTION_LOCK, key, mode);
 	}
 
 	/**
-	 * As {@link #tryTransactionLock}, but answers {@code null}, and takes no lock, where
-	 * the isolation level does not allow to wait for one.
+	 * As {@link #tryTransactionLock}, but answers {@code null}, and takes no lock, also
+	 * where the isolation level does not allow to wait for one.
 	 */
 	static String tryTransactionLockBeforeWait(AdvisoryLockKey key, LockMode mode) {
 		return choose(TRY_TRANSACTION_LOCK_BEFORE_WAIT, key, mode);

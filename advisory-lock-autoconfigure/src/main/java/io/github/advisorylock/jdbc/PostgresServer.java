@@ -42,10 +42,14 @@ final class PostgresServer {
 				ResultSet server = statement.executeQuery(PostgresAdvisoryLockFunctions.DESCRIBE_SERVER)) {
 			server.next();
 			if (server.getBoolean(2)) {
-				throw new UnsupportedDatabaseException(
-						"it is a standby, which grants the same locks as its primary; connect to the primary");
+				throw standby();
 			}
 		}
+	}
+
+	static UnsupportedDatabaseException standby() {
+		return new UnsupportedDatabaseException(
+				"it is a standby, which grants the same locks as its primary; connect to the primary");
 	}
 
 }

@@ -49,11 +49,23 @@ final class TransactionLocks {
 		AdvisoryLockKey key = hold.key();
 		Answer answer = tryAcquire(key, hold.mode(), deadline.remainingMillis() > 0);
 		if (answer == Answer.REFUSED) {
+			refuseStandby();
 			throw new IllegalTransactionStateException("Failed to wait for advisory lock '" + key
 					+ "': the snapshot of a REPEATABLE READ or SERIALIZABLE transaction would be older than the lock; "
 					+ "do not set 'waitFor', or use scope SESSION");
 		}
 		return answer == Answer.ACQUIRED || (deadline.remainingMillis() > 0 && await(key, hold.mode(), deadline));
+	}
+
+	/**
+	 * Asked on each run rather than once for a connection: a DataSource may route
+	 * read-only transactions to a standby.
+	 */
+	private void refuseStandby() {
+		Boolean standby = this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.IS_THIS_STANDBY, Boolean.class);
+		if (Boolean.TRUE.equals(standby)) {
+			throw PostgresServer.standby();
+		}
 	}
 
 	private Answer tryAcquire(AdvisoryLockKey key, LockMode mode, boolean mayWait) {
