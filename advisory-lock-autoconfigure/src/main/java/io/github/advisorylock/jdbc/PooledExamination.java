@@ -65,7 +65,7 @@ final class PooledExamination {
 			boolean pooler = Pooler.isBefore(connection);
 			this.settings.examine(server, demand, !pooler, findings);
 			if (pooler) {
-				examinePooler(connection, seen, findings);
+				examinePooler(connection, demand, seen, findings);
 			}
 		}
 		catch (SQLException ex) {
@@ -87,14 +87,13 @@ final class PooledExamination {
 		}
 	}
 
-	private void examinePooler(Connection connection, List<String> seen, List<Finding> findings) throws SQLException {
+	private void examinePooler(Connection connection, LockDemand demand, List<String> seen, List<Finding> findings)
+			throws SQLException {
 		Pooler pooler = kindOf(connection);
 		seen.add((pooler == Pooler.TRANSACTION_MODE) ? "pool behind a pooler in transaction mode"
 				: "pool behind a pooler");
-		if (pooler != Pooler.TRANSACTION_MODE || PgDriver.prepareThreshold(connection) == 0) {
-			return;
-		}
-		if (!keepsPreparedStatements(connection)) {
+		boolean prepares = demand.transactionScope() && PgDriver.prepareThreshold(connection) != 0;
+		if (pooler == Pooler.TRANSACTION_MODE && prepares && !keepsPreparedStatements(connection)) {
 			findings.add(new Finding(DoctorCheck.PREPARED_STATEMENTS,
 					"The driver prepares statements on the server (prepareThreshold="
 							+ PgDriver.prepareThreshold(connection)

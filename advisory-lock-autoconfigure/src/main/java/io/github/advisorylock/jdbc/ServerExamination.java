@@ -43,7 +43,7 @@ final class ServerExamination {
 		String product = connection.getMetaData().getDatabaseProductName();
 		if (!"PostgreSQL".equals(product)) {
 			return new Finding(DoctorCheck.NOT_POSTGRESQL,
-					name + " can't guard anything with advisory locks, it is '" + product + "'",
+					name + " can't guard anything with advisory locks, it is '" + product + "' and not PostgreSQL",
 					"point '" + property + "' at PostgreSQL, or set 'advisory-lock.enabled' to false to run methods "
 							+ "without locks, for example in a test");
 		}

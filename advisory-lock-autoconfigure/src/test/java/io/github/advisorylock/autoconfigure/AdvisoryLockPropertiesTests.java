@@ -27,6 +27,7 @@ import java.util.stream.Stream;
 import com.jayway.jsonpath.JsonPath;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -127,7 +128,8 @@ class AdvisoryLockPropertiesTests {
 		assertThat(defaultOf("advisory-lock.session.when-lost"))
 			.isEqualTo(session.getWhenLost().name().toLowerCase(Locale.ROOT));
 		assertThat(session.toSettings()).isEqualTo(LockSessionSettings.DEFAULT);
-		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))).hasSize(7);
+		assertThat(metadata().filter((property) -> property.containsKey("defaultValue")))
+			.hasSize(7 + DoctorCheck.values().length);
 	}
 
 	private static Object defaultOf(String name) {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.LockScope;
@@ -29,6 +30,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerA
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -81,6 +83,18 @@ final class DoctorContexts {
 		@SingleRunner(key = "doctor-transaction")
 		void run(Runnable work) {
 			work.run();
+		}
+
+	}
+
+	/**
+	 * A method of scope TRANSACTION that runs by itself.
+	 */
+	static class ScheduledJob {
+
+		@Scheduled(fixedDelay = 1, timeUnit = TimeUnit.DAYS)
+		@SingleRunner(key = "doctor-scheduled")
+		void run() {
 		}
 
 	}

@@ -31,6 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.test.util.TestSocketUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -153,6 +154,17 @@ class LockDoctorTests {
 			.withPropertyValues("spring.task.scheduling.pool.size=4")
 			.run((context) -> assertThat(output).contains("WARN", "The scheduler has 4 threads", "pool 4 connections",
 					"at least 5", "advisory-lock.doctor.pool-size"));
+	}
+
+	@Test
+	void poolThatIsSmallerThanWhatRunsOnThreadsOfTheirOwnIsNamed(CapturedOutput output) {
+		DoctorContexts.create(TestPostgres.url())
+			.withBean(DoctorContexts.ScheduledJob.class)
+			.withBean("taskScheduler", SimpleAsyncTaskScheduler.class)
+			.withUserConfiguration(SchedulingConfiguration.class)
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=1")
+			.run((context) -> assertThat(output).contains("WARN", "a thread for each run", "1 scheduled methods",
+					"spring.task.scheduling.simple.concurrency-limit"));
 	}
 
 	@Test

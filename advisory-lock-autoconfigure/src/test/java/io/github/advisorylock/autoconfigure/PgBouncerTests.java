@@ -76,8 +76,7 @@ class PgBouncerTests {
 	@Test
 	void sessionScopeWorksWithUrlStraightToServer(CapturedOutput output) {
 		DoctorContexts.inSession(transactionMode.url())
-			.withPropertyValues("advisory-lock.session.url=" + server.url(),
-					"advisory-lock.doctor.prepared-statements=off")
+			.withPropertyValues("advisory-lock.session.url=" + server.url())
 			.run((context) -> {
 				AtomicInteger runs = new AtomicInteger();
 				context.getBean(DoctorContexts.SessionJob.class).run(runs::incrementAndGet);
