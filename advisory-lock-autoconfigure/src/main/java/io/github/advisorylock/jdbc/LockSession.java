@@ -17,6 +17,7 @@
 package io.github.advisorylock.jdbc;
 
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -66,6 +67,10 @@ public final class LockSession implements AutoCloseable {
 	private final SessionThreads threads;
 
 	private volatile @Nullable SessionConnection connection;
+
+	private volatile @Nullable SessionListener listener;
+
+	private volatile long confirmedNanos;
 
 	private volatile boolean closed;
 
@@ -121,6 +126,56 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Release the lock of a hold and tell other applications.
+	 */
+	void resign(Hold hold, String message) {
+		this.commands.submit(SessionCommand.resign(hold, message));
+	}
+
+	/**
+	 * Tell other applications something while a lock is held.
+	 * @return a number that is higher each time, whichever application asks
+	 */
+	long announce(Hold hold, String message) {
+		SessionCommand command = SessionCommand.announce(hold, message);
+		this.commands.submit(command);
+		if (command.failure() != null) {
+			throw new DataAccessResourceFailureException("Failed to announce '" + message + "'", command.failure());
+		}
+		return command.number();
+	}
+
+	/**
+	 * Set who is told what other applications announce.
+	 */
+	void setListener(SessionListener listener) {
+		this.listener = listener;
+	}
+
+	/**
+	 * Tell the listener what has arrived, without asking the server. Does nothing while
+	 * somebody else uses the connection: whoever does, tells too.
+	 */
+	void poll() {
+		this.commands.submitIfIdle(SessionCommand.poll());
+	}
+
+	/**
+	 * Return a time, as of {@link System#nanoTime()}, after which the server has answered
+	 * on the current connection: what was held then, and was not lost since, was held.
+	 */
+	long confirmedNanos() {
+		return this.confirmedNanos;
+	}
+
+	/**
+	 * Return for how long a leader trusts {@link #confirmedNanos()}.
+	 */
+	Duration trust() {
+		return this.settings.trust();
+	}
+
+	/**
 	 * Close the connection; locks that are still held on it are lost.
 	 */
 	@Override
@@ -160,6 +215,7 @@ public final class LockSession implements AutoCloseable {
 			if (!forServer.isEmpty()) {
 				run(forServer);
 			}
+			hear(forServer.isEmpty());
 		}
 		catch (SQLException ex) {
 			recover(forServer, reused, ex);
@@ -182,12 +238,22 @@ public final class LockSession implements AutoCloseable {
 			command.fail(new SQLException("The application is shutting down", SqlState.CONNECTION_DOES_NOT_EXIST));
 			return false;
 		}
+		if (command.kind() == SessionCommand.Kind.POLL) {
+			return false;
+		}
 		boolean acquires = command.kind() == SessionCommand.Kind.ACQUIRE;
-		boolean carried = current != null && (!command.isRelease() || current.carries(command.hold()));
+		boolean carried = current != null && (!command.needsHold() || current.carries(command.hold()));
 		if (!acquires && !carried) {
-			command.answer(true);
+			answerWithoutLock(command);
 		}
 		return acquires || carried;
+	}
+
+	private static void answerWithoutLock(SessionCommand command) {
+		command.answer(true);
+		if (command.kind() == SessionCommand.Kind.ANNOUNCE) {
+			command.fail(new SQLException("The lock is not held any more", SqlState.CONNECTION_DOES_NOT_EXIST));
+		}
 	}
 
 	private void run(List<SessionCommand> commands) throws SQLException {
@@ -195,11 +261,30 @@ public final class LockSession implements AutoCloseable {
 		if (current == null) {
 			current = open();
 		}
+		SessionListener listener = this.listener;
+		if (listener != null) {
+			current.listen(listener);
+		}
+		long sent = System.nanoTime();
 		current.run(commands);
+		this.confirmedNanos = sent;
 		for (SessionCommand command : commands) {
 			if (command.isRelease() && !command.answer()) {
 				destroy(current, "it did not hold advisory lock '" + command.hold().key() + "' that it was to release",
 						null);
+			}
+		}
+	}
+
+	private void hear(boolean patiently) {
+		SessionConnection current = this.connection;
+		SessionListener listener = this.listener;
+		if (current != null && listener != null) {
+			try {
+				current.hear(listener, patiently);
+			}
+			catch (SQLException ex) {
+				destroy(current, "the connection was lost", ex);
 			}
 		}
 	}
@@ -231,7 +316,7 @@ public final class LockSession implements AutoCloseable {
 			if (reused) {
 				// nothing can be held on the old connection any more, so asking again is
 				// safe
-				retry(commands.stream().filter((command) -> !command.isRelease()).toList());
+				retry(commands.stream().filter((command) -> !command.needsHold()).toList());
 			}
 		}
 		else {

@@ -53,4 +53,13 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 		return Math.toIntExact(Math.min(Integer.MAX_VALUE, Math.max(left, this.heartbeat.toMillis())));
 	}
 
+	/**
+	 * Return for how long a leader trusts what it knew when it last asked the server.
+	 */
+	Duration trust() {
+		Duration half = this.deadClientTimeout.dividedBy(2);
+		Duration beats = this.heartbeat.multipliedBy(2);
+		return (half.compareTo(beats) > 0) ? half : beats;
+	}
+
 }

@@ -102,6 +102,21 @@ final class PostgresAdvisoryLockFunctions {
 
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
 
+	/**
+	 * The channel of {@link #LISTEN}, {@link #ANNOUNCE} and {@link #resign}.
+	 */
+	static final String CHANNEL = "advisory_lock_leader";
+
+	static final String LISTEN = "LISTEN " + CHANNEL;
+
+	static final String IS_ENCRYPTED = "SELECT s.ssl FROM pg_catalog.pg_stat_ssl s WHERE s.pid = pg_catalog.pg_backend_pid()";
+
+	/**
+	 * Tell other sessions something. Binds channel and message; answers a number that is
+	 * higher each time, whoever asks.
+	 */
+	static final String ANNOUNCE = "SELECT pg_catalog.pg_current_xact_id()::text::bigint, pg_catalog.pg_notify(?, ?)";
+
 	private PostgresAdvisoryLockFunctions() {
 	}
 
@@ -134,6 +149,13 @@ final class PostgresAdvisoryLockFunctions {
 
 	static String sessionUnlock(AdvisoryLockKey key, LockMode mode) {
 		return choose(SESSION_UNLOCK, key, mode);
+	}
+
+	/**
+	 * Release a lock and tell other sessions. Binds key, channel and message.
+	 */
+	static String resign(AdvisoryLockKey key) {
+		return sessionUnlock(key, LockMode.EXCLUSIVE) + ", pg_catalog.pg_notify(?, ?)";
 	}
 
 	/**

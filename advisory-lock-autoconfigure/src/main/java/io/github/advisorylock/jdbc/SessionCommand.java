@@ -17,6 +17,7 @@
 package io.github.advisorylock.jdbc;
 
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.concurrent.locks.LockSupport;
 
@@ -32,33 +33,59 @@ final class SessionCommand {
 
 	private final @Nullable Hold hold;
 
+	private final @Nullable String message;
+
 	private final Thread caller = Thread.currentThread();
 
 	private volatile Progress progress = Progress.WAITING;
 
 	private boolean answer;
 
+	private long number;
+
 	private @Nullable Exception failure;
 
-	private SessionCommand(Kind kind, @Nullable Hold hold) {
+	private SessionCommand(Kind kind, @Nullable Hold hold, @Nullable String message) {
 		this.kind = kind;
 		this.hold = hold;
+		this.message = message;
 	}
 
 	static SessionCommand acquire(Hold hold) {
-		return new SessionCommand(Kind.ACQUIRE, hold);
+		return new SessionCommand(Kind.ACQUIRE, hold, null);
 	}
 
 	static SessionCommand release(Hold hold) {
-		return new SessionCommand(Kind.RELEASE, hold);
+		return new SessionCommand(Kind.RELEASE, hold, null);
+	}
+
+	/**
+	 * Release a lock and say so to other applications.
+	 */
+	static SessionCommand resign(Hold hold, String message) {
+		return new SessionCommand(Kind.RESIGN, hold, message);
+	}
+
+	/**
+	 * Say something to other applications, while a lock is held.
+	 */
+	static SessionCommand announce(Hold hold, String message) {
+		return new SessionCommand(Kind.ANNOUNCE, hold, message);
+	}
+
+	/**
+	 * Look for what others have said, without asking the server.
+	 */
+	static SessionCommand poll() {
+		return new SessionCommand(Kind.POLL, null, null);
 	}
 
 	static SessionCommand heartbeat() {
-		return new SessionCommand(Kind.HEARTBEAT, null);
+		return new SessionCommand(Kind.HEARTBEAT, null, null);
 	}
 
 	static SessionCommand close() {
-		return new SessionCommand(Kind.CLOSE, null);
+		return new SessionCommand(Kind.CLOSE, null, null);
 	}
 
 	Kind kind() {
@@ -76,12 +103,29 @@ final class SessionCommand {
 		return switch (this.kind) {
 			case ACQUIRE -> PostgresAdvisoryLockFunctions.trySessionLock(hold().key(), hold().mode());
 			case RELEASE -> PostgresAdvisoryLockFunctions.sessionUnlock(hold().key(), hold().mode());
-			case HEARTBEAT, CLOSE -> PostgresAdvisoryLockFunctions.HEARTBEAT;
+			case RESIGN -> PostgresAdvisoryLockFunctions.resign(hold().key());
+			case ANNOUNCE -> PostgresAdvisoryLockFunctions.ANNOUNCE;
+			case HEARTBEAT, POLL, CLOSE -> PostgresAdvisoryLockFunctions.HEARTBEAT;
 		};
 	}
 
 	int bind(PreparedStatement statement, int index) throws SQLException {
-		return (this.hold != null) ? PostgresAdvisoryLockFunctions.bindKey(statement, index, this.hold.key()) : index;
+		int next = index;
+		if (this.hold != null && this.kind != Kind.ANNOUNCE) {
+			next = PostgresAdvisoryLockFunctions.bindKey(statement, next, this.hold.key());
+		}
+		if (this.message != null) {
+			statement.setString(next++, PostgresAdvisoryLockFunctions.CHANNEL);
+			statement.setString(next++, this.message);
+		}
+		return next;
+	}
+
+	void readAnswer(ResultSet row) throws SQLException {
+		if (this.kind == Kind.ANNOUNCE) {
+			this.number = row.getLong(1);
+		}
+		answer(this.kind == Kind.ANNOUNCE || row.getBoolean(1));
 	}
 
 	void answer(boolean answer) {
@@ -100,12 +144,26 @@ final class SessionCommand {
 		return this.answer;
 	}
 
+	/**
+	 * Return the number that the server answered to an announcement.
+	 */
+	long number() {
+		return this.number;
+	}
+
 	@Nullable Exception failure() {
 		return this.failure;
 	}
 
 	boolean isRelease() {
-		return this.kind == Kind.RELEASE;
+		return this.kind == Kind.RELEASE || this.kind == Kind.RESIGN;
+	}
+
+	/**
+	 * Return whether this means nothing on a connection that does not carry its lock.
+	 */
+	boolean needsHold() {
+		return isRelease() || this.kind == Kind.ANNOUNCE;
 	}
 
 	/**
@@ -139,7 +197,7 @@ final class SessionCommand {
 	 */
 	enum Kind {
 
-		ACQUIRE, RELEASE, HEARTBEAT, CLOSE
+		ACQUIRE, RELEASE, RESIGN, ANNOUNCE, POLL, HEARTBEAT, CLOSE
 
 	}
 

@@ -53,17 +53,28 @@ final class SessionCommands {
 	 * Have a command answered. Returns when it has been.
 	 */
 	void submit(SessionCommand command) {
-		if (arrive(command) || command.awaitTurn()) {
+		if (arrive(command, true) || command.awaitTurn()) {
 			fly();
 		}
 	}
 
-	private boolean arrive(SessionCommand command) {
+	/**
+	 * Have a command answered unless a flight is under way. Never waits for one.
+	 */
+	void submitIfIdle(SessionCommand command) {
+		if (arrive(command, false)) {
+			fly();
+		}
+	}
+
+	private boolean arrive(SessionCommand command, boolean queue) {
 		this.monitor.lock();
 		try {
-			this.waiting.add(command);
 			boolean leads = !this.underWay;
-			this.underWay = true;
+			if (leads || queue) {
+				this.waiting.add(command);
+				this.underWay = true;
+			}
 			return leads;
 		}
 		finally {

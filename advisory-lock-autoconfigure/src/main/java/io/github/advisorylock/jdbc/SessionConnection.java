@@ -45,6 +45,8 @@ final class SessionConnection {
 
 	private volatile boolean empty = true;
 
+	private @Nullable ServerMessages messages;
+
 	private SessionConnection(Connection connection) {
 		this.connection = connection;
 	}
@@ -79,10 +81,31 @@ final class SessionConnection {
 			for (SessionCommand command : commands) {
 				try (ResultSet answer = statement.getResultSet()) {
 					answer.next();
-					settle(command, answer.getBoolean(1));
+					command.readAnswer(answer);
+					settle(command);
 				}
 				statement.getMoreResults();
 			}
+		}
+	}
+
+	/**
+	 * Have the server pass on what other applications say.
+	 */
+	void listen(SessionListener listener) throws SQLException {
+		if (this.messages == null) {
+			listener.connected();
+			this.messages = ServerMessages.listen(this.connection);
+		}
+	}
+
+	/**
+	 * Pass on what other applications have said.
+	 * @param patiently whether there is time to find out what the driver has not read yet
+	 */
+	void hear(SessionListener listener, boolean patiently) throws SQLException {
+		if (this.messages != null) {
+			this.messages.receive(patiently).forEach(listener::heard);
 		}
 	}
 
@@ -96,6 +119,10 @@ final class SessionConnection {
 			command.answer(true);
 			return;
 		}
+		if (command.kind() == SessionCommand.Kind.ANNOUNCE) {
+			command.fail(failure);
+			return;
+		}
 		Hold hold = command.hold();
 		boolean ambiguous = this.holds.stream()
 			.anyMatch((other) -> !other.equals(hold) && other.key().equals(hold.key()));
@@ -105,7 +132,8 @@ final class SessionConnection {
 		boolean held = countHolds(hold) > 0;
 		boolean done = held == (command.kind() == SessionCommand.Kind.ACQUIRE);
 		if (done) {
-			settle(command, true);
+			command.answer(true);
+			settle(command);
 		}
 		else {
 			command.fail(failure);
@@ -131,21 +159,12 @@ final class SessionConnection {
 		return lost;
 	}
 
-	private void settle(SessionCommand command, boolean answer) {
-		command.answer(answer);
-		switch (command.kind()) {
-			case ACQUIRE -> {
-				if (answer) {
-					this.holds.add(command.hold());
-				}
-			}
-			case RELEASE -> {
-				if (answer) {
-					this.holds.remove(command.hold());
-				}
-			}
-			default -> {
-			}
+	private void settle(SessionCommand command) {
+		if (command.answer() && command.kind() == SessionCommand.Kind.ACQUIRE) {
+			this.holds.add(command.hold());
+		}
+		else if (command.answer() && command.isRelease()) {
+			this.holds.remove(command.hold());
 		}
 		this.empty = this.holds.isEmpty();
 	}

@@ -81,6 +81,13 @@ public final class TestProxy implements AutoCloseable {
 		this.stalled = true;
 	}
 
+	/**
+	 * Let everything through again, with what was held back.
+	 */
+	public void resume() {
+		this.stalled = false;
+	}
+
 	private void acceptConnections() {
 		while (!this.serverSocket.isClosed()) {
 			try {

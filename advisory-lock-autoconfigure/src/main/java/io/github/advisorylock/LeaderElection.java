@@ -1,0 +1,54 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock;
+
+import java.util.OptionalLong;
+
+/**
+ * Tells whether this instance of the application leads a role. Each role has at most one
+ * leader among all instances at any time, and a leader that vanishes is replaced after
+ * the time for which it could still believe in itself.
+ * <p>
+ * Asking costs no query. The answer holds for the moment: work that goes on for long asks
+ * again in between, and writes to other systems carry the {@link #term(String) term}. A
+ * machine that was suspended together with its clock believes for a moment what was true
+ * before; the term tells its writes apart, too.
+ *
+ * @since 0.1.0
+ */
+public interface LeaderElection {
+
+	/**
+	 * Return whether this instance leads a role. Who asks for a role takes part in its
+	 * elections from then on, and does not lead it yet.
+	 * @param role the name of the role: 1 to 64 letters, digits, dots, underscores or
+	 * hyphens
+	 * @return whether this instance is the leader
+	 * @throws IllegalArgumentException if that is no name of a role
+	 */
+	boolean isLeader(String role);
+
+	/**
+	 * Return the number of the term in which this instance leads a role. A later leader
+	 * has a higher number, in one database.
+	 * @param role the name of the role
+	 * @return the term, empty when this instance is not the leader
+	 * @throws IllegalArgumentException if that is no name of a role
+	 */
+	OptionalLong term(String role);
+
+}

@@ -1,0 +1,30 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock;
+
+/**
+ * Published as an application event when this instance stopped leading a role, or is in
+ * doubt whether it still does. All changes are published, in order, on a thread of the
+ * library's own.
+ *
+ * @param role the role
+ * @param term the term of this leader, which is higher than that of earlier leaders
+ * @since 0.1.0
+ */
+public record LeadershipLostEvent(String role, long term) {
+
+}

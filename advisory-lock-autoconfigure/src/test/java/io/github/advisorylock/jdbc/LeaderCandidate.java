@@ -1,0 +1,112 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.testsupport.TestPostgres;
+
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/**
+ * One instance of an application that takes part in elections.
+ */
+final class LeaderCandidate implements AutoCloseable {
+
+	static final String ROLE = "reports";
+
+	/**
+	 * A trust window of 300 ms.
+	 */
+	static final LockSessionSettings SETTINGS = new LockSessionSettings(Duration.ofMillis(100), Duration.ofMillis(600),
+			WhenLost.REPORT);
+
+	private static final AtomicInteger number = new AtomicInteger();
+
+	private final String application = "candidate-" + number.incrementAndGet();
+
+	private final List<Object> events = new CopyOnWriteArrayList<>();
+
+	private final LockSession session;
+
+	private final PostgresLeaderElection election;
+
+	LeaderCandidate() {
+		this(TestPostgres.url());
+	}
+
+	LeaderCandidate(String url) {
+		this(url, SETTINGS);
+	}
+
+	LeaderCandidate(String url, LockSessionSettings settings) {
+		this.session = new LockSession(new DriverManagerDataSource(url), this.application, settings, (lost) -> {
+		});
+		this.election = new PostgresLeaderElection(this.session, "tests", AdvisoryLockKeyFactory.sha256(), (event) -> {
+			this.events.add(event);
+			if (this.events.size() == 1) {
+				throw new IllegalStateException("expected");
+			}
+		});
+		this.election.isLeader(ROLE);
+		this.election.start();
+	}
+
+	boolean isLeader() {
+		return this.election.isLeader(ROLE);
+	}
+
+	PostgresLeaderElection election() {
+		return this.election;
+	}
+
+	List<Object> events() {
+		return this.events;
+	}
+
+	/**
+	 * Return whether this candidate has heard at least once that it can't lead.
+	 */
+	boolean isFollowing() {
+		return !TestPostgres
+			.query("SELECT pid FROM pg_stat_activity WHERE state = 'idle' AND query LIKE '%try_advisory_lock%' "
+					+ "AND application_name LIKE 'al:" + this.application + "@%'")
+			.isEmpty();
+	}
+
+	/**
+	 * Have the server end the session of this candidate.
+	 */
+	void terminate() {
+		TestPostgres.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:"
+				+ this.application + "@%'");
+	}
+
+	/**
+	 * Stop in order.
+	 */
+	@Override
+	public void close() {
+		this.election.stop();
+		this.session.close();
+	}
+
+}

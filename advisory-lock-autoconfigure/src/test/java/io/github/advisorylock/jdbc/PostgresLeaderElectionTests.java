@@ -1,0 +1,226 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LeadershipGainedEvent;
+import io.github.advisorylock.LeadershipLostEvent;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Tests for {@link PostgresLeaderElection}.
+ */
+class PostgresLeaderElectionTests {
+
+	private static final Log logger = LogFactory.getLog(PostgresLeaderElectionTests.class);
+
+	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("tests", "leader:" + LeaderCandidate.ROLE);
+
+	private static final Duration TRUST = LeaderCandidate.SETTINGS.trust();
+
+	private final List<LeaderCandidate> candidates = new ArrayList<>();
+
+	@AfterEach
+	void checkThatNoLockIsLeft() {
+		this.candidates.forEach(LeaderCandidate::close);
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+	}
+
+	@Test
+	void firstCandidateLeadsWhenAPredecessorCouldNotBelieveAnyMore() {
+		long started = System.nanoTime();
+		LeaderCandidate candidate = join(new LeaderCandidate());
+		assertThat(candidate.isLeader()).isFalse();
+		assertThat(candidate.election().term(LeaderCandidate.ROLE)).isEmpty();
+		awaitLeader(candidate);
+		assertThat(Duration.ofNanos(System.nanoTime() - started)).isGreaterThan(TRUST);
+		long term = candidate.election().term(LeaderCandidate.ROLE).orElseThrow();
+		Awaitility.await().until(() -> !candidate.events().isEmpty());
+		assertThat(candidate.events()).containsExactly(new LeadershipGainedEvent(LeaderCandidate.ROLE, term));
+		assertThat(ForeignSession.isFree(KEY)).isFalse();
+	}
+
+	@Test
+	void resignationHandsOverAtOnceAndTermsRise() {
+		LeaderCandidate leader = join(new LeaderCandidate());
+		awaitLeader(leader);
+		List<Long> gaps = new ArrayList<>();
+		long term = 0;
+		for (int i = 0; i < 20; i++) {
+			LeaderCandidate next = join(new LeaderCandidate());
+			awaitFollower(next);
+			long earlier = leader.election().term(LeaderCandidate.ROLE).orElseThrow();
+			assertThat(earlier).isGreaterThan(term);
+			term = earlier;
+			long stopped = System.nanoTime();
+			leader.election().stop();
+			assertThat(leader.isLeader()).isFalse();
+			awaitLeader(next);
+			gaps.add(TimeUnit.NANOSECONDS.toMicros(System.nanoTime() - stopped));
+			leader = next;
+		}
+		Collections.sort(gaps);
+		logger.info("Handover after an orderly stop: median " + gaps.get(10) / 1000.0 + " ms, longest "
+				+ gaps.get(19) / 1000.0 + " ms");
+		assertThat(gaps.get(10)).isLessThan(100_000);
+	}
+
+	@Test
+	void leaderWhoseSessionEndsIsReplacedAfterItsTrustWindow() {
+		LeaderCandidate first = join(new LeaderCandidate());
+		awaitLeader(first);
+		long firstTerm = first.election().term(LeaderCandidate.ROLE).orElseThrow();
+		LeaderCandidate second = join(new LeaderCandidate());
+		long terminated = System.nanoTime();
+		first.terminate();
+		awaitOneLeaderOtherThan(firstTerm);
+		assertThat(Duration.ofNanos(System.nanoTime() - terminated)).isGreaterThan(TRUST);
+		LeaderCandidate leader = second.isLeader() ? second : first;
+		assertThat(leader.election().term(LeaderCandidate.ROLE).orElseThrow()).isGreaterThan(firstTerm);
+		Awaitility.await().until(() -> first.events().size() >= 2);
+		assertThat(first.events()).startsWith(new LeadershipGainedEvent(LeaderCandidate.ROLE, firstTerm),
+				new LeadershipLostEvent(LeaderCandidate.ROLE, firstTerm));
+	}
+
+	@Test
+	void leaderBehindAFrozenNetworkStopsBelievingBeforeAnotherBegins() {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			LeaderCandidate frozen = join(new LeaderCandidate(proxy.url()));
+			awaitLeader(frozen);
+			long term = frozen.election().term(LeaderCandidate.ROLE).orElseThrow();
+			LeaderCandidate other = join(new LeaderCandidate());
+			long began = System.nanoTime();
+			proxy.stall();
+			// what the server does when it notices
+			frozen.terminate();
+			while (frozen.isLeader()) {
+				assertThat(other.isLeader()).isFalse();
+				LockSupport.parkNanos(100_000);
+			}
+			assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(TRUST.plusMillis(50));
+			awaitLeader(other);
+			assertThat(frozen.isLeader()).isFalse();
+			Awaitility.await().until(() -> frozen.events().size() == 2);
+			assertThat(frozen.events().get(1)).isEqualTo(new LeadershipLostEvent(LeaderCandidate.ROLE, term));
+			proxy.resume();
+		}
+	}
+
+	@Test
+	void leaderThatWasInDoubtGoesOnWhenItsLockIsConfirmed() {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			LeaderCandidate leader = join(new LeaderCandidate(proxy.url()));
+			awaitLeader(leader);
+			long term = leader.election().term(LeaderCandidate.ROLE).orElseThrow();
+			proxy.stall();
+			Awaitility.await().pollInterval(Duration.ofMillis(1)).until(() -> leader.events().size() == 2);
+			proxy.resume();
+			awaitLeader(leader);
+			Awaitility.await().until(() -> leader.events().size() >= 3);
+			assertThat(leader.events()).startsWith(new LeadershipGainedEvent(LeaderCandidate.ROLE, term),
+					new LeadershipLostEvent(LeaderCandidate.ROLE, term));
+			assertThat(leader.events().get(2)).isInstanceOf(LeadershipGainedEvent.class);
+		}
+	}
+
+	@Test
+	void candidateThatStopsWhileItWaitsDoesNotVouchForItsPredecessor() {
+		LeaderCandidate waiting = join(new LeaderCandidate(TestPostgres.url(), LockSessionSettings.DEFAULT));
+		Awaitility.await().until(() -> !ForeignSession.isFree(KEY));
+		LeaderCandidate next = join(new LeaderCandidate());
+		awaitFollower(next);
+		waiting.election().stop();
+		long stopped = System.nanoTime();
+		awaitLeader(next);
+		assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isGreaterThan(TRUST);
+	}
+
+	@Test
+	void rolesHaveLeadersOfTheirOwn() {
+		LeaderCandidate first = join(new LeaderCandidate());
+		awaitLeader(first);
+		LeaderCandidate second = join(new LeaderCandidate());
+		assertThat(second.election().isLeader("metrics")).isFalse();
+		Awaitility.await().until(() -> second.election().isLeader("metrics"));
+		assertThat(first.election().isLeader("metrics")).isFalse();
+		assertThat(second.isLeader()).isFalse();
+		assertThat(first.isLeader()).isTrue();
+	}
+
+	@Test
+	void electionThatIsStartedAgainTakesPartAgain() {
+		LeaderCandidate candidate = join(new LeaderCandidate());
+		awaitLeader(candidate);
+		candidate.election().stop();
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		assertThat(candidate.election().isRunning()).isFalse();
+		candidate.election().start();
+		awaitLeader(candidate);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "a b", "leader:reports", "r\u00f4le",
+			"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" })
+	void roleWithAnotherSyntaxIsRefused(String role) {
+		LeaderCandidate candidate = join(new LeaderCandidate());
+		assertThatIllegalArgumentException().isThrownBy(() -> candidate.election().isLeader(role))
+			.withMessageStartingWith("'role' must be 1 to 64 letters")
+			.withMessageEndingWith("'" + role + "'");
+	}
+
+	private LeaderCandidate join(LeaderCandidate candidate) {
+		this.candidates.add(candidate);
+		return candidate;
+	}
+
+	private static void awaitLeader(LeaderCandidate candidate) {
+		Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(candidate::isLeader);
+	}
+
+	private void awaitOneLeaderOtherThan(long term) {
+		Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> {
+			List<LeaderCandidate> leaders = this.candidates.stream().filter(LeaderCandidate::isLeader).toList();
+			assertThat(leaders).hasSizeLessThan(2);
+			return leaders.stream()
+				.anyMatch((leader) -> leader.election().term(LeaderCandidate.ROLE).orElse(term) > term);
+		});
+	}
+
+	private static void awaitFollower(LeaderCandidate candidate) {
+		Awaitility.await().pollInterval(Duration.ofMillis(10)).until(candidate::isFollowing);
+	}
+
+}
