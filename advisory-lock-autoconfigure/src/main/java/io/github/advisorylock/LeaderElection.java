@@ -51,4 +51,18 @@ public interface LeaderElection {
 	 */
 	OptionalLong term(String role);
 
+	/**
+	 * Return whether a text is the name of a role: 1 to 64 letters, digits, dots,
+	 * underscores or hyphens.
+	 * @param text the text
+	 * @return whether a role may be called so
+	 */
+	static boolean isRole(String text) {
+		return text.length() <= 64 && !text.isEmpty()
+				&& text.chars()
+					.allMatch((character) -> (character >= 'a' && character <= 'z')
+							|| (character >= 'A' && character <= 'Z') || (character >= '0' && character <= '9')
+							|| "._-".indexOf(character) >= 0);
+	}
+
 }

@@ -16,12 +16,14 @@
 
 package io.github.advisorylock.annotation;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown at start-up when a {@link SingleRunner} method can't do what it says.
+ * Thrown at start-up when a {@link SingleRunner} or {@link LeaderOnly} method can't do
+ * what it says.
  *
  * @since 0.1.0
  */
@@ -44,8 +46,23 @@ public class InvalidSingleRunnerException extends RuntimeException {
 	 */
 	public InvalidSingleRunnerException(String beanName, Method method, String problem, String action,
 			@Nullable Throwable cause) {
-		super("@SingleRunner method '" + method.getName() + "' of class '" + method.getDeclaringClass().getName()
-				+ "' on bean '" + beanName + "' " + problem, cause);
+		this(SingleRunner.class, beanName, method, problem, action, cause);
+	}
+
+	/**
+	 * Create an exception.
+	 * @param annotation the annotation of the method
+	 * @param beanName the name of the bean
+	 * @param method the annotated method
+	 * @param problem what is wrong, starting with the attribute it is about or with a
+	 * verb
+	 * @param action what to change
+	 * @param cause what was wrong underneath, if anything
+	 */
+	public InvalidSingleRunnerException(Class<? extends Annotation> annotation, String beanName, Method method,
+			String problem, String action, @Nullable Throwable cause) {
+		super("@" + annotation.getSimpleName() + " method '" + method.getName() + "' of class '"
+				+ method.getDeclaringClass().getName() + "' on bean '" + beanName + "' " + problem, cause);
 		this.beanName = beanName;
 		this.method = method;
 		this.action = action;

@@ -16,8 +16,6 @@
 
 package io.github.advisorylock.annotation;
 
-import java.lang.reflect.Method;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -25,24 +23,15 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.interceptor.LeaderOnlyInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.framework.AopConfigException;
-import org.springframework.aop.framework.AopInfrastructureBean;
-import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
-import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
-import org.springframework.aop.scope.ScopedObject;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
-import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -56,8 +45,7 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @since 0.1.0
  */
-public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton {
+public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBeanPostProcessor {
 
 	private final transient Supplier<SingleRunnerSettings> settings;
 
@@ -81,11 +69,11 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	public SingleRunnerAnnotationBeanPostProcessor(Supplier<SingleRunnerSettings> settings,
 			Supplier<AdvisoryLockOperations> operations, Predicate<LockRequest> busyLocally,
 			Consumer<Object> eventPublisher) {
+		super(SingleRunner.class, "would run without a lock");
 		this.settings = settings;
 		this.operations = SingletonSupplier.of(operations);
 		this.busyLocally = busyLocally;
 		this.eventPublisher = eventPublisher;
-		setBeforeExistingAdvisors(true);
 	}
 
 	@Override
@@ -95,7 +83,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 				((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue);
 		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.busyLocally,
 				this.eventPublisher);
-		this.methods = new SingleRunnerMethods(source);
+		this.methods = new SingleRunnerMethods(annotated(), source);
 		this.advisor = createAdvisor(interceptor);
 		this.insideTransaction = createAdvisor(interceptor.insideTransaction());
 	}
@@ -108,106 +96,19 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		return methods().all();
 	}
 
-	/**
-	 * Refuse a bean that others get hold of before it has its proxy.
-	 */
 	@Override
-	public Object getEarlyBeanReference(Object bean, String beanName) {
-		methods().annotatedMethods(AopUtils.getTargetClass(bean)).stream().findFirst().ifPresent((method) -> {
-			throw SingleRunnerMethodValidator.invalid(beanName, method,
-					"would run without a lock: its bean is part of a circle of references, and others get hold of it "
-							+ "before it has its proxy",
-					"Break the circle, or make the reference to this bean lazy (ObjectProvider, @Lazy).");
-		});
-		return bean;
+	boolean register(String beanName, Class<?> targetClass) {
+		return methods().register(beanName, targetClass);
 	}
 
 	@Override
-	public Object postProcessAfterInitialization(Object bean, String beanName) {
-		if (bean instanceof AopInfrastructureBean || bean instanceof ScopedObject
-				|| !methods().register(beanName, AopUtils.getTargetClass(bean))) {
-			return bean;
-		}
-		Object proxy = createProxy(bean, beanName);
-		if (proxy instanceof Advised advised) {
-			moveInsideAsynchronousExecution(advised);
-			advised.addAdvisor(insideTransaction());
-		}
-		checkInvocable(proxy, beanName);
-		return proxy;
+	boolean belongsOutside(Advice advice) {
+		return super.belongsOutside(advice) || advice instanceof LeaderOnlyInterceptor;
 	}
 
-	private Object createProxy(Object bean, String beanName) {
-		try {
-			return super.postProcessAfterInitialization(bean, beanName);
-		}
-		catch (AopConfigException ex) {
-			Method method = methods().annotatedMethods(AopUtils.getTargetClass(bean)).iterator().next();
-			throw SingleRunnerMethodValidator.invalid(beanName, method,
-					"would run without a lock: no proxy can be made of its class, for example because that is final",
-					"Make the class neither final nor private.", ex);
-		}
-	}
-
-	/**
-	 * Look for beans that were created before this post-processor was there to see them.
-	 */
 	@Override
-	public void afterSingletonsInstantiated() {
-		Assert.state(this.beanFactory != null, "'beanFactory' must be set");
-		for (String beanName : this.beanFactory.getSingletonNames()) {
-			Object bean = this.beanFactory.getSingleton(beanName);
-			if (bean != null && !(bean instanceof ScopedObject) && !isGuarded(bean)) {
-				methods().annotatedMethods(AopUtils.getTargetClass(bean)).stream().findFirst().ifPresent((method) -> {
-					throw SingleRunnerMethodValidator.invalid(beanName, method,
-							"would run without a lock: its bean was created too early to get a proxy",
-							"Let no BeanPostProcessor, and nothing that one depends on, depend on this bean, or make "
-									+ "that dependency lazy (ObjectProvider, @Lazy).");
-				});
-			}
-		}
-	}
-
-	/**
-	 * A lock must not be released while work that was started under it goes on elsewhere.
-	 */
-	private void moveInsideAsynchronousExecution(Advised advised) {
-		Advisor outermost = this.advisor;
-		int position = 0;
-		for (int i = 0; i < advised.getAdvisorCount(); i++) {
-			if (advised.getAdvisors()[i].getAdvice() instanceof AsyncExecutionInterceptor) {
-				position = i;
-			}
-		}
-		if (outermost != null && position > 0) {
-			advised.removeAdvisor(outermost);
-			advised.addAdvisor(position, outermost);
-		}
-	}
-
-	private void checkInvocable(Object proxy, String beanName) {
-		Class<?> targetClass = AopUtils.getTargetClass(proxy);
-		for (Method method : methods().annotatedMethods(targetClass)) {
-			if (AopUtils.isJdkDynamicProxy(proxy) && !isInInterface(method, proxy, targetClass)) {
-				throw SingleRunnerMethodValidator.invalid(beanName, method,
-						"would run without a lock: it is not part of an interface of the bean's JDK proxy",
-						"Add the method to the interface, or set 'spring.aop.proxy-target-class' to true.");
-			}
-		}
-	}
-
-	private static boolean isInInterface(Method method, Object proxy, Class<?> targetClass) {
-		return Arrays.stream(proxy.getClass().getInterfaces())
-			.flatMap((type) -> Arrays.stream(type.getMethods()))
-			.anyMatch((candidate) -> AopUtils.getMostSpecificMethod(candidate, targetClass).equals(method));
-	}
-
-	private boolean isGuarded(Object bean) {
-		return bean instanceof Advised advised && Arrays.asList(advised.getAdvisors()).contains(this.advisor);
-	}
-
-	private Advisor createAdvisor(Advice advice) {
-		return new DefaultPointcutAdvisor(new AnnotatedMethods(), advice);
+	void complete(Advised advised) {
+		advised.addAdvisor(insideTransaction());
 	}
 
 	private SingleRunnerMethods methods() {
@@ -218,23 +119,6 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	private Advisor insideTransaction() {
 		Assert.state(this.insideTransaction != null, "'beanFactory' must be set");
 		return this.insideTransaction;
-	}
-
-	/**
-	 * Matches what {@link SingleRunnerMethods} finds.
-	 */
-	private final class AnnotatedMethods extends StaticMethodMatcherPointcut {
-
-		private AnnotatedMethods() {
-			setClassFilter((type) -> !methods().annotatedMethods(type).isEmpty());
-		}
-
-		@Override
-		public boolean matches(Method method, Class<?> targetClass) {
-			return methods().annotatedMethods(targetClass)
-				.contains(AopUtils.getMostSpecificMethod(method, targetClass));
-		}
-
 	}
 
 }

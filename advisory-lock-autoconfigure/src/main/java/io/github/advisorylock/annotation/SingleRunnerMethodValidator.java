@@ -17,15 +17,11 @@
 package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttribute;
@@ -36,20 +32,12 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
  */
 final class SingleRunnerMethodValidator {
 
-	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
-
 	private final TransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(false);
 
-	void validateModifiers(String beanName, Method method) {
-		int modifiers = method.getModifiers();
-		String modifier = Modifier.isPrivate(modifiers) ? "private"
-				: Modifier.isStatic(modifiers) ? "static" : Modifier.isFinal(modifiers) ? "final" : null;
-		if (modifier != null) {
-			throw invalid(beanName, method, "must not be " + modifier + ": a proxy can't override it",
-					"Remove the modifier" + (modifier.equals("final")
-							? ", or open the class (the Kotlin Spring plugin " + "does that for annotated beans)."
-							: "."));
-		}
+	private final AnnotatedMethods annotated;
+
+	SingleRunnerMethodValidator(AnnotatedMethods annotated) {
+		this.annotated = annotated;
 	}
 
 	void validate(String beanName, Method method, Class<?> targetClass, SingleRunnerOperation operation) {
@@ -65,27 +53,13 @@ final class SingleRunnerMethodValidator {
 
 	private void validateReturnType(String beanName, Method method, SingleRunnerOperation operation) {
 		Class<?> type = method.getReturnType();
-		if (isAsynchronous(method)) {
-			throw invalid(beanName, method,
-					"must not be asynchronous: the lock would be released before the work is done",
-					"Do the work in the method itself and return its result. Where it has to start elsewhere, annotate "
-							+ "the method that does the work.");
-		}
+		this.annotated.checkSynchronous(beanName, method, "the lock would be released before the work is done");
 		if (type.isPrimitive() && type != void.class && !operation.failWhenBusy()) {
 			throw invalid(beanName, method,
 					"must not return the primitive type '" + type
 							+ "' with attribute 'whenBusy' set to SKIP: there is no " + "value for a skipped call",
 					"Return an object, an Optional or a LockResult, or set 'whenBusy' to FAIL.");
 		}
-	}
-
-	private static boolean isAsynchronous(Method method) {
-		Class<?> type = method.getReturnType();
-		Class<?>[] parameters = method.getParameterTypes();
-		boolean suspends = parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION);
-		return suspends || Future.class.isAssignableFrom(type) || Flow.Publisher.class.isAssignableFrom(type)
-				|| java.util.concurrent.CompletionStage.class.isAssignableFrom(type)
-				|| (type != void.class && ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null);
 	}
 
 	private void validatePropagation(String beanName, Method method, TransactionAttribute transaction) {

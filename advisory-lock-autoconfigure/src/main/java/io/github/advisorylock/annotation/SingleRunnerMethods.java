@@ -20,15 +20,10 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 
-import org.springframework.core.MethodIntrospector;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationConfigurationException;
-import org.springframework.util.ClassUtils;
 
 /**
  * The annotated methods of the application's beans, each checked when its bean is
@@ -38,22 +33,16 @@ final class SingleRunnerMethods {
 
 	private final AnnotationSingleRunnerOperationSource operationSource;
 
-	private final SingleRunnerMethodValidator validator = new SingleRunnerMethodValidator();
+	private final AnnotatedMethods annotated;
 
-	private final Map<Class<?>, Collection<Method>> annotatedMethods = new ConcurrentHashMap<>();
+	private final SingleRunnerMethodValidator validator;
 
 	private final List<SingleRunnerMethod> methods = new ArrayList<>();
 
-	SingleRunnerMethods(AnnotationSingleRunnerOperationSource operationSource) {
+	SingleRunnerMethods(AnnotatedMethods annotated, AnnotationSingleRunnerOperationSource operationSource) {
+		this.annotated = annotated;
+		this.validator = new SingleRunnerMethodValidator(annotated);
 		this.operationSource = operationSource;
-	}
-
-	/**
-	 * Return the annotated methods of a class, its superclasses and interfaces.
-	 */
-	Collection<Method> annotatedMethods(Class<?> targetClass) {
-		return this.annotatedMethods.computeIfAbsent(ClassUtils.getUserClass(targetClass), (type) -> MethodIntrospector
-			.selectMethods(type, (Method method) -> AnnotatedElementUtils.hasAnnotation(method, SingleRunner.class)));
 	}
 
 	/**
@@ -61,9 +50,9 @@ final class SingleRunnerMethods {
 	 * @return whether it has any
 	 */
 	boolean register(String beanName, Class<?> targetClass) {
-		Collection<Method> methods = annotatedMethods(targetClass);
+		Collection<Method> methods = this.annotated.of(targetClass);
 		for (Method method : methods) {
-			this.validator.validateModifiers(beanName, method);
+			this.annotated.checkModifiers(beanName, method);
 			SingleRunnerMethod registered = create(beanName, method, targetClass);
 			this.validator.validate(beanName, method, targetClass, registered.operation());
 			add(registered);

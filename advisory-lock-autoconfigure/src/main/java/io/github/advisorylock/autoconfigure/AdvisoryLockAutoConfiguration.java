@@ -22,12 +22,16 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.doctor.LockDemand;
 import io.github.advisorylock.doctor.LockUser;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.PostgresDoctor;
+import io.github.advisorylock.jdbc.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -101,6 +105,20 @@ public final class AdvisoryLockAutoConfiguration {
 		return new SingleRunnerStartupCheck(postProcessor, operations, properties, doctor);
 	}
 
+	@Bean
+	@ConditionalOnMissingBean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LeaderOnlyAnnotationBeanPostProcessor leaderOnlyAnnotationBeanPostProcessor(
+			ObjectProvider<LeaderElection> election) {
+		return new LeaderOnlyAnnotationBeanPostProcessor(election::getObject);
+	}
+
+	@Bean
+	LeaderOnlyStartupCheck leaderOnlyStartupCheck(LeaderOnlyAnnotationBeanPostProcessor postProcessor,
+			ObjectProvider<LeaderElection> election) {
+		return new LeaderOnlyStartupCheck(postProcessor, election);
+	}
+
 	/**
 	 * Locks on a database.
 	 */
@@ -140,6 +158,20 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
 		AdvisoryLockLifecycle advisoryLockLifecycle(PostgresAdvisoryLockTemplate template) {
 			return new AdvisoryLockLifecycle(template);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean(LeaderElection.class)
+		@Nullable PostgresLeaderElection leaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
+				ApplicationEventPublisher eventPublisher) {
+			LockSession available = session.getIfAvailable();
+			return (available != null) ? new PostgresLeaderElection(available, settings.namespace(),
+					settings.keyFactory(), eventPublisher::publishEvent) : null;
+		}
+
+		@Bean
+		LockUser leaderLockUser(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
+			return () -> postProcessor.getMethods().isEmpty() ? LockDemand.NONE : LockDemand.SESSION;
 		}
 
 		@Bean
@@ -189,6 +221,12 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 		UnguardedLockOperations advisoryLockOperations(SingleRunnerSettings settings) {
 			return new UnguardedLockOperations(settings.namespace(), settings.keyFactory());
+		}
+
+		@Bean
+		@ConditionalOnMissingBean(LeaderElection.class)
+		UnguardedLeaderElection leaderElection() {
+			return new UnguardedLeaderElection();
 		}
 
 	}

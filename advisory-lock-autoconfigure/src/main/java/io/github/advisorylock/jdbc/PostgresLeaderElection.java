@@ -28,7 +28,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
@@ -53,8 +52,6 @@ import org.springframework.util.Assert;
 public final class PostgresLeaderElection implements LeaderElection, SmartLifecycle {
 
 	private static final Log logger = LogFactory.getLog(PostgresLeaderElection.class);
-
-	private static final Pattern ROLE = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
 	private static final String KEY_PREFIX = "leader:";
 
@@ -162,7 +159,7 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 		if (known != null) {
 			return known;
 		}
-		Assert.isTrue(ROLE.matcher(role).matches(), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
+		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
 				+ "or hyphens, and is '" + role + "'");
 		return this.roles.computeIfAbsent(role, (name) -> new LeaderRole(name,
 				this.keyFactory.createKey(this.namespace, KEY_PREFIX + name), this.session, this::publish));

@@ -1,0 +1,99 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The methods with one of our annotations, and what all of them must be like.
+ */
+final class AnnotatedMethods {
+
+	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+
+	private final Map<Class<?>, Collection<Method>> methods = new ConcurrentHashMap<>();
+
+	private final Class<? extends Annotation> annotation;
+
+	AnnotatedMethods(Class<? extends Annotation> annotation) {
+		this.annotation = annotation;
+	}
+
+	/**
+	 * Return the annotated methods of a class, its superclasses and interfaces.
+	 */
+	Collection<Method> of(Class<?> targetClass) {
+		return this.methods.computeIfAbsent(ClassUtils.getUserClass(targetClass), (type) -> MethodIntrospector
+			.selectMethods(type, (Method method) -> AnnotatedElementUtils.hasAnnotation(method, this.annotation)));
+	}
+
+	void checkModifiers(String beanName, Method method) {
+		int modifiers = method.getModifiers();
+		String modifier = Modifier.isPrivate(modifiers) ? "private"
+				: Modifier.isStatic(modifiers) ? "static" : Modifier.isFinal(modifiers) ? "final" : null;
+		if (modifier != null) {
+			throw invalid(beanName, method, "must not be " + modifier + ": a proxy can't override it",
+					"Remove the modifier" + (modifier.equals("final")
+							? ", or open the class (the Kotlin Spring plugin " + "does that for annotated beans)."
+							: "."));
+		}
+	}
+
+	/**
+	 * Refuse a method whose work may go on after it has returned.
+	 */
+	void checkSynchronous(String beanName, Method method, String reason) {
+		if (isAsynchronous(method)) {
+			throw invalid(beanName, method, "must not be asynchronous: " + reason,
+					"Do the work in the method itself and return its result. Where it has to start elsewhere, annotate "
+							+ "the method that does the work.");
+		}
+	}
+
+	InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action) {
+		return invalid(beanName, method, problem, action, null);
+	}
+
+	InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action,
+			@Nullable Throwable cause) {
+		return new InvalidSingleRunnerException(this.annotation, beanName, method, problem, action, cause);
+	}
+
+	private static boolean isAsynchronous(Method method) {
+		Class<?> type = method.getReturnType();
+		Class<?>[] parameters = method.getParameterTypes();
+		boolean suspends = parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION);
+		return suspends || Future.class.isAssignableFrom(type) || Flow.Publisher.class.isAssignableFrom(type)
+				|| java.util.concurrent.CompletionStage.class.isAssignableFrom(type)
+				|| (type != void.class && ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null);
+	}
+
+}

@@ -1,0 +1,61 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+import org.springframework.aot.hint.annotation.Reflective;
+
+/**
+ * Runs a method only on the instance of the application that leads a role; on the others
+ * a call is skipped, which costs no query:
+ *
+ * <pre class="code">
+ * &#64;Scheduled(fixedRate = 1000)
+ * &#64;LeaderOnly("metrics")
+ * void rollUp() {
+ *     // runs on the leader
+ * }
+ * </pre>
+ *
+ * <p>
+ * A call that is skipped returns nothing, {@code null}, or an empty {@code Optional}. A
+ * run that has begun is not ended when leadership is lost: work that goes on for long
+ * asks {@link io.github.advisorylock.LeaderElection#isLeader} in between. Together with
+ * {@link SingleRunner} the leader is asked for first. May be used as a meta-annotation.
+ *
+ * @since 0.1.0
+ * @see io.github.advisorylock.LeaderElection
+ */
+@Documented
+@Reflective
+@Retention(RetentionPolicy.RUNTIME)
+@Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
+public @interface LeaderOnly {
+
+	/**
+	 * The name of the role: 1 to 64 letters, digits, dots, underscores or hyphens. May
+	 * hold <code>${placeholders}</code>. Methods with the same role have the same leader.
+	 * @return the role
+	 */
+	String value();
+
+}

@@ -1,0 +1,41 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.OptionalLong;
+
+import io.github.advisorylock.LeaderElection;
+
+import org.springframework.util.Assert;
+
+/**
+ * Makes every instance the leader, for {@code advisory-lock.enabled=false}.
+ */
+final class UnguardedLeaderElection implements LeaderElection {
+
+	@Override
+	public boolean isLeader(String role) {
+		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be the name of a role, and is '" + role + "'");
+		return true;
+	}
+
+	@Override
+	public OptionalLong term(String role) {
+		return isLeader(role) ? OptionalLong.of(0) : OptionalLong.empty();
+	}
+
+}
