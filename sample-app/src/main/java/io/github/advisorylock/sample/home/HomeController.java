@@ -32,9 +32,12 @@ class HomeController {
 
 	private final ActivityLog activity;
 
-	HomeController(Instance instance, ActivityLog activity) {
+	private final LeaderLog leaders;
+
+	HomeController(Instance instance, ActivityLog activity, LeaderLog leaders) {
 		this.instance = instance;
 		this.activity = activity;
+		this.leaders = leaders;
 	}
 
 	@GetMapping("/")
@@ -42,6 +45,7 @@ class HomeController {
 		model.addAttribute("instance", this.instance.name());
 		model.addAttribute("address", "http://localhost:" + this.instance.port());
 		model.addAttribute("activities", this.activity.recent());
+		model.addAttribute("leaders", this.leaders.leaders());
 		return "home";
 	}
 
