@@ -37,6 +37,8 @@ import org.springframework.util.StringValueResolver;
  */
 final class SingleRunnerOperationParser {
 
+	private static final String LEADER_PREFIX = "leader:";
+
 	private final SingleRunnerSettings settings;
 
 	private final StringValueResolver placeholders;
@@ -84,6 +86,10 @@ final class SingleRunnerOperationParser {
 		String text = resolve("key", annotation.key());
 		if (!StringUtils.hasText(text)) {
 			throw new InvalidAttributeException("key", "is empty", "Set it to a name that identifies the job.", null);
+		}
+		if (text.startsWith(LEADER_PREFIX)) {
+			throw new InvalidAttributeException("key", "starts with '" + LEADER_PREFIX + "': '" + text + "'",
+					"Choose another name, that start is kept for the locks of leaders.", null);
 		}
 		try {
 			return KeyTemplate.parse(text, this.parameterNames.getParameterNames(method));

@@ -42,8 +42,8 @@ import org.springframework.util.Assert;
 
 /**
  * Elects leaders by the session locks of PostgreSQL. The key of a role is made of
- * {@code "leader:"} and its name, in the namespace of the application: no job should have
- * a key that starts like that.
+ * {@code "leader:"} and its name, in the namespace of the application. No annotated
+ * method may have a key that starts like that, and no request should.
  * <p>
  * Stops after the schedulers have stopped, and then hands over at once.
  *

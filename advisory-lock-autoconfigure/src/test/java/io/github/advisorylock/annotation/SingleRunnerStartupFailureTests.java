@@ -61,6 +61,7 @@ class SingleRunnerStartupFailureTests {
 	static Stream<Arguments> failureNamesBeanMethodAttributeAndWhatToChange() {
 		return Stream.of(Arguments.of(EmptyKey.class, "attribute 'key' is empty", "name that identifies the job"),
 				Arguments.of(BlankKey.class, "attribute 'key' is empty", "name that identifies the job"),
+				Arguments.of(LeaderKey.class, "attribute 'key' starts with 'leader:'", "kept for the locks of leaders"),
 				Arguments.of(PrivateMethod.class, "must not be private", "Remove the modifier"),
 				Arguments.of(FinalMethod.class, "must not be final", "Remove the modifier"),
 				Arguments.of(StaticMethod.class, "must not be static", "Remove the modifier"),
@@ -157,6 +158,14 @@ class SingleRunnerStartupFailureTests {
 	static class BlankKey {
 
 		@SingleRunner("${blank: }")
+		void run() {
+		}
+
+	}
+
+	static class LeaderKey {
+
+		@SingleRunner("leader:reports")
 		void run() {
 		}
 
