@@ -21,6 +21,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Collection;
 import java.util.Map;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
@@ -92,7 +93,7 @@ final class AnnotatedMethods {
 		Class<?>[] parameters = method.getParameterTypes();
 		boolean suspends = parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION);
 		return suspends || Future.class.isAssignableFrom(type) || Flow.Publisher.class.isAssignableFrom(type)
-				|| java.util.concurrent.CompletionStage.class.isAssignableFrom(type)
+				|| CompletionStage.class.isAssignableFrom(type)
 				|| (type != void.class && ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null);
 	}
 

@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockOperations;
@@ -99,7 +100,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 	private void warnOfUnknownJobs(List<SingleRunnerMethod> methods) {
 		Set<String> keys = methods.stream()
 			.map((method) -> method.operation().keyTemplate())
-			.collect(Collectors.toCollection(java.util.TreeSet::new));
+			.collect(Collectors.toCollection(TreeSet::new));
 		this.properties.getJobs()
 			.keySet()
 			.stream()

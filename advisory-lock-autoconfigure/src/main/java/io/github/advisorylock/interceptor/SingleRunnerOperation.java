@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
@@ -62,7 +63,7 @@ public record SingleRunnerOperation(String method, Class<?> returnType, String k
 	 * @throws IllegalStateException if the method has no value for it
 	 */
 	@Nullable Object skippedValue(LockResult<?> result) {
-		if (this.failWhenBusy && result.outcome() == io.github.advisorylock.LockOutcome.BUSY) {
+		if (this.failWhenBusy && result.outcome() == LockOutcome.BUSY) {
 			return result.orElseThrow();
 		}
 		if (this.returnType == LockResult.class) {

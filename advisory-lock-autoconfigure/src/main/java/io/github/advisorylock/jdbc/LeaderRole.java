@@ -180,6 +180,8 @@ final class LeaderRole {
 		if (acquired) {
 			this.hold = candidate;
 			this.state = State.WAITING;
+			// the server sends what was announced before it answers
+			this.session.hearNow();
 			this.due = System.nanoTime() + (this.predecessorResigned ? 0 : this.trust + this.trust / 10);
 			waitForPredecessor();
 		}

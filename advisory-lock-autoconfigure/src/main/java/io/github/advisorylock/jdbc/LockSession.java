@@ -153,10 +153,17 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Tell the listener what has arrived, without asking the server. Does nothing while
-	 * somebody else uses the connection: whoever does, tells too.
+	 * Tell the listener what has arrived, without asking the server. Takes up to a
+	 * millisecond, in which the driver looks.
 	 */
-	void poll() {
+	void hearNow() {
+		this.commands.submit(SessionCommand.poll());
+	}
+
+	/**
+	 * As {@link #hearNow()}, but does nothing while somebody else uses the connection.
+	 */
+	void hearIfIdle() {
 		this.commands.submitIfIdle(SessionCommand.poll());
 	}
 
@@ -215,7 +222,9 @@ public final class LockSession implements AutoCloseable {
 			if (!forServer.isEmpty()) {
 				run(forServer);
 			}
-			hear(forServer.isEmpty());
+			if (commands.stream().anyMatch((command) -> command.kind() == SessionCommand.Kind.POLL)) {
+				hear();
+			}
 		}
 		catch (SQLException ex) {
 			recover(forServer, reused, ex);
@@ -276,12 +285,12 @@ public final class LockSession implements AutoCloseable {
 		}
 	}
 
-	private void hear(boolean patiently) {
+	private void hear() {
 		SessionConnection current = this.connection;
 		SessionListener listener = this.listener;
 		if (current != null && listener != null) {
 			try {
-				current.hear(listener, patiently);
+				current.hear(listener);
 			}
 			catch (SQLException ex) {
 				destroy(current, "the connection was lost", ex);

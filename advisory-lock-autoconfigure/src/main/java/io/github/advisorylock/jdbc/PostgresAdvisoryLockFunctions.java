@@ -109,8 +109,6 @@ final class PostgresAdvisoryLockFunctions {
 
 	static final String LISTEN = "LISTEN " + CHANNEL;
 
-	static final String IS_ENCRYPTED = "SELECT s.ssl FROM pg_catalog.pg_stat_ssl s WHERE s.pid = pg_catalog.pg_backend_pid()";
-
 	/**
 	 * Tell other sessions something. Binds channel and message; answers a number that is
 	 * higher each time, whoever asks.

@@ -74,6 +74,8 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 
 	private @Nullable ScheduledThreadPoolExecutor elector;
 
+	private boolean running;
+
 	/**
 	 * Create an election that has not started yet.
 	 * @param session carries the locks; no other election may use it
@@ -102,12 +104,19 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 	}
 
 	/**
-	 * Begin to take part in elections.
+	 * Begin to take part in elections, as soon as there is a role.
 	 */
 	@Override
-	@SuppressWarnings("FutureReturnValueIgnored") // ends with its executor
 	public synchronized void start() {
-		if (this.elector == null) {
+		this.running = true;
+		if (!this.roles.isEmpty()) {
+			startElector();
+		}
+	}
+
+	@SuppressWarnings("FutureReturnValueIgnored") // ends with its executor
+	private synchronized void startElector() {
+		if (this.running && this.elector == null) {
 			this.session.setListener(new Listener());
 			this.elector = new ScheduledThreadPoolExecutor(1, daemon("advisory-lock-elector"));
 			this.elector.scheduleWithFixedDelay(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
@@ -119,6 +128,7 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 	 */
 	@Override
 	public synchronized void stop() {
+		this.running = false;
 		ScheduledThreadPoolExecutor stopped = this.elector;
 		if (stopped == null) {
 			return;
@@ -142,7 +152,7 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 
 	@Override
 	public synchronized boolean isRunning() {
-		return this.elector != null;
+		return this.running;
 	}
 
 	/**
@@ -161,13 +171,15 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 		}
 		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
 				+ "or hyphens, and is '" + role + "'");
-		return this.roles.computeIfAbsent(role, (name) -> new LeaderRole(name,
+		LeaderRole joined = this.roles.computeIfAbsent(role, (name) -> new LeaderRole(name,
 				this.keyFactory.createKey(this.namespace, KEY_PREFIX + name), this.session, this::publish));
+		startElector();
+		return joined;
 	}
 
 	private void tick() {
 		if (this.roles.values().stream().anyMatch(LeaderRole::isFollower)) {
-			this.session.poll();
+			this.session.hearIfIdle();
 		}
 		this.roles.values().forEach(LeaderRole::tick);
 	}

@@ -17,7 +17,6 @@
 package io.github.advisorylock.jdbc;
 
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.Arrays;
@@ -33,39 +32,29 @@ import org.postgresql.PGNotification;
 final class ServerMessages {
 
 	/**
-	 * Through TLS the driver can't see whether something has arrived, and would look once
-	 * in a second only.
+	 * Without a wait the driver looks once in a second only where it can't see whether
+	 * something has arrived, as through TLS.
 	 */
-	private static final int ENCRYPTED_WAIT_MILLIS = 1;
-
-	private static final int NO_WAIT = -1;
+	private static final int WAIT_MILLIS = 1;
 
 	private final PGConnection connection;
 
-	private final int patience;
-
-	private ServerMessages(PGConnection connection, int patience) {
+	private ServerMessages(PGConnection connection) {
 		this.connection = connection;
-		this.patience = patience;
 	}
 
 	static ServerMessages listen(Connection connection) throws SQLException {
 		try (Statement statement = connection.createStatement()) {
 			statement.execute(PostgresAdvisoryLockFunctions.LISTEN);
-			try (ResultSet encrypted = statement.executeQuery(PostgresAdvisoryLockFunctions.IS_ENCRYPTED)) {
-				boolean wait = encrypted.next() && encrypted.getBoolean(1);
-				return new ServerMessages(connection.unwrap(PGConnection.class),
-						wait ? ENCRYPTED_WAIT_MILLIS : NO_WAIT);
-			}
+			return new ServerMessages(connection.unwrap(PGConnection.class));
 		}
 	}
 
 	/**
 	 * Return what has arrived, in order.
-	 * @param patiently whether to also find what only waiting can find
 	 */
-	List<String> receive(boolean patiently) throws SQLException {
-		PGNotification[] notifications = this.connection.getNotifications(patiently ? this.patience : NO_WAIT);
+	List<String> receive() throws SQLException {
+		PGNotification[] notifications = this.connection.getNotifications(WAIT_MILLIS);
 		return (notifications != null) ? Arrays.stream(notifications)
 			.filter((notification) -> PostgresAdvisoryLockFunctions.CHANNEL.equals(notification.getName()))
 			.map(PGNotification::getParameter)

@@ -101,11 +101,10 @@ final class SessionConnection {
 
 	/**
 	 * Pass on what other applications have said.
-	 * @param patiently whether there is time to find out what the driver has not read yet
 	 */
-	void hear(SessionListener listener, boolean patiently) throws SQLException {
+	void hear(SessionListener listener) throws SQLException {
 		if (this.messages != null) {
-			this.messages.receive(patiently).forEach(listener::heard);
+			this.messages.receive().forEach(listener::heard);
 		}
 	}
 

@@ -16,7 +16,9 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -83,12 +85,11 @@ class AdvisoryLockLifecycleTests {
 		});
 		context.close();
 		assertThat(job).failsWithin(5, TimeUnit.SECONDS)
-			.withThrowableOfType(java.util.concurrent.ExecutionException.class)
+			.withThrowableOfType(ExecutionException.class)
 			.withCauseInstanceOf(LockLostException.class);
 	}
 
-	private <T> Future<T> run(ConfigurableApplicationContext context, java.util.concurrent.Callable<T> action)
-			throws InterruptedException {
+	private <T> Future<T> run(ConfigurableApplicationContext context, Callable<T> action) throws InterruptedException {
 		AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
 		Future<T> job = this.threads
 			.submit(() -> operations.execute(LockRequest.of("job").scope(LockScope.SESSION), (lock) -> {

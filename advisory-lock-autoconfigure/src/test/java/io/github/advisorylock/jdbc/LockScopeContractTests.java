@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -237,8 +238,7 @@ class LockScopeContractTests extends AbstractLockTests {
 	}
 
 	private static void assertThatIsWaiting(Future<?> waiter) {
-		assertThatExceptionOfType(java.util.concurrent.TimeoutException.class)
-			.isThrownBy(() -> waiter.get(300, TimeUnit.MILLISECONDS));
+		assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> waiter.get(300, TimeUnit.MILLISECONDS));
 	}
 
 }

@@ -17,6 +17,7 @@
 package io.github.advisorylock.benchmarks;
 
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -130,7 +131,7 @@ public class ApplicationState {
 	 * Open a connection that the pool does not know.
 	 */
 	Connection open() throws SQLException {
-		return java.sql.DriverManager.getConnection(this.url);
+		return DriverManager.getConnection(this.url);
 	}
 
 }

@@ -33,7 +33,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class TurnsMeasurement {
 
-	private static final int WARM_UP_ROUNDS = 6;
+	/**
+	 * The just-in-time compiler needs tens of thousands of calls to be done with Spring's
+	 * part of a call.
+	 */
+	private static final int WARM_UP_ROUNDS = 25;
 
 	private static final int ROUNDS = 5;
 
