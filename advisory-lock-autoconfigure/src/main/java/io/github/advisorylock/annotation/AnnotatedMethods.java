@@ -20,7 +20,9 @@ import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
@@ -28,10 +30,12 @@ import java.util.concurrent.Future;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.MethodIntrospector;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The methods with one of our annotations, and what all of them must be like.
@@ -52,8 +56,34 @@ final class AnnotatedMethods {
 	 * Return the annotated methods of a class, its superclasses and interfaces.
 	 */
 	Collection<Method> of(Class<?> targetClass) {
-		return this.methods.computeIfAbsent(ClassUtils.getUserClass(targetClass), (type) -> MethodIntrospector
-			.selectMethods(type, (Method method) -> AnnotatedElementUtils.hasAnnotation(method, this.annotation)));
+		return this.methods.computeIfAbsent(ClassUtils.getUserClass(targetClass), this::find);
+	}
+
+	/**
+	 * Every bean of an application comes through here, so ask the cheap questions first:
+	 * most methods have no annotation at all.
+	 */
+	private Collection<Method> find(Class<?> type) {
+		Set<Class<?>> declaringTypes = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(type));
+		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+			declaringTypes.add(each);
+		}
+		Set<Method> found = new LinkedHashSet<>();
+		for (Class<?> each : declaringTypes) {
+			if (AnnotationUtils.isCandidateClass(each, this.annotation)) {
+				ReflectionUtils.doWithLocalMethods(each, (method) -> {
+					if (isAnnotated(method)) {
+						found.add(AopUtils.getMostSpecificMethod(method, type));
+					}
+				});
+			}
+		}
+		return found;
+	}
+
+	private boolean isAnnotated(Method method) {
+		return !method.isBridge() && method.getDeclaredAnnotations().length > 0
+				&& AnnotatedElementUtils.isAnnotated(method, this.annotation);
 	}
 
 	void checkModifiers(String beanName, Method method) {
