@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 
-import io.github.advisorylock.testsupport.OutsideLock;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.ServerKeys;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -126,8 +126,8 @@ class AdvisoryLockKeyTests {
 		AdvisoryLockKey pair = AdvisoryLockKey.ofPair(7, 9);
 		AdvisoryLockKey number = AdvisoryLockKey.ofValue(pair.value());
 		assertThat(pair).isNotEqualTo(number);
-		try (OutsideLock lock = OutsideLock.hold(pair)) {
-			assertThat(OutsideLock.isHeld(number)).isFalse();
+		try (ForeignSession lock = ForeignSession.holding(pair)) {
+			assertThat(ForeignSession.isHeld(number)).isFalse();
 		}
 	}
 
@@ -135,7 +135,7 @@ class AdvisoryLockKeyTests {
 	void ofTagCanBeReadInServersTable() {
 		AdvisoryLockKey key = AdvisoryLockKey.ofTag("JOBS", "Mail");
 		assertThat(key).hasToString("JOBS-Mail").isEqualTo(AdvisoryLockKey.ofValue(0x4A4F4253_4D61696CL));
-		try (OutsideLock lock = OutsideLock.hold(key)) {
+		try (ForeignSession lock = ForeignSession.holding(key)) {
 			assertThat(ServerKeys.tagsInLockTable()).contains("JOBSMail");
 		}
 	}
@@ -164,10 +164,10 @@ class AdvisoryLockKeyTests {
 	}
 
 	private static void assertHalvesStandInServersTable(AdvisoryLockKey key) {
-		try (OutsideLock lock = OutsideLock.hold(key)) {
-			assertThat(OutsideLock.isHeld(key)).isTrue();
+		try (ForeignSession lock = ForeignSession.holding(key)) {
+			assertThat(ForeignSession.isHeld(key)).isTrue();
 		}
-		assertThat(OutsideLock.isHeld(key)).isFalse();
+		assertThat(ForeignSession.isHeld(key)).isFalse();
 	}
 
 	private static List<String> names() {

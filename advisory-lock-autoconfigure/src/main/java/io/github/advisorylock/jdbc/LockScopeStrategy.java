@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 interface LockScopeStrategy {
 
 	/**
-	 * Run the action under a lock that the current thread is not running under yet.
+	 * Run the action under a lock that neither the current thread nor its transaction
+	 * holds.
 	 */
 	<T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
 			Deadline deadline, LockCallback<T, X> action) throws X;

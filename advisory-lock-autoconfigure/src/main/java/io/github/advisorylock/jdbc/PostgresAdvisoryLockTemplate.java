@@ -110,10 +110,10 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 			AdvisoryLockKey key, LockCallback<T, X> action) throws X {
-		LockRun enclosing = LockRun.find(this, key);
-		if (enclosing != null) {
-			enclosing.hold().checkCovers(request.mode());
-			return LockResult.executed(new LockRun(this, enclosing.hold()).run(action));
+		Hold held = findHold(key);
+		if (held != null) {
+			held.checkCovers(request.mode());
+			return LockResult.executed(new LockRun(this, held).run(action));
 		}
 		LockScopeStrategy strategy = (request.scope() == LockScope.SESSION) ? sessionScope(key) : this.transactionScope;
 		return strategy.execute(key, request.mode(), deadline(request), action);
@@ -157,6 +157,15 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 */
 	public void whenIdle(Runnable action) {
 		this.calls.whenNone(action);
+	}
+
+	/**
+	 * Find the hold that a call on this thread is covered by: that of the run which it is
+	 * part of, or one that ends with the transaction it is in.
+	 */
+	private @Nullable Hold findHold(AdvisoryLockKey key) {
+		LockRun enclosing = LockRun.find(this, key);
+		return (enclosing != null) ? enclosing.hold() : HoldSynchronization.findInCurrentTransaction(key, this.holds);
 	}
 
 	private SessionScopeStrategy sessionScope(AdvisoryLockKey key) {

@@ -57,11 +57,6 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
 			Deadline deadline, LockCallback<T, X> action) throws X {
-		Hold earlier = HoldSynchronization.findInCurrentTransaction(key, this.holds);
-		if (earlier != null) {
-			earlier.checkCovers(mode);
-			return LockResult.executed(new LockRun(this.application, earlier).run(action));
-		}
 		boolean joins = TransactionSynchronizationManager.isActualTransactionActive();
 		if (joins) {
 			this.coverage.check(key);

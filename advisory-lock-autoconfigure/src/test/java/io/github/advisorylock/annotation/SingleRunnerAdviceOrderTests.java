@@ -34,8 +34,8 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
-import io.github.advisorylock.testsupport.OutsideLock;
 import io.github.advisorylock.testsupport.TestPostgres;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.validation.constraints.NotNull;
@@ -90,32 +90,32 @@ class SingleRunnerAdviceOrderTests {
 	void sessionLockIsReleasedAfterCommit() {
 		run((jobs, context) -> {
 			AtomicInteger heldAfterCommit = new AtomicInteger();
-			jobs.session(() -> afterCommit(() -> heldAfterCommit.set(OutsideLock.holders(SESSION).size())));
+			jobs.session(() -> afterCommit(() -> heldAfterCommit.set(ForeignSession.holders(SESSION).size())));
 			assertThat(heldAfterCommit).hasValue(1);
-			assertThat(OutsideLock.isHeld(SESSION)).isFalse();
+			assertThat(ForeignSession.isHeld(SESSION)).isFalse();
 		});
 	}
 
 	@Test
 	void sessionLockIsNotOnTheConnectionOfTheTransaction() {
-		run((jobs, context) -> assertThat(jobs.session(() -> OutsideLock.holders(SESSION))).hasSize(1)
+		run((jobs, context) -> assertThat(jobs.session(() -> ForeignSession.holders(SESSION))).hasSize(1)
 			.isNotEqualTo(jobs.session(() -> pids(context))));
 	}
 
 	@Test
 	void transactionLockIsOnTheConnectionOfTheMethodsTransaction() {
 		run((jobs, context) -> jobs.required(() -> {
-			assertThat(OutsideLock.holders(TRANSACTION)).isEqualTo(pids(context));
+			assertThat(ForeignSession.holders(TRANSACTION)).isEqualTo(pids(context));
 			return null;
 		}));
-		assertThat(OutsideLock.isHeld(TRANSACTION)).isFalse();
+		assertThat(ForeignSession.isHeld(TRANSACTION)).isFalse();
 	}
 
 	@Test
 	void transactionLockWithoutTransactionalBeginsTransaction() {
 		run((jobs, context) -> jobs.plain(() -> {
 			assertThat(TransactionSynchronizationManager.isActualTransactionActive()).isTrue();
-			assertThat(OutsideLock.holders(AdvisoryLockKey.of("test", "plain"))).isEqualTo(pids(context));
+			assertThat(ForeignSession.holders(AdvisoryLockKey.of("test", "plain"))).isEqualTo(pids(context));
 			return null;
 		}));
 	}
@@ -124,10 +124,10 @@ class SingleRunnerAdviceOrderTests {
 	void transactionLockJoinsTransactionOfCallerAndStaysToItsEnd() {
 		run((jobs, context) -> transaction(context).executeWithoutResult((status) -> {
 			List<String> caller = pids(context);
-			assertThat(jobs.required(() -> OutsideLock.holders(TRANSACTION))).isEqualTo(caller);
-			assertThat(OutsideLock.holders(TRANSACTION)).isEqualTo(caller);
+			assertThat(jobs.required(() -> ForeignSession.holders(TRANSACTION))).isEqualTo(caller);
+			assertThat(ForeignSession.holders(TRANSACTION)).isEqualTo(caller);
 		}));
-		assertThat(OutsideLock.isHeld(TRANSACTION)).isFalse();
+		assertThat(ForeignSession.isHeld(TRANSACTION)).isFalse();
 	}
 
 	@Test
@@ -135,10 +135,10 @@ class SingleRunnerAdviceOrderTests {
 		run((jobs, context) -> transaction(context).executeWithoutResult((status) -> {
 			List<String> caller = pids(context);
 			jobs.requiresNew(() -> {
-				assertThat(OutsideLock.holders(TRANSACTION)).isEqualTo(pids(context)).isNotEqualTo(caller);
+				assertThat(ForeignSession.holders(TRANSACTION)).isEqualTo(pids(context)).isNotEqualTo(caller);
 				return null;
 			});
-			assertThat(OutsideLock.isHeld(TRANSACTION)).isFalse();
+			assertThat(ForeignSession.isHeld(TRANSACTION)).isFalse();
 		}));
 	}
 
@@ -146,12 +146,12 @@ class SingleRunnerAdviceOrderTests {
 	void transactionLockOfNestedIsFreedByRollbackToItsSavepoint() {
 		run((jobs, context) -> transaction(context).executeWithoutResult((status) -> {
 			assertThatIllegalStateException().isThrownBy(() -> jobs.nested(() -> {
-				assertThat(OutsideLock.holders(TRANSACTION)).isEqualTo(pids(context));
+				assertThat(ForeignSession.holders(TRANSACTION)).isEqualTo(pids(context));
 				throw new IllegalStateException("roll back");
 			}));
-			assertThat(OutsideLock.isHeld(TRANSACTION)).isFalse();
+			assertThat(ForeignSession.isHeld(TRANSACTION)).isFalse();
 			assertThat(jobs.nested(() -> "again")).isEqualTo("again");
-			assertThat(OutsideLock.isHeld(TRANSACTION)).isTrue();
+			assertThat(ForeignSession.isHeld(TRANSACTION)).isTrue();
 		}));
 	}
 
@@ -161,7 +161,7 @@ class SingleRunnerAdviceOrderTests {
 			JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 			assertThat(jdbc.queryForObject("SHOW transaction_isolation", String.class)).isEqualTo("serializable");
 			assertThat(jdbc.queryForObject("SHOW transaction_read_only", String.class)).isEqualTo("on");
-			assertThat(OutsideLock.holders(TRANSACTION)).isEqualTo(pids(context));
+			assertThat(ForeignSession.holders(TRANSACTION)).isEqualTo(pids(context));
 			return null;
 		}));
 	}
@@ -174,7 +174,7 @@ class SingleRunnerAdviceOrderTests {
 				return TransactionAspectSupport.currentTransactionStatus();
 			});
 			assertThat(status.isCompleted()).isTrue();
-			assertThat(OutsideLock.isHeld(TRANSACTION)).isFalse();
+			assertThat(ForeignSession.isHeld(TRANSACTION)).isFalse();
 		});
 	}
 
@@ -185,9 +185,9 @@ class SingleRunnerAdviceOrderTests {
 			.withPropertyValues("spring.application.name=test");
 		run(plain.withUserConfiguration(imports).withBean(Jobs.class), (jobs, context) -> {
 			AtomicInteger heldAfterCommit = new AtomicInteger();
-			jobs.session(() -> afterCommit(() -> heldAfterCommit.set(OutsideLock.holders(SESSION).size())));
+			jobs.session(() -> afterCommit(() -> heldAfterCommit.set(ForeignSession.holders(SESSION).size())));
 			assertThat(heldAfterCommit).hasValue(1);
-			assertThat(jobs.requiresNew(() -> OutsideLock.holders(TRANSACTION).equals(pids(context)))).isTrue();
+			assertThat(jobs.requiresNew(() -> ForeignSession.holders(TRANSACTION).equals(pids(context)))).isTrue();
 		});
 	}
 
@@ -250,7 +250,7 @@ class SingleRunnerAdviceOrderTests {
 		CountDownLatch done = new CountDownLatch(1);
 		AtomicInteger holders = new AtomicInteger();
 		start.accept(() -> {
-			holders.set(OutsideLock.holders(AdvisoryLockKey.of("test", name)).size());
+			holders.set(ForeignSession.holders(AdvisoryLockKey.of("test", name)).size());
 			done.countDown();
 		});
 		assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
@@ -260,7 +260,7 @@ class SingleRunnerAdviceOrderTests {
 	private static List<Boolean> attempts(String name, Consumer<Runnable> method) {
 		List<Boolean> held = new ArrayList<>();
 		method.accept(() -> {
-			held.add(OutsideLock.isHeld(AdvisoryLockKey.of("test", name)));
+			held.add(ForeignSession.isHeld(AdvisoryLockKey.of("test", name)));
 			if (held.size() < 3) {
 				throw new IllegalStateException("attempt " + held.size());
 			}
@@ -409,7 +409,7 @@ class SingleRunnerAdviceOrderTests {
 		}
 
 		private void note(String name) {
-			this.held.put(name, OutsideLock.isHeld(AdvisoryLockKey.of("test", name)));
+			this.held.put(name, ForeignSession.isHeld(AdvisoryLockKey.of("test", name)));
 			this.done.countDown();
 		}
 

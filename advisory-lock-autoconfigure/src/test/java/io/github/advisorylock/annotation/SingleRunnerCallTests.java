@@ -31,8 +31,8 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
-import io.github.advisorylock.testsupport.OutsideLock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.NullSource;
@@ -182,15 +182,15 @@ class SingleRunnerCallTests {
 
 	private void run(Consumer<Jobs> consumer, String... busyKeys) {
 		this.runner.withBean(Jobs.class).run((context) -> {
-			OutsideLock[] locks = new OutsideLock[busyKeys.length];
+			ForeignSession[] locks = new ForeignSession[busyKeys.length];
 			for (int i = 0; i < busyKeys.length; i++) {
-				locks[i] = OutsideLock.hold(AdvisoryLockKey.of("test", busyKeys[i]));
+				locks[i] = ForeignSession.holding(AdvisoryLockKey.of("test", busyKeys[i]));
 			}
 			try {
 				consumer.accept(context.getBean(Jobs.class));
 			}
 			finally {
-				for (OutsideLock lock : locks) {
+				for (ForeignSession lock : locks) {
 					lock.close();
 				}
 			}

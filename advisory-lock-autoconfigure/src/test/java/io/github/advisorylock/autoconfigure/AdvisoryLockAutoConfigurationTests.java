@@ -34,8 +34,8 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
-import io.github.advisorylock.testsupport.OutsideLock;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -142,7 +142,7 @@ class AdvisoryLockAutoConfigurationTests {
 	@Test
 	void switchedOffTakesNoLockOnDatabaseThatIsThere() {
 		this.runner.withPropertyValues("advisory-lock.enabled=false").withBean(Jobs.class).run((context) -> {
-			try (OutsideLock lock = OutsideLock.hold(AdvisoryLockKey.of("test", "job"))) {
+			try (ForeignSession lock = ForeignSession.holding(AdvisoryLockKey.of("test", "job"))) {
 				assertThat(context.getBean(Jobs.class).run()).isNotNull();
 			}
 		});
@@ -203,7 +203,7 @@ class AdvisoryLockAutoConfigurationTests {
 					"advisory-lock.session.username=lock_session", "advisory-lock.session.password=secret")
 			.run((context) -> context.getBean(AdvisoryLockOperations.class)
 				.execute(LockRequest.of("any").scope(LockScope.SESSION), (lock) -> {
-					String pid = OutsideLock.holders(lock.key()).get(0);
+					String pid = ForeignSession.holders(lock.key()).get(0);
 					assertThat(TestPostgres.query("SELECT usename FROM pg_stat_activity WHERE pid = " + pid))
 						.containsExactly("lock_session");
 					return null;
@@ -219,7 +219,7 @@ class AdvisoryLockAutoConfigurationTests {
 				JdbcTemplate second = new JdbcTemplate(context.getBean("second", DataSource.class));
 				List<String> pids = context.getBean(AdvisoryLockOperations.class)
 					.execute(LockRequest.of("any"),
-							(lock) -> List.of(OutsideLock.holders(lock.key()).get(0),
+							(lock) -> List.of(ForeignSession.holders(lock.key()).get(0),
 									String.valueOf(second.queryForObject("SELECT pg_backend_pid()", Integer.class))))
 					.value();
 				assertThat(pids.get(0)).isEqualTo(pids.get(1));
@@ -242,7 +242,7 @@ class AdvisoryLockAutoConfigurationTests {
 				assertThat(context.getBean(PlatformTransactionManager.class)).isInstanceOf(JpaTransactionManager.class);
 				JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 				LockResult<Boolean> same = context.getBean(AdvisoryLockOperations.class)
-					.execute(LockRequest.of("any"), (lock) -> OutsideLock.holders(lock.key())
+					.execute(LockRequest.of("any"), (lock) -> ForeignSession.holders(lock.key())
 						.equals(jdbc.queryForList("SELECT pg_backend_pid()::text", String.class)));
 				assertThat(same.value()).isTrue();
 			});
@@ -276,7 +276,7 @@ class AdvisoryLockAutoConfigurationTests {
 
 	private static void assertSessionLockIsTaken(AdvisoryLockOperations operations) {
 		assertThat(operations
-			.execute(LockRequest.of("any").scope(LockScope.SESSION), (lock) -> OutsideLock.isHeld(lock.key()))
+			.execute(LockRequest.of("any").scope(LockScope.SESSION), (lock) -> ForeignSession.isHeld(lock.key()))
 			.value()).isTrue();
 	}
 

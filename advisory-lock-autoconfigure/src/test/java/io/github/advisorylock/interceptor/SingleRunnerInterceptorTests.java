@@ -23,8 +23,8 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
-import io.github.advisorylock.testsupport.OutsideLock;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -68,7 +68,7 @@ class SingleRunnerInterceptorTests {
 	@Test
 	void skippedRunIsPublishedWithItsReason() {
 		this.runner.run((context) -> {
-			try (OutsideLock lock = OutsideLock.hold(AdvisoryLockKey.of("test", "job"))) {
+			try (ForeignSession lock = ForeignSession.holding(AdvisoryLockKey.of("test", "job"))) {
 				context.getBean(Jobs.class).run(false);
 			}
 			assertThat(context.getBean(Listener.class).skipped()).containsExactly(new SingleRunnerSkippedEvent(

@@ -17,10 +17,10 @@
 package io.github.advisorylock.testsupport;
 
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
 
@@ -53,26 +53,41 @@ public final class ForeignSession implements AutoCloseable {
 	}
 
 	/**
-	 * Try to take a 64-bit key exclusively.
+	 * Return whether anybody holds a key.
 	 */
-	public boolean tryLock(AdvisoryLockKey key) {
-		return ask("SELECT pg_try_advisory_lock(?)", key);
+	public static boolean isHeld(AdvisoryLockKey key) {
+		return !holders(key).isEmpty();
 	}
 
 	/**
-	 * Release a 64-bit key.
+	 * Return the process ids of the server processes that hold a key.
 	 */
-	public boolean unlock(AdvisoryLockKey key) {
-		return ask("SELECT pg_advisory_unlock(?)", key);
+	public static List<String> holders(AdvisoryLockKey key) {
+		return TestPostgres.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted AND classid = "
+				+ Integer.toUnsignedString(key.classId()) + " AND objid = " + Integer.toUnsignedString(key.objectId())
+				+ " AND objsubid = " + (key.isPair() ? 2 : 1));
 	}
 
-	private boolean ask(String sql, AdvisoryLockKey key) {
-		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
-			statement.setLong(1, key.value());
-			try (ResultSet answer = statement.executeQuery()) {
-				answer.next();
-				return answer.getBoolean(1);
-			}
+	/**
+	 * Try to take a key exclusively.
+	 */
+	public boolean tryLock(AdvisoryLockKey key) {
+		return ask("pg_try_advisory_lock", key);
+	}
+
+	/**
+	 * Release a key.
+	 */
+	public boolean unlock(AdvisoryLockKey key) {
+		return ask("pg_advisory_unlock", key);
+	}
+
+	private boolean ask(String function, AdvisoryLockKey key) {
+		String arguments = key.isPair() ? key.classId() + ", " + key.objectId() : Long.toString(key.value());
+		try (Statement statement = this.connection.createStatement();
+				ResultSet answer = statement.executeQuery("SELECT " + function + "(" + arguments + ")")) {
+			answer.next();
+			return answer.getBoolean(1);
 		}
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
