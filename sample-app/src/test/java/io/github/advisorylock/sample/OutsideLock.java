@@ -19,6 +19,7 @@ package io.github.advisorylock.sample;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -73,9 +74,14 @@ public final class OutsideLock implements AutoCloseable {
 			.untilAsserted(() -> assertThat(TestPostgres.query(sql)).containsExactly("1"));
 	}
 
+	/**
+	 * Release and close; a server that is only told to close does so later.
+	 */
 	@Override
 	public void close() throws SQLException {
-		this.connection.close();
+		try (this.connection; Statement statement = this.connection.createStatement()) {
+			statement.execute("SELECT pg_advisory_unlock_all()");
+		}
 	}
 
 }
