@@ -20,10 +20,12 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.StringJoiner;
 
 import javax.sql.DataSource;
 
@@ -68,17 +70,22 @@ final class SessionConnection {
 	}
 
 	/**
-	 * Send commands in one flight and hand out the answers.
+	 * Send commands in one flight and hand out the answers. Their order means nothing, as
+	 * no two are about one lock; in the same order they give few texts, which the driver
+	 * and the server then know already.
 	 */
 	void run(List<SessionCommand> commands) throws SQLException {
-		String sql = commands.stream().map(SessionCommand::sql).collect(Collectors.joining(";"));
-		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
+		List<SessionCommand> ordered = new ArrayList<>(commands);
+		ordered.sort(Comparator.comparing(SessionCommand::sql));
+		StringJoiner sql = new StringJoiner(";");
+		ordered.forEach((command) -> sql.add(command.sql()));
+		try (PreparedStatement statement = this.connection.prepareStatement(sql.toString())) {
 			int next = 1;
-			for (SessionCommand command : commands) {
+			for (SessionCommand command : ordered) {
 				next = command.bind(statement, next);
 			}
 			statement.execute();
-			for (SessionCommand command : commands) {
+			for (SessionCommand command : ordered) {
 				try (ResultSet answer = statement.getResultSet()) {
 					answer.next();
 					command.readAnswer(answer);
