@@ -125,6 +125,14 @@ public final class AdvisoryLockKey {
 	}
 
 	/**
+	 * Return the namespace that the key was made in.
+	 * @return the namespace, empty if there is none
+	 */
+	public String namespace() {
+		return this.text.substring(0, Math.max(0, this.text.length() - this.name.length() - 1));
+	}
+
+	/**
 	 * Return the name of the key in its namespace.
 	 * @return the name, or the numbers as text when the key was not made from a name
 	 */

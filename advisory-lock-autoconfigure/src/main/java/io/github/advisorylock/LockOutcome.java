@@ -35,6 +35,16 @@ public enum LockOutcome {
 	BUSY,
 
 	/**
+	 * The ledger says that it has run for this tick, or for this key, before.
+	 */
+	ALREADY_RAN,
+
+	/**
+	 * The ledger says that the last run started too short a time ago.
+	 */
+	TOO_SOON,
+
+	/**
 	 * An operator has paused the key.
 	 */
 	PAUSED

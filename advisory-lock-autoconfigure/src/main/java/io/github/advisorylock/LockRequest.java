@@ -17,6 +17,7 @@
 package io.github.advisorylock;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import org.jspecify.annotations.Nullable;
 
@@ -42,14 +43,17 @@ public final class LockRequest {
 
 	private final @Nullable Duration waitFor;
 
+	private final Recording recording;
+
 	private LockRequest(@Nullable AdvisoryLockKey key, @Nullable String name, @Nullable String namespace,
-			@Nullable LockScope scope, LockMode mode, @Nullable Duration waitFor) {
+			@Nullable LockScope scope, LockMode mode, @Nullable Duration waitFor, Recording recording) {
 		this.key = key;
 		this.name = name;
 		this.namespace = namespace;
 		this.scope = scope;
 		this.mode = mode;
 		this.waitFor = waitFor;
+		this.recording = recording;
 	}
 
 	/**
@@ -61,7 +65,7 @@ public final class LockRequest {
 	 */
 	public static LockRequest of(String key) {
 		Assert.hasText(key, "'key' must not be empty");
-		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null);
+		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, Recording.NONE);
 	}
 
 	/**
@@ -71,7 +75,7 @@ public final class LockRequest {
 	 */
 	public static LockRequest of(AdvisoryLockKey key) {
 		Assert.notNull(key, "'key' must not be null");
-		return new LockRequest(key, null, null, null, LockMode.EXCLUSIVE, null);
+		return new LockRequest(key, null, null, null, LockMode.EXCLUSIVE, null, Recording.NONE);
 	}
 
 	/**
@@ -82,7 +86,7 @@ public final class LockRequest {
 	public LockRequest namespace(String namespace) {
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.state(this.key == null, "'namespace' must not be set on a request for a ready-made key");
-		return new LockRequest(null, this.name, namespace, this.scope, this.mode, this.waitFor);
+		return new LockRequest(null, this.name, namespace, this.scope, this.mode, this.waitFor, this.recording);
 	}
 
 	/**
@@ -96,7 +100,7 @@ public final class LockRequest {
 	 */
 	public LockRequest scope(LockScope scope) {
 		Assert.notNull(scope, "'scope' must not be null");
-		return new LockRequest(this.key, this.name, this.namespace, scope, this.mode, this.waitFor);
+		return new LockRequest(this.key, this.name, this.namespace, scope, this.mode, this.waitFor, this.recording);
 	}
 
 	/**
@@ -108,7 +112,7 @@ public final class LockRequest {
 	 */
 	public LockRequest mode(LockMode mode) {
 		Assert.notNull(mode, "'mode' must not be null");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, mode, this.waitFor);
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, mode, this.waitFor, this.recording);
 	}
 
 	/**
@@ -121,7 +125,58 @@ public final class LockRequest {
 	public LockRequest waitFor(Duration waitFor) {
 		Assert.notNull(waitFor, "'waitFor' must not be null");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, waitFor);
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, waitFor, this.recording);
+	}
+
+	/**
+	 * Do the work once for this key: after a run that ended well, later ones are
+	 * {@link LockOutcome#ALREADY_RAN} for as long as the ledger remembers it,
+	 * {@code advisory-lock.ledger.remember-keys}. Needs the ledger; only for
+	 * {@link AdvisoryLockOperations#execute}.
+	 * @return a changed copy
+	 */
+	public LockRequest oncePerKey() {
+		return with(new Recording(true, true, this.recording.tick, this.recording.minInterval));
+	}
+
+	/**
+	 * Do the work once for a tick, the planned time of a schedule: when a run for this
+	 * tick or a later one has ended well, it is {@link LockOutcome#ALREADY_RAN}. Needs
+	 * the ledger; only for {@link AdvisoryLockOperations#execute}.
+	 * @param tick the planned time
+	 * @return a changed copy
+	 */
+	public LockRequest oncePerTick(Instant tick) {
+		Assert.notNull(tick, "'tick' must not be null");
+		return with(new Recording(true, this.recording.oncePerKey, tick, this.recording.minInterval));
+	}
+
+	/**
+	 * Leave a time between the starts of two runs, however they end:
+	 * {@link LockOutcome#TOO_SOON} before it has passed, by the clock of the database.
+	 * Needs the ledger; only for {@link AdvisoryLockOperations#execute}.
+	 * @param minInterval the shortest time from start to start, more than zero
+	 * @return a changed copy
+	 */
+	public LockRequest minInterval(Duration minInterval) {
+		Assert.notNull(minInterval, "'minInterval' must not be null");
+		Assert.isTrue(minInterval.compareTo(Duration.ZERO) > 0, "'minInterval' must be more than zero");
+		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, minInterval));
+	}
+
+	/**
+	 * Record the run in the ledger, and let it be paused there, even if nothing else is
+	 * asked of the ledger. Only for {@link AdvisoryLockOperations#execute}.
+	 * @return a changed copy
+	 */
+	public LockRequest recorded() {
+		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, this.recording.minInterval));
+	}
+
+	private LockRequest with(Recording recording) {
+		Assert.isTrue(!recording.oncePerKey || recording.tick == null,
+				"'oncePerKey' and 'oncePerTick' must not be set both");
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, recording);
 	}
 
 	/**
@@ -162,12 +217,54 @@ public final class LockRequest {
 		return this.waitFor;
 	}
 
+	/**
+	 * Return whether the ledger has to do with this request.
+	 * @return {@code true} if the run is to be recorded
+	 */
+	public boolean isRecorded() {
+		return this.recording.recorded;
+	}
+
+	/**
+	 * Return whether the work is done once for this key.
+	 * @return {@code true} after {@link #oncePerKey()}
+	 */
+	public boolean isOncePerKey() {
+		return this.recording.oncePerKey;
+	}
+
+	/**
+	 * Return the tick that the work is done once for.
+	 * @return the planned time, {@code null} if there is none
+	 */
+	public @Nullable Instant tick() {
+		return this.recording.tick;
+	}
+
+	/**
+	 * Return the time to leave between the starts of two runs.
+	 * @return the shortest time, {@code null} if any will do
+	 */
+	public @Nullable Duration minInterval() {
+		return this.recording.minInterval;
+	}
+
 	@Override
 	public String toString() {
 		Object key = (this.key != null) ? this.key
 				: (this.namespace != null) ? this.namespace + "/" + this.name : this.name;
 		return "LockRequest[" + key + ", scope=" + this.scope + ", mode=" + this.mode + ", waitFor=" + this.waitFor
-				+ "]";
+				+ (isRecorded() ? ", " + this.recording : "") + "]";
+	}
+
+	/**
+	 * What is asked of the ledger.
+	 */
+	private record Recording(boolean recorded, boolean oncePerKey, @Nullable Instant tick,
+			@Nullable Duration minInterval) {
+
+		private static final Recording NONE = new Recording(false, false, null, null);
+
 	}
 
 }

@@ -115,6 +115,35 @@ public @interface SingleRunner {
 	WhenBusy whenBusy() default WhenBusy.SKIP;
 
 	/**
+	 * How often the work is done. Anything but {@link Once#NONE} needs the ledger, which
+	 * keeps its tables in the database.
+	 * <p>
+	 * By default whenever the method is called and the lock is free.
+	 * @return once per what
+	 */
+	Once once() default Once.NONE;
+
+	/**
+	 * The shortest time from the start of a run to that of the next, however the first
+	 * one ends, by the clock of the database: {@code "10m"} or {@code "PT10M"}, or a
+	 * placeholder for such a text. A call before that is skipped. Needs the ledger.
+	 * <p>
+	 * By default there is none.
+	 * @return the shortest time from start to start
+	 */
+	String minInterval() default "";
+
+	/**
+	 * How old a tick may be that was missed because no instance ran, to be run once when
+	 * an instance comes up: {@code "6h"} or {@code "PT6H"}, or a placeholder for such a
+	 * text. Only the latest tick is caught up with. Needs {@link Once#PER_TICK}.
+	 * <p>
+	 * By default a missed tick is not run.
+	 * @return the oldest age of a missed tick
+	 */
+	String catchUp() default "";
+
+	/**
 	 * Whether other methods may have the same key, so that they exclude each other; all
 	 * of them must say so.
 	 * <p>

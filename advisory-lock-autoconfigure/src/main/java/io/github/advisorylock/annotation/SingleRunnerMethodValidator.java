@@ -18,6 +18,7 @@ package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,8 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
  */
 final class SingleRunnerMethodValidator {
 
+	private static final int LONGEST_RECORDED_KEY = 512;
+
 	private final TransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(false);
 
 	private final AnnotatedMethods annotated;
@@ -40,13 +43,16 @@ final class SingleRunnerMethodValidator {
 		this.annotated = annotated;
 	}
 
-	void validate(String beanName, Method method, Class<?> targetClass, SingleRunnerOperation operation) {
+	void validate(String beanName, Method method, Class<?> targetClass, SingleRunnerOperation operation,
+			@Nullable AdvisoryLockKey key) {
 		validateReturnType(beanName, method, operation);
+		validateKeyLength(beanName, method, operation, key);
 		if (operation.scope() == LockScope.TRANSACTION) {
 			TransactionAttribute transaction = this.transactionAttributes.getTransactionAttribute(method, targetClass);
 			if (transaction != null) {
 				validatePropagation(beanName, method, transaction);
 				validateIsolation(beanName, method, operation, transaction);
+				validateReadOnly(beanName, method, operation, transaction);
 			}
 		}
 	}
@@ -59,6 +65,32 @@ final class SingleRunnerMethodValidator {
 					"must not return the primitive type '" + type
 							+ "' with attribute 'whenBusy' set to SKIP: there is no " + "value for a skipped call",
 					"Return an object, an Optional or a LockResult, or set 'whenBusy' to FAIL.");
+		}
+		if (type.isPrimitive() && type != void.class && operation.ledger().decides()) {
+			throw invalid(beanName, method,
+					"must not return the primitive type '" + type
+							+ "' with attribute 'once' or 'minInterval': there is " + "no value for a skipped call",
+					"Return an object, an Optional or a LockResult.");
+		}
+	}
+
+	private void validateKeyLength(String beanName, Method method, SingleRunnerOperation operation,
+			@Nullable AdvisoryLockKey key) {
+		if (key != null && operation.ledger().recorded() && key.name().length() > LONGEST_RECORDED_KEY) {
+			throw invalid(
+					beanName, method, "is unusable: attribute 'key' has " + key.name().length()
+							+ " characters, and the ledger has room " + "for " + LONGEST_RECORDED_KEY,
+					"Shorten the key.");
+		}
+	}
+
+	private void validateReadOnly(String beanName, Method method, SingleRunnerOperation operation,
+			TransactionAttribute transaction) {
+		if (operation.ledger().recorded() && transaction.isReadOnly()) {
+			throw invalid(beanName, method,
+					"conflicts with its @Transactional: its runs are recorded in the ledger, in the same transaction, "
+							+ "which must not be read-only",
+					"Remove 'readOnly', or set 'scope' to SESSION.");
 		}
 	}
 

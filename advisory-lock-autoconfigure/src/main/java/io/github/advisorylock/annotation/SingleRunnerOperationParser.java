@@ -65,7 +65,9 @@ final class SingleRunnerOperationParser {
 		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
 		String name = ClassUtils.getUserClass(targetClass).getSimpleName() + "." + method.getName();
 		return new SingleRunnerOperation(name, method.getReturnType(), template.text(), createKey(annotation, template),
-				scope, waitFor, annotation.whenBusy() == WhenBusy.FAIL, job.paused());
+				scope, waitFor, annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
+				new LedgerOperationParser(this.settings.ledger(), this::resolve).parse(annotation, method,
+						template.isFixed(), job));
 	}
 
 	/**
@@ -122,20 +124,25 @@ final class SingleRunnerOperationParser {
 		if (!StringUtils.hasText(text)) {
 			return this.settings.waitFor();
 		}
+		return parseDuration("waitFor", text, "zero or more");
+	}
+
+	static Duration parseDuration(String attribute, String text, String allowed) {
 		try {
-			Duration waitFor = DurationFormatterUtils.detectAndParse(text.strip());
-			if (!waitFor.isNegative()) {
-				return waitFor;
+			Duration duration = DurationFormatterUtils.detectAndParse(text.strip());
+			if (!duration.isNegative()) {
+				return duration;
 			}
 		}
 		catch (IllegalArgumentException ex) {
-			throw invalidDuration(text, ex);
+			throw invalidDuration(attribute, text, allowed, ex);
 		}
-		throw invalidDuration(text, null);
+		throw invalidDuration(attribute, text, allowed, null);
 	}
 
-	private static InvalidAttributeException invalidDuration(String text, @Nullable Throwable cause) {
-		return new InvalidAttributeException("waitFor", "is no duration of zero or more: '" + text + "'",
+	static InvalidAttributeException invalidDuration(String attribute, String text, String allowed,
+			@Nullable Throwable cause) {
+		return new InvalidAttributeException(attribute, "is no duration of " + allowed + ": '" + text + "'",
 				"Write it like \"5s\" or \"PT5S\".", cause);
 	}
 

@@ -29,14 +29,37 @@ import org.jspecify.annotations.Nullable;
  * @param namespace the namespace
  * @param keyFactory makes keys of names
  * @param waitFor how long to wait for a lock that is busy, zero to not wait
+ * @param ledger which runs are recorded
  * @param jobs overrides of single annotations, by the text of their key
  * @since 0.1.0
  */
 public record SingleRunnerSettings(String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
-		Map<String, Job> jobs) {
+		LedgerUse ledger, Map<String, Job> jobs) {
 
 	Job job(String key) {
 		return this.jobs.getOrDefault(key, Job.NONE);
+	}
+
+	/**
+	 * Which runs are recorded in the ledger.
+	 */
+	public enum LedgerUse {
+
+		/**
+		 * None: an attribute that needs the ledger is an error.
+		 */
+		OFF,
+
+		/**
+		 * Those of methods with an attribute that needs it.
+		 */
+		ON_DEMAND,
+
+		/**
+		 * Those too of every other method whose key does not depend on arguments.
+		 */
+		ALWAYS
+
 	}
 
 	/**
@@ -45,10 +68,13 @@ public record SingleRunnerSettings(String namespace, AdvisoryLockKeyFactory keyF
 	 * @param paused whether the method does not run at all for now
 	 * @param scope how long the lock lives, {@code null} to leave it
 	 * @param waitFor how long to wait for a lock that is busy, {@code null} to leave it
+	 * @param minInterval the shortest time from start to start, {@code null} to leave it
+	 * @param catchUp how old a missed tick may be, {@code null} to leave it
 	 */
-	public record Job(boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor) {
+	public record Job(boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
+			@Nullable Duration minInterval, @Nullable Duration catchUp) {
 
-		private static final Job NONE = new Job(false, null, null);
+		private static final Job NONE = new Job(false, null, null, null, null);
 
 	}
 

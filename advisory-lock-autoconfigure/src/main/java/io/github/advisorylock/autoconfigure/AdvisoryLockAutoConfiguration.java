@@ -21,6 +21,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.AdvisoryLockLedger;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
@@ -29,11 +30,13 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.doctor.LockDemand;
 import io.github.advisorylock.doctor.LockUser;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.PostgresDoctor;
 import io.github.advisorylock.jdbc.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -51,6 +54,7 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
+import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -101,8 +105,8 @@ public final class AdvisoryLockAutoConfiguration {
 	@Bean
 	SingleRunnerStartupCheck singleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
-			ObjectProvider<LockDoctor> doctor) {
-		return new SingleRunnerStartupCheck(postProcessor, operations, properties, doctor);
+			ObjectProvider<LockDoctor> doctor, ObjectProvider<LedgerStarter> ledger) {
+		return new SingleRunnerStartupCheck(postProcessor, operations, properties, doctor, ledger);
 	}
 
 	@Bean
@@ -148,10 +152,11 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 		PostgresAdvisoryLockTemplate advisoryLockOperations(AdvisoryLockProperties properties,
 				SingleRunnerSettings settings, LockTransactionManager transactionManager,
-				ObjectProvider<LockSession> session) {
+				ObjectProvider<LockSession> session, ObjectProvider<PostgresAdvisoryLockLedger> ledger) {
+			boolean recording = !Boolean.FALSE.equals(properties.getLedger().getEnabled());
 			return new PostgresAdvisoryLockTemplate(transactionManager.getDataSource(), transactionManager.get(),
 					session.getIfAvailable(), settings.namespace(), settings.keyFactory(), settings.waitFor(),
-					properties.getMaxHeldLocks());
+					properties.getMaxHeldLocks(), recording ? ledger::getObject : null);
 		}
 
 		@Bean
@@ -189,6 +194,50 @@ public final class AdvisoryLockAutoConfiguration {
 					properties.getMaxHeldLocks());
 			return new LockDoctor(database, new PoolCapacity(poolSize, schedulers.stream(), simpleSchedulers.stream()),
 					users.stream(), doctorProperties);
+		}
+
+	}
+
+	/**
+	 * The tables that remember runs.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.ledger.enabled", matchIfMissing = true)
+	@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
+	static class LedgerConfiguration {
+
+		@Bean
+		LedgerMethods ledgerMethods(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory) {
+			return new LedgerMethods(postProcessor, beanFactory);
+		}
+
+		@Bean
+		@ConditionalOnMissingBean(AdvisoryLockLedger.class)
+		@DependsOnDatabaseInitialization
+		PostgresAdvisoryLockLedger advisoryLockLedger(AdvisoryLockProperties properties, SingleRunnerSettings settings,
+				LockTransactionManager transactionManager, LedgerMethods methods) {
+			return new PostgresAdvisoryLockLedger(transactionManager.getDataSource(),
+					properties.getLedger().toSettings(), settings.namespace(), InstanceName.get(),
+					methods::withFixedKey);
+		}
+
+		@Bean
+		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
+		LedgerStarter ledgerStarter(PostgresAdvisoryLockLedger ledger, LedgerMethods methods,
+				AdvisoryLockProperties properties) {
+			return new LedgerStarter(ledger, methods, properties.getLedger());
+		}
+
+		@Bean
+		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
+		LedgerHousekeeping ledgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations) {
+			return new LedgerHousekeeping(ledger, operations);
+		}
+
+		@Bean
+		MissedTicks missedTicks(AdvisoryLockLedger ledger, LedgerMethods methods) {
+			return new MissedTicks(ledger, methods);
 		}
 
 	}

@@ -23,11 +23,14 @@ import java.util.Map;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
+import io.github.advisorylock.jdbc.LedgerSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.WhenLost;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
 /**
  * Properties of advisory locks.
@@ -78,6 +81,8 @@ public class AdvisoryLockProperties {
 	private final Map<String, Job> jobs = new LinkedHashMap<>();
 
 	private final Session session = new Session();
+
+	private final Ledger ledger = new Ledger();
 
 	public boolean isEnabled() {
 		return this.enabled;
@@ -135,6 +140,10 @@ public class AdvisoryLockProperties {
 		return this.session;
 	}
 
+	public Ledger getLedger() {
+		return this.ledger;
+	}
+
 	/**
 	 * How PostgreSQL is asked for a key.
 	 */
@@ -177,6 +186,16 @@ public class AdvisoryLockProperties {
 		 */
 		private @Nullable Duration waitFor;
 
+		/**
+		 * Shortest time from the start of a run to that of the next.
+		 */
+		private @Nullable Duration minInterval;
+
+		/**
+		 * How old a missed tick may be to be run when an instance comes up.
+		 */
+		private @Nullable Duration catchUp;
+
 		public boolean isPaused() {
 			return this.paused;
 		}
@@ -199,6 +218,131 @@ public class AdvisoryLockProperties {
 
 		public void setWaitFor(@Nullable Duration waitFor) {
 			this.waitFor = waitFor;
+		}
+
+		public @Nullable Duration getMinInterval() {
+			return this.minInterval;
+		}
+
+		public void setMinInterval(@Nullable Duration minInterval) {
+			this.minInterval = minInterval;
+		}
+
+		public @Nullable Duration getCatchUp() {
+			return this.catchUp;
+		}
+
+		public void setCatchUp(@Nullable Duration catchUp) {
+			this.catchUp = catchUp;
+		}
+
+	}
+
+	/**
+	 * The tables that remember runs.
+	 */
+	public static class Ledger {
+
+		/**
+		 * Whether every method with a fixed key is recorded, or none at all. By default
+		 * those methods are that ask for something only the ledger knows.
+		 */
+		private @Nullable Boolean enabled;
+
+		/**
+		 * Whether the tables are created at start-up if they are missing. A PostgreSQL
+		 * does not count as embedded.
+		 */
+		private DatabaseInitializationMode initializeSchema = DatabaseInitializationMode.EMBEDDED;
+
+		/**
+		 * What the names of the tables start with. May name a schema, with a dot.
+		 */
+		private String tablePrefix = LedgerSettings.DEFAULT_TABLE_PREFIX;
+
+		/**
+		 * Time for which a completed key is remembered.
+		 */
+		private Duration rememberKeys = Duration.ofDays(7);
+
+		private final KeepRuns keepRuns = new KeepRuns();
+
+		public @Nullable Boolean getEnabled() {
+			return this.enabled;
+		}
+
+		public void setEnabled(@Nullable Boolean enabled) {
+			this.enabled = enabled;
+		}
+
+		public DatabaseInitializationMode getInitializeSchema() {
+			return this.initializeSchema;
+		}
+
+		public void setInitializeSchema(DatabaseInitializationMode initializeSchema) {
+			this.initializeSchema = initializeSchema;
+		}
+
+		public String getTablePrefix() {
+			return this.tablePrefix;
+		}
+
+		public void setTablePrefix(String tablePrefix) {
+			this.tablePrefix = tablePrefix;
+		}
+
+		public Duration getRememberKeys() {
+			return this.rememberKeys;
+		}
+
+		public void setRememberKeys(Duration rememberKeys) {
+			this.rememberKeys = rememberKeys;
+		}
+
+		public KeepRuns getKeepRuns() {
+			return this.keepRuns;
+		}
+
+		LedgerUse use() {
+			return (this.enabled == null) ? LedgerUse.ON_DEMAND : this.enabled ? LedgerUse.ALWAYS : LedgerUse.OFF;
+		}
+
+		LedgerSettings toSettings() {
+			return new LedgerSettings(this.tablePrefix, this.initializeSchema == DatabaseInitializationMode.ALWAYS,
+					this.keepRuns.age, this.keepRuns.count, this.rememberKeys);
+		}
+
+		/**
+		 * How much of the history is kept.
+		 */
+		public static class KeepRuns {
+
+			/**
+			 * Time for which a run is kept in the history.
+			 */
+			private Duration age = Duration.ofDays(30);
+
+			/**
+			 * Largest number of runs of one key that are kept in the history.
+			 */
+			private int count = 1000;
+
+			public Duration getAge() {
+				return this.age;
+			}
+
+			public void setAge(Duration age) {
+				this.age = age;
+			}
+
+			public int getCount() {
+				return this.count;
+			}
+
+			public void setCount(int count) {
+				this.count = count;
+			}
+
 		}
 
 	}

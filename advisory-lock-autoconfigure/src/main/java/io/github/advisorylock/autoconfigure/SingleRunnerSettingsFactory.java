@@ -23,6 +23,7 @@ import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.jdbc.LedgerSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -53,17 +54,22 @@ final class SingleRunnerSettingsFactory {
 			if (waitFor != null) {
 				checkNotNegative("jobs" + element(key) + ".wait-for", waitFor);
 			}
+			checkPositive("jobs" + element(key) + ".min-interval", job.getMinInterval());
+			checkPositive("jobs" + element(key) + ".catch-up", job.getCatchUp());
 			// what is switched off can't be paused
 			boolean paused = job.isPaused() && this.properties.isEnabled();
-			jobs.put(key, new SingleRunnerSettings.Job(paused, job.getScope(), waitFor));
+			jobs.put(key, new SingleRunnerSettings.Job(paused, job.getScope(), waitFor, job.getMinInterval(),
+					job.getCatchUp()));
 		});
 		checkNotNegative("wait-for", this.properties.getWaitFor());
 		checkSession(this.properties.getSession());
+		checkLedger(this.properties.getLedger());
 		if (this.properties.getMaxHeldLocks() < 1) {
 			throw new InvalidConfigurationPropertyValueException(PREFIX + "max-held-locks",
 					this.properties.getMaxHeldLocks(), "At least one lock must be possible.");
 		}
-		return new SingleRunnerSettings(namespace(), keyFactory, this.properties.getWaitFor(), jobs);
+		return new SingleRunnerSettings(namespace(), keyFactory, this.properties.getWaitFor(),
+				this.properties.getLedger().use(), jobs);
 	}
 
 	private String namespace() {
@@ -91,6 +97,27 @@ final class SingleRunnerSettingsFactory {
 			throw new InvalidConfigurationPropertyValueException(PREFIX + "session.heartbeat", session.getHeartbeat(),
 					"The heartbeat must be shorter than '" + PREFIX + "session.dead-client-timeout', which is "
 							+ session.getDeadClientTimeout() + ".");
+		}
+	}
+
+	private static void checkLedger(AdvisoryLockProperties.Ledger ledger) {
+		checkPositive("ledger.remember-keys", ledger.getRememberKeys());
+		checkPositive("ledger.keep-runs.age", ledger.getKeepRuns().getAge());
+		if (ledger.getKeepRuns().getCount() < 1) {
+			throw new InvalidConfigurationPropertyValueException(PREFIX + "ledger.keep-runs.count",
+					ledger.getKeepRuns().getCount(), "At least one run must be kept.");
+		}
+		if (!LedgerSettings.isTablePrefix(ledger.getTablePrefix())) {
+			throw new InvalidConfigurationPropertyValueException(PREFIX + "ledger.table-prefix",
+					ledger.getTablePrefix(),
+					"A prefix is made of letters, digits and underscores, with a schema and a dot before it or not.");
+		}
+	}
+
+	private static void checkPositive(String name, @Nullable Duration duration) {
+		if (duration != null && (duration.isNegative() || duration.isZero())) {
+			throw new InvalidConfigurationPropertyValueException(PREFIX + name, duration,
+					"The time must be more than zero.");
 		}
 	}
 

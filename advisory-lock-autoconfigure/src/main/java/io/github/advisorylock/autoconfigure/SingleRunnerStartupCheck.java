@@ -49,13 +49,16 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private final ObjectProvider<LockDoctor> doctor;
 
+	private final ObjectProvider<LedgerStarter> ledger;
+
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
-			ObjectProvider<LockDoctor> doctor) {
+			ObjectProvider<LockDoctor> doctor, ObjectProvider<LedgerStarter> ledger) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
 		this.properties = properties;
 		this.doctor = doctor;
+		this.ledger = ledger;
 	}
 
 	@Override
@@ -67,6 +70,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		}
 		if (this.operations.getIfAvailable() instanceof PostgresAdvisoryLockTemplate) {
 			this.doctor.ifAvailable((doctor) -> doctor.examine(methods));
+			this.ledger.ifAvailable(LedgerStarter::start);
 		}
 	}
 

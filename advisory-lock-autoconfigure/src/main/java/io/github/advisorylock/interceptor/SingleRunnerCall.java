@@ -40,10 +40,14 @@ final class SingleRunnerCall {
 
 	private @Nullable LockOutcome outcome;
 
-	SingleRunnerCall(SingleRunnerOperation operation, @Nullable Object[] arguments) {
+	/**
+	 * Create a call.
+	 * @param now whether an operator asked for it
+	 */
+	SingleRunnerCall(SingleRunnerOperation operation, @Nullable Object[] arguments, boolean now) {
 		this.operation = operation;
 		this.key = operation.key().resolve(arguments);
-		this.request = operation.createRequest(this.key);
+		this.request = now ? operation.createRequestNow(this.key) : operation.createRequest(this.key);
 	}
 
 	SingleRunnerOperation operation() {

@@ -95,7 +95,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		if (operation == null) {
 			return invocation.proceed();
 		}
-		SingleRunnerCall call = new SingleRunnerCall(operation, invocation.getArguments());
+		RunNow now = RunNow.take();
+		SingleRunnerCall call = new SingleRunnerCall(operation, invocation.getArguments(), now != null);
 		long started = System.nanoTime();
 		try {
 			Object result = run(call, invocation);
@@ -105,6 +106,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		catch (Throwable ex) {
 			announce(call, started, ex);
 			throw ex;
+		}
+		finally {
+			if (now != null) {
+				now.setOutcome(call.outcome());
+			}
 		}
 	}
 

@@ -39,10 +39,11 @@ import org.springframework.util.Assert;
  * @param waitFor how long to wait for a lock that is busy, zero to not wait
  * @param failWhenBusy whether a busy lock is an exception for the caller
  * @param paused whether the method does not run at all for now
+ * @param ledger what is asked of the ledger
  * @since 0.1.0
  */
 public record SingleRunnerOperation(String method, Class<?> returnType, String keyTemplate, SingleRunnerKey key,
-		LockScope scope, Duration waitFor, boolean failWhenBusy, boolean paused) {
+		LockScope scope, Duration waitFor, boolean failWhenBusy, boolean paused, LedgerOperation ledger) {
 
 	public SingleRunnerOperation {
 		Assert.hasText(method, "'method' must not be empty");
@@ -51,6 +52,17 @@ public record SingleRunnerOperation(String method, Class<?> returnType, String k
 	}
 
 	LockRequest createRequest(AdvisoryLockKey key) {
+		return this.ledger.apply(request(key));
+	}
+
+	/**
+	 * As {@link #createRequest}, for a run that an operator asked for.
+	 */
+	LockRequest createRequestNow(AdvisoryLockKey key) {
+		return this.ledger.applyNow(request(key));
+	}
+
+	private LockRequest request(AdvisoryLockKey key) {
 		return LockRequest.of(key).scope(this.scope).waitFor(this.waitFor);
 	}
 

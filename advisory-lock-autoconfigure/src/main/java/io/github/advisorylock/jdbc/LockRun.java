@@ -23,6 +23,8 @@ import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockContextHolder;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
@@ -36,16 +38,27 @@ final class LockRun implements LockContext {
 
 	private final Hold hold;
 
+	private final RunRecord record;
+
 	private @Nullable LockContext enclosing;
 
 	/**
 	 * Create a run.
 	 * @param application what tells the runs of one application context from another's
 	 * @param hold the lock that guards the run
+	 * @param record what the ledger keeps of it
 	 */
-	LockRun(Object application, Hold hold) {
+	LockRun(Object application, Hold hold, RunRecord record) {
 		this.application = application;
 		this.hold = hold;
+		this.record = record;
+	}
+
+	/**
+	 * Create a run that is part of this one.
+	 */
+	LockRun nested() {
+		return new LockRun(this.application, this.hold, this.record);
 	}
 
 	/**
@@ -60,6 +73,34 @@ final class LockRun implements LockContext {
 			context = run.enclosing;
 		}
 		return null;
+	}
+
+	/**
+	 * Run an action unless the ledger is against it.
+	 */
+	<T extends @Nullable Object, X extends Exception> LockResult<T> runRecorded(LockCallback<T, X> action) throws X {
+		LockOutcome outcome = this.record.begin();
+		if (outcome != LockOutcome.EXECUTED) {
+			return LockResult.skipped(outcome, key());
+		}
+		T result = run(action);
+		checkNotLost();
+		this.record.complete();
+		return LockResult.executed(result);
+	}
+
+	/**
+	 * As {@link #runRecorded}, where the transaction of the run goes on after it.
+	 */
+	<T extends @Nullable Object, X extends Exception> LockResult<T> runInCallersTransaction(LockCallback<T, X> action)
+			throws X {
+		try {
+			return runRecorded(action);
+		}
+		catch (Throwable ex) {
+			this.record.fail(ex);
+			throw ex;
+		}
 	}
 
 	<T extends @Nullable Object, X extends Exception> T run(LockCallback<T, X> action) throws X {
@@ -98,9 +139,18 @@ final class LockRun implements LockContext {
 		}
 	}
 
+	/**
+	 * Work whose lock was lost on the way has not come to a good end.
+	 */
+	private void checkNotLost() {
+		if (this.hold.isLost()) {
+			throw new LockLostException(key());
+		}
+	}
+
 	@Override
 	public OptionalLong fencingToken() {
-		return OptionalLong.empty();
+		return this.record.fencingToken();
 	}
 
 }

@@ -18,6 +18,7 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -26,6 +27,7 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
@@ -62,10 +64,14 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private final boolean transactional;
 
+	private final TransactionCoverage coverage;
+
 	private final @Nullable SessionScopeStrategy sessionScope;
 
+	private final @Nullable Supplier<PostgresAdvisoryLockLedger> ledger;
+
 	/**
-	 * Create a template.
+	 * Create a template without a ledger.
 	 * @param dataSource the application's DataSource
 	 * @param transactionManager begins the transaction of a run where there is none, or
 	 * {@code null} to refuse that
@@ -78,6 +84,25 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	public PostgresAdvisoryLockTemplate(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
 			@Nullable LockSession session, String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
 			int maxHeldLocks) {
+		this(dataSource, transactionManager, session, namespace, keyFactory, waitFor, maxHeldLocks, null);
+	}
+
+	/**
+	 * Create a template.
+	 * @param dataSource the application's DataSource
+	 * @param transactionManager begins the transaction of a run where there is none, or
+	 * {@code null} to refuse that
+	 * @param session carries session locks, or {@code null} to refuse those
+	 * @param namespace the namespace for requests that do not name one
+	 * @param keyFactory makes the keys of requests that were created by name
+	 * @param waitFor how long to wait for requests that do not say so, zero to not wait
+	 * @param maxHeldLocks how many locks may be held at a time
+	 * @param ledger records runs on the same DataSource, asked for when the first one is
+	 * to be recorded, or {@code null} to refuse that
+	 */
+	public PostgresAdvisoryLockTemplate(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
+			@Nullable LockSession session, String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
+			int maxHeldLocks, @Nullable Supplier<PostgresAdvisoryLockLedger> ledger) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.notNull(keyFactory, "'keyFactory' must not be null");
@@ -87,10 +112,12 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		this.waitFor = waitFor;
 		this.holds = new LocalHolds(maxHeldLocks);
 		this.dataSource = unwrap(dataSource);
+		this.coverage = new TransactionCoverage(this.dataSource, transactionManager);
 		this.transactionScope = new TransactionScopeStrategy(this, this.holds, new TransactionLocks(this.dataSource),
-				new TransactionCoverage(this.dataSource, transactionManager), transactionManager);
+				this.coverage, transactionManager);
 		this.transactional = transactionManager != null;
 		this.sessionScope = (session != null) ? new SessionScopeStrategy(this, this.holds, session) : null;
+		this.ledger = ledger;
 	}
 
 	@Override
@@ -110,13 +137,32 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 			AdvisoryLockKey key, LockCallback<T, X> action) throws X {
-		Hold held = findHold(key);
+		LockRun enclosing = LockRun.find(this, key);
+		if (enclosing != null) {
+			enclosing.hold().checkCovers(request.mode());
+			return LockResult.executed(enclosing.nested().run(action));
+		}
+		RunRecords records = records(request, key);
+		Hold held = HoldSynchronization.findInCurrentTransaction(key, this.holds);
 		if (held != null) {
 			held.checkCovers(request.mode());
-			return LockResult.executed(new LockRun(this, held).run(action));
+			return new LockRun(this, held, records.inCallersTransaction()).runInCallersTransaction(action);
 		}
 		LockScopeStrategy strategy = (request.scope() == LockScope.SESSION) ? sessionScope(key) : this.transactionScope;
-		return strategy.execute(key, request.mode(), deadline(request), action);
+		return strategy.execute(key, request.mode(), deadline(request), records, action);
+	}
+
+	private RunRecords records(LockRequest request, AdvisoryLockKey key) {
+		if (!request.isRecorded()) {
+			return RunRecords.NONE;
+		}
+		Assert.isTrue(request.mode() == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: runs of "
+				+ "advisory lock '" + key + "' can be recorded only one after the other");
+		Assert.state(this.ledger != null, () -> "Failed to record a run of advisory lock '" + key
+				+ "': there is no ledger; do not set 'advisory-lock.ledger.enabled' to false");
+		LockScope scope = (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
+		RecordedRun run = RecordedRun.of(key, scope, request);
+		return new LedgerRunRecords(this.ledger.get().open(), this.coverage, key, run);
 	}
 
 	@Override
@@ -126,6 +172,8 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
 				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
 						+ key + "' can't be held beyond it");
+		Assert.isTrue(!request.isRecorded(), () -> "'request' must not ask for the ledger, which records work that "
+				+ "is executed: advisory lock '" + key + "' can only be held");
 		SessionScopeStrategy scope = sessionScope(key);
 		Hold hold = scope.acquire(key, request.mode(), deadline(request));
 		return (hold != null) ? Optional.of(new SessionHeldLock(hold, scope)) : Optional.empty();
@@ -159,15 +207,6 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		this.calls.whenNone(action);
 	}
 
-	/**
-	 * Find the hold that a call on this thread is covered by: that of the run which it is
-	 * part of, or one that ends with the transaction it is in.
-	 */
-	private @Nullable Hold findHold(AdvisoryLockKey key) {
-		LockRun enclosing = LockRun.find(this, key);
-		return (enclosing != null) ? enclosing.hold() : HoldSynchronization.findInCurrentTransaction(key, this.holds);
-	}
-
 	private SessionScopeStrategy sessionScope(AdvisoryLockKey key) {
 		Assert.state(this.sessionScope != null, () -> "Failed to acquire advisory lock '" + key
 				+ "' in scope SESSION: no URL is known to connect to; set 'advisory-lock.session.url'");
@@ -183,7 +222,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		return Deadline.after((requested != null) ? requested : this.waitFor);
 	}
 
-	private static DataSource unwrap(DataSource dataSource) {
+	static DataSource unwrap(DataSource dataSource) {
 		DataSource target = (dataSource instanceof TransactionAwareDataSourceProxy proxy) ? proxy.getTargetDataSource()
 				: dataSource;
 		Assert.state(target != null, "'dataSource' must have a target");

@@ -57,7 +57,7 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
-			Deadline deadline, LockCallback<T, X> action) throws X {
+			Deadline deadline, RunRecords records, LockCallback<T, X> action) throws X {
 		Hold hold = acquire(key, mode, deadline);
 		if (hold == null) {
 			return LockResult.skipped(LockOutcome.BUSY, key);
@@ -65,9 +65,9 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		if (TransactionSynchronizationManager.isSynchronizationActive()
 				&& TransactionSynchronizationManager.isActualTransactionActive()) {
 			HoldSynchronization.register(hold, this::releaseAfterTransaction);
-			return LockResult.executed(run(hold, action));
+			return run(hold, records.inCallersTransaction(), action);
 		}
-		return LockResult.executed(runAndRelease(hold, action));
+		return runAndRelease(hold, records.outsideTransaction(), action);
 	}
 
 	/**
@@ -111,15 +111,18 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		}
 	}
 
-	private <T extends @Nullable Object, X extends Exception> T runAndRelease(Hold hold, LockCallback<T, X> action)
-			throws X {
-		T result;
+	private <T extends @Nullable Object, X extends Exception> LockResult<T> runAndRelease(Hold hold, RunRecord record,
+			LockCallback<T, X> action) throws X {
+		LockResult<T> result;
 		try {
-			result = run(hold, action);
+			result = run(hold, record, action);
 		}
 		catch (Throwable ex) {
 			try {
 				releaseOrThrowIfLost(hold);
+			}
+			catch (LockLostException failure) {
+				addIfNotSaid(ex, failure);
 			}
 			catch (RuntimeException | Error failure) {
 				ex.addSuppressed(failure);
@@ -130,13 +133,31 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		return result;
 	}
 
-	private <T extends @Nullable Object, X extends Exception> T run(Hold hold, LockCallback<T, X> action) throws X {
+	private <T extends @Nullable Object, X extends Exception> LockResult<T> run(Hold hold, RunRecord record,
+			LockCallback<T, X> action) throws X {
+		try {
+			return runInterruptibly(hold, new LockRun(this.application, hold, record), action);
+		}
+		catch (Throwable ex) {
+			record.fail(ex);
+			throw ex;
+		}
+	}
+
+	private static <T extends @Nullable Object, X extends Exception> LockResult<T> runInterruptibly(Hold hold,
+			LockRun run, LockCallback<T, X> action) throws X {
 		hold.beginRun();
 		try {
-			return new LockRun(this.application, hold).run(action);
+			return run.runRecorded(action);
 		}
 		finally {
 			hold.endRun();
+		}
+	}
+
+	private static void addIfNotSaid(Throwable failure, LockLostException lost) {
+		if (!(failure instanceof LockLostException)) {
+			failure.addSuppressed(lost);
 		}
 	}
 

@@ -47,6 +47,14 @@ final class SqlState {
 	}
 
 	/**
+	 * Return whether a table or a column is missing.
+	 */
+	static boolean isUndefined(@Nullable Throwable failure) {
+		return failure instanceof SQLException ex && ("42P01".equals(ex.getSQLState())
+				|| "42703".equals(ex.getSQLState()) || "3F000".equals(ex.getSQLState()));
+	}
+
+	/**
 	 * Return whether a server refuses a connection because of what it was told: wrong
 	 * user or password, or a database that does not exist.
 	 */

@@ -54,13 +54,19 @@ final class TransactionCoverage {
 	}
 
 	void check(AdvisoryLockKey key) {
-		boolean covered = TransactionSynchronizationManager.hasResource(this.dataSource)
-				&& this.transactionManagers.stream().anyMatch(this::isInTransaction);
-		if (!covered) {
+		if (!isCovered()) {
 			throw new IllegalTransactionStateException("Failed to acquire advisory lock '" + key
 					+ "' in the current transaction: that transaction does not cover the lock's DataSource; set "
 					+ "'advisory-lock.transaction-manager' to the manager that does, or use scope SESSION");
 		}
+	}
+
+	/**
+	 * Return whether the current transaction is one on the lock's DataSource.
+	 */
+	boolean isCovered() {
+		return TransactionSynchronizationManager.hasResource(this.dataSource)
+				&& this.transactionManagers.stream().anyMatch(this::isInTransaction);
 	}
 
 	/**

@@ -56,7 +56,7 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
-			Deadline deadline, LockCallback<T, X> action) throws X {
+			Deadline deadline, RunRecords records, LockCallback<T, X> action) throws X {
 		boolean joins = TransactionSynchronizationManager.isActualTransactionActive();
 		if (joins) {
 			this.coverage.check(key);
@@ -65,14 +65,15 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 		if (hold == null) {
 			return LockResult.skipped(LockOutcome.BUSY, key);
 		}
-		return joins ? runInCallersTransaction(hold, deadline, action) : runInOwnTransaction(hold, deadline, action);
+		return joins ? runInCallersTransaction(hold, deadline, records.inCallersTransaction(), action)
+				: runInOwnTransaction(hold, deadline, records.inOwnTransaction(), action);
 	}
 
 	/**
 	 * The hold stays when this method returns, until the caller's transaction completes.
 	 */
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runInCallersTransaction(Hold hold,
-			Deadline deadline, LockCallback<T, X> action) throws X {
+			Deadline deadline, RunRecord record, LockCallback<T, X> action) throws X {
 		boolean acquired = false;
 		try {
 			HoldSynchronization.register(hold, this.holds::leave);
@@ -83,18 +84,22 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 				this.holds.leave(hold);
 			}
 		}
-		return acquired ? LockResult.executed(new LockRun(this.application, hold).run(action))
+		return acquired ? new LockRun(this.application, hold, record).runInCallersTransaction(action)
 				: LockResult.skipped(LockOutcome.BUSY, hold.key());
 	}
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runInOwnTransaction(Hold hold,
-			Deadline deadline, LockCallback<T, X> action) throws X {
+			Deadline deadline, RunRecord record, LockCallback<T, X> action) throws X {
 		try {
 			PlatformTransactionManager manager = requireTransactionManager(hold.key());
 			TransactionStatus transaction = manager.getTransaction(null);
-			LockResult<T> result = runOrRollback(manager, transaction, hold, deadline, action);
+			LockResult<T> result = runOrRollback(manager, transaction, hold, deadline, record, action);
 			manager.commit(transaction);
 			return result;
+		}
+		catch (Throwable ex) {
+			record.fail(ex);
+			throw ex;
 		}
 		finally {
 			this.holds.leave(hold);
@@ -103,13 +108,17 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runOrRollback(
 			PlatformTransactionManager transactionManager, TransactionStatus transaction, Hold hold, Deadline deadline,
-			LockCallback<T, X> action) throws X {
+			RunRecord record, LockCallback<T, X> action) throws X {
 		try {
 			if (!this.locks.acquire(hold, deadline)) {
 				transaction.setRollbackOnly();
 				return LockResult.skipped(LockOutcome.BUSY, hold.key());
 			}
-			return LockResult.executed(new LockRun(this.application, hold).run(action));
+			LockResult<T> result = new LockRun(this.application, hold, record).runRecorded(action);
+			if (!result.executed()) {
+				transaction.setRollbackOnly();
+			}
+			return result;
 		}
 		catch (Throwable ex) {
 			rollback(transactionManager, transaction, ex);

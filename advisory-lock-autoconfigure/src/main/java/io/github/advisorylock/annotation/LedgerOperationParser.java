@@ -1,0 +1,132 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.reflect.Method;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.Set;
+import java.util.function.BiFunction;
+
+import io.github.advisorylock.annotation.SingleRunnerOperationParser.InvalidAttributeException;
+import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
+import io.github.advisorylock.interceptor.CronTicks;
+import io.github.advisorylock.interceptor.LedgerOperation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.Schedules;
+import org.springframework.util.StringUtils;
+
+/**
+ * Turns the attributes of an annotation that need the ledger into what is asked of it.
+ */
+final class LedgerOperationParser {
+
+	private final LedgerUse use;
+
+	private final BiFunction<String, String, String> resolver;
+
+	/**
+	 * Create a parser.
+	 * @param use which runs are recorded
+	 * @param resolver resolves placeholders in an attribute, by its name and text
+	 */
+	LedgerOperationParser(LedgerUse use, BiFunction<String, String, String> resolver) {
+		this.use = use;
+		this.resolver = resolver;
+	}
+
+	LedgerOperation parse(SingleRunner annotation, Method method, boolean fixedKey, SingleRunnerSettings.Job job) {
+		Duration minInterval = duration("minInterval", annotation.minInterval(), job.minInterval());
+		Duration catchUp = duration("catchUp", annotation.catchUp(), job.catchUp());
+		boolean perTick = annotation.once() == Once.PER_TICK;
+		if (catchUp != null && !perTick) {
+			throw new InvalidAttributeException("catchUp", "needs attribute 'once' to be PER_TICK",
+					"Set 'once' to PER_TICK, or remove 'catchUp'.", null);
+		}
+		boolean asked = annotation.once() != Once.NONE || minInterval != null;
+		if (!asked) {
+			return (fixedKey && this.use == LedgerUse.ALWAYS) ? LedgerOperation.RECORDED : LedgerOperation.NONE;
+		}
+		checkAsked(annotation, fixedKey, perTick);
+		return new LedgerOperation(true, perTick, perTick ? ticks(method) : null, annotation.once() == Once.PER_KEY,
+				minInterval, catchUp);
+	}
+
+	private void checkAsked(SingleRunner annotation, boolean fixedKey, boolean perTick) {
+		String attribute = (annotation.once() != Once.NONE) ? "once" : "minInterval";
+		if (this.use == LedgerUse.OFF) {
+			throw new InvalidAttributeException(attribute, "needs the ledger, which is switched off",
+					"Remove 'advisory-lock.ledger.enabled', or the attribute.", null);
+		}
+		if (annotation.allowSharedKey()) {
+			throw new InvalidAttributeException(attribute,
+					"must not be set together with 'allowSharedKey': the ledger would take a run of one method for "
+							+ "one of the other",
+					"Give the method a key of its own.", null);
+		}
+		if (perTick && !fixedKey) {
+			throw new InvalidAttributeException("once", "must not be PER_TICK with an expression in 'key'",
+					"Set 'key' to a text without '#{...}'.", null);
+		}
+	}
+
+	/**
+	 * Return the ticks of the method's schedule.
+	 * @return the ticks, {@code null} if the schedule is switched off by {@code "-"}
+	 */
+	private @Nullable CronTicks ticks(Method method) {
+		Set<Scheduled> schedules = AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class,
+				Schedules.class);
+		Scheduled schedule = (schedules.size() == 1) ? schedules.iterator().next() : null;
+		String cron = (schedule != null) ? this.resolver.apply("cron", schedule.cron()) : "";
+		if (schedule == null || !StringUtils.hasText(cron)) {
+			throw new InvalidAttributeException("once",
+					"is PER_TICK, and the method does not have exactly one cron schedule",
+					"Put one @Scheduled with 'cron' on the method, or set 'once' to NONE.", null);
+		}
+		String zone = this.resolver.apply("zone", schedule.zone());
+		try {
+			return Scheduled.CRON_DISABLED.equals(cron) ? null
+					: new CronTicks(cron, StringUtils.hasText(zone) ? ZoneId.of(zone) : ZoneId.systemDefault());
+		}
+		catch (IllegalArgumentException | DateTimeException ex) {
+			throw new InvalidAttributeException("once",
+					"is PER_TICK, and the schedule of the method can't be parsed: " + ex.getMessage(),
+					"Correct 'cron' and 'zone' of @Scheduled.", ex);
+		}
+	}
+
+	private @Nullable Duration duration(String attribute, String text, @Nullable Duration override) {
+		if (override != null) {
+			return override;
+		}
+		String resolved = this.resolver.apply(attribute, text);
+		if (!StringUtils.hasText(resolved)) {
+			return null;
+		}
+		Duration duration = SingleRunnerOperationParser.parseDuration(attribute, resolved, "more than zero");
+		if (duration.isZero()) {
+			throw SingleRunnerOperationParser.invalidDuration(attribute, resolved, "more than zero", null);
+		}
+		return duration;
+	}
+
+}

@@ -1,0 +1,43 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+/**
+ * How often the work of a {@link SingleRunner} method is done.
+ *
+ * @since 0.1.0
+ */
+public enum Once {
+
+	/**
+	 * Whenever the method is called and the lock is free.
+	 */
+	NONE,
+
+	/**
+	 * Once for each planned time of the method's cron schedule, whatever the clocks of
+	 * the instances say. A run that failed does not count.
+	 */
+	PER_TICK,
+
+	/**
+	 * Once for each key, for as long as the ledger remembers it,
+	 * {@code advisory-lock.ledger.remember-keys}. A run that failed does not count.
+	 */
+	PER_KEY
+
+}

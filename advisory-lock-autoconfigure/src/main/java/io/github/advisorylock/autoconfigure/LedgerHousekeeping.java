@@ -1,0 +1,103 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Keeps the ledger from growing, on one instance at a time: every ten minutes, in small
+ * batches with a transaction each.
+ */
+final class LedgerHousekeeping implements SmartLifecycle {
+
+	private static final Log logger = LogFactory.getLog(LedgerHousekeeping.class);
+
+	private static final long PERIOD = TimeUnit.MINUTES.toSeconds(10);
+
+	private static final LockRequest LOCK = LockRequest.of("advisory-lock:ledger-housekeeping");
+
+	private final PostgresAdvisoryLockLedger ledger;
+
+	private final AdvisoryLockOperations operations;
+
+	private @Nullable ScheduledThreadPoolExecutor executor;
+
+	private @Nullable Future<?> schedule;
+
+	LedgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations) {
+		this.ledger = ledger;
+		this.operations = operations;
+	}
+
+	@Override
+	public synchronized void start() {
+		if (this.executor != null || !this.ledger.isOpen()) {
+			return;
+		}
+		this.executor = new ScheduledThreadPoolExecutor(1, (task) -> {
+			Thread thread = new Thread(task, "advisory-lock-housekeeping");
+			thread.setDaemon(true);
+			return thread;
+		});
+		this.schedule = this.executor.scheduleWithFixedDelay(this::purge, ThreadLocalRandom.current().nextLong(PERIOD),
+				PERIOD, TimeUnit.SECONDS);
+	}
+
+	@Override
+	public synchronized void stop() {
+		if (this.executor != null && this.schedule != null) {
+			this.schedule.cancel(true);
+			this.executor.shutdown();
+			this.executor = null;
+		}
+	}
+
+	@Override
+	public synchronized boolean isRunning() {
+		return this.executor != null;
+	}
+
+	/**
+	 * Forget what need not be remembered, unless another instance does.
+	 */
+	void purge() {
+		try {
+			LockResult<Boolean> more;
+			do {
+				more = this.operations.execute(LOCK, (lock) -> this.ledger.purgeBatch());
+			}
+			while (Boolean.TRUE.equals(more.value()) && !Thread.currentThread().isInterrupted());
+		}
+		catch (RuntimeException ex) {
+			logger.warn("The ledger of advisory locks could not be purged", ex);
+		}
+	}
+
+}

@@ -1,0 +1,101 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.UndeclaredThrowableException;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.interceptor.RunNow;
+import io.github.advisorylock.jdbc.LedgerMethod;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * The annotated methods of this application whose runs are recorded, and how to call them
+ * through their proxies.
+ */
+final class LedgerMethods {
+
+	private final SingleRunnerAnnotationBeanPostProcessor postProcessor;
+
+	private final BeanFactory beanFactory;
+
+	LedgerMethods(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory) {
+		this.postProcessor = postProcessor;
+		this.beanFactory = beanFactory;
+	}
+
+	List<SingleRunnerMethod> recorded() {
+		return this.postProcessor.getMethods()
+			.stream()
+			.filter((method) -> method.operation().ledger().recorded())
+			.toList();
+	}
+
+	Collection<LedgerMethod> withFixedKey() {
+		return recorded().stream().map(this::toLedgerMethod).flatMap(Collection::stream).toList();
+	}
+
+	/**
+	 * Call a method as its scheduler does.
+	 */
+	void call(SingleRunnerMethod method) {
+		Object bean = this.beanFactory.getBean(method.beanName());
+		Method invocable = AopUtils.selectInvocableMethod(method.method(), bean.getClass());
+		ReflectionUtils.makeAccessible(invocable);
+		try {
+			invocable.invoke(bean);
+		}
+		catch (InvocationTargetException ex) {
+			rethrow(ex.getTargetException());
+		}
+		catch (IllegalAccessException ex) {
+			throw new IllegalStateException("Failed to call " + method, ex);
+		}
+	}
+
+	private List<LedgerMethod> toLedgerMethod(SingleRunnerMethod method) {
+		AdvisoryLockKey key = method.fixedKey();
+		return (key != null) ? List.of(new LedgerMethod(key.namespace(), key.name(), run(method))) : List.of();
+	}
+
+	private @Nullable Supplier<LockOutcome> run(SingleRunnerMethod method) {
+		return (method.method().getParameterCount() == 0) ? () -> RunNow.of(() -> call(method)) : null;
+	}
+
+	private static void rethrow(Throwable failure) {
+		if (failure instanceof RuntimeException ex) {
+			throw ex;
+		}
+		if (failure instanceof Error ex) {
+			throw ex;
+		}
+		throw new UndeclaredThrowableException(failure);
+	}
+
+}

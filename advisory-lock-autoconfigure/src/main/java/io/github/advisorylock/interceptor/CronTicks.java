@@ -1,0 +1,157 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.time.zone.ZoneOffsetTransition;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.scheduling.support.CronExpression;
+import org.springframework.util.Assert;
+
+/**
+ * The ticks of a cron schedule: the instants it plans, which are the same on every
+ * instance, whenever and by whichever clock a timer fires.
+ *
+ * @since 0.1.0
+ */
+public final class CronTicks {
+
+	private static final Duration MOST_EARLY = Duration.ofMillis(100);
+
+	private static final Duration SHORTEST_LOOK_BACK = Duration.ofMinutes(1);
+
+	private static final Duration LONGEST_LOOK_BACK = Duration.ofDays(366 * 9L);
+
+	private final CronExpression expression;
+
+	private final ZoneId zone;
+
+	private volatile @Nullable Gap lastGap;
+
+	/**
+	 * Create ticks.
+	 * @param cron the expression, as {@code @Scheduled} has it
+	 * @param zone the zone it is meant in
+	 * @throws IllegalArgumentException if the expression can't be parsed
+	 */
+	public CronTicks(String cron, ZoneId zone) {
+		this.expression = CronExpression.parse(cron);
+		this.zone = zone;
+	}
+
+	/**
+	 * Return the tick that a call belongs to: the latest one, or the next one if that is
+	 * so near that a timer may have fired a little early (100 ms, but no more than a
+	 * quarter of the time between the two).
+	 * @param time when the call is made
+	 * @return the tick
+	 * @throws IllegalStateException if nothing was planned in the last nine years
+	 */
+	public Instant ofCallAt(Instant time) {
+		Gap gap = gap(time);
+		Duration early = Duration.between(time, gap.next);
+		boolean belongsToNext = early.compareTo(MOST_EARLY) <= 0
+				&& early.multipliedBy(4).compareTo(Duration.between(gap.last, gap.next)) <= 0;
+		return belongsToNext ? gap.next : gap.last;
+	}
+
+	/**
+	 * Return the latest tick that is not after a time.
+	 * @param time the time
+	 * @return the tick
+	 * @throws IllegalStateException if nothing was planned in the last nine years
+	 */
+	public Instant latestAt(Instant time) {
+		return gap(time).last;
+	}
+
+	/**
+	 * Return the first tick after a time.
+	 * @param time the time
+	 * @return the tick, {@code null} if none is planned
+	 */
+	public @Nullable Instant nextAfter(Instant time) {
+		ZonedDateTime next = this.expression.next(time.atZone(this.zone));
+		return (next != null) ? next.toInstant() : null;
+	}
+
+	private Gap gap(Instant time) {
+		Gap gap = this.lastGap;
+		if (gap == null || !gap.contains(time)) {
+			gap = findGap(time);
+			this.lastGap = gap;
+		}
+		return gap;
+	}
+
+	private Gap findGap(Instant time) {
+		Duration lookBack = SHORTEST_LOOK_BACK;
+		while (lookBack.compareTo(LONGEST_LOOK_BACK) <= 0) {
+			Instant tick = nextAfter(beforeRepeatedHour(time.minus(lookBack)));
+			if (tick != null && !tick.isAfter(time)) {
+				return walk(tick, time);
+			}
+			lookBack = lookBack.multipliedBy(4);
+		}
+		throw new IllegalStateException(
+				"Failed to find a tick of cron expression '" + this.expression + "' before " + time);
+	}
+
+	private Gap walk(Instant from, Instant time) {
+		Instant last = from;
+		Instant next = nextAfter(last);
+		while (next != null && !next.isAfter(time)) {
+			Assert.state(next.isAfter(last), "'next' must be after 'last'");
+			last = next;
+			next = nextAfter(last);
+		}
+		return new Gap(last, (next != null) ? next : Instant.MAX);
+	}
+
+	/**
+	 * What comes next depends on where one starts, within the hour that is there twice at
+	 * the end of summer time: everybody starts before it.
+	 */
+	private Instant beforeRepeatedHour(Instant start) {
+		ZonedDateTime local = start.atZone(this.zone);
+		ZoneOffsetTransition transition = this.zone.getRules().getTransition(local.toLocalDateTime());
+		return (transition != null && transition.isOverlap())
+				? transition.getInstant().plus(transition.getDuration()).minusSeconds(1) : start;
+	}
+
+	@Override
+	public String toString() {
+		return "'" + this.expression + "' in " + this.zone;
+	}
+
+	/**
+	 * The time from one tick to the next.
+	 */
+	private record Gap(Instant last, Instant next) {
+
+		private boolean contains(Instant time) {
+			return !time.isBefore(this.last) && time.isBefore(this.next);
+		}
+
+	}
+
+}

@@ -1,0 +1,82 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import io.github.advisorylock.LockRequest;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * What is asked of the ledger for the calls of one method.
+ *
+ * @param recorded whether runs are recorded
+ * @param oncePerTick whether there is one run for each tick
+ * @param ticks the ticks, {@code null} while the method has no schedule
+ * @param oncePerKey whether there is one run for each key
+ * @param minInterval the time from the start of a run to that of the next, {@code null}
+ * if any will do
+ * @param catchUp how old a tick may be to be run when an instance comes up, {@code null}
+ * if none is
+ * @since 0.1.0
+ */
+public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable CronTicks ticks, boolean oncePerKey,
+		@Nullable Duration minInterval, @Nullable Duration catchUp) {
+
+	/**
+	 * Asks nothing.
+	 */
+	public static final LedgerOperation NONE = new LedgerOperation(false, false, null, false, null, null);
+
+	/**
+	 * Asks for runs to be recorded.
+	 */
+	public static final LedgerOperation RECORDED = new LedgerOperation(true, false, null, false, null, null);
+
+	/**
+	 * Return whether the ledger has a say in whether a call runs, but for a pause.
+	 * @return {@code true} if any attribute needs the ledger
+	 */
+	public boolean decides() {
+		return this.oncePerTick || this.oncePerKey || this.minInterval != null;
+	}
+
+	LockRequest apply(LockRequest request) {
+		LockRequest applied = this.recorded ? request.recorded() : request;
+		applied = (this.minInterval != null) ? applied.minInterval(this.minInterval) : applied;
+		applied = this.oncePerKey ? applied.oncePerKey() : applied;
+		return this.oncePerTick ? applied.oncePerTick(tick()) : applied;
+	}
+
+	/**
+	 * As {@link #apply}, for a run that an operator asked for.
+	 */
+	LockRequest applyNow(LockRequest request) {
+		LockRequest applied = this.recorded ? request.recorded() : request;
+		return this.oncePerKey ? applied.oncePerKey() : applied;
+	}
+
+	private Instant tick() {
+		Assert.state(this.ticks != null,
+				"Failed to run once per tick: the schedule of the method is switched off on this instance");
+		return this.ticks.ofCallAt(Instant.now());
+	}
+
+}

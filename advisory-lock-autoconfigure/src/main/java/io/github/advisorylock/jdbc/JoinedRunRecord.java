@@ -1,0 +1,108 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.util.HashSet;
+import java.util.OptionalLong;
+import java.util.Set;
+
+import io.github.advisorylock.LockOutcome;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Records a run in a transaction of somebody else: row and effect commit together, or the
+ * run has failed, whatever became of the work.
+ */
+final class JoinedRunRecord implements RunRecord, TransactionSynchronization {
+
+	private static final Log logger = LogFactory.getLog(JoinedRunRecord.class);
+
+	private final LedgerRuns runs;
+
+	private final Set<Object> youngerSavepoints = new HashSet<>();
+
+	private RecordedRun run;
+
+	private boolean completed;
+
+	private @Nullable String error;
+
+	JoinedRunRecord(LedgerRuns runs, RecordedRun run) {
+		this.runs = runs;
+		this.run = run;
+	}
+
+	@Override
+	public LockOutcome begin() {
+		this.run = this.runs.decide(this.run);
+		if (this.run.begun()) {
+			TransactionSynchronizationManager.registerSynchronization(this);
+		}
+		return this.run.decision().outcome();
+	}
+
+	@Override
+	public void complete() {
+		this.runs.complete(this.run);
+		this.completed = true;
+	}
+
+	@Override
+	public void fail(Throwable failure) {
+		this.error = LedgerRuns.firstLine(failure);
+	}
+
+	@Override
+	public OptionalLong fencingToken() {
+		return this.run.fencingToken();
+	}
+
+	@Override
+	public void savepoint(Object savepoint) {
+		this.youngerSavepoints.add(savepoint);
+	}
+
+	@Override
+	public void savepointRollback(Object savepoint) {
+		if (!this.youngerSavepoints.contains(savepoint)) {
+			this.completed = false;
+			this.error = (this.error != null) ? this.error : "Rolled back to a savepoint before the run";
+		}
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		if (status == STATUS_COMMITTED && this.completed) {
+			return;
+		}
+		String error = (this.error != null) ? this.error : "The transaction that the run was part of was not committed";
+		try {
+			this.runs.failAfterCompletion(this.run, error);
+		}
+		catch (RuntimeException ex) {
+			logger.warn(
+					"The failed run of advisory lock '" + this.run.key() + "' could not be recorded (" + error + ")",
+					ex);
+		}
+	}
+
+}

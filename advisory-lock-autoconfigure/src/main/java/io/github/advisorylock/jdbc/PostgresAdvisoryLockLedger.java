@@ -1,0 +1,263 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.Array;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockLedger;
+import io.github.advisorylock.LedgerJob;
+import io.github.advisorylock.LedgerRun;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.RunOutcome;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.Assert;
+
+/**
+ * {@link AdvisoryLockLedger} in tables of the database that has the locks. Does not touch
+ * that database before it is opened, by the first run that is to be recorded or by the
+ * first question.
+ *
+ * @since 0.1.0
+ */
+public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
+
+	private static final Log logger = LogFactory.getLog(PostgresAdvisoryLockLedger.class);
+
+	private static final int BATCH = 500;
+
+	private final LedgerSettings settings;
+
+	private final String defaultNamespace;
+
+	private final Supplier<? extends Collection<LedgerMethod>> methods;
+
+	private final PostgresLedgerStatements statements;
+
+	private final LedgerSchema schema;
+
+	private final LedgerConnections connections;
+
+	private final LedgerRuns runs;
+
+	private final JdbcOperations jdbc;
+
+	private final ReentrantLock opening = new ReentrantLock();
+
+	private volatile boolean open;
+
+	/**
+	 * Create a ledger.
+	 * @param dataSource the DataSource that has the locks
+	 * @param settings how the ledger is kept
+	 * @param defaultNamespace the namespace of keys that no method has
+	 * @param instance the name of this instance, for the history
+	 * @param methods the methods of this application with a key of their own; asked for
+	 * each time
+	 */
+	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
+			String instance, Supplier<? extends Collection<LedgerMethod>> methods) {
+		Assert.notNull(dataSource, "'dataSource' must not be null");
+		Assert.notNull(settings, "'settings' must not be null");
+		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
+		this.settings = settings;
+		this.defaultNamespace = defaultNamespace;
+		this.methods = methods;
+		this.statements = new PostgresLedgerStatements(settings.tablePrefix());
+		this.schema = new LedgerSchema(target, settings, this.statements);
+		this.connections = new LedgerConnections(target);
+		this.runs = new LedgerRuns(target, this.connections, this.statements, instance);
+		this.jdbc = new JdbcTemplate(target);
+	}
+
+	/**
+	 * Create the tables if that is wanted, check them, and add the jobs of this
+	 * application that are not known yet.
+	 * @throws LedgerSchemaException if tables or columns are missing
+	 */
+	public void prepare() {
+		this.schema.prepare();
+		Collection<LedgerMethod> methods = this.methods.get();
+		if (!methods.isEmpty()) {
+			this.connections
+				.apart((apart) -> apart.execute(this.statements.register(), (PreparedStatement statement) -> {
+					bindMethods(statement, methods);
+					return statement.executeUpdate();
+				}));
+		}
+		this.open = true;
+	}
+
+	/**
+	 * Return whether the ledger is in use.
+	 * @return {@code false} as long as nothing was recorded or asked
+	 */
+	public boolean isOpen() {
+		return this.open;
+	}
+
+	LedgerRuns open() {
+		if (!this.open) {
+			this.opening.lock();
+			try {
+				if (!this.open) {
+					prepare();
+				}
+			}
+			finally {
+				this.opening.unlock();
+			}
+		}
+		return this.runs;
+	}
+
+	@Override
+	public List<LedgerJob> jobs() {
+		open();
+		return this.jdbc.query(this.statements.jobs(), (row, number) -> job(row));
+	}
+
+	@Override
+	public Optional<LedgerJob> job(String key) {
+		open();
+		return this.jdbc.query(this.statements.job(), (row, number) -> job(row), namespace(key), key)
+			.stream()
+			.findFirst();
+	}
+
+	@Override
+	public List<LedgerRun> runs(String key, int limit) {
+		open();
+		return this.jdbc.query(this.statements.runs(), (row, number) -> run(row), namespace(key), key, limit);
+	}
+
+	@Override
+	public void pause(String key, String by) {
+		Assert.hasText(by, "'by' must not be empty");
+		open();
+		String namespace = namespace(key);
+		int paused = update(this.statements.pause(), by, namespace, key, namespace, key);
+		Assert.isTrue(paused == 1, () -> "Failed to pause '" + key + "': the ledger has no job of that key");
+		logger.info("'" + key + "' was paused by " + by);
+	}
+
+	@Override
+	public void resume(String key, String by) {
+		Assert.hasText(by, "'by' must not be empty");
+		open();
+		int resumed = update(this.statements.resume(), namespace(key), key);
+		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + key + "': the ledger has no job of that key");
+		logger.info("'" + key + "' was resumed by " + by);
+	}
+
+	@Override
+	public LockOutcome runNow(String key, String by) {
+		Assert.hasText(by, "'by' must not be empty");
+		Supplier<LockOutcome> run = method(key).map(LedgerMethod::run).orElse(null);
+		Assert.isTrue(run != null, () -> "Failed to run '" + key
+				+ "' now: this instance has no method of that key that takes no arguments");
+		logger.info("'" + key + "' is run now for " + by);
+		return run.get();
+	}
+
+	/**
+	 * Forget some of what need not be remembered any more, in the current transaction.
+	 * @return whether there may be more
+	 */
+	public boolean purgeBatch() {
+		open();
+		long remembered = Micros.of(this.settings.rememberKeys());
+		int completions = this.jdbc.update(this.statements.purgeCompletions(), remembered, BATCH);
+		int oldRuns = this.jdbc.update(this.statements.purgeOldRuns(), BATCH, Micros.of(this.settings.keepRunsFor()));
+		int manyRuns = this.jdbc.update(this.statements.purgeManyRuns(), this.settings.keepRunsOfKey(), BATCH);
+		int jobs = this.jdbc.execute(this.statements.purgeJobs(), (PreparedStatement statement) -> {
+			int next = bindMethods(statement, this.methods.get());
+			statement.setLong(next++, remembered);
+			statement.setInt(next, BATCH);
+			return statement.executeUpdate();
+		});
+		return completions == BATCH || oldRuns == BATCH || manyRuns == BATCH || jobs == BATCH;
+	}
+
+	private int update(String sql, Object... parameters) {
+		return this.connections.apart((apart) -> apart.update(sql, parameters));
+	}
+
+	private Optional<LedgerMethod> method(String key) {
+		return this.methods.get().stream().filter((method) -> method.key().equals(key)).findFirst();
+	}
+
+	private String namespace(String key) {
+		return method(key).map(LedgerMethod::namespace).orElse(this.defaultNamespace);
+	}
+
+	private static int bindMethods(PreparedStatement statement, Collection<LedgerMethod> methods) throws SQLException {
+		statement.setArray(1, array(statement, methods, LedgerMethod::namespace));
+		statement.setArray(2, array(statement, methods, LedgerMethod::key));
+		return 3;
+	}
+
+	private static Array array(PreparedStatement statement, Collection<LedgerMethod> methods,
+			Function<LedgerMethod, String> element) throws SQLException {
+		return statement.getConnection().createArrayOf("varchar", methods.stream().map(element).toArray());
+	}
+
+	private static LedgerJob job(ResultSet row) throws SQLException {
+		Instant firstSeenAt = instant(row, "first_seen_at");
+		Assert.state(firstSeenAt != null, "'first_seen_at' must not be null");
+		return new LedgerJob(row.getString("namespace"), row.getString("key"), firstSeenAt, instant(row, "last_tick"),
+				instant(row, "last_started_at"), instant(row, "last_finished_at"),
+				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
+				instant(row, "paused_at"), row.getString("paused_by"));
+	}
+
+	private static LedgerRun run(ResultSet row) throws SQLException {
+		Instant startedAt = instant(row, "started_at");
+		Assert.state(startedAt != null, "'started_at' must not be null");
+		return new LedgerRun(row.getLong("id"), row.getString("namespace"), row.getString("key"), instant(row, "tick"),
+				LockScope.valueOf(row.getString("scope")), row.getString("instance"), row.getLong("fencing_token"),
+				startedAt, instant(row, "finished_at"), outcome(row.getString("outcome")), row.getString("error"));
+	}
+
+	private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+		OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+		return (time != null) ? time.toInstant() : null;
+	}
+
+	private static @Nullable RunOutcome outcome(@Nullable String name) {
+		return (name != null) ? RunOutcome.valueOf(name) : null;
+	}
+
+}

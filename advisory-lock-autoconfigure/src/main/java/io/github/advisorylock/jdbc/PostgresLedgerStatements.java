@@ -1,0 +1,335 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+/**
+ * The SQL of the ledger. What is bound, and in which order, is said at each statement;
+ * {@code null} is bound for a tick, an interval or a completed key that does not matter.
+ * <p>
+ * Whoever sends {@link #decide()} or {@link #begin()} holds the lock of the key, and a
+ * statement of its own sees what the last holder committed. The guards in
+ * {@link #complete()} decide once more, in the statement that writes: what a snapshot
+ * older than the lock let through fails there. A skip writes nothing.
+ */
+final class PostgresLedgerStatements {
+
+	private static final String DECISION = """
+			WITH known AS (
+			  SELECT j.last_tick, j.last_started_at, j.paused_at FROM {job} j WHERE j.namespace = ? AND j.key = ?
+			), decision AS MATERIALIZED (
+			  SELECT CASE
+			    WHEN EXISTS (SELECT FROM known k WHERE k.paused_at IS NOT NULL) THEN 'PAUSED'
+			    WHEN EXISTS (SELECT FROM known k WHERE k.last_tick >= CAST(? AS timestamptz)) THEN 'ALREADY_RAN'
+			    WHEN EXISTS (SELECT FROM {completion} c WHERE c.namespace = ? AND c.key = ?) THEN 'ALREADY_RAN'
+			    WHEN EXISTS (SELECT FROM known k WHERE k.last_started_at
+			      > pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond') THEN 'TOO_SOON'
+			    ELSE 'EXECUTED' END AS outcome
+			)
+			""";
+
+	/**
+	 * The last run of the key, where it did not come to its end: its instance is gone, or
+	 * it would hold the lock.
+	 */
+	private static final String ABANDON = """
+			abandoned AS (
+			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED'
+			  WHERE r.namespace = ? AND r.key = ? AND r.finished_at IS NULL AND r.fencing_token = (
+			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = r.namespace AND p.key = r.key)
+			""";
+
+	private final String tablePrefix;
+
+	private final String decide;
+
+	private final String begin;
+
+	private final String end;
+
+	private final String complete;
+
+	private final String fail;
+
+	PostgresLedgerStatements(String tablePrefix) {
+		this.tablePrefix = tablePrefix;
+		this.decide = name(DECISION + """
+				SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN pg_catalog.nextval('{token}') END,
+				  pg_catalog.clock_timestamp()
+				FROM decision d; SET LOCAL advisory_lock.snapshot = 'released'
+				""");
+		this.begin = name(DECISION + """
+				, token AS MATERIALIZED (
+				  SELECT pg_catalog.nextval('{token}') AS fencing_token, pg_catalog.clock_timestamp() AS started_at
+				  FROM decision d WHERE d.outcome = 'EXECUTED'
+				),
+				""" + ABANDON
+				+ """
+						    AND EXISTS (SELECT FROM token) RETURNING r.finished_at, r.outcome
+						), started AS (
+						  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at)
+						  SELECT ?, ?, CAST(? AS timestamptz), ?, ?, t.fencing_token, t.started_at FROM token t
+						), recorded AS (
+						  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome)
+						  SELECT ?, ?, t.started_at, t.fencing_token, a.finished_at, a.outcome
+						  FROM token t LEFT JOIN abandoned a ON true WHERE ?
+						  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
+						    fencing_token = excluded.fencing_token,
+						    last_finished_at = coalesce(excluded.last_finished_at, j.last_finished_at),
+						    last_outcome = coalesce(excluded.last_outcome, j.last_outcome)
+						)
+						SELECT d.outcome, (SELECT t.fencing_token FROM token t), (SELECT t.started_at FROM token t)
+						FROM decision d
+						""");
+		this.end = name("""
+				WITH ended AS (
+				  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = ?, error = ?
+				  WHERE r.namespace = ? AND r.key = ? AND r.fencing_token = ? AND r.finished_at IS NULL RETURNING r.*
+				), completed AS (
+				  INSERT INTO {completion} (namespace, key)
+				  SELECT e.namespace, e.key FROM ended e WHERE ? AND e.outcome = 'EXECUTED' ON CONFLICT DO NOTHING
+				), recorded AS (
+				  UPDATE {job} j SET last_finished_at = e.finished_at, last_outcome = e.outcome,
+				    last_tick = CASE WHEN e.outcome = 'EXECUTED' THEN greatest(j.last_tick, e.tick) ELSE j.last_tick END
+				  FROM ended e WHERE j.namespace = e.namespace AND j.key = e.key AND j.fencing_token = e.fencing_token
+				)
+				SELECT count(*) FROM ended
+				""");
+		this.complete = name(
+				"""
+						WITH ended AS (
+						  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome)
+						  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'EXECUTED') RETURNING *
+						),
+						"""
+						+ ABANDON
+						+ """
+								), completed AS (
+								  INSERT INTO {completion} (namespace, key)
+								  SELECT e.namespace, e.key FROM ended e WHERE ? ON CONFLICT DO NOTHING RETURNING 1
+								), recorded AS (
+								  INSERT INTO {job} AS j
+								    (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token)
+								  SELECT e.namespace, e.key, e.tick, e.started_at, e.finished_at, e.outcome, e.fencing_token
+								  FROM ended e WHERE ?
+								  ON CONFLICT (namespace, key) DO UPDATE SET last_tick = coalesce(excluded.last_tick, j.last_tick),
+								    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
+								    last_outcome = excluded.last_outcome, fencing_token = excluded.fencing_token
+								  WHERE excluded.last_tick IS NULL OR j.last_tick IS NULL OR j.last_tick < excluded.last_tick
+								  RETURNING 1
+								)
+								SELECT (SELECT count(*) FROM completed), (SELECT count(*) FROM recorded)
+								""");
+		this.fail = name("""
+				WITH ended AS (
+				  INSERT INTO {run}
+				    (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome, error)
+				  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'FAILED', ?)
+				  ON CONFLICT (namespace, key, fencing_token) DO NOTHING RETURNING *
+				)
+				INSERT INTO {job} AS j (namespace, key, last_started_at, last_finished_at, last_outcome, fencing_token)
+				SELECT e.namespace, e.key, e.started_at, e.finished_at, e.outcome, e.fencing_token FROM ended e WHERE ?
+				ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
+				  last_finished_at = excluded.last_finished_at, last_outcome = excluded.last_outcome,
+				  fencing_token = excluded.fencing_token
+				WHERE j.fencing_token IS NULL OR j.fencing_token < excluded.fencing_token
+				""");
+	}
+
+	/**
+	 * Decide whether a run goes on, in the transaction of the work, and give it its
+	 * token. Binds namespace, key, tick, namespace and key that must not be completed,
+	 * interval in microseconds; answers outcome, token and time. Leaves no snapshot open.
+	 */
+	String decide() {
+		return this.decide;
+	}
+
+	/**
+	 * Decide, and write the start of a run. Binds what {@link #decide()} does; namespace
+	 * and key; namespace, key, tick, scope and instance; namespace, key and whether the
+	 * job is kept. Answers what {@link #decide()} does.
+	 */
+	String begin() {
+		return this.begin;
+	}
+
+	/**
+	 * Write the end of a run that was begun. Binds outcome and error; namespace, key and
+	 * token; whether the key is completed. Answers 0 if it was ended by somebody else.
+	 */
+	String end() {
+		return this.end;
+	}
+
+	/**
+	 * Write a run that is about to commit. Binds namespace, key, tick, scope, instance,
+	 * token and start; namespace and key; whether the key is completed, and whether the
+	 * job is kept. Answers 0 where that was done by somebody else.
+	 */
+	String complete() {
+		return this.complete;
+	}
+
+	/**
+	 * Write a run that was rolled back. Binds namespace, key, tick, scope, instance,
+	 * token, start and error; whether the job is kept.
+	 */
+	String fail() {
+		return this.fail;
+	}
+
+	/**
+	 * Add jobs that are not there yet. Binds an array of namespaces and one of keys.
+	 */
+	String register() {
+		return name(
+				"""
+						INSERT INTO {job} (namespace, key)
+						SELECT n.namespace, n.key FROM pg_catalog.unnest(CAST(? AS varchar[]), CAST(? AS varchar[])) n (namespace, key)
+						WHERE NOT EXISTS (SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.key = n.key)
+						ON CONFLICT DO NOTHING
+						""");
+	}
+
+	String jobs() {
+		return name("SELECT * FROM {job} j ORDER BY j.namespace, j.key");
+	}
+
+	/**
+	 * Binds namespace and key.
+	 */
+	String job() {
+		return name("SELECT * FROM {job} j WHERE j.namespace = ? AND j.key = ?");
+	}
+
+	/**
+	 * Binds namespace, key and the largest number of rows.
+	 */
+	String runs() {
+		return name("SELECT * FROM {run} r WHERE r.namespace = ? AND r.key = ? ORDER BY r.fencing_token DESC LIMIT ?");
+	}
+
+	/**
+	 * Binds who, namespace and key, twice the latter.
+	 */
+	String pause() {
+		return name(
+				"""
+						INSERT INTO {job} AS j (namespace, key, paused_at, paused_by)
+						SELECT k.namespace, k.key, pg_catalog.clock_timestamp(), ? FROM (
+						  SELECT o.namespace, o.key FROM {job} o WHERE o.namespace = ? AND o.key = ?
+						  UNION SELECT r.namespace, r.key FROM {run} r WHERE r.namespace = ? AND r.key = ?) k
+						ON CONFLICT (namespace, key) DO UPDATE SET
+						  paused_at = coalesce(j.paused_at, excluded.paused_at), paused_by = coalesce(j.paused_by, excluded.paused_by)
+						""");
+	}
+
+	/**
+	 * Binds namespace and key.
+	 */
+	String resume() {
+		return name("UPDATE {job} j SET paused_at = NULL, paused_by = NULL WHERE j.namespace = ? AND j.key = ?");
+	}
+
+	/**
+	 * Forget completed keys. Binds their age in microseconds and the size of a batch.
+	 */
+	String purgeCompletions() {
+		return name("""
+				DELETE FROM {completion} c USING (
+				  SELECT o.namespace, o.key FROM {completion} o
+				  WHERE o.completed_at < pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
+				  ORDER BY o.completed_at LIMIT ?) old
+				WHERE c.namespace = old.namespace AND c.key = old.key
+				""");
+	}
+
+	/**
+	 * Forget the oldest runs. Binds the size of a batch and their age in microseconds.
+	 */
+	String purgeOldRuns() {
+		return name("""
+				DELETE FROM {run} r USING (SELECT o.id FROM {run} o ORDER BY o.id LIMIT ?) old
+				WHERE r.id = old.id AND r.finished_at IS NOT NULL
+				  AND r.started_at < pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
+				""");
+	}
+
+	/**
+	 * Forget runs of keys that have many. Binds how many to keep and the size of a batch.
+	 */
+	String purgeManyRuns() {
+		return name("""
+				DELETE FROM {run} r USING (
+				  SELECT n.id FROM (SELECT o.id, pg_catalog.row_number() OVER (
+				    PARTITION BY o.namespace, o.key ORDER BY o.fencing_token DESC) AS position FROM {run} o) n
+				  WHERE n.position > ? LIMIT ?) old
+				WHERE r.id = old.id AND r.finished_at IS NOT NULL
+				""");
+	}
+
+	/**
+	 * Forget jobs that are neither registered nor paused and have no tick: keys with
+	 * arguments. Binds an array of registered namespaces and one of keys, age in
+	 * microseconds and the size of a batch.
+	 */
+	String purgeJobs() {
+		return name("""
+				DELETE FROM {job} j USING (
+				  SELECT o.namespace, o.key FROM {job} o
+				  WHERE o.last_tick IS NULL AND o.paused_at IS NULL AND NOT EXISTS (
+				    SELECT FROM pg_catalog.unnest(CAST(? AS varchar[]), CAST(? AS varchar[])) n (namespace, key)
+				    WHERE n.namespace = o.namespace AND n.key = o.key)
+				  AND o.last_started_at < pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
+				  LIMIT ?) old
+				WHERE j.namespace = old.namespace AND j.key = old.key
+				""");
+	}
+
+	/**
+	 * Ask whether all tables are there.
+	 */
+	String exists() {
+		return name(
+				"""
+						SELECT pg_catalog.to_regclass('{job}') IS NOT NULL AND pg_catalog.to_regclass('{run}') IS NOT NULL
+						  AND pg_catalog.to_regclass('{completion}') IS NOT NULL AND pg_catalog.to_regclass('{token}') IS NOT NULL
+						""");
+	}
+
+	/**
+	 * Use all tables and columns, and read nothing.
+	 */
+	String[] check() {
+		return new String[] { name("""
+				SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
+				  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by FROM {job} j LIMIT 0
+				"""), name("""
+				SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
+				  r.finished_at, r.outcome, r.error FROM {run} r LIMIT 0
+				"""), name("SELECT c.namespace, c.key, c.completed_at FROM {completion} c LIMIT 0"),
+				name("SELECT t.last_value FROM {token} t LIMIT 0") };
+	}
+
+	private String name(String sql) {
+		return sql.replace("{job}", this.tablePrefix + "job")
+			.replace("{run}", this.tablePrefix + "run")
+			.replace("{completion}", this.tablePrefix + "completion")
+			.replace("{token}", this.tablePrefix + "fencing_token");
+	}
+
+}

@@ -1,0 +1,99 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.OptionalLong;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run in the words of the ledger: what is asked of it, and what it decided.
+ *
+ * @param namespace the namespace of the key
+ * @param key the name of the key
+ * @param scope how long the lock lives
+ * @param tick the planned time it runs for
+ * @param oncePerKey whether the key is completed by it
+ * @param minInterval the time to leave after the start of the last run
+ * @param decision what the ledger said
+ */
+record RecordedRun(String namespace, String key, LockScope scope, @Nullable Instant tick, boolean oncePerKey,
+		@Nullable Duration minInterval, Decision decision) {
+
+	private static final int LONGEST_KEY = 512;
+
+	private static final int LONGEST_NAMESPACE = 255;
+
+	/**
+	 * Describe a run that nothing is decided about yet.
+	 * @throws IllegalArgumentException if the ledger has no room for its key
+	 */
+	static RecordedRun of(AdvisoryLockKey key, LockScope scope, LockRequest request) {
+		checkLength(key, "namespace", key.namespace(), LONGEST_NAMESPACE);
+		checkLength(key, "key", key.name(), LONGEST_KEY);
+		return new RecordedRun(key.namespace(), key.name(), scope, request.tick(), request.isOncePerKey(),
+				request.minInterval(), Decision.NONE);
+	}
+
+	RecordedRun with(Decision decision) {
+		return new RecordedRun(this.namespace, this.key, this.scope, this.tick, this.oncePerKey, this.minInterval,
+				decision);
+	}
+
+	/**
+	 * Return whether the run leaves something behind in the row of its job. One of many
+	 * keys that run once has no use for that.
+	 */
+	boolean keepsJob() {
+		return !this.oncePerKey || this.minInterval != null;
+	}
+
+	boolean begun() {
+		return this.decision.token != null;
+	}
+
+	OptionalLong fencingToken() {
+		return (this.decision.token != null) ? OptionalLong.of(this.decision.token) : OptionalLong.empty();
+	}
+
+	static void checkLength(AdvisoryLockKey key, String what, String text, int longest) {
+		if (text.codePointCount(0, text.length()) > longest || text.indexOf('\0') >= 0) {
+			throw new IllegalArgumentException("Failed to record runs of advisory lock '" + key + "': the ledger "
+					+ "has room for a " + what + " of " + longest + " characters, none of them NUL");
+		}
+	}
+
+	/**
+	 * What the ledger decided about a run.
+	 *
+	 * @param outcome {@link LockOutcome#EXECUTED} to go on, else why not
+	 * @param token the fencing token of a run that goes on
+	 * @param startedAt when it started
+	 */
+	record Decision(LockOutcome outcome, @Nullable Long token, @Nullable Instant startedAt) {
+
+		private static final Decision NONE = new Decision(LockOutcome.EXECUTED, null, null);
+
+	}
+
+}

@@ -1,0 +1,109 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LedgerRun;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.RunOutcome;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for runs that are recorded by {@link PostgresAdvisoryLockTemplate} in
+ * {@link PostgresAdvisoryLockLedger}.
+ */
+class LedgerTests extends AbstractLockTests {
+
+	private static final Instant TICK = Instant.parse("2026-03-01T03:00:00Z");
+
+	private PostgresAdvisoryLockLedger ledger;
+
+	@BeforeEach
+	void createLedger() {
+		LedgerSettings settings = new LedgerSettings("ledger_tests_", true, Duration.ofDays(30), 1000,
+				Duration.ofDays(7));
+		this.ledger = new PostgresAdvisoryLockLedger(this.pool, settings, NAMESPACE, "host:1", List::of);
+		LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), NAMESPACE,
+				LockSessionSettings.DEFAULT, this.events::add);
+		this.sessions.add(session);
+		this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
+				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, () -> this.ledger);
+		this.ledger.prepare();
+		for (String table : List.of("job", "run", "completion")) {
+			this.jdbc.update("DELETE FROM ledger_tests_" + table);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void tickRunsOnceAndOlderOneNotAtAll(LockScope scope) {
+		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(execute(scope, TICK.minusSeconds(1))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(execute(scope, TICK.plusSeconds(1))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(this.ledger.runs("job", 10)).extracting(LedgerRun::tick).containsExactly(TICK.plusSeconds(1), TICK);
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void failedRunIsRecordedAndDoesNotUseTickUp(LockScope scope) {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.template.execute(request(scope).oncePerTick(TICK), (lock) -> {
+				throw new IllegalStateException("first\nsecond");
+			}))
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
+		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(this.ledger.runs("job", 10)).extracting(LedgerRun::outcome)
+			.containsExactly(RunOutcome.EXECUTED, RunOutcome.FAILED);
+		assertThat(this.ledger.runs("job", 10).get(1).error()).isEqualTo("java.lang.IllegalStateException: first");
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void keyRunsOnceAndIsPausedAndLeavesAnInterval(LockScope scope) {
+		LockRequest once = request(scope).oncePerKey();
+		assertThat(this.template.execute(once, (lock) -> lock.fencingToken().getAsLong()).executed()).isTrue();
+		assertThat(this.template.execute(once, (lock) -> 1).outcome()).isEqualTo(LockOutcome.ALREADY_RAN);
+		LockRequest seldom = request(scope).minInterval(Duration.ofMinutes(10));
+		assertThat(this.template.execute(seldom, (lock) -> 1).outcome()).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(this.template.execute(seldom, (lock) -> 1).outcome()).isEqualTo(LockOutcome.TOO_SOON);
+		this.ledger.pause("job", "me");
+		assertThat(this.template.execute(request(scope).recorded(), (lock) -> 1).outcome())
+			.isEqualTo(LockOutcome.PAUSED);
+		this.ledger.resume("job", "me");
+		assertThat(this.template.execute(request(scope).recorded(), (lock) -> 1).executed()).isTrue();
+	}
+
+	private LockOutcome execute(LockScope scope, Instant tick) {
+		return this.template.execute(request(scope).oncePerTick(tick), (lock) -> 1).outcome();
+	}
+
+}
