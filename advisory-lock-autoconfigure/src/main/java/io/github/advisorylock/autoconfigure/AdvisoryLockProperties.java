@@ -258,7 +258,7 @@ public class AdvisoryLockProperties {
 		/**
 		 * What the names of the tables start with. May name a schema, with a dot.
 		 */
-		private String tablePrefix = LedgerSettings.DEFAULT_TABLE_PREFIX;
+		private String tablePrefix = "advisory_lock_";
 
 		/**
 		 * Time for which a completed key is remembered.

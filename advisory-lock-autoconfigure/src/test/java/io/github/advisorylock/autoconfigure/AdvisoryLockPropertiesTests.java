@@ -128,8 +128,17 @@ class AdvisoryLockPropertiesTests {
 		assertThat(defaultOf("advisory-lock.session.when-lost"))
 			.isEqualTo(session.getWhenLost().name().toLowerCase(Locale.ROOT));
 		assertThat(session.toSettings()).isEqualTo(LockSessionSettings.DEFAULT);
+		AdvisoryLockProperties.Ledger ledger = properties.getLedger();
+		assertThat(defaultOf("advisory-lock.ledger.initialize-schema"))
+			.isEqualTo(ledger.getInitializeSchema().name().toLowerCase(Locale.ROOT));
+		assertThat(defaultOf("advisory-lock.ledger.table-prefix")).isEqualTo(ledger.getTablePrefix());
+		assertThat(defaultOf("advisory-lock.ledger.remember-keys")).isEqualTo(ledger.getRememberKeys().toDays() + "d");
+		assertThat(defaultOf("advisory-lock.ledger.keep-runs.age"))
+			.isEqualTo(ledger.getKeepRuns().getAge().toDays() + "d");
+		assertThat(((Number) defaultOf("advisory-lock.ledger.keep-runs.count")).intValue())
+			.isEqualTo(ledger.getKeepRuns().getCount());
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue")))
-			.hasSize(7 + DoctorCheck.values().length);
+			.hasSize(12 + DoctorCheck.values().length);
 	}
 
 	private static Object defaultOf(String name) {

@@ -25,6 +25,7 @@ import java.util.Set;
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
+import io.github.advisorylock.jdbc.LedgerSchemaException;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
@@ -40,6 +41,7 @@ import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.MutablePropertySources;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.ClassPathResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,11 +61,18 @@ final class CodeBlockCheck {
 		switch (block.language()) {
 			case "java" -> assertThat(SnippetCompiler.compile(block.text())).as(block.toString()).isEmpty();
 			case "yaml" -> checkYaml(block);
-			case "sql" -> TestPostgres.execute(block.text());
+			case "sql" -> {
+				TestPostgres.execute(ledgerTables());
+				TestPostgres.execute(block.text());
+			}
 			case "xml" -> checkXml(block);
 			case "shell" -> assertThat(block.text().lines()).allSatisfy(CodeBlockCheck::checkCommand);
 			default -> throw new AssertionError("No check for the language of " + block);
 		}
+	}
+
+	private static String ledgerTables() throws IOException {
+		return new ClassPathResource(LedgerSchemaException.LOCATION).getContentAsString(StandardCharsets.UTF_8);
 	}
 
 	private static void checkYaml(CodeBlock block) throws IOException {

@@ -61,7 +61,7 @@ class ReadmeTests {
 	@Test
 	void propertyTableListsEachPropertyWithItsDefault() {
 		Map<String, String> rows = new TreeMap<>();
-		PROPERTY_ROW.matcher(readme())
+		PROPERTY_ROW.matcher(readme() + Documentation.read(Path.of("docs/doctor.md")))
 			.results()
 			.forEach((row) -> rows.put(row.group(1), (row.group(2) != null) ? row.group(2) : ""));
 		Map<String, String> expected = ConfigurationMetadata.defaults();
