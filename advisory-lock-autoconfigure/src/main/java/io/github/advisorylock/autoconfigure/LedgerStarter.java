@@ -16,8 +16,10 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 
+import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import org.apache.commons.logging.Log;
@@ -53,11 +55,26 @@ final class LedgerStarter {
 		if (recorded.isEmpty() && !Boolean.TRUE.equals(this.properties.getEnabled())) {
 			return;
 		}
+		recorded.forEach(this::checkRemembered);
 		try {
 			this.ledger.prepare();
 		}
 		catch (DataAccessResourceFailureException ex) {
 			logger.warn("The ledger of advisory locks could not be prepared yet", ex);
+		}
+	}
+
+	/**
+	 * The last start under a key with arguments is forgotten after a while.
+	 */
+	private void checkRemembered(SingleRunnerMethod method) {
+		Duration minInterval = method.operation().ledger().minInterval();
+		Duration remembered = this.properties.getRememberKeys();
+		if (method.fixedKey() == null && minInterval != null && minInterval.compareTo(remembered) > 0) {
+			throw new InvalidSingleRunnerException(method.beanName(), method.method(),
+					"is unusable: attribute 'minInterval' is longer than keys with arguments are remembered, "
+							+ remembered,
+					"Raise 'advisory-lock.ledger.remember-keys' to " + minInterval + " at least.", null);
 		}
 	}
 
