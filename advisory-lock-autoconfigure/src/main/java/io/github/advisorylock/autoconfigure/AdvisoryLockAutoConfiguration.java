@@ -204,7 +204,7 @@ public final class AdvisoryLockAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.ledger.enabled", matchIfMissing = true)
-	@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
+	@ConditionalOnBean(DataSource.class)
 	static class LedgerConfiguration {
 
 		@Bean
