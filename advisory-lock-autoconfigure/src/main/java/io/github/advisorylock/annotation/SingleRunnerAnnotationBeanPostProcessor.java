@@ -25,6 +25,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.LeaderOnlyInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
+import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +54,8 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 
 	private final transient Predicate<LockRequest> busyLocally;
 
+	private final transient Supplier<SingleRunnerObserver> observer;
+
 	private final transient Consumer<Object> eventPublisher;
 
 	private transient @Nullable SingleRunnerMethods methods;
@@ -64,15 +67,17 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	 * @param settings what holds for all methods; asked for at the first annotated method
 	 * @param operations takes the locks; asked for at the first call
 	 * @param busyLocally see {@link SingleRunnerInterceptor}
+	 * @param observer see {@link SingleRunnerInterceptor}
 	 * @param eventPublisher see {@link SingleRunnerInterceptor}
 	 */
 	public SingleRunnerAnnotationBeanPostProcessor(Supplier<SingleRunnerSettings> settings,
 			Supplier<AdvisoryLockOperations> operations, Predicate<LockRequest> busyLocally,
-			Consumer<Object> eventPublisher) {
+			Supplier<SingleRunnerObserver> observer, Consumer<Object> eventPublisher) {
 		super(SingleRunner.class, "would run without a lock");
 		this.settings = settings;
 		this.operations = SingletonSupplier.of(operations);
 		this.busyLocally = busyLocally;
+		this.observer = SingletonSupplier.of(observer);
 		this.eventPublisher = eventPublisher;
 	}
 
@@ -82,7 +87,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		AnnotationSingleRunnerOperationSource source = new AnnotationSingleRunnerOperationSource(this.settings,
 				((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue);
 		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.busyLocally,
-				this.eventPublisher);
+				this.observer, this.eventPublisher);
 		this.methods = new SingleRunnerMethods(annotated(), source);
 		this.advisor = createAdvisor(interceptor);
 		this.insideTransaction = createAdvisor(interceptor.insideTransaction());

@@ -29,6 +29,7 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.doctor.LockDemand;
 import io.github.advisorylock.doctor.LockUser;
+import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -93,13 +94,14 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static SingleRunnerAnnotationBeanPostProcessor singleRunnerAnnotationBeanPostProcessor(
 			ObjectProvider<SingleRunnerSettings> settings, ObjectProvider<AdvisoryLockOperations> operations,
-			ObjectProvider<PostgresAdvisoryLockTemplate> templates, ApplicationContext applicationContext) {
+			ObjectProvider<PostgresAdvisoryLockTemplate> templates, ObjectProvider<SingleRunnerObserver> observers,
+			ApplicationContext applicationContext) {
 		Supplier<@Nullable PostgresAdvisoryLockTemplate> template = SingletonSupplier
 			.ofNullable(templates::getIfAvailable);
 		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, operations::getObject, (request) -> {
 			PostgresAdvisoryLockTemplate available = template.get();
 			return available != null && available.isBusyLocally(request);
-		}, applicationContext::publishEvent);
+		}, () -> observers.getIfAvailable(() -> SingleRunnerObserver.NONE), applicationContext::publishEvent);
 	}
 
 	@Bean

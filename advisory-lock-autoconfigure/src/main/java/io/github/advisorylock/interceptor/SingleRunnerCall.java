@@ -20,6 +20,7 @@ import java.lang.reflect.UndeclaredThrowableException;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
@@ -38,16 +39,20 @@ final class SingleRunnerCall {
 
 	private final LockRequest request;
 
+	private final SingleRunnerObserver.Call observed;
+
 	private @Nullable LockOutcome outcome;
 
 	/**
 	 * Create a call.
 	 * @param now whether an operator asked for it
 	 */
-	SingleRunnerCall(SingleRunnerOperation operation, @Nullable Object[] arguments, boolean now) {
+	SingleRunnerCall(SingleRunnerOperation operation, @Nullable Object[] arguments, boolean now,
+			SingleRunnerObserver observer) {
 		this.operation = operation;
 		this.key = operation.key().resolve(arguments);
 		this.request = now ? operation.createRequestNow(this.key) : operation.createRequest(this.key);
+		this.observed = observer.observe(operation, this.key);
 	}
 
 	SingleRunnerOperation operation() {
@@ -78,12 +83,16 @@ final class SingleRunnerCall {
 		this.outcome = null;
 		LockResult<@Nullable Object> result;
 		try {
-			result = operations.execute(this.request, (lock) -> proceed(invocation));
+			result = operations.execute(this.request, (lock) -> proceed(lock, invocation));
 		}
 		catch (UndeclaredThrowableException ex) {
 			throw (ex.getUndeclaredThrowable() instanceof Exception) ? ex : ex.getUndeclaredThrowable();
 		}
 		return result.executed() ? result.value() : skip(result);
+	}
+
+	SingleRunnerObserver.Call observed() {
+		return this.observed;
 	}
 
 	@Nullable Object skip(LockOutcome reason) {
@@ -95,8 +104,9 @@ final class SingleRunnerCall {
 		return this.operation.skippedValue(result);
 	}
 
-	private @Nullable Object proceed(MethodInvocation invocation) throws Exception {
+	private @Nullable Object proceed(LockContext lock, MethodInvocation invocation) throws Exception {
 		this.outcome = LockOutcome.EXECUTED;
+		SingleRunnerObserver.Work work = this.observed.begin(lock);
 		try {
 			return invocation.proceed();
 		}
@@ -105,6 +115,9 @@ final class SingleRunnerCall {
 		}
 		catch (Throwable ex) {
 			throw new UndeclaredThrowableException(ex);
+		}
+		finally {
+			work.close();
 		}
 	}
 

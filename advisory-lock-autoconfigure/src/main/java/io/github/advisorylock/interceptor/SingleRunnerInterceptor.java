@@ -54,6 +54,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private final Predicate<LockRequest> busyLocally;
 
+	private final Supplier<SingleRunnerObserver> observer;
+
 	private final Consumer<Object> eventPublisher;
 
 	/**
@@ -62,15 +64,17 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	 * @param operations takes the locks; asked for at the first call
 	 * @param busyLocally tells cheaply that a request would find its lock held by another
 	 * thread of this application; may always say {@code false}
+	 * @param observer watches the calls; asked for at the first call
 	 * @param eventPublisher is told about {@link SingleRunnerFinishedEvent finished} and
 	 * {@link SingleRunnerSkippedEvent skipped} runs
 	 */
 	public SingleRunnerInterceptor(SingleRunnerOperationSource operationSource,
 			Supplier<AdvisoryLockOperations> operations, Predicate<LockRequest> busyLocally,
-			Consumer<Object> eventPublisher) {
+			Supplier<SingleRunnerObserver> observer, Consumer<Object> eventPublisher) {
 		this.operationSource = operationSource;
 		this.operations = operations;
 		this.busyLocally = busyLocally;
+		this.observer = observer;
 		this.eventPublisher = eventPublisher;
 	}
 
@@ -96,7 +100,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		RunNow now = RunNow.take();
-		SingleRunnerCall call = new SingleRunnerCall(operation, invocation.getArguments(), now != null);
+		SingleRunnerCall call = new SingleRunnerCall(operation, invocation.getArguments(), now != null,
+				this.observer.get());
 		long started = System.nanoTime();
 		try {
 			Object result = run(call, invocation);
@@ -132,6 +137,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	private void announce(SingleRunnerCall call, long started, @Nullable Throwable failure) {
 		SingleRunnerOperation operation = call.operation();
 		LockOutcome outcome = call.outcome();
+		call.observed().end(outcome, failure);
 		if (outcome != null && outcome != LockOutcome.EXECUTED) {
 			if (logger.isDebugEnabled()) {
 				logger.debug("Skipped '" + call.key() + "' (" + operation.method() + "): " + outcome);

@@ -125,6 +125,16 @@ final class LocalHolds {
 		}
 	}
 
+	int size() {
+		this.monitor.lock();
+		try {
+			return this.count;
+		}
+		finally {
+			this.monitor.unlock();
+		}
+	}
+
 	private void checkLimit(AdvisoryLockKey key) {
 		if (this.count >= this.limit) {
 			throw new CannotAcquireLockException(

@@ -200,6 +200,14 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	}
 
 	/**
+	 * Return how many locks this application holds or is about to take.
+	 * @return the number of locks, leaders' not among them
+	 */
+	public int getHeldLocks() {
+		return this.holds.size();
+	}
+
+	/**
 	 * Run an action once no {@link #execute} is under way, at once if none is.
 	 * @param action what to do, once
 	 */

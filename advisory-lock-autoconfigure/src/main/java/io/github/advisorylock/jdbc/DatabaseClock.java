@@ -1,0 +1,77 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+
+import javax.sql.DataSource;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * How far the clock of this application is from that of the database. Asks at most once
+ * in half a minute.
+ *
+ * @since 0.1.0
+ */
+public class DatabaseClock {
+
+	private static final long VALID = Duration.ofSeconds(30).toNanos();
+
+	private final JdbcOperations jdbc;
+
+	private double skew = Double.NaN;
+
+	private long asked;
+
+	/**
+	 * Create a clock.
+	 * @param dataSource the DataSource that has the locks
+	 */
+	public DatabaseClock(DataSource dataSource) {
+		this.jdbc = new JdbcTemplate(dataSource);
+	}
+
+	/**
+	 * Return by how many seconds the database's clock is ahead.
+	 * @return the seconds, negative if it is behind, not a number if it can't be asked
+	 */
+	public synchronized double skewInSeconds() {
+		if (this.asked == 0 || System.nanoTime() - this.asked > VALID) {
+			this.skew = ask();
+			this.asked = System.nanoTime();
+		}
+		return this.skew;
+	}
+
+	private double ask() {
+		try {
+			Instant before = Instant.now();
+			OffsetDateTime there = this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.CLOCK, OffsetDateTime.class);
+			Instant middle = before.plus(Duration.between(before, Instant.now()).dividedBy(2));
+			return (there != null) ? Duration.between(middle, there.toInstant()).toNanos() / 1e9 : Double.NaN;
+		}
+		catch (DataAccessException ex) {
+			return Double.NaN;
+		}
+	}
+
+}

@@ -1,0 +1,79 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.metrics;
+
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.metrics.LockExecutionObservationDocumentation.HighCardinalityKeyNames;
+import io.github.advisorylock.metrics.LockExecutionObservationDocumentation.LowCardinalityKeyNames;
+import io.micrometer.common.KeyValue;
+import io.micrometer.common.KeyValues;
+
+/**
+ * Names and tags of the observation of a call, unless the application has its own.
+ *
+ * @since 0.1.0
+ */
+public class DefaultLockExecutionObservationConvention implements LockExecutionObservationConvention {
+
+	private static final KeyValue OUTCOME_ERROR = KeyValue.of(LowCardinalityKeyNames.OUTCOME, "error");
+
+	private static final Map<LockOutcome, KeyValue> OUTCOMES = outcomes();
+
+	@Override
+	public String getName() {
+		return "advisory.lock.execution";
+	}
+
+	@Override
+	public String getContextualName(LockExecutionObservationContext context) {
+		return "lock " + context.getOperation().keyTemplate();
+	}
+
+	@Override
+	public KeyValues getLowCardinalityKeyValues(LockExecutionObservationContext context) {
+		LockOutcome outcome = context.getOutcome();
+		return KeyValues.of(KeyValue.of(LowCardinalityKeyNames.KEY, context.getOperation().keyTemplate()),
+				(outcome != null) ? OUTCOMES.getOrDefault(outcome, OUTCOME_ERROR) : OUTCOME_ERROR,
+				KeyValue.of(LowCardinalityKeyNames.SCOPE, lowerCase(context.getOperation().scope())));
+	}
+
+	@Override
+	public KeyValues getHighCardinalityKeyValues(LockExecutionObservationContext context) {
+		KeyValues values = KeyValues.of(KeyValue.of(HighCardinalityKeyNames.LOCK_KEY, context.getKey().toString()));
+		LockContext lock = context.getLock();
+		return (lock == null || lock.fencingToken().isEmpty()) ? values : values
+			.and(HighCardinalityKeyNames.FENCING_TOKEN.withValue(Long.toString(lock.fencingToken().getAsLong())));
+	}
+
+	private static Map<LockOutcome, KeyValue> outcomes() {
+		Map<LockOutcome, KeyValue> values = new EnumMap<>(LockOutcome.class);
+		for (LockOutcome outcome : LockOutcome.values()) {
+			values.put(outcome, KeyValue.of(LowCardinalityKeyNames.OUTCOME, lowerCase(outcome)));
+		}
+		return values;
+	}
+
+	private static String lowerCase(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+}

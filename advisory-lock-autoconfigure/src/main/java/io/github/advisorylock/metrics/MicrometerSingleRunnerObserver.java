@@ -1,0 +1,239 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.metrics;
+
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.interceptor.SingleRunnerObserver;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * Makes an observation of each run, and meters of runs and skips. A skip is no
+ * observation, so that traces are not full of work that was not done.
+ *
+ * @since 0.1.0
+ */
+public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
+
+	private static final LockOutcome[] SKIPS = { LockOutcome.BUSY, LockOutcome.ALREADY_RAN, LockOutcome.TOO_SOON,
+			LockOutcome.PAUSED };
+
+	private final MeterRegistry meters;
+
+	private final ObservationRegistry observations;
+
+	private final LockExecutionObservationConvention convention;
+
+	private final Map<String, OperationMeters> operations = new ConcurrentHashMap<>();
+
+	private final Map<AdvisoryLockKey, String> running = new ConcurrentHashMap<>();
+
+	/**
+	 * Create an observer.
+	 * @param meters where the meters are registered
+	 * @param observations where runs are observed
+	 * @param convention names and tags of a run and of a skip
+	 */
+	public MicrometerSingleRunnerObserver(MeterRegistry meters, ObservationRegistry observations,
+			LockExecutionObservationConvention convention) {
+		this.meters = meters;
+		this.observations = observations;
+		this.convention = convention;
+	}
+
+	/**
+	 * Register the meters of a method before its first call.
+	 * @param operation how the method runs
+	 * @param key the key of every call, or any key if that depends on arguments
+	 */
+	public void register(SingleRunnerOperation operation, AdvisoryLockKey key) {
+		metersOf(operation, key);
+	}
+
+	/**
+	 * Count a lock that was lost.
+	 * @param event the loss
+	 */
+	public void lost(LockLostEvent event) {
+		lostCounter(this.running.getOrDefault(event.key(), "none")).increment();
+	}
+
+	@Override
+	public Call observe(SingleRunnerOperation operation, AdvisoryLockKey key) {
+		return new ObservedCall(operation, key, metersOf(operation, key));
+	}
+
+	private OperationMeters metersOf(SingleRunnerOperation operation, AdvisoryLockKey key) {
+		return this.operations.computeIfAbsent(operation.keyTemplate(),
+				(template) -> new OperationMeters(operation, key));
+	}
+
+	private Counter lostCounter(String key) {
+		return Counter.builder("advisory.lock.lost")
+			.description("Locks that were lost while their holder still ran")
+			.tag("key", key)
+			.register(this.meters);
+	}
+
+	/**
+	 * The meters of one method.
+	 */
+	private final class OperationMeters {
+
+		private final Map<LockOutcome, Timer> skips = new EnumMap<>(LockOutcome.class);
+
+		private final Timer acquire;
+
+		private final AtomicReference<Double> lastSuccess = new AtomicReference<>(Double.NaN);
+
+		private OperationMeters(SingleRunnerOperation operation, AdvisoryLockKey key) {
+			MeterRegistry registry = MicrometerSingleRunnerObserver.this.meters;
+			timer(operation, key, LockOutcome.EXECUTED);
+			for (LockOutcome skip : SKIPS) {
+				this.skips.put(skip, timer(operation, key, skip));
+			}
+			String template = operation.keyTemplate();
+			this.acquire = Timer.builder("advisory.lock.acquire")
+				.description("Time until a lock was taken or found busy")
+				.tag("key", template)
+				.register(registry);
+			lostCounter(template);
+			Gauge.builder("advisory.lock.last.success", this.lastSuccess, AtomicReference::get)
+				.description("When a run last came to a good end on this instance")
+				.baseUnit("seconds")
+				.tag("key", template)
+				.register(registry);
+		}
+
+		private Timer skip(LockOutcome outcome) {
+			Timer timer = this.skips.get(outcome);
+			Assert.state(timer != null, "'outcome' must be a skip");
+			return timer;
+		}
+
+		private Timer timer(SingleRunnerOperation operation, AdvisoryLockKey key, LockOutcome outcome) {
+			LockExecutionObservationContext context = new LockExecutionObservationContext(operation, key);
+			context.setOutcome(outcome);
+			LockExecutionObservationConvention convention = MicrometerSingleRunnerObserver.this.convention;
+			Tags tags = Tags.of("error", "none");
+			String name = convention.getName();
+			return Timer.builder((name != null) ? name : "advisory.lock.execution")
+				.tags(tags.and(convention.getLowCardinalityKeyValues(context)
+					.stream()
+					.map((value) -> Tag.of(value.getKey(), value.getValue()))
+					.toList()))
+				.register(MicrometerSingleRunnerObserver.this.meters);
+		}
+
+	}
+
+	/**
+	 * A call on its way.
+	 */
+	private final class ObservedCall implements Call {
+
+		private final SingleRunnerOperation operation;
+
+		private final AdvisoryLockKey key;
+
+		private final OperationMeters known;
+
+		private final long started = System.nanoTime();
+
+		private @Nullable Observation observation;
+
+		private @Nullable LockExecutionObservationContext context;
+
+		private ObservedCall(SingleRunnerOperation operation, AdvisoryLockKey key, OperationMeters known) {
+			this.operation = operation;
+			this.key = key;
+			this.known = known;
+		}
+
+		@Override
+		public Work begin(LockContext lock) {
+			this.known.acquire.record(elapsed());
+			MicrometerSingleRunnerObserver.this.running.put(this.key, this.operation.keyTemplate());
+			Observation.Scope scope = observation(lock).start().openScope();
+			return scope::close;
+		}
+
+		private Observation observation(@Nullable LockContext lock) {
+			LockExecutionObservationContext context = new LockExecutionObservationContext(this.operation, this.key);
+			if (lock != null) {
+				context.setLock(lock);
+			}
+			this.context = context;
+			this.observation = Observation.createNotStarted(MicrometerSingleRunnerObserver.this.convention,
+					() -> context, MicrometerSingleRunnerObserver.this.observations);
+			return this.observation;
+		}
+
+		@Override
+		public void end(@Nullable LockOutcome outcome, @Nullable Throwable failure) {
+			if (outcome != null && outcome != LockOutcome.EXECUTED) {
+				skip(outcome);
+				return;
+			}
+			Observation observed = (this.observation != null) ? this.observation : observation(null).start();
+			if (failure != null) {
+				observed.error(failure);
+			}
+			else {
+				this.known.lastSuccess.set(System.currentTimeMillis() / 1000.0);
+			}
+			if (this.context != null) {
+				this.context.setOutcome((failure != null) ? null : LockOutcome.EXECUTED);
+			}
+			observed.stop();
+			MicrometerSingleRunnerObserver.this.running.remove(this.key);
+		}
+
+		private void skip(LockOutcome outcome) {
+			Duration elapsed = elapsed();
+			this.known.skip(outcome).record(elapsed);
+			if (outcome == LockOutcome.BUSY) {
+				this.known.acquire.record(elapsed);
+			}
+		}
+
+		private Duration elapsed() {
+			return Duration.ofNanos(System.nanoTime() - this.started);
+		}
+
+	}
+
+}

@@ -1,0 +1,276 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.metrics;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.autoconfigure.AdvisoryLockMetricsAutoConfiguration;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import io.micrometer.common.KeyValue;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.within;
+
+/**
+ * Tests for the meters and observations of guarded methods.
+ */
+class AdvisoryLockMetricsTests {
+
+	private final ApplicationContextRunner runner = LockContextRunner.create()
+		.withConfiguration(AutoConfigurations.of(AdvisoryLockMetricsAutoConfiguration.class))
+		.withBean(SimpleMeterRegistry.class)
+		.withBean(Jobs.class);
+
+	@Test
+	void metersOfEachMethodExistBeforeItsFirstCall() {
+		this.runner.run((context) -> {
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			for (String outcome : List.of("executed", "busy", "already-ran", "too-soon", "paused")) {
+				assertThat(executions(meters, "metered", outcome).count()).isZero();
+				assertThat(executions(meters, "export:#{#user}", outcome).count()).isZero();
+			}
+			assertThat(meters.get("advisory.lock.acquire").tag("key", "metered").timer().count()).isZero();
+			assertThat(meters.get("advisory.lock.lost").tag("key", "metered").counter().count()).isZero();
+			assertThat(meters.get("advisory.lock.last.success").tag("key", "metered").gauge().value()).isNaN();
+			assertThat(meters.get("advisory.lock.held").gauge().value()).isZero();
+			assertThat(meters.get("advisory.lock.leader").tag("role", "meters").gauge()).isNotNull();
+		});
+	}
+
+	@Test
+	void runIsTimedAndItsSuccessNoted() {
+		this.runner.run((context) -> {
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			context.getBean(Jobs.class).run(() -> assertThat(meters.get("advisory.lock.held").gauge().value()).isOne());
+			assertThat(executions(meters, "metered", "executed").count()).isOne();
+			assertThat(meters.get("advisory.lock.acquire").tag("key", "metered").timer().count()).isOne();
+			assertThat(meters.get("advisory.lock.last.success").tag("key", "metered").gauge().value())
+				.isCloseTo(System.currentTimeMillis() / 1000.0, within(10.0));
+			assertThat(meters.get("advisory.lock.held").gauge().value()).isZero();
+		});
+	}
+
+	@Test
+	void busyCallIsSkipAndNoErrorAndNoSuccess() {
+		this.runner.run((context) -> {
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			try (ForeignSession foreign = ForeignSession.holding(AdvisoryLockKey.of("test", "metered"))) {
+				context.getBean(Jobs.class).run(() -> {
+				});
+			}
+			assertThat(executions(meters, "metered", "busy").count()).isOne();
+			assertThat(executions(meters, "metered", "executed").count()).isZero();
+			assertThat(meters.find("advisory.lock.execution").tag("outcome", "error").timers()).isEmpty();
+			assertThat(meters.get("advisory.lock.last.success").tag("key", "metered").gauge().value()).isNaN();
+		});
+	}
+
+	@Test
+	void failureIsErrorWithItsTypeAndNoSuccess() {
+		this.runner.run((context) -> {
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).run(() -> {
+				throw new IllegalStateException("no");
+			}));
+			assertThat(meters.get("advisory.lock.execution")
+				.tags("key", "metered", "outcome", "error", "error", "IllegalStateException")
+				.timer()
+				.count()).isOne();
+			assertThat(meters.get("advisory.lock.last.success").tag("key", "metered").gauge().value()).isNaN();
+		});
+	}
+
+	@Test
+	void valueOfDynamicKeyIsNeverTag() {
+		this.runner.run((context) -> {
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			context.getBean(Jobs.class).export("alice");
+			assertThat(executions(meters, "export:#{#user}", "executed").count()).isOne();
+			assertThat(meters.getMeters()).flatExtracting((meter) -> meter.getId().getTags())
+				.extracting(Tag::getValue)
+				.noneMatch((value) -> value.contains("alice"));
+		});
+	}
+
+	@Test
+	void everySeriesOfOneNameHasTheSameTags() {
+		this.runner.run((context) -> {
+			context.getBean(Jobs.class).export("alice");
+			assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).run(() -> {
+				throw new IllegalStateException("no");
+			}));
+			assertThat(context.getBean(MeterRegistry.class).find("advisory.lock.execution").timers())
+				.extracting((timer) -> keys(timer))
+				.containsOnly(List.of("error", "key", "outcome", "scope"));
+		});
+	}
+
+	@Test
+	void lostLockIsCountedForItsKey() {
+		this.runner.run((context) -> {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> context.getBean(Jobs.class).runLong(AdvisoryLockMetricsTests::loseLock));
+			assertThat(context.getBean(MeterRegistry.class)
+				.get("advisory.lock.lost")
+				.tag("key", "metered-long")
+				.counter()
+				.count()).isOne();
+		});
+	}
+
+	@Test
+	void runIsOneObservationWithKeyAndSkipIsNone() {
+		Recorder recorder = new Recorder();
+		this.runner.withBean(ObservationRegistry.class, () -> {
+			ObservationRegistry registry = ObservationRegistry.create();
+			registry.observationConfig().observationHandler(recorder);
+			return registry;
+		}).run((context) -> {
+			context.getBean(Jobs.class).export("alice");
+			try (ForeignSession foreign = ForeignSession.holding(AdvisoryLockKey.of("test", "metered"))) {
+				context.getBean(Jobs.class).run(() -> {
+				});
+			}
+			assertThat(recorder.stopped).hasSize(1);
+			assertThat(recorder.stopped.get(0).getContextualName()).isEqualTo("lock export:#{#user}");
+			assertThat(recorder.stopped.get(0).getHighCardinalityKeyValues())
+				.contains(KeyValue.of("lock.key", "test/export:alice"));
+			assertThat(recorder.stopped.get(0).getLowCardinalityKeyValues())
+				.contains(KeyValue.of("outcome", "executed"));
+		});
+	}
+
+	@Test
+	void conventionOfApplicationNamesRunsAndSkips() {
+		this.runner
+			.withBean(LockExecutionObservationConvention.class, () -> new DefaultLockExecutionObservationConvention() {
+
+				@Override
+				public String getName() {
+					return "jobs.execution";
+				}
+
+			})
+			.run((context) -> {
+				MeterRegistry meters = context.getBean(MeterRegistry.class);
+				context.getBean(Jobs.class).export("alice");
+				assertThat(meters.find("advisory.lock.execution").meters()).isEmpty();
+				assertThat(meters.get("jobs.execution")
+					.tags("key", "export:#{#user}", "outcome", "executed", "error", "none")
+					.timer()
+					.count()).isOne();
+				assertThat(meters.get("jobs.execution").tags("key", "metered", "outcome", "busy").timer().count())
+					.isZero();
+			});
+	}
+
+	@Test
+	void clockSkewIsSmallOnOneMachine() {
+		this.runner.run((context) -> assertThat(
+				context.getBean(MeterRegistry.class).get("advisory.lock.clock.skew").gauge().value())
+			.isCloseTo(0, within(0.5)));
+	}
+
+	@Test
+	void applicationStartsWithoutMicrometer() {
+		LockContextRunner.create()
+			.withConfiguration(AutoConfigurations.of(AdvisoryLockMetricsAutoConfiguration.class))
+			.withClassLoader(new FilteredClassLoader("io.micrometer"))
+			.run((context) -> assertThat(context).hasNotFailed()
+				.doesNotHaveBean(AdvisoryLockMetricsAutoConfiguration.class));
+	}
+
+	private static void loseLock() {
+		TestPostgres.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted");
+		LockContext lock = LockContext.current().orElseThrow();
+		Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !lock.isHeld());
+	}
+
+	private static Timer executions(MeterRegistry meters, String key, String outcome) {
+		return meters.get("advisory.lock.execution").tags("key", key, "outcome", outcome, "error", "none").timer();
+	}
+
+	private static List<String> keys(Meter meter) {
+		return meter.getId().getTags().stream().map(Tag::getKey).sorted().toList();
+	}
+
+	static class Jobs {
+
+		@SingleRunner(key = "metered")
+		void run(Runnable work) {
+			work.run();
+		}
+
+		@SingleRunner(key = "metered-long", scope = LockScope.SESSION)
+		void runLong(Runnable work) {
+			work.run();
+		}
+
+		@SingleRunner(key = "export:#{#user}")
+		String export(String user) {
+			return user;
+		}
+
+		@LeaderOnly("meters")
+		void lead() {
+		}
+
+	}
+
+	private static final class Recorder implements ObservationHandler<Observation.Context> {
+
+		private final List<Observation.Context> stopped = new CopyOnWriteArrayList<>();
+
+		@Override
+		public void onStop(Observation.Context context) {
+			this.stopped.add(context);
+		}
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return true;
+		}
+
+	}
+
+}
