@@ -92,7 +92,7 @@ final class LedgerSchema {
 		}
 	}
 
-	private void check() {
+	void check() {
 		JdbcOperations jdbc = new JdbcTemplate(this.dataSource);
 		for (String sql : this.statements.check()) {
 			try {

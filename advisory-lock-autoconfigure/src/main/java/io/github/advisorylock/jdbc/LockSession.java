@@ -183,6 +183,14 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Return whether the connection is open, as far as is known.
+	 * @return {@code false} before the first lock, and from a loss to the next lock
+	 */
+	public boolean isConnected() {
+		return this.connection != null;
+	}
+
+	/**
 	 * Close the connection; locks that are still held on it are lost.
 	 */
 	@Override

@@ -128,6 +128,15 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		return this.open;
 	}
 
+	/**
+	 * Make sure that the ledger can be used.
+	 * @throws LedgerSchemaException if tables or columns are missing
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public void check() {
+		this.schema.check();
+	}
+
 	LedgerRuns open() {
 		if (!this.open) {
 			this.opening.lock();

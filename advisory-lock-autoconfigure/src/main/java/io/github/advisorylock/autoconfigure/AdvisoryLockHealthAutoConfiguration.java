@@ -1,0 +1,67 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
+import org.springframework.context.annotation.Bean;
+
+/**
+ * {@link EnableAutoConfiguration Auto-configuration} for the health of advisory locks.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(after = AdvisoryLockAutoConfiguration.class,
+		beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
+@ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
+@ConditionalOnEnabledHealthIndicator("advisory-lock")
+@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
+public final class AdvisoryLockHealthAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean(name = { "advisoryLockHealthIndicator", "advisoryLockHealthContributor" })
+	AdvisoryLockHealthIndicator advisoryLockHealthIndicator(ObjectProvider<LockSession> session,
+			ObjectProvider<PostgresAdvisoryLockLedger> ledgers) {
+		PostgresAdvisoryLockLedger ledger = ledgers.getIfAvailable();
+		return new AdvisoryLockHealthIndicator(() -> {
+			LockSession available = session.getIfAvailable();
+			return available != null && available.isConnected();
+		}, () -> ledger != null && ledger.isOpen(), (ledger != null) ? ledger::check : null);
+	}
+
+	@Bean
+	@ConditionalOnBean(AdvisoryLockHealthIndicator.class)
+	ApplicationListener<PayloadApplicationEvent<LockLostEvent>> lastLossListener(
+			AdvisoryLockHealthIndicator indicator) {
+		return ApplicationListener.forPayload(indicator::lost);
+	}
+
+}
