@@ -1,0 +1,1 @@
+CREATE TABLE of_application (id bigint PRIMARY KEY);
