@@ -90,6 +90,18 @@ public final class CronTicks {
 	 * @return the tick, {@code null} if none is planned
 	 */
 	public @Nullable Instant nextAfter(Instant time) {
+		Instant next = next(time);
+		if (next != null && !next.isAfter(time)) {
+			next = next(this.zone.getRules().nextTransition(time).getInstant());
+		}
+		return next;
+	}
+
+	/**
+	 * What comes next, by an expression that leads back in time shortly before a clock
+	 * that goes back by less than an hour.
+	 */
+	private @Nullable Instant next(Instant time) {
 		ZonedDateTime next = this.expression.next(time.atZone(this.zone));
 		return (next != null) ? next.toInstant() : null;
 	}
@@ -105,8 +117,10 @@ public final class CronTicks {
 
 	private Gap findGap(Instant time) {
 		Duration lookBack = SHORTEST_LOOK_BACK;
-		while (lookBack.compareTo(LONGEST_LOOK_BACK) <= 0) {
-			Instant tick = nextAfter(beforeRepeatedHour(time.minus(lookBack)));
+		boolean longest = false;
+		while (!longest) {
+			longest = lookBack.compareTo(LONGEST_LOOK_BACK) >= 0;
+			Instant tick = nextAfter(beforeRepeatedHour(time.minus(longest ? LONGEST_LOOK_BACK : lookBack)));
 			if (tick != null && !tick.isAfter(time)) {
 				return walk(tick, time);
 			}

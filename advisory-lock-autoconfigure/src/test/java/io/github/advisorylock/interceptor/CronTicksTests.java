@@ -1,0 +1,187 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZonedDateTime;
+import java.time.temporal.ChronoUnit;
+import java.time.zone.ZoneOffsetTransition;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.SimpleTriggerContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for {@link CronTicks}.
+ */
+class CronTicksTests {
+
+	private static final List<String> ZONES = List.of("Europe/Berlin", "America/New_York", "Australia/Lord_Howe");
+
+	private static final Duration JOB = Duration.ofMillis(5);
+
+	@ParameterizedTest(name = "{0} in {1}")
+	@MethodSource("cronsAndZones")
+	void callBelongsToTickOfSpringsTriggerOverClockChanges(String cron, ZoneId zone) {
+		for (ZoneOffsetTransition change : clockChanges(zone)) {
+			Duration around = cron.startsWith("*/2") ? Duration.ofMinutes(5) : Duration.ofDays(3);
+			assertCallsBelongToTicks(cron, zone,
+					chain(cron, zone, change.getInstant().minus(around), change.getInstant().plus(around)));
+		}
+	}
+
+	static Stream<Arguments> cronsAndZones() {
+		return ZONES.stream()
+			.flatMap((zone) -> Stream
+				.of("*/2 * * * * *", "0 */15 * * * *", "0 30 2 * * *", "0 0 2 * * *", "0 15 1 * * *",
+						"0 59 1,2,3 * * *")
+				.map((cron) -> Arguments.of(cron, ZoneId.of(zone))));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0 30 2 1 * *, 36", "0 0 0 1 1 *, 15", "0 30 2 L 10 *, 15", "0 0 12 29 2 *, 24",
+			"0 15 2 * * SUN, 36" })
+	void callBelongsToTickOfScheduleThatIsSeldom(String cron, int years) {
+		for (String zone : ZONES) {
+			Instant from = Instant.parse("2090-01-01T00:00:00Z");
+			assertCallsBelongToTicks(cron, ZoneId.of(zone),
+					chain(cron, ZoneId.of(zone), from, from.plus(366L * years, ChronoUnit.DAYS)));
+		}
+	}
+
+	@Test
+	void callHasTickWhereExpressionLeadsBackInTime() {
+		CronTicks ticks = new CronTicks("0 15 1 * * *", ZoneId.of("Australia/Lord_Howe"));
+		Instant tick = Instant.parse("2026-04-04T14:15:00Z");
+		assertThat(ticks.ofCallAt(tick)).isEqualTo(tick);
+		assertThat(ticks.ofCallAt(tick.plusSeconds(30 * 60))).isEqualTo(tick);
+		assertThat(ticks.nextAfter(tick)).isEqualTo(Instant.parse("2026-04-05T14:45:00Z"));
+	}
+
+	@Test
+	void timerThatFiresEarlyBelongsToNextTickOnlyWhenNear() {
+		CronTicks ticks = new CronTicks("0 0 3 * * *", ZoneId.of("UTC"));
+		Instant tick = Instant.parse("2026-03-02T03:00:00Z");
+		assertThat(ticks.ofCallAt(tick.minusMillis(100))).isEqualTo(tick);
+		assertThat(ticks.ofCallAt(tick.minusMillis(101))).isEqualTo(tick.minus(1, ChronoUnit.DAYS));
+		assertThat(ticks.latestAt(tick.minusMillis(1))).isEqualTo(tick.minus(1, ChronoUnit.DAYS));
+		assertThat(ticks.latestAt(tick)).isEqualTo(tick);
+	}
+
+	@Test
+	void callIsCheapWithinTheGapThatIsKnown() {
+		CronTicks ticks = new CronTicks("0 0 12 29 2 *", ZoneId.of("Europe/Berlin"));
+		Instant time = Instant.parse("2027-06-01T00:00:00Z");
+		long started = System.nanoTime();
+		for (int i = 0; i < 1_000_000; i++) {
+			ticks.ofCallAt(time);
+		}
+		assertThat(Duration.ofNanos(System.nanoTime() - started)).isLessThan(Duration.ofSeconds(2));
+	}
+
+	@Test
+	void callFailsWhenNothingWasPlannedInNineYears() {
+		CronTicks ticks = new CronTicks("0 0 0 30 2 *", ZoneId.of("UTC"));
+		assertThatIllegalStateException().isThrownBy(() -> ticks.ofCallAt(Instant.parse("2026-03-01T00:00:00Z")))
+			.withMessageContainingAll("'0 0 0 30 2 *'", "2026-03-01");
+		assertThat(ticks.nextAfter(Instant.parse("2026-03-01T00:00:00Z"))).isNull();
+	}
+
+	@Test
+	void neighbouringCallsOfRealSchedulerHaveDifferentTicks() throws InterruptedException {
+		CronTicks ticks = new CronTicks("* * * * * *", ZoneId.systemDefault());
+		List<Instant> called = Collections.synchronizedList(new ArrayList<>());
+		CountDownLatch calls = new CountDownLatch(4);
+		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+		scheduler.initialize();
+		try {
+			scheduler.schedule(() -> {
+				called.add(ticks.ofCallAt(Instant.now()));
+				calls.countDown();
+			}, new CronTrigger("* * * * * *"));
+			assertThat(calls.await(20, TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			scheduler.shutdown();
+		}
+		assertThat(called).isSorted().doesNotHaveDuplicates();
+	}
+
+	private static void assertCallsBelongToTicks(String cron, ZoneId zone, List<Instant> chain) {
+		CronTicks kept = new CronTicks(cron, zone);
+		int step = Math.max(1, chain.size() / 100);
+		for (int i = 0; i < chain.size() - 1; i++) {
+			Instant tick = chain.get(i);
+			Instant end = chain.get(i + 1).minusMillis(101);
+			assertThat(chain.get(i + 1)).isAfter(tick);
+			for (Instant call : List.of(tick.minusMillis(20), tick, tick.plus(JOB), end)) {
+				assertThat(kept.ofCallAt(call)).as("%s at %s", kept, call.atZone(zone)).isEqualTo(tick);
+				if (i % step == 0) {
+					assertThat(new CronTicks(cron, zone).ofCallAt(call)).as("%s at %s", kept, call.atZone(zone))
+						.isEqualTo(tick);
+				}
+			}
+		}
+	}
+
+	/**
+	 * Return the times at which Spring's scheduler would call a method. Where its
+	 * expression leads back in time, it calls again and again until that is over.
+	 */
+	private static List<Instant> chain(String cron, ZoneId zone, Instant from, Instant to) {
+		CronTrigger trigger = new CronTrigger(cron, zone);
+		List<Instant> chain = new ArrayList<>();
+		Instant last = from;
+		Instant now = from;
+		Instant next = trigger.nextExecution(new SimpleTriggerContext(last, last, now));
+		while (next != null && next.isBefore(to)) {
+			if (next.isAfter(last)) {
+				chain.add(next);
+				last = next;
+				now = next;
+			}
+			now = now.plus(next.isBefore(now) ? Duration.ofMinutes(1) : JOB);
+			next = trigger.nextExecution(new SimpleTriggerContext(last, last, now));
+		}
+		assertThat(chain).hasSizeGreaterThan(2);
+		return chain;
+	}
+
+	private static List<ZoneOffsetTransition> clockChanges(ZoneId zone) {
+		Instant from = ZonedDateTime.of(2026, 1, 1, 0, 0, 0, 0, zone).toInstant();
+		ZoneOffsetTransition first = zone.getRules().nextTransition(from);
+		return List.of(first, zone.getRules().nextTransition(first.getInstant()));
+	}
+
+}
