@@ -88,8 +88,8 @@ final class SingleRunnerMethodValidator {
 			TransactionAttribute transaction) {
 		if (operation.ledger().recorded() && transaction.isReadOnly()) {
 			throw invalid(beanName, method,
-					"conflicts with its @Transactional: its runs are recorded in the ledger, in the same transaction, "
-							+ "which must not be read-only",
+					"conflicts with attribute 'readOnly' of its @Transactional: its runs are recorded in the ledger, in the "
+							+ "same transaction, which must be able to write",
 					"Remove 'readOnly', or set 'scope' to SESSION.");
 		}
 	}
