@@ -52,6 +52,88 @@ final class PostgresLedgerStatements {
 			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = r.namespace AND p.key = r.key)
 			""";
 
+	private static final String DECIDE = DECISION + """
+			SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN pg_catalog.nextval('{token}') END,
+			  pg_catalog.clock_timestamp()
+			FROM decision d; SET LOCAL advisory_lock.snapshot = 'released'
+			""";
+
+	private static final String BEGIN = DECISION + """
+			, token AS MATERIALIZED (
+			  SELECT pg_catalog.nextval('{token}') AS fencing_token, pg_catalog.clock_timestamp() AS started_at
+			  FROM decision d WHERE d.outcome = 'EXECUTED'
+			),
+			""" + ABANDON + """
+			    AND EXISTS (SELECT FROM token) RETURNING r.finished_at, r.outcome
+			), started AS (
+			  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at)
+			  SELECT ?, ?, CAST(? AS timestamptz), ?, ?, t.fencing_token, t.started_at FROM token t
+			), recorded AS (
+			  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome)
+			  SELECT ?, ?, t.started_at, t.fencing_token, a.finished_at, a.outcome
+			  FROM token t LEFT JOIN abandoned a ON true WHERE ?
+			  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
+			    fencing_token = excluded.fencing_token,
+			    last_finished_at = coalesce(excluded.last_finished_at, j.last_finished_at),
+			    last_outcome = coalesce(excluded.last_outcome, j.last_outcome)
+			)
+			SELECT d.outcome, (SELECT t.fencing_token FROM token t), (SELECT t.started_at FROM token t)
+			FROM decision d
+			""";
+
+	private static final String END = """
+			WITH ended AS (
+			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = ?, error = ?
+			  WHERE r.namespace = ? AND r.key = ? AND r.fencing_token = ? AND r.finished_at IS NULL RETURNING r.*
+			), completed AS (
+			  INSERT INTO {completion} (namespace, key)
+			  SELECT e.namespace, e.key FROM ended e WHERE ? AND e.outcome = 'EXECUTED' ON CONFLICT DO NOTHING
+			), recorded AS (
+			  UPDATE {job} j SET last_finished_at = e.finished_at, last_outcome = e.outcome,
+			    last_tick = CASE WHEN e.outcome = 'EXECUTED' THEN greatest(j.last_tick, e.tick) ELSE j.last_tick END
+			  FROM ended e WHERE j.namespace = e.namespace AND j.key = e.key AND j.fencing_token = e.fencing_token
+			)
+			SELECT count(*) FROM ended
+			""";
+
+	private static final String COMPLETE = """
+			WITH ended AS (
+			  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome)
+			  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'EXECUTED') RETURNING *
+			),
+			""" + ABANDON + """
+			), completed AS (
+			  INSERT INTO {completion} (namespace, key)
+			  SELECT e.namespace, e.key FROM ended e WHERE ? ON CONFLICT DO NOTHING RETURNING 1
+			), recorded AS (
+			  INSERT INTO {job} AS j
+			    (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token)
+			  SELECT e.namespace, e.key, e.tick, e.started_at, e.finished_at, e.outcome, e.fencing_token
+			  FROM ended e WHERE ?
+			  ON CONFLICT (namespace, key) DO UPDATE SET last_tick = coalesce(excluded.last_tick, j.last_tick),
+			    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
+			    last_outcome = excluded.last_outcome, fencing_token = excluded.fencing_token
+			  WHERE excluded.last_tick IS NULL OR j.last_tick IS NULL OR j.last_tick < excluded.last_tick
+			  RETURNING 1
+			)
+			SELECT (SELECT count(*) FROM completed), (SELECT count(*) FROM recorded)
+			""";
+
+	private static final String FAIL = """
+			WITH ended AS (
+			  INSERT INTO {run}
+			    (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome, error)
+			  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'FAILED', ?)
+			  ON CONFLICT (namespace, key, fencing_token) DO NOTHING RETURNING *
+			)
+			INSERT INTO {job} AS j (namespace, key, last_started_at, last_finished_at, last_outcome, fencing_token)
+			SELECT e.namespace, e.key, e.started_at, e.finished_at, e.outcome, e.fencing_token FROM ended e WHERE ?
+			ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
+			  last_finished_at = excluded.last_finished_at, last_outcome = excluded.last_outcome,
+			  fencing_token = excluded.fencing_token
+			WHERE j.fencing_token IS NULL OR j.fencing_token < excluded.fencing_token
+			""";
+
 	private final String tablePrefix;
 
 	private final String decide;
@@ -66,87 +148,11 @@ final class PostgresLedgerStatements {
 
 	PostgresLedgerStatements(String tablePrefix) {
 		this.tablePrefix = tablePrefix;
-		this.decide = name(DECISION + """
-				SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN pg_catalog.nextval('{token}') END,
-				  pg_catalog.clock_timestamp()
-				FROM decision d; SET LOCAL advisory_lock.snapshot = 'released'
-				""");
-		this.begin = name(DECISION + """
-				, token AS MATERIALIZED (
-				  SELECT pg_catalog.nextval('{token}') AS fencing_token, pg_catalog.clock_timestamp() AS started_at
-				  FROM decision d WHERE d.outcome = 'EXECUTED'
-				),
-				""" + ABANDON
-				+ """
-						    AND EXISTS (SELECT FROM token) RETURNING r.finished_at, r.outcome
-						), started AS (
-						  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at)
-						  SELECT ?, ?, CAST(? AS timestamptz), ?, ?, t.fencing_token, t.started_at FROM token t
-						), recorded AS (
-						  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome)
-						  SELECT ?, ?, t.started_at, t.fencing_token, a.finished_at, a.outcome
-						  FROM token t LEFT JOIN abandoned a ON true WHERE ?
-						  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
-						    fencing_token = excluded.fencing_token,
-						    last_finished_at = coalesce(excluded.last_finished_at, j.last_finished_at),
-						    last_outcome = coalesce(excluded.last_outcome, j.last_outcome)
-						)
-						SELECT d.outcome, (SELECT t.fencing_token FROM token t), (SELECT t.started_at FROM token t)
-						FROM decision d
-						""");
-		this.end = name("""
-				WITH ended AS (
-				  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = ?, error = ?
-				  WHERE r.namespace = ? AND r.key = ? AND r.fencing_token = ? AND r.finished_at IS NULL RETURNING r.*
-				), completed AS (
-				  INSERT INTO {completion} (namespace, key)
-				  SELECT e.namespace, e.key FROM ended e WHERE ? AND e.outcome = 'EXECUTED' ON CONFLICT DO NOTHING
-				), recorded AS (
-				  UPDATE {job} j SET last_finished_at = e.finished_at, last_outcome = e.outcome,
-				    last_tick = CASE WHEN e.outcome = 'EXECUTED' THEN greatest(j.last_tick, e.tick) ELSE j.last_tick END
-				  FROM ended e WHERE j.namespace = e.namespace AND j.key = e.key AND j.fencing_token = e.fencing_token
-				)
-				SELECT count(*) FROM ended
-				""");
-		this.complete = name(
-				"""
-						WITH ended AS (
-						  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome)
-						  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'EXECUTED') RETURNING *
-						),
-						"""
-						+ ABANDON
-						+ """
-								), completed AS (
-								  INSERT INTO {completion} (namespace, key)
-								  SELECT e.namespace, e.key FROM ended e WHERE ? ON CONFLICT DO NOTHING RETURNING 1
-								), recorded AS (
-								  INSERT INTO {job} AS j
-								    (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token)
-								  SELECT e.namespace, e.key, e.tick, e.started_at, e.finished_at, e.outcome, e.fencing_token
-								  FROM ended e WHERE ?
-								  ON CONFLICT (namespace, key) DO UPDATE SET last_tick = coalesce(excluded.last_tick, j.last_tick),
-								    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
-								    last_outcome = excluded.last_outcome, fencing_token = excluded.fencing_token
-								  WHERE excluded.last_tick IS NULL OR j.last_tick IS NULL OR j.last_tick < excluded.last_tick
-								  RETURNING 1
-								)
-								SELECT (SELECT count(*) FROM completed), (SELECT count(*) FROM recorded)
-								""");
-		this.fail = name("""
-				WITH ended AS (
-				  INSERT INTO {run}
-				    (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome, error)
-				  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'FAILED', ?)
-				  ON CONFLICT (namespace, key, fencing_token) DO NOTHING RETURNING *
-				)
-				INSERT INTO {job} AS j (namespace, key, last_started_at, last_finished_at, last_outcome, fencing_token)
-				SELECT e.namespace, e.key, e.started_at, e.finished_at, e.outcome, e.fencing_token FROM ended e WHERE ?
-				ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
-				  last_finished_at = excluded.last_finished_at, last_outcome = excluded.last_outcome,
-				  fencing_token = excluded.fencing_token
-				WHERE j.fencing_token IS NULL OR j.fencing_token < excluded.fencing_token
-				""");
+		this.decide = name(DECIDE);
+		this.begin = name(BEGIN);
+		this.end = name(END);
+		this.complete = name(COMPLETE);
+		this.fail = name(FAIL);
 	}
 
 	/**
