@@ -64,6 +64,8 @@ final class JoinedRunRecord implements RunRecord, TransactionSynchronization {
 	public void complete() {
 		this.runs.complete(this.run);
 		this.completed = true;
+		// a savepoint of the work itself is older than what was just written
+		this.youngerSavepoints.clear();
 	}
 
 	@Override

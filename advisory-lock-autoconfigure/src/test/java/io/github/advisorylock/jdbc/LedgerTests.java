@@ -17,21 +17,14 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
-import java.time.Instant;
-import java.util.List;
 
-import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LedgerRun;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.RunOutcome;
-import io.github.advisorylock.testsupport.TestPostgres;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -40,27 +33,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for runs that are recorded by {@link PostgresAdvisoryLockTemplate} in
  * {@link PostgresAdvisoryLockLedger}.
  */
-class LedgerTests extends AbstractLockTests {
-
-	private static final Instant TICK = Instant.parse("2026-03-01T03:00:00Z");
-
-	private PostgresAdvisoryLockLedger ledger;
-
-	@BeforeEach
-	void createLedger() {
-		LedgerSettings settings = new LedgerSettings("ledger_tests_", true, Duration.ofDays(30), 1000,
-				Duration.ofDays(7));
-		this.ledger = new PostgresAdvisoryLockLedger(this.pool, settings, NAMESPACE, "host:1", List::of);
-		LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), NAMESPACE,
-				LockSessionSettings.DEFAULT, this.events::add);
-		this.sessions.add(session);
-		this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
-				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, () -> this.ledger);
-		this.ledger.prepare();
-		for (String table : List.of("job", "run", "completion")) {
-			this.jdbc.update("DELETE FROM ledger_tests_" + table);
-		}
-	}
+class LedgerTests extends AbstractLedgerTests {
 
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
@@ -100,10 +73,6 @@ class LedgerTests extends AbstractLockTests {
 			.isEqualTo(LockOutcome.PAUSED);
 		this.ledger.resume("job", "me");
 		assertThat(this.template.execute(request(scope).recorded(), (lock) -> 1).executed()).isTrue();
-	}
-
-	private LockOutcome execute(LockScope scope, Instant tick) {
-		return this.template.execute(request(scope).oncePerTick(tick), (lock) -> 1).outcome();
 	}
 
 }
