@@ -61,12 +61,13 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 		if (joins) {
 			this.coverage.check(key);
 		}
+		RunRecord record = joins ? records.inCallersTransaction() : records.inOwnTransaction();
 		Hold hold = this.holds.enter(key, mode, LockScope.TRANSACTION, deadline);
 		if (hold == null) {
 			return LockResult.skipped(LockOutcome.BUSY, key);
 		}
-		return joins ? runInCallersTransaction(hold, deadline, records.inCallersTransaction(), action)
-				: runInOwnTransaction(hold, deadline, records.inOwnTransaction(), action);
+		return joins ? runInCallersTransaction(hold, deadline, record, action)
+				: runInOwnTransaction(hold, deadline, record, action);
 	}
 
 	/**
