@@ -51,8 +51,9 @@ public @interface SampleTest {
 		 * What each instance under test needs, in tests that start several.
 		 */
 		public static final Map<String, Object> ALL = Map.of("spring.datasource.url", TestPostgres.url(),
-				"sample.report.demo-cron", "-", "sample.sync.cron", "-", "sample.leader.measure-every", "1h",
-				"sample.leader.roll-up-every", "1h", "sample.report.orders", "3000", "sample.report.pause-per-day",
+				"sample.report.cron", "-", "sample.sync.cron", "-", "sample.leader.measure-every", "1h",
+				"sample.leader.roll-up-every", "1h", "sample.outbox.drain-every", "1h",
+				"sample.outbox.pause-per-message", "0ms", "sample.report.orders", "3000", "sample.report.pause-per-day",
 				"0ms", "advisory-lock.jobs.[payment:#{#event.id}].wait-for", "2s");
 
 		@Override

@@ -148,7 +148,8 @@ class SoakTests {
 	private JavaProcess start() {
 		JavaProcess instance = JavaProcess.start(this.directory.resolve("instance-" + this.instances.size() + ".log"),
 				SampleApplication.class, "--sample.database.directory=" + this.directory.resolve("database"),
-				"--server.port=0", "--sample.report.pause-per-day=20ms");
+				"--server.port=0", "--sample.report.pause-per-day=20ms",
+				"--advisory-lock.jobs.nightly-report.catch-up=1s");
 		this.instances.add(instance);
 		return instance;
 	}

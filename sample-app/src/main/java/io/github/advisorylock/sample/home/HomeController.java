@@ -34,10 +34,16 @@ class HomeController {
 
 	private final LeaderLog leaders;
 
-	HomeController(Instance instance, ActivityLog activity, LeaderLog leaders) {
+	private final LedgerView ledger;
+
+	private final OutboxView outbox;
+
+	HomeController(Instance instance, ActivityLog activity, LeaderLog leaders, LedgerView ledger, OutboxView outbox) {
 		this.instance = instance;
 		this.activity = activity;
 		this.leaders = leaders;
+		this.ledger = ledger;
+		this.outbox = outbox;
 	}
 
 	@GetMapping("/")
@@ -46,6 +52,9 @@ class HomeController {
 		model.addAttribute("address", "http://localhost:" + this.instance.port());
 		model.addAttribute("activities", this.activity.recent());
 		model.addAttribute("leaders", this.leaders.leaders());
+		model.addAttribute("reports", this.ledger.lastReports());
+		model.addAttribute("senders", this.outbox.senders());
+		model.addAttribute("waiting", this.outbox.waiting());
 		return "home";
 	}
 

@@ -21,6 +21,7 @@ import java.time.LocalDate;
 import java.time.OffsetDateTime;
 import java.util.List;
 
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.Pace;
@@ -33,8 +34,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
 /**
- * Adds the orders up by customer and day. The report, the message that it is ready and
- * the lock are one transaction: after a crash there is none of them.
+ * Adds the orders up by customer and day, once for each tick of its schedule. The report,
+ * the messages about it, the ledger's row and the lock are one transaction: after a crash
+ * there is none of them, and the tick is run by the instance that comes up next.
  */
 @Component
 class NightlyReport {
@@ -42,6 +44,8 @@ class NightlyReport {
 	private static final Log logger = LogFactory.getLog(NightlyReport.class);
 
 	private static final int DAYS_PER_LOG_LINE = 45;
+
+	private static final int BEST_CUSTOMERS = 20;
 
 	private final JdbcClient jdbc;
 
@@ -59,9 +63,8 @@ class NightlyReport {
 		this.pause = pause;
 	}
 
-	@Scheduled(cron = "${sample.report.nightly-cron}")
-	@Scheduled(cron = "${sample.report.demo-cron}")
-	@SingleRunner(key = "nightly-report")
+	@Scheduled(cron = "${sample.report.cron}")
+	@SingleRunner(key = "nightly-report", once = Once.PER_TICK, catchUp = "6h")
 	void create() {
 		OffsetDateTime started = now();
 		List<LocalDate> days = this.jdbc.sql("SELECT DISTINCT ordered_on FROM customer_order ORDER BY 1")
@@ -95,7 +98,11 @@ class NightlyReport {
 		this.jdbc.sql("INSERT INTO report_run (instance, started_at, finished_at, report_rows) VALUES (?, ?, ?, ?)")
 			.params(this.instance.name(), started, now(), rows)
 			.update();
-		this.jdbc.sql("INSERT INTO outbox (topic, payload) VALUES ('report-ready', ?)").param(rows + " rows").update();
+		this.jdbc.sql("""
+				INSERT INTO outbox (topic, payload)
+				SELECT 'statement-ready', customer FROM customer_day_report
+				GROUP BY customer ORDER BY sum(amount) DESC LIMIT :best
+				""").param("best", BEST_CUSTOMERS).update();
 	}
 
 	/**

@@ -15,7 +15,7 @@
  */
 
 /**
- * A nightly report over orders, written by one instance in one transaction.
+ * A nightly report over orders, written once for each tick in one transaction.
  */
 @NullMarked
 package io.github.advisorylock.sample.report;

@@ -16,11 +16,6 @@
 
 package io.github.advisorylock.sample.webhook;
 
-import java.util.Locale;
-
-import io.github.advisorylock.LockResult;
-import io.github.advisorylock.sample.webhook.PaymentService.Delivery;
-
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
@@ -43,15 +38,17 @@ class PaymentController {
 
 	@PostMapping("/webhooks/payments")
 	ResponseEntity<Object> receive(@RequestBody PaymentEvent event) {
-		LockResult<Delivery> result = this.payments.receive(event);
-		if (!result.executed()) {
-			String detail = "Another delivery of event '" + event.id() + "' is in progress";
-			return ResponseEntity.status(HttpStatus.CONFLICT)
-				.header(HttpHeaders.RETRY_AFTER, "5")
-				.body(ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, detail));
-		}
-		String status = result.orElseThrow().name().toLowerCase(Locale.ROOT);
-		return ResponseEntity.ok(new Answer(event.id(), status));
+		return switch (this.payments.receive(event).outcome()) {
+			case EXECUTED -> ResponseEntity.ok(new Answer(event.id(), "processed"));
+			case ALREADY_RAN -> ResponseEntity.ok(new Answer(event.id(), "duplicate"));
+			case BUSY, TOO_SOON, PAUSED -> comeBack("Another delivery of event '" + event.id() + "' is in progress");
+		};
+	}
+
+	private ResponseEntity<Object> comeBack(String detail) {
+		return ResponseEntity.status(HttpStatus.CONFLICT)
+			.header(HttpHeaders.RETRY_AFTER, "5")
+			.body(ProblemDetail.forStatusAndDetail(HttpStatus.CONFLICT, detail));
 	}
 
 	/**

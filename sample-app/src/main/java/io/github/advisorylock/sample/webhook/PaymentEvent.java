@@ -33,6 +33,7 @@ record PaymentEvent(String id, String customer, BigDecimal amount) {
 
 	PaymentEvent(@Nullable String id, @Nullable String customer, @Nullable BigDecimal amount) {
 		Assert.hasText(id, "'id' must not be empty");
+		Assert.isTrue(id.length() <= 255 && id.indexOf('\0') < 0, "'id' must be a text of up to 255 characters");
 		Assert.hasText(customer, "'customer' must not be empty");
 		Assert.isTrue(amount != null && amount.signum() > 0, "'amount' must be more than zero");
 		this.id = id;

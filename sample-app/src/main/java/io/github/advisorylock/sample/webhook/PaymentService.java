@@ -16,61 +16,40 @@
 
 package io.github.advisorylock.sample.webhook;
 
+import java.math.BigDecimal;
+
 import io.github.advisorylock.LockResult;
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.sample.Instance;
 
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
 /**
- * Gives each payment its one effect. Deliveries of one event queue up; the event is
- * recorded in the transaction of its effect, so those behind the first find it there.
+ * Gives each payment its one effect. Deliveries of one event queue up; that it is
+ * completed is recorded in the transaction of its effect, so a delivery that fails may
+ * come again, and one that comes after it took effect may not.
  */
 @Service
 class PaymentService {
 
 	private final JdbcClient jdbc;
 
-	private final Instance instance;
-
-	PaymentService(JdbcClient jdbc, Instance instance) {
+	PaymentService(JdbcClient jdbc) {
 		this.jdbc = jdbc;
-		this.instance = instance;
-	}
-
-	@Transactional
-	@SingleRunner(key = "payment:#{#event.id}", waitFor = "5s")
-	LockResult<Delivery> receive(PaymentEvent event) {
-		int recorded = this.jdbc.sql("""
-				INSERT INTO processed_events (event_id, instance) VALUES (?, ?) ON CONFLICT DO NOTHING
-				""").params(event.id(), this.instance.name()).update();
-		if (recorded == 0) {
-			return LockResult.executed(Delivery.DUPLICATE);
-		}
-		this.jdbc.sql("""
-				INSERT INTO account AS known (customer, paid) VALUES (?, ?)
-				ON CONFLICT (customer) DO UPDATE SET paid = known.paid + excluded.paid
-				""").params(event.customer(), event.amount()).update();
-		return LockResult.executed(Delivery.PROCESSED);
 	}
 
 	/**
-	 * What a delivery was found to be.
+	 * Return what the customer has paid in all.
 	 */
-	enum Delivery {
-
-		/**
-		 * The first one, which took effect.
-		 */
-		PROCESSED,
-
-		/**
-		 * A later one, which did not.
-		 */
-		DUPLICATE
-
+	@Transactional
+	@SingleRunner(key = "payment:#{#event.id}", once = Once.PER_KEY, waitFor = "5s")
+	LockResult<BigDecimal> receive(PaymentEvent event) {
+		return LockResult.executed(this.jdbc.sql("""
+				INSERT INTO account AS known (customer, paid) VALUES (?, ?)
+				ON CONFLICT (customer) DO UPDATE SET paid = known.paid + excluded.paid RETURNING paid
+				""").params(event.customer(), event.amount()).query(BigDecimal.class).single());
 	}
 
 }

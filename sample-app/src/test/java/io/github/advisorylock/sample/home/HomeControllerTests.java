@@ -18,6 +18,8 @@ package io.github.advisorylock.sample.home;
 
 import java.util.List;
 
+import io.github.advisorylock.AdvisoryLockLedger;
+import io.github.advisorylock.LedgerRun;
 import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.OutsideLock;
@@ -41,12 +43,23 @@ class HomeControllerTests {
 	@Autowired
 	private Instance instance;
 
+	@Autowired
+	private AdvisoryLockLedger ledger;
+
 	@Test
 	void pageNamesInstanceAndItsAddressOfEachScenario() {
 		String page = new HttpCalls(this.instance.port()).get("/").body();
 		assertThat(page).contains(this.instance.name());
 		assertThat(List.of("/reports", "/webhooks/payments", "/exports/$user", "/partner/prices", "/tenants"))
 			.allSatisfy((path) -> assertThat(page).contains("http://localhost:" + this.instance.port() + path));
+	}
+
+	@Test
+	void runsOfTheReportAreShownFromTheLedger() {
+		this.ledger.runNow("nightly-report", "test");
+		LedgerRun run = this.ledger.runs("nightly-report", 1).get(0);
+		assertThat(new HttpCalls(this.instance.port()).get("/").body())
+			.containsSubsequence("The last runs of <code>nightly-report", run.instance(), "EXECUTED");
 	}
 
 	@Test

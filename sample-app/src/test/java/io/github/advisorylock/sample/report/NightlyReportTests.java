@@ -18,6 +18,10 @@ package io.github.advisorylock.sample.report;
 
 import java.util.List;
 
+import io.github.advisorylock.AdvisoryLockLedger;
+import io.github.advisorylock.LedgerRun;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.RunOutcome;
 import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.SampleTest;
@@ -36,7 +40,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 class NightlyReportTests {
 
 	@Autowired
-	private NightlyReport report;
+	private AdvisoryLockLedger ledger;
 
 	@Autowired
 	private Instance instance;
@@ -46,7 +50,7 @@ class NightlyReportTests {
 
 	@Test
 	void reportAddsUpTheOrdersAndIsShown() {
-		this.report.create();
+		runReport();
 		assertThat(numbers("SELECT sum(orders) FROM customer_day_report")).containsExactly(3000);
 		assertThat(
 				numbers("""
@@ -59,19 +63,25 @@ class NightlyReportTests {
 	}
 
 	@Test
-	void reportRowsAndOutboxRowAreOneTransaction() {
+	void reportAndItsMessagesAreOneTransactionAndItsFailureIsRecorded() {
 		List<Integer> before = numbers("SELECT count(*) FROM outbox");
 		this.jdbc.sql("ALTER TABLE outbox ADD CONSTRAINT seeded CHECK (id < 0) NOT VALID").update();
 		try {
 			this.jdbc.sql("DELETE FROM customer_day_report").update();
-			assertThatException().isThrownBy(this.report::create);
+			assertThatException().isThrownBy(this::runReport);
 			assertThat(numbers("SELECT count(*) FROM customer_day_report")).containsExactly(0);
+			assertThat(this.ledger.runs("nightly-report", 1)).extracting(LedgerRun::outcome)
+				.containsExactly(RunOutcome.FAILED);
 		}
 		finally {
 			this.jdbc.sql("ALTER TABLE outbox DROP CONSTRAINT seeded").update();
 		}
-		this.report.create();
-		assertThat(numbers("SELECT count(*) FROM outbox")).containsExactly(before.get(0) + 1);
+		runReport();
+		assertThat(numbers("SELECT count(*) FROM outbox")).containsExactly(before.get(0) + 20);
+	}
+
+	private void runReport() {
+		assertThat(this.ledger.runNow("nightly-report", "test")).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	private List<Integer> numbers(String sql) {

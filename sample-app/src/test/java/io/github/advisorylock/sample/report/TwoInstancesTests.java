@@ -16,30 +16,20 @@
 
 package io.github.advisorylock.sample.report;
 
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.SingleRunnerFinishedEvent;
 import io.github.advisorylock.interceptor.SingleRunnerSkippedEvent;
-import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.OutsideLock;
-import io.github.advisorylock.sample.SampleApplication;
-import io.github.advisorylock.sample.SampleTest;
+import io.github.advisorylock.sample.SampleInstance;
+import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-
-import org.springframework.boot.builder.SpringApplicationBuilder;
-import org.springframework.context.ApplicationEvent;
-import org.springframework.context.ConfigurableApplicationContext;
-import org.springframework.context.PayloadApplicationEvent;
-import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,20 +38,16 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class TwoInstancesTests {
 
-	private static final Queue<Object> first = new ConcurrentLinkedQueue<>();
+	private static SampleInstance one;
 
-	private static final Queue<Object> second = new ConcurrentLinkedQueue<>();
-
-	private static ConfigurableApplicationContext one;
-
-	private static ConfigurableApplicationContext two;
+	private static SampleInstance two;
 
 	@BeforeAll
 	static void startTwoInstancesAtOnceOnOnePort() {
-		CompletableFuture<ConfigurableApplicationContext> starting = CompletableFuture
-			.supplyAsync(() -> start(first, "0"));
-		two = start(second, "0");
-		one = starting.join();
+		List<SampleInstance> instances = SampleInstance.startTogether(2, "sample.report.cron=0 0 0 1 1 *",
+				"sample.report.pause-per-day=10ms");
+		one = instances.get(0);
+		two = instances.get(1);
 	}
 
 	@AfterAll
@@ -70,62 +56,58 @@ class TwoInstancesTests {
 		two.close();
 	}
 
+	@BeforeEach
+	void forgetTickAndEvents() {
+		TestPostgres.execute("UPDATE advisory_lock_job SET last_tick = NULL WHERE key = 'nightly-report'");
+		one.events().clear();
+		two.events().clear();
+	}
+
 	@Test
 	void reportThatRunsOnOneInstanceIsSkippedOnTheOther() {
 		int before = runs();
-		CompletableFuture<Void> running = CompletableFuture.runAsync(() -> one.getBean(NightlyReport.class).create());
+		CompletableFuture<Void> running = CompletableFuture.runAsync(() -> one.bean(NightlyReport.class).create());
 		OutsideLock.awaitHolder("nightly-report");
-		two.getBean(NightlyReport.class).create();
+		two.bean(NightlyReport.class).create();
 		assertThat(running).isNotDone();
 		running.join();
-		assertThat(first).singleElement().isInstanceOf(SingleRunnerFinishedEvent.class);
-		assertThat(second).singleElement()
-			.isInstanceOfSatisfying(SingleRunnerSkippedEvent.class,
-					(skipped) -> assertThat(skipped.outcome()).isEqualTo(LockOutcome.BUSY));
+		assertThat(one.events()).singleElement().isInstanceOf(SingleRunnerFinishedEvent.class);
+		assertSkipped(two, LockOutcome.BUSY);
+		assertThat(runs()).isEqualTo(before + 1);
+	}
+
+	@Test
+	void instanceWhoseTimerFiresWhenTheReportIsDoneSkipsTheTick() {
+		int before = runs();
+		one.bean(NightlyReport.class).create();
+		two.bean(NightlyReport.class).create();
+		assertThat(one.events()).singleElement().isInstanceOf(SingleRunnerFinishedEvent.class);
+		assertSkipped(two, LockOutcome.ALREADY_RAN);
 		assertThat(runs()).isEqualTo(before + 1);
 	}
 
 	@Test
 	void ordersAreCreatedOnceWhenTwoInstancesStartTogether() {
-		Integer orders = two.getBean(JdbcClient.class)
-			.sql("SELECT count(*) FROM customer_order")
-			.query(Integer.class)
-			.single();
-		assertThat(orders).isEqualTo(3000);
+		assertThat(TestPostgres.query("SELECT count(*) FROM customer_order")).containsExactly("3000");
 	}
 
 	@Test
 	void instanceTakesAnotherPortWhenItsOwnIsTaken() {
-		int taken = one.getBean(Instance.class).port();
-		try (ConfigurableApplicationContext third = start(new ConcurrentLinkedQueue<>(), Integer.toString(taken))) {
-			int port = third.getBean(Instance.class).port();
-			assertThat(port).isNotEqualTo(taken);
-			assertThat(new HttpCalls(port).get("/reports").statusCode()).isEqualTo(200);
+		int taken = one.bean(Instance.class).port();
+		try (SampleInstance third = SampleInstance.start("server.port=" + taken)) {
+			assertThat(third.bean(Instance.class).port()).isNotEqualTo(taken);
+			assertThat(third.calls().get("/reports").statusCode()).isEqualTo(200);
 		}
 	}
 
-	private int runs() {
-		return one.getBean(JdbcClient.class).sql("SELECT count(*) FROM report_run").query(Integer.class).single();
+	private static void assertSkipped(SampleInstance instance, LockOutcome reason) {
+		assertThat(instance.events()).singleElement()
+			.isInstanceOfSatisfying(SingleRunnerSkippedEvent.class,
+					(skipped) -> assertThat(skipped.outcome()).isEqualTo(reason));
 	}
 
-	private static ConfigurableApplicationContext start(Queue<Object> events, String port) {
-		Map<String, Object> properties = new HashMap<>(SampleTest.Properties.ALL);
-		properties.put("server.port", port);
-		properties.put("sample.report.pause-per-day", "10ms");
-		List<String> arguments = properties.entrySet()
-			.stream()
-			.map((property) -> "--" + property.getKey() + "=" + property.getValue())
-			.toList();
-		return new SpringApplicationBuilder(SampleApplication.class)
-			.listeners((ApplicationEvent event) -> remember(event, events))
-			.run(arguments.toArray(String[]::new));
-	}
-
-	private static void remember(ApplicationEvent event, Queue<Object> events) {
-		if (event instanceof PayloadApplicationEvent<?> payload
-				&& payload.getPayload().getClass().getSimpleName().startsWith("SingleRunner")) {
-			events.add(payload.getPayload());
-		}
+	private static int runs() {
+		return Integer.parseInt(TestPostgres.query("SELECT count(*) FROM report_run").get(0));
 	}
 
 }

@@ -114,6 +114,14 @@ class PaymentControllerTests {
 		assertThat(answer.headers().firstValue("Content-Type")).contains("application/problem+json");
 	}
 
+	@Test
+	void eventWhoseIdCannotBeRememberedIsBadRequest() {
+		for (String wrong : List.of("x".repeat(256), "a\\u0000b")) {
+			HttpResponse<String> answer = this.calls.post("/webhooks/payments", this.payment.replace(this.id, wrong));
+			assertThat(answer.statusCode()).isEqualTo(400);
+		}
+	}
+
 	private HttpResponse<String> deliver() {
 		return this.calls.post("/webhooks/payments", this.payment);
 	}
