@@ -1,0 +1,149 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A {@link SkewedClockApplication} in a JVM of its own, with a clock that is wrong.
+ */
+final class SkewedClockInstance implements AutoCloseable {
+
+	private static final Path LIBRARIES = Path.of("/usr/lib");
+
+	private static final String LIBRARY = "faketime/libfaketimeMT.so.1";
+
+	private final Duration skew;
+
+	private final Path log;
+
+	private final Process process;
+
+	private SkewedClockInstance(Duration skew, Path log, Process process) {
+		this.skew = skew;
+		this.log = log;
+		this.process = process;
+	}
+
+	/**
+	 * Start an instance.
+	 * @param skew how far its clock is ahead
+	 */
+	static SkewedClockInstance start(Duration skew, Path directory) throws IOException {
+		Path log = directory.resolve("ahead-by" + skew.toMillis() + ".log");
+		ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"-XX:TieredStopAtLevel=1", "-Xmx128m", "-cp", System.getProperty("java.class.path"),
+				SkewedClockApplication.class.getName(), "--spring.datasource.url=" + TestPostgres.url(),
+				"--spring.datasource.hikari.maximum-pool-size=2")
+			.redirectErrorStream(true)
+			.redirectOutput(log.toFile());
+		if (!skew.isZero()) {
+			// Both clocks: with the monotonic one left alone, waits of the JVM end at
+			// once
+			builder.environment()
+				.putAll(Map.of("LD_PRELOAD", library().toString(), "FAKETIME",
+						"%+.3f".formatted(skew.toMillis() / 1000.0)));
+		}
+		return new SkewedClockInstance(skew, log, builder.start());
+	}
+
+	/**
+	 * Debian keeps it in the directory of the processor's architecture.
+	 */
+	private static Path library() throws IOException {
+		if (Files.isDirectory(LIBRARIES)) {
+			try (Stream<Path> directories = Files.list(LIBRARIES)) {
+				List<Path> found = directories.map((directory) -> directory.resolve(LIBRARY))
+					.filter(Files::isReadable)
+					.toList();
+				if (!found.isEmpty()) {
+					return found.get(0);
+				}
+			}
+		}
+		throw new IllegalStateException("This test needs a clock that can be wrong: 'apt-get install libfaketime', "
+				+ "and then " + LIBRARIES + "/*/" + LIBRARY);
+	}
+
+	/**
+	 * Wait until the instance is up, and make sure that its clock is as wrong as it is
+	 * meant to be.
+	 */
+	void awaitStart() {
+		String line = Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.pollInterval(Duration.ofMillis(100))
+			.until(() -> lines().stream().filter((said) -> said.startsWith("Ahead by ")).findFirst().orElse(""),
+					(said) -> !said.isEmpty() || !this.process.isAlive());
+		assertThat(line).as(() -> this + " said " + lines()).isNotEmpty();
+		long ahead = Long.parseLong(line.split(" ")[2]);
+		assertThat(ahead).as("clock of " + this).isBetween(this.skew.toMillis() - 100, this.skew.toMillis() + 100);
+	}
+
+	long pid() {
+		return this.process.pid();
+	}
+
+	/**
+	 * Count what the instance has skipped, by outcome.
+	 */
+	Map<String, Long> skips() {
+		return lines().stream()
+			.filter((line) -> line.startsWith("Skipped: "))
+			.collect(Collectors.groupingBy((line) -> line.substring("Skipped: ".length()), Collectors.counting()));
+	}
+
+	/**
+	 * Close the input, which is what the instance would see if this JVM died.
+	 */
+	@Override
+	public void close() throws IOException, InterruptedException {
+		this.process.getOutputStream().close();
+		if (!this.process.waitFor(20, TimeUnit.SECONDS)) {
+			this.process.destroyForcibly();
+		}
+	}
+
+	private List<String> lines() {
+		try {
+			return Files.readAllLines(this.log);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "instance whose clock is ahead by " + this.skew.toMillis() + " ms";
+	}
+
+}
