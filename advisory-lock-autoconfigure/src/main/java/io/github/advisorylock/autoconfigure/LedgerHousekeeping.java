@@ -47,6 +47,8 @@ final class LedgerHousekeeping implements SmartLifecycle {
 
 	private final AdvisoryLockOperations operations;
 
+	private boolean running;
+
 	private @Nullable ScheduledThreadPoolExecutor executor;
 
 	private @Nullable Future<?> schedule;
@@ -58,7 +60,15 @@ final class LedgerHousekeeping implements SmartLifecycle {
 
 	@Override
 	public synchronized void start() {
-		if (this.executor != null || !this.ledger.isOpen()) {
+		this.running = true;
+		this.ledger.whenOpen(this::schedule);
+	}
+
+	/**
+	 * Begin with the first use of the ledger, which may be long after the start.
+	 */
+	private synchronized void schedule() {
+		if (!this.running || this.executor != null) {
 			return;
 		}
 		this.executor = new ScheduledThreadPoolExecutor(1, (task) -> {
@@ -72,6 +82,7 @@ final class LedgerHousekeeping implements SmartLifecycle {
 
 	@Override
 	public synchronized void stop() {
+		this.running = false;
 		if (this.executor != null && this.schedule != null) {
 			this.schedule.cancel(true);
 			this.executor.shutdown();
@@ -81,7 +92,7 @@ final class LedgerHousekeeping implements SmartLifecycle {
 
 	@Override
 	public synchronized boolean isRunning() {
-		return this.executor != null;
+		return this.running;
 	}
 
 	/**

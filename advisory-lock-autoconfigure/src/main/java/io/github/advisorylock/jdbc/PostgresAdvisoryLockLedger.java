@@ -78,6 +78,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	private volatile boolean open;
 
+	private volatile Runnable whenOpen = () -> {
+	};
+
 	/**
 	 * Create a ledger.
 	 * @param dataSource the DataSource that has the locks
@@ -118,6 +121,18 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 				}));
 		}
 		this.open = true;
+		this.whenOpen.run();
+	}
+
+	/**
+	 * Run something as soon as the ledger is in use, at once if it is already.
+	 * @param action what to run, possibly more than once
+	 */
+	public void whenOpen(Runnable action) {
+		this.whenOpen = action;
+		if (this.open) {
+			action.run();
+		}
 	}
 
 	/**
