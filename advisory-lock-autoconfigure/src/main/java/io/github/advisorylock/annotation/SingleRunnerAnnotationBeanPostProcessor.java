@@ -18,10 +18,11 @@ package io.github.advisorylock.annotation;
 
 import java.util.List;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.LeaderOnlyInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
@@ -52,7 +53,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 
 	private final transient Supplier<AdvisoryLockOperations> operations;
 
-	private final transient Predicate<LockRequest> busyLocally;
+	private final transient Function<LockRequest, LockOutcome> foresight;
 
 	private final transient Supplier<SingleRunnerObserver> observer;
 
@@ -66,17 +67,17 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	 * Create a post-processor.
 	 * @param settings what holds for all methods; asked for at the first annotated method
 	 * @param operations takes the locks; asked for at the first call
-	 * @param busyLocally see {@link SingleRunnerInterceptor}
+	 * @param foresight see {@link SingleRunnerInterceptor}
 	 * @param observer see {@link SingleRunnerInterceptor}
 	 * @param eventPublisher see {@link SingleRunnerInterceptor}
 	 */
 	public SingleRunnerAnnotationBeanPostProcessor(Supplier<SingleRunnerSettings> settings,
-			Supplier<AdvisoryLockOperations> operations, Predicate<LockRequest> busyLocally,
+			Supplier<AdvisoryLockOperations> operations, Function<LockRequest, LockOutcome> foresight,
 			Supplier<SingleRunnerObserver> observer, Consumer<Object> eventPublisher) {
 		super(SingleRunner.class, "would run without a lock");
 		this.settings = settings;
 		this.operations = SingletonSupplier.of(operations);
-		this.busyLocally = busyLocally;
+		this.foresight = foresight;
 		this.observer = SingletonSupplier.of(observer);
 		this.eventPublisher = eventPublisher;
 	}
@@ -86,7 +87,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		super.setBeanFactory(beanFactory);
 		AnnotationSingleRunnerOperationSource source = new AnnotationSingleRunnerOperationSource(this.settings,
 				((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue);
-		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.busyLocally,
+		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.foresight,
 				this.observer, this.eventPublisher);
 		this.methods = new SingleRunnerMethods(annotated(), source);
 		this.advisor = createAdvisor(interceptor);

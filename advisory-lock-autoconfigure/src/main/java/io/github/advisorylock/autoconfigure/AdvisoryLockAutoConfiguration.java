@@ -24,6 +24,8 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockLedger;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
@@ -100,7 +102,7 @@ public final class AdvisoryLockAutoConfiguration {
 			.ofNullable(templates::getIfAvailable);
 		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, operations::getObject, (request) -> {
 			PostgresAdvisoryLockTemplate available = template.get();
-			return available != null && available.isBusyLocally(request);
+			return (available != null) ? available.foresee(request) : LockOutcome.EXECUTED;
 		}, () -> observers.getIfAvailable(() -> SingleRunnerObserver.NONE), applicationContext::publishEvent);
 	}
 
@@ -233,12 +235,15 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
-		LedgerHousekeeping ledgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations) {
-			return new LedgerHousekeeping(ledger, operations);
+		LedgerHousekeeping ledgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations,
+				LockTransactionManager transactionManager) {
+			LockScope scope = (transactionManager.get() != null) ? LockScope.TRANSACTION : LockScope.SESSION;
+			return new LedgerHousekeeping(ledger, operations, scope);
 		}
 
 		@Bean
-		MissedTicks missedTicks(AdvisoryLockLedger ledger, LedgerMethods methods) {
+		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
+		MissedTicks missedTicks(PostgresAdvisoryLockLedger ledger, LedgerMethods methods) {
 			return new MissedTicks(ledger, methods);
 		}
 

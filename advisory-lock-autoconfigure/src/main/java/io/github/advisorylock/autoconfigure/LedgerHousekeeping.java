@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -41,11 +42,13 @@ final class LedgerHousekeeping implements SmartLifecycle {
 
 	private static final long PERIOD = TimeUnit.MINUTES.toSeconds(10);
 
-	private static final LockRequest LOCK = LockRequest.of("advisory-lock:ledger-housekeeping");
+	private static final String KEY = "advisory-lock:ledger-housekeeping";
 
 	private final PostgresAdvisoryLockLedger ledger;
 
 	private final AdvisoryLockOperations operations;
+
+	private final LockRequest lock;
 
 	private boolean running;
 
@@ -53,9 +56,10 @@ final class LedgerHousekeeping implements SmartLifecycle {
 
 	private @Nullable Future<?> schedule;
 
-	LedgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations) {
+	LedgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations, LockScope scope) {
 		this.ledger = ledger;
 		this.operations = operations;
+		this.lock = LockRequest.of(KEY).scope(scope);
 	}
 
 	@Override
@@ -102,7 +106,7 @@ final class LedgerHousekeeping implements SmartLifecycle {
 		try {
 			LockResult<Boolean> more;
 			do {
-				more = this.operations.execute(LOCK, (lock) -> this.ledger.purgeBatch());
+				more = this.operations.execute(this.lock, (lock) -> this.ledger.purgeBatch());
 			}
 			while (Boolean.TRUE.equals(more.value()) && !Thread.currentThread().isInterrupted());
 		}

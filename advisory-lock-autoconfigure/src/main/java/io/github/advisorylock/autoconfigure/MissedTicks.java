@@ -20,10 +20,10 @@ import java.time.Instant;
 import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.AdvisoryLockLedger;
 import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -38,11 +38,11 @@ final class MissedTicks implements ApplicationListener<ApplicationReadyEvent> {
 
 	private static final Log logger = LogFactory.getLog(MissedTicks.class);
 
-	private final AdvisoryLockLedger ledger;
+	private final PostgresAdvisoryLockLedger ledger;
 
 	private final LedgerMethods methods;
 
-	MissedTicks(AdvisoryLockLedger ledger, LedgerMethods methods) {
+	MissedTicks(PostgresAdvisoryLockLedger ledger, LedgerMethods methods) {
 		this.ledger = ledger;
 		this.methods = methods;
 	}
@@ -83,7 +83,7 @@ final class MissedTicks implements ApplicationListener<ApplicationReadyEvent> {
 			return false;
 		}
 		Instant tick = operation.ticks().latestAt(now);
-		LedgerJob job = this.ledger.job(key.name()).orElse(null);
+		LedgerJob job = this.ledger.job(key.namespace(), key.name()).orElse(null);
 		if (job == null || tick.isBefore(now.minus(operation.catchUp()))) {
 			return false;
 		}

@@ -26,10 +26,16 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.scheduling.support.CronExpression;
 import org.springframework.util.Assert;
+import org.springframework.util.StringUtils;
 
 /**
  * The ticks of a cron schedule: the instants it plans, which are the same on every
  * instance, whenever and by whichever clock a timer fires.
+ * <p>
+ * At the end of summer time an hour is there twice. Spring plans a schedule with fixed
+ * hours, such as daily at 02:30, in both, and that is one tick here; a schedule with a
+ * wildcard or a step there, such as hourly, has its ticks in both. What Spring does not
+ * plan at all, at the beginning of summer time, is no tick.
  *
  * @since 0.1.0
  */
@@ -45,6 +51,8 @@ public final class CronTicks {
 
 	private final ZoneId zone;
 
+	private final boolean fixedHours;
+
 	private volatile @Nullable Gap lastGap;
 
 	/**
@@ -56,6 +64,8 @@ public final class CronTicks {
 	public CronTicks(String cron, ZoneId zone) {
 		this.expression = CronExpression.parse(cron);
 		this.zone = zone;
+		String hours = StringUtils.tokenizeToStringArray(this.expression.toString(), " ")[2];
+		this.fixedHours = !hours.contains("*") && !hours.contains("/");
 	}
 
 	/**
@@ -90,11 +100,25 @@ public final class CronTicks {
 	 * @return the tick, {@code null} if none is planned
 	 */
 	public @Nullable Instant nextAfter(Instant time) {
+		Instant next = planned(time);
+		while (next != null && this.fixedHours && isRepeated(next)) {
+			next = planned(next);
+		}
+		return next;
+	}
+
+	private @Nullable Instant planned(Instant time) {
 		Instant next = next(time);
 		if (next != null && !next.isAfter(time)) {
 			next = next(this.zone.getRules().nextTransition(time).getInstant());
 		}
 		return next;
+	}
+
+	private boolean isRepeated(Instant time) {
+		ZonedDateTime local = time.atZone(this.zone);
+		ZoneOffsetTransition transition = this.zone.getRules().getTransition(local.toLocalDateTime());
+		return transition != null && transition.isOverlap() && local.getOffset().equals(transition.getOffsetAfter());
 	}
 
 	/**

@@ -18,7 +18,7 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockOperations;
@@ -52,7 +52,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private final Supplier<AdvisoryLockOperations> operations;
 
-	private final Predicate<LockRequest> busyLocally;
+	private final Function<LockRequest, LockOutcome> foresight;
 
 	private final Supplier<SingleRunnerObserver> observer;
 
@@ -62,18 +62,18 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	 * Create an interceptor.
 	 * @param operationSource knows which methods run under a lock
 	 * @param operations takes the locks; asked for at the first call
-	 * @param busyLocally tells cheaply that a request would find its lock held by another
-	 * thread of this application; may always say {@code false}
+	 * @param foresight tells of a call that is bound to be skipped why, before it begins
+	 * a transaction; may always say {@link LockOutcome#EXECUTED}
 	 * @param observer watches the calls; asked for at the first call
 	 * @param eventPublisher is told about {@link SingleRunnerFinishedEvent finished} and
 	 * {@link SingleRunnerSkippedEvent skipped} runs
 	 */
 	public SingleRunnerInterceptor(SingleRunnerOperationSource operationSource,
-			Supplier<AdvisoryLockOperations> operations, Predicate<LockRequest> busyLocally,
+			Supplier<AdvisoryLockOperations> operations, Function<LockRequest, LockOutcome> foresight,
 			Supplier<SingleRunnerObserver> observer, Consumer<Object> eventPublisher) {
 		this.operationSource = operationSource;
 		this.operations = operations;
-		this.busyLocally = busyLocally;
+		this.foresight = foresight;
 		this.observer = observer;
 		this.eventPublisher = eventPublisher;
 	}
@@ -124,11 +124,12 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		if (operation.paused()) {
 			return call.skip(LockOutcome.PAUSED);
 		}
+		LockOutcome foreseen = this.foresight.apply(call.request());
+		if (foreseen != LockOutcome.EXECUTED) {
+			return call.skip(foreseen);
+		}
 		if (operation.scope() == LockScope.SESSION) {
 			return call.run(this.operations.get(), invocation);
-		}
-		if (operation.waitFor().isZero() && this.busyLocally.test(call.request())) {
-			return call.skip(LockOutcome.BUSY);
 		}
 		((ProxyMethodInvocation) invocation).setUserAttribute(CALL, call);
 		return invocation.proceed();

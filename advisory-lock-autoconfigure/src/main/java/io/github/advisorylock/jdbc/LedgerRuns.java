@@ -27,6 +27,7 @@ import java.time.ZoneOffset;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.RunOutcome;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,18 @@ final class LedgerRuns {
 		this.statements = statements;
 		this.instance = instance;
 		this.jdbc = new JdbcTemplate(dataSource);
+	}
+
+	/**
+	 * Return whether a tick was completed before, as far as can be seen without the lock.
+	 */
+	boolean hasRun(AdvisoryLockKey key, Instant tick) {
+		return this.jdbc.execute(this.statements.hasRun(), (PreparedStatement statement) -> {
+			statement.setString(1, key.namespace());
+			statement.setString(2, key.name());
+			bindInstant(statement, 3, tick);
+			return query(statement).getBoolean(1);
+		});
 	}
 
 	/**

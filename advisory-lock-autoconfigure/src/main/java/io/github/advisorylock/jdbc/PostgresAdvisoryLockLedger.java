@@ -175,10 +175,18 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	@Override
 	public Optional<LedgerJob> job(String key) {
+		return job(namespace(key), key);
+	}
+
+	/**
+	 * Return one job.
+	 * @param namespace the namespace of its key
+	 * @param key the name of its key
+	 * @return the job, or empty when the ledger has none of that key
+	 */
+	public Optional<LedgerJob> job(String namespace, String key) {
 		open();
-		return this.jdbc.query(this.statements.job(), (row, number) -> job(row), namespace(key), key)
-			.stream()
-			.findFirst();
+		return this.jdbc.query(this.statements.job(), (row, number) -> job(row), namespace, key).stream().findFirst();
 	}
 
 	@Override

@@ -17,6 +17,7 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -28,6 +29,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
@@ -35,6 +37,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
 /**
@@ -197,6 +200,28 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 */
 	public boolean isBusyLocally(LockRequest request) {
 		return this.holds.isBusyForThisThread(key(request), request.mode());
+	}
+
+	/**
+	 * Return what can be known about a call before it begins a transaction and takes its
+	 * lock. A call for a tick that was completed must not take the lock just to learn
+	 * that: meanwhile a call for the next tick, on an instance whose clock is right,
+	 * would find it busy.
+	 * @param request which lock
+	 * @return {@link LockOutcome#BUSY} if another thread of this application holds the
+	 * lock and the request does not wait, {@link LockOutcome#ALREADY_RAN} if its tick was
+	 * completed, else {@link LockOutcome#EXECUTED}
+	 */
+	public LockOutcome foresee(LockRequest request) {
+		Duration waitFor = request.waitFor();
+		if (waitFor != null && waitFor.isZero() && isBusyLocally(request)) {
+			return LockOutcome.BUSY;
+		}
+		Instant tick = request.tick();
+		boolean ran = tick != null && this.ledger != null
+				&& !TransactionSynchronizationManager.isActualTransactionActive()
+				&& this.ledger.get().open().hasRun(key(request), tick);
+		return ran ? LockOutcome.ALREADY_RAN : LockOutcome.EXECUTED;
 	}
 
 	/**

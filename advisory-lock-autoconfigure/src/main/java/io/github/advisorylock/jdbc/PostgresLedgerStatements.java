@@ -58,6 +58,11 @@ final class PostgresLedgerStatements {
 			FROM decision d; SET LOCAL advisory_lock.snapshot = 'released'
 			""";
 
+	private static final String HAS_RUN = """
+			SELECT EXISTS (SELECT FROM {job} j
+			  WHERE j.namespace = ? AND j.key = ? AND j.last_tick >= CAST(? AS timestamptz))
+			""";
+
 	private static final String BEGIN = DECISION + """
 			, token AS MATERIALIZED (
 			  SELECT pg_catalog.nextval('{token}') AS fencing_token, pg_catalog.clock_timestamp() AS started_at
@@ -138,6 +143,8 @@ final class PostgresLedgerStatements {
 
 	private final String decide;
 
+	private final String hasRun;
+
 	private final String begin;
 
 	private final String end;
@@ -149,6 +156,7 @@ final class PostgresLedgerStatements {
 	PostgresLedgerStatements(String tablePrefix) {
 		this.tablePrefix = tablePrefix;
 		this.decide = name(DECIDE);
+		this.hasRun = name(HAS_RUN);
 		this.begin = name(BEGIN);
 		this.end = name(END);
 		this.complete = name(COMPLETE);
@@ -162,6 +170,14 @@ final class PostgresLedgerStatements {
 	 */
 	String decide() {
 		return this.decide;
+	}
+
+	/**
+	 * Ask, without a lock, whether a tick or a later one was completed. Binds namespace,
+	 * key and tick.
+	 */
+	String hasRun() {
+		return this.hasRun;
 	}
 
 	/**

@@ -103,7 +103,8 @@ class AdvisoryLockLifecycleTests {
 	private static ConfigurableApplicationContext start(String timeout) {
 		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.properties("spring.datasource.url=" + TestPostgres.url(),
-					"spring.lifecycle.timeout-per-shutdown-phase=" + timeout, "spring.jpa.hibernate.ddl-auto=none")
+					"spring.lifecycle.timeout-per-shutdown-phase=" + timeout, "spring.jpa.hibernate.ddl-auto=none",
+					"spring.flyway.enabled=false", "spring.liquibase.enabled=false")
 			.run();
 	}
 

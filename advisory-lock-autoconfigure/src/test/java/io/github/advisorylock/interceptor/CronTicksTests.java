@@ -100,14 +100,17 @@ class CronTicksTests {
 	}
 
 	@Test
-	void callIsCheapWithinTheGapThatIsKnown() {
-		CronTicks ticks = new CronTicks("0 0 12 29 2 *", ZoneId.of("Europe/Berlin"));
-		Instant time = Instant.parse("2027-06-01T00:00:00Z");
-		long started = System.nanoTime();
-		for (int i = 0; i < 1_000_000; i++) {
-			ticks.ofCallAt(time);
+	void hourThatIsThereTwiceHasDailyTickOnceAndHourlyTickTwice() {
+		ZoneId berlin = ZoneId.of("Europe/Berlin");
+		Instant first = Instant.parse("2026-10-25T00:30:00Z");
+		Instant second = Instant.parse("2026-10-25T01:30:00Z");
+		for (String cron : List.of("0 30 2 * * *", "0 30 1-3 * * *")) {
+			assertThat(new CronTicks(cron, berlin).ofCallAt(second)).as(cron).isEqualTo(first);
 		}
-		assertThat(Duration.ofNanos(System.nanoTime() - started)).isLessThan(Duration.ofSeconds(2));
+		for (String cron : List.of("0 30 * * * *", "0 */15 * * * *", "0 30 0/2 * * *", "@hourly")) {
+			assertThat(new CronTicks(cron, berlin).ofCallAt(second)).as(cron)
+				.isBetween(second.minusSeconds(30 * 60), second);
+		}
 	}
 
 	@Test
@@ -167,7 +170,9 @@ class CronTicksTests {
 		Instant next = trigger.nextExecution(new SimpleTriggerContext(last, last, now));
 		while (next != null && next.isBefore(to)) {
 			if (next.isAfter(last)) {
-				chain.add(next);
+				if (!isSecondOfTheDay(cron, next.atZone(zone))) {
+					chain.add(next);
+				}
 				last = next;
 				now = next;
 			}
@@ -176,6 +181,13 @@ class CronTicksTests {
 		}
 		assertThat(chain).hasSizeGreaterThan(2);
 		return chain;
+	}
+
+	/**
+	 * Spring calls a method with fixed hours again in the hour that is there twice.
+	 */
+	private static boolean isSecondOfTheDay(String cron, ZonedDateTime call) {
+		return !cron.split(" ")[2].contains("*") && !call.withEarlierOffsetAtOverlap().isEqual(call);
 	}
 
 	private static List<ZoneOffsetTransition> clockChanges(ZoneId zone) {
