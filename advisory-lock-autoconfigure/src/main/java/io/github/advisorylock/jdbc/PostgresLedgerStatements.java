@@ -130,6 +130,11 @@ final class PostgresLedgerStatements {
 			    (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome, error)
 			  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'FAILED', ?)
 			  ON CONFLICT (namespace, key, fencing_token) DO NOTHING RETURNING *
+			), abandoned AS (
+			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED' FROM ended e
+			  WHERE r.namespace = e.namespace AND r.key = e.key AND r.finished_at IS NULL AND r.fencing_token = (
+			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p
+			    WHERE p.namespace = e.namespace AND p.key = e.key AND p.fencing_token < e.fencing_token)
 			)
 			INSERT INTO {job} AS j (namespace, key, last_started_at, last_finished_at, last_outcome, fencing_token)
 			SELECT e.namespace, e.key, e.started_at, e.finished_at, e.outcome, e.fencing_token FROM ended e WHERE ?
@@ -207,8 +212,9 @@ final class PostgresLedgerStatements {
 	}
 
 	/**
-	 * Write a run that was rolled back. Binds namespace, key, tick, scope, instance,
-	 * token, start and error; whether the job is kept.
+	 * Write a run that was rolled back; others may have had its lock since. Binds
+	 * namespace, key, tick, scope, instance, token, start and error; whether the job is
+	 * kept.
 	 */
 	String fail() {
 		return this.fail;
