@@ -66,29 +66,37 @@ final class LedgerSchema {
 	}
 
 	/**
-	 * In one transaction: an instance that does the same at the same time waits for this
-	 * one, fails, and then finds everything there.
+	 * An instance that does the same at the same time waits for this one, fails, and then
+	 * finds everything there.
 	 */
 	private void create() {
 		try (Connection connection = this.dataSource.getConnection()) {
-			boolean autoCommit = connection.getAutoCommit();
-			connection.setAutoCommit(false);
-			try {
-				new ResourceDatabasePopulator(script()).populate(connection);
-				connection.commit();
-			}
-			catch (ScriptException ex) {
-				connection.rollback();
-				if (!exists()) {
-					throw new LedgerSchemaException("its tables could not be created", ex);
-				}
-			}
-			finally {
-				connection.setAutoCommit(autoCommit);
-			}
+			createInTransaction(connection);
 		}
 		catch (SQLException ex) {
 			throw new LedgerSchemaException("its tables could not be created", ex);
+		}
+		catch (ScriptException ex) {
+			if (!exists()) {
+				throw new LedgerSchemaException("its tables could not be created", ex);
+			}
+		}
+	}
+
+	private void createInTransaction(Connection connection) throws SQLException {
+		boolean autoCommit = connection.getAutoCommit();
+		connection.setAutoCommit(false);
+		boolean created = false;
+		try {
+			new ResourceDatabasePopulator(script()).populate(connection);
+			connection.commit();
+			created = true;
+		}
+		finally {
+			if (!created) {
+				connection.rollback();
+			}
+			connection.setAutoCommit(autoCommit);
 		}
 	}
 
