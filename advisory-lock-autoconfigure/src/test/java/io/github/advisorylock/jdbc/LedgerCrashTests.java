@@ -54,7 +54,7 @@ class LedgerCrashTests extends AbstractLedgerTests {
 			int before = executed().size();
 			startAndKill(LockScope.TRANSACTION);
 			assertThat(effects()).isEqualTo(executed()).doesNotHaveDuplicates();
-			assertThat(outcomes()).containsOnly("EXECUTED");
+			assertThat(outcomes()).isSubsetOf("EXECUTED");
 			undone += (executed().size() == before) ? 1 : 0;
 		}
 		assertThat(executed()).isEqualTo(ticks(executed().size()));
@@ -68,13 +68,13 @@ class LedgerCrashTests extends AbstractLedgerTests {
 		for (int i = 0; i < KILLS; i++) {
 			startAndKill(LockScope.SESSION);
 			open += outcomes().get(outcomes().size() - 1).equals("OPEN") ? 1 : 0;
-			assertThat(outcomes().subList(0, outcomes().size() - 1)).containsOnly("EXECUTED", "ABANDONED");
+			assertThat(outcomes().subList(0, outcomes().size() - 1)).isSubsetOf("EXECUTED", "ABANDONED");
 			assertThat(effects()).containsAll(executed());
 		}
 		assertThat(execute(LockScope.SESSION, LedgerInstance.tick(executed().size()))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(executed()).isEqualTo(ticks(executed().size()));
 		assertThat(outcomes().stream().filter("ABANDONED"::equals)).hasSize(open);
-		assertThat(outcomes()).containsOnly("EXECUTED", "ABANDONED");
+		assertThat(outcomes()).isSubsetOf("EXECUTED", "ABANDONED");
 		assertThat(open).isPositive();
 		logger.info(KILLS + " instances killed in scope SESSION: " + executed().size() + " ticks executed, " + open
 				+ " runs left open and abandoned");
