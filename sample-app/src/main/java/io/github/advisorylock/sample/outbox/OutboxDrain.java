@@ -67,7 +67,7 @@ class OutboxDrain {
 	int drain() {
 		List<Message> messages = this.jdbc.sql("""
 				SELECT id, topic, payload FROM outbox WHERE sent_at IS NULL
-				ORDER BY id LIMIT 5 FOR UPDATE SKIP LOCKED
+				ORDER BY id LIMIT 10 FOR UPDATE SKIP LOCKED
 				""").query(Message.class).list();
 		messages.forEach(this::send);
 		if (!messages.isEmpty()) {
