@@ -38,7 +38,8 @@ class BenchmarkApplication {
 			.bannerMode(Banner.Mode.OFF)
 			.logStartupInfo(false)
 			.properties("spring.datasource.url=" + url, "spring.application.name=benchmarks",
-					"spring.datasource.hikari.minimum-idle=8", "logging.level.root=warn")
+					"spring.datasource.hikari.minimum-idle=8", "advisory-lock.ledger.initialize-schema=always",
+					"logging.level.root=warn")
 			.run();
 	}
 

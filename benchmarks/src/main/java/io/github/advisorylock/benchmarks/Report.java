@@ -55,15 +55,23 @@ final class Report {
 	}
 
 	void addTurns(Map<String, TurnsMeasurement.Result> results) {
+		addTurns("turns", "Latency of a call, all calls in turns in one JVM", results);
+	}
+
+	void addLedger(Map<String, TurnsMeasurement.Result> results) {
+		addTurns("ledger", "Latency of recorded calls, all in turns in one JVM (target of PER_TICK: 2.5)", results);
+	}
+
+	private void addTurns(String name, String title, Map<String, TurnsMeasurement.Result> results) {
 		Map<String, Object> rows = new LinkedHashMap<>();
-		this.text.append("%nLatency of a call, all calls in turns in one JVM%n".formatted());
+		this.text.append("%n%s%n".formatted(title));
 		this.text.append("%-60s %-30s %s%n".formatted("", "p50 us (min .. max)", "ratio (min .. max)"));
 		results.forEach((call, result) -> {
 			rows.put(call, Map.of("p50Micros", result.micros().toMap(), "ratio", result.ratio().toMap()));
 			this.text.append(
 					"%-60s %-30s %s%n".formatted(call, result.micros().format("%.2f"), result.ratio().format("%.3f")));
 		});
-		this.data.put("turns", rows);
+		this.data.put(name, rows);
 	}
 
 	void addCrowd(Map<String, Double> results) {
@@ -82,7 +90,7 @@ final class Report {
 
 	void addWal(Map<String, ServerCosts.WalCost> results) {
 		Map<String, Object> rows = new LinkedHashMap<>();
-		this.text.append("%nWAL per call (target 0)%n".formatted());
+		this.text.append("%nWAL per call (target 0, but for runs that are recorded)%n".formatted());
 		this.text.append("%-60s %-30s %-30s %s%n".formatted("", "bytes (min .. max)", "idle as long", "xids"));
 		results.forEach((call, cost) -> {
 			rows.put(call, cost.toMap());

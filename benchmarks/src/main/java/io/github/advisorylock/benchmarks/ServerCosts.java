@@ -73,6 +73,12 @@ final class ServerCosts implements AutoCloseable {
 		subjects.put("SESSION, @SingleRunner", () -> calls.sessionAnnotation(this.application));
 		subjects.put("busy elsewhere, @SingleRunner", () -> calls.busyAnnotation(this.application));
 		subjects.put("busy here, @SingleRunner", () -> calls.localAnnotation(this.application));
+		LedgerCalls ledger = new LedgerCalls(this.application);
+		subjects.put("PER_TICK, empty", ledger::perTick);
+		subjects.put("PER_KEY, empty", ledger::perKey);
+		subjects.put("ALREADY_RAN", ledger::alreadyRan);
+		subjects.put("unrecorded, inserts a row", ledger::unrecordedInsert);
+		subjects.put("PER_TICK, inserts a row", ledger::perTickInsert);
 		subjects.put("control: INSERT of one row",
 				() -> this.application.jdbcTemplate().update("INSERT INTO advisory_lock_benchmark VALUES (1)"));
 		return subjects;

@@ -27,11 +27,18 @@ import java.util.regex.Pattern;
 record Settings(int rounds, int seconds, int startups, int calls, Pattern cases, List<String> profilers,
 		List<String> parts, Path output) {
 
+	/**
+	 * Return how often a call that writes to the disk is made in a round.
+	 */
+	int ledgerCalls() {
+		return this.calls / 20;
+	}
+
 	static Settings fromSystemProperties() {
 		boolean quick = Boolean.getBoolean("quick");
 		return new Settings(quick ? 1 : 3, quick ? 1 : 2, quick ? 1 : 9, quick ? 500 : 2000,
 				Pattern.compile(System.getProperty("benchmarks.cases", ".*")), list("benchmarks.profilers", ""),
-				list("benchmarks.parts", "latency,turns,crowd,trips,wal,startup"),
+				list("benchmarks.parts", "latency,turns,ledger,crowd,trips,wal,startup"),
 				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")));
 	}
 

@@ -23,6 +23,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -51,20 +52,32 @@ final class TurnsMeasurement {
 	}
 
 	Map<String, Result> run() throws Exception {
+		return run(TurnsMeasurement::subjects);
+	}
+
+	/**
+	 * Measure calls that write to the disk, which those of {@link #run()} do not.
+	 */
+	Map<String, Result> runLedger() throws Exception {
+		return run((application, thread) -> ledgerSubjects(new LedgerCalls(application)));
+	}
+
+	private Map<String, Result> run(BiFunction<ApplicationState, ThreadState, List<Subject>> subjects)
+			throws Exception {
 		System.setProperty("postgres", this.url);
 		ApplicationState application = new ApplicationState();
 		ThreadState thread = new ThreadState();
 		application.start();
 		thread.open(application);
 		try {
-			return measure(subjects(application, thread));
+			return measure(subjects.apply(application, thread));
 		}
 		finally {
 			stop(application, thread);
 		}
 	}
 
-	private List<Subject> subjects(ApplicationState application, ThreadState thread) {
+	private static List<Subject> subjects(ApplicationState application, ThreadState thread) {
 		GuardedCalls calls = new GuardedCalls();
 		Subject transaction = new Subject("TRANSACTION, plain JDBC", null,
 				() -> calls.transactionPlain(application, thread));
@@ -84,6 +97,17 @@ final class TurnsMeasurement {
 				busy.compared("busy elsewhere, execute", () -> calls.busyLibraryTransaction(application)),
 				busy.compared("busy elsewhere, @SingleRunner", () -> calls.busyAnnotation(application)),
 				busy.compared("busy elsewhere, execute in scope SESSION", () -> calls.busyLibrarySession(application)));
+	}
+
+	private static List<Subject> ledgerSubjects(LedgerCalls calls) {
+		Subject empty = new Subject("unrecorded, empty", null, calls::unrecorded);
+		Subject insert = new Subject("unrecorded, inserts a row", null, calls::unrecordedInsert);
+		return List.of(empty, empty.compared("PER_TICK, empty", calls::perTick),
+				empty.compared("PER_KEY, empty", calls::perKey), insert,
+				insert.compared("unrecorded, inserts a row, the same again", insert.call()),
+				insert.compared("PER_TICK, inserts a row", calls::perTickInsert),
+				insert.compared("PER_KEY, inserts a row", calls::perKeyInsert),
+				empty.compared("ALREADY_RAN", calls::alreadyRan));
 	}
 
 	private Map<String, Result> measure(List<Subject> subjects) throws Exception {

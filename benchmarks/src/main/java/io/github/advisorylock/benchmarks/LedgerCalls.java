@@ -1,0 +1,100 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.benchmarks;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+
+import org.springframework.util.Assert;
+
+/**
+ * Calls that the ledger records, each for a tick or a key of its own, beside one that it
+ * has nothing to do with. Their work is empty, or the insert of one row, which makes the
+ * commit of any call wait for the disk.
+ */
+final class LedgerCalls {
+
+	private static final LockRequest UNRECORDED = LockRequest.of("unrecorded");
+
+	private static final LockRequest SKIPPED = LockRequest.of("skipped").oncePerTick(Instant.EPOCH);
+
+	private final ApplicationState application;
+
+	/**
+	 * In microseconds: the next object of this class begins after the last tick of this
+	 * one.
+	 */
+	private long tick = System.currentTimeMillis() * 1000;
+
+	private long key = System.nanoTime();
+
+	LedgerCalls(ApplicationState application) {
+		this.application = application;
+		application.jdbcTemplate().execute("CREATE TABLE IF NOT EXISTS advisory_lock_benchmark (id bigint)");
+		application.operations().execute(SKIPPED, (lock) -> true);
+	}
+
+	void unrecorded() {
+		execute(UNRECORDED, false, LockOutcome.EXECUTED);
+	}
+
+	void unrecordedInsert() {
+		execute(UNRECORDED, true, LockOutcome.EXECUTED);
+	}
+
+	void perTick() {
+		execute(nextTick(), false, LockOutcome.EXECUTED);
+	}
+
+	void perTickInsert() {
+		execute(nextTick(), true, LockOutcome.EXECUTED);
+	}
+
+	void perKey() {
+		execute(nextKey(), false, LockOutcome.EXECUTED);
+	}
+
+	void perKeyInsert() {
+		execute(nextKey(), true, LockOutcome.EXECUTED);
+	}
+
+	void alreadyRan() {
+		execute(SKIPPED, true, LockOutcome.ALREADY_RAN);
+	}
+
+	private LockRequest nextTick() {
+		return LockRequest.of("ticks").oncePerTick(Instant.EPOCH.plus(this.tick++, ChronoUnit.MICROS));
+	}
+
+	private LockRequest nextKey() {
+		return LockRequest.of("event-" + this.key++).oncePerKey();
+	}
+
+	private void execute(LockRequest request, boolean insert, LockOutcome expected) {
+		LockOutcome outcome = this.application.operations().execute(request, (lock) -> {
+			if (insert) {
+				this.application.jdbcTemplate().update("INSERT INTO advisory_lock_benchmark VALUES (1)");
+			}
+			return true;
+		}).outcome();
+		Assert.state(outcome == expected, "A call did not do what it is to measure");
+	}
+
+}
