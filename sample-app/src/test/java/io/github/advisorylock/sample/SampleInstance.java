@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.sample;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -24,8 +25,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.stream.Stream;
 
-import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.context.logging.LoggingApplicationListener;
 import org.springframework.context.ApplicationEvent;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
 
@@ -56,12 +59,23 @@ public final class SampleInstance implements AutoCloseable {
 			all.put(property.substring(0, separator), property.substring(separator + 1));
 		}
 		Queue<Object> events = new ConcurrentLinkedQueue<>();
-		return new SampleInstance(new SpringApplicationBuilder(SampleApplication.class)
-			.listeners((ApplicationEvent event) -> remember(event, events))
-			.run(all.entrySet()
-				.stream()
-				.map((property) -> "--" + property.getKey() + "=" + property.getValue())
-				.toArray(String[]::new)), events);
+		SpringApplication application = new SpringApplication(SampleApplication.class);
+		application.setListeners(withoutLogging(application));
+		application.addListeners((ApplicationEvent event) -> remember(event, events));
+		return new SampleInstance(application.run(all.entrySet()
+			.stream()
+			.map((property) -> "--" + property.getKey() + "=" + property.getValue())
+			.toArray(String[]::new)), events);
+	}
+
+	/**
+	 * Logging belongs to the JVM: instances that set it up at the same time would each
+	 * add what they write to.
+	 */
+	private static List<ApplicationListener<?>> withoutLogging(SpringApplication application) {
+		List<ApplicationListener<?>> listeners = new ArrayList<>(application.getListeners());
+		listeners.removeIf(LoggingApplicationListener.class::isInstance);
+		return listeners;
 	}
 
 	/**
