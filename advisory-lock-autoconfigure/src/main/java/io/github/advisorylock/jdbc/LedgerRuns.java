@@ -87,9 +87,7 @@ final class LedgerRuns {
 	 */
 	void complete(RecordedRun run) {
 		boolean first = this.jdbc.execute(this.statements.complete(), (PreparedStatement statement) -> {
-			int next = bindRun(statement, run);
-			statement.setString(next++, run.namespace());
-			statement.setString(next++, run.key());
+			int next = bindKeyTwice(statement, bindRun(statement, run), run);
 			statement.setBoolean(next++, run.oncePerKey());
 			statement.setBoolean(next, run.keepsJob());
 			ResultSet answer = query(statement);
@@ -122,9 +120,7 @@ final class LedgerRuns {
 	RecordedRun begin(RecordedRun run) {
 		return run.with(this.connections
 			.apart((apart) -> apart.execute(this.statements.begin(), (PreparedStatement statement) -> {
-				int next = bindDecision(statement, run);
-				statement.setString(next++, run.namespace());
-				statement.setString(next++, run.key());
+				int next = bindKeyTwice(statement, bindDecision(statement, run), run);
 				statement.setString(next++, run.namespace());
 				statement.setString(next++, run.key());
 				bindInstant(statement, next++, run.tick());
@@ -195,6 +191,14 @@ final class LedgerRuns {
 		statement.setLong(6, run.fencingToken().orElseThrow());
 		bindInstant(statement, 7, run.decision().startedAt());
 		return 8;
+	}
+
+	private static int bindKeyTwice(PreparedStatement statement, int index, RecordedRun run) throws SQLException {
+		for (int i = index; i < index + 4; i += 2) {
+			statement.setString(i, run.namespace());
+			statement.setString(i + 1, run.key());
+		}
+		return index + 4;
 	}
 
 	private static void bindInstant(PreparedStatement statement, int index, @Nullable Instant instant)

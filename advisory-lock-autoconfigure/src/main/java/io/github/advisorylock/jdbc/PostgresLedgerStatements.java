@@ -43,13 +43,14 @@ final class PostgresLedgerStatements {
 
 	/**
 	 * The last run of the key, where it did not come to its end: its instance is gone, or
-	 * it would hold the lock.
+	 * it would hold the lock. Namespace and key are bound twice: compared with columns,
+	 * they would have the whole history of the key read.
 	 */
 	private static final String ABANDON = """
 			abandoned AS (
 			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED'
 			  WHERE r.namespace = ? AND r.key = ? AND r.finished_at IS NULL AND r.fencing_token = (
-			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = r.namespace AND p.key = r.key)
+			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = ? AND p.key = ?)
 			""";
 
 	private static final String DECIDE = DECISION + """
@@ -187,8 +188,8 @@ final class PostgresLedgerStatements {
 
 	/**
 	 * Decide, and write the start of a run. Binds what {@link #decide()} does; namespace
-	 * and key; namespace, key, tick, scope and instance; namespace, key and whether the
-	 * job is kept. Answers what {@link #decide()} does.
+	 * and key, twice; namespace, key, tick, scope and instance; namespace, key and
+	 * whether the job is kept. Answers what {@link #decide()} does.
 	 */
 	String begin() {
 		return this.begin;
@@ -204,8 +205,8 @@ final class PostgresLedgerStatements {
 
 	/**
 	 * Write a run that is about to commit. Binds namespace, key, tick, scope, instance,
-	 * token and start; namespace and key; whether the key is completed, and whether the
-	 * job is kept. Answers 0 where that was done by somebody else.
+	 * token and start; namespace and key, twice; whether the key is completed, and
+	 * whether the job is kept. Answers 0 where that was done by somebody else.
 	 */
 	String complete() {
 		return this.complete;
