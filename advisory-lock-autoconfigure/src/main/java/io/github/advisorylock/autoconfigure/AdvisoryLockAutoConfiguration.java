@@ -32,6 +32,7 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.doctor.LockDemand;
 import io.github.advisorylock.doctor.LockUser;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
+import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;

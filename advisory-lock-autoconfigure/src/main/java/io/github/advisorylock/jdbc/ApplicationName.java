@@ -20,14 +20,17 @@ import io.github.advisorylock.AdvisoryLockKey;
 
 /**
  * The {@code application_name} under which our connections can be recognized in
- * {@code pg_stat_activity}, by any role. PostgreSQL cuts it at 63 bytes and spoils what
- * is not ASCII.
+ * {@code pg_stat_activity}, by any role: {@code al:}, whose lock or connection it is,
+ * {@code @} and the instance. PostgreSQL cuts it at 63 bytes and spoils what is not
+ * ASCII.
  */
 final class ApplicationName {
 
-	private static final String PREFIX = "al:";
+	static final String PREFIX = "al:";
 
-	private static final int MAX_LENGTH = 63;
+	static final int MAX_LENGTH = 63;
+
+	private static final String SUFFIX = "@" + InstanceName.shortened();
 
 	private ApplicationName() {
 	}
@@ -36,23 +39,30 @@ final class ApplicationName {
 	 * Return the name of a connection whose transaction holds a key.
 	 */
 	static String ofHolder(AdvisoryLockKey key) {
-		return ascii(PREFIX + key.name());
+		return ascii(key.name());
 	}
 
 	/**
 	 * Return the name of the connection that carries the session locks of an application.
 	 */
 	static String ofSession(String application) {
-		return ascii(PREFIX + application + "@" + ProcessHandle.current().pid());
+		return ascii(application);
 	}
 
-	private static String ascii(String name) {
-		StringBuilder result = new StringBuilder(Math.min(name.length(), MAX_LENGTH));
-		for (int i = 0; i < name.length() && i < MAX_LENGTH; i++) {
-			char character = name.charAt(i);
-			result.append((character >= ' ' && character <= '~') ? character : '?');
+	private static String ascii(String subject) {
+		StringBuilder result = new StringBuilder(MAX_LENGTH).append(PREFIX);
+		int end = Math.min(subject.length(), MAX_LENGTH - PREFIX.length() - SUFFIX.length());
+		for (int i = 0; i < end; i++) {
+			result.append(printable(subject.charAt(i)));
+		}
+		for (int i = 0; i < SUFFIX.length(); i++) {
+			result.append(printable(SUFFIX.charAt(i)));
 		}
 		return result.toString();
+	}
+
+	private static char printable(char character) {
+		return (character >= ' ' && character <= '~') ? character : '?';
 	}
 
 }

@@ -18,10 +18,7 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.Array;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Instant;
-import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -35,11 +32,8 @@ import io.github.advisorylock.AdvisoryLockLedger;
 import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.LedgerRun;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockScope;
-import io.github.advisorylock.RunOutcome;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -170,7 +164,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	@Override
 	public List<LedgerJob> jobs() {
 		open();
-		return this.jdbc.query(this.statements.jobs(), (row, number) -> job(row));
+		return this.jdbc.query(this.statements.jobs(), (row, number) -> LedgerRows.job(row));
 	}
 
 	@Override
@@ -186,13 +180,16 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	 */
 	public Optional<LedgerJob> job(String namespace, String key) {
 		open();
-		return this.jdbc.query(this.statements.job(), (row, number) -> job(row), namespace, key).stream().findFirst();
+		return this.jdbc.query(this.statements.job(), (row, number) -> LedgerRows.job(row), namespace, key)
+			.stream()
+			.findFirst();
 	}
 
 	@Override
 	public List<LedgerRun> runs(String key, int limit) {
 		open();
-		return this.jdbc.query(this.statements.runs(), (row, number) -> run(row), namespace(key), key, limit);
+		return this.jdbc.query(this.statements.runs(), (row, number) -> LedgerRows.run(row), namespace(key), key,
+				limit);
 	}
 
 	@Override
@@ -264,32 +261,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	private static Array array(PreparedStatement statement, Collection<LedgerMethod> methods,
 			Function<LedgerMethod, String> element) throws SQLException {
 		return statement.getConnection().createArrayOf("varchar", methods.stream().map(element).toArray());
-	}
-
-	private static LedgerJob job(ResultSet row) throws SQLException {
-		Instant firstSeenAt = instant(row, "first_seen_at");
-		Assert.state(firstSeenAt != null, "'first_seen_at' must not be null");
-		return new LedgerJob(row.getString("namespace"), row.getString("key"), firstSeenAt, instant(row, "last_tick"),
-				instant(row, "last_started_at"), instant(row, "last_finished_at"),
-				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
-				instant(row, "paused_at"), row.getString("paused_by"));
-	}
-
-	private static LedgerRun run(ResultSet row) throws SQLException {
-		Instant startedAt = instant(row, "started_at");
-		Assert.state(startedAt != null, "'started_at' must not be null");
-		return new LedgerRun(row.getLong("id"), row.getString("namespace"), row.getString("key"), instant(row, "tick"),
-				LockScope.valueOf(row.getString("scope")), row.getString("instance"), row.getLong("fencing_token"),
-				startedAt, instant(row, "finished_at"), outcome(row.getString("outcome")), row.getString("error"));
-	}
-
-	private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
-		OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
-		return (time != null) ? time.toInstant() : null;
-	}
-
-	private static @Nullable RunOutcome outcome(@Nullable String name) {
-		return (name != null) ? RunOutcome.valueOf(name) : null;
 	}
 
 }

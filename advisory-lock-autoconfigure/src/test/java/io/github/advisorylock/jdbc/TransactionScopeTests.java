@@ -104,12 +104,12 @@ class TransactionScopeTests extends AbstractLockTests {
 		this.template.execute(REQUEST, (lock) -> {
 			assertThat(TestPostgres.query("SELECT application_name || ':' || (backend_xmin IS NULL)::text "
 					+ "FROM pg_stat_activity WHERE state = 'idle in transaction'"))
-				.containsExactly("al:job:true");
+				.containsExactly("al:job@" + InstanceName.shortened() + ":true");
 			TestPostgres.execute("CREATE INDEX CONCURRENTLY ON indexed (id)");
 			return null;
 		});
 		TestPostgres.execute("DROP TABLE indexed");
-		assertThat(applicationNames()).doesNotContain("al:job");
+		assertThat(applicationNames()).noneMatch((name) -> name.startsWith("al:job"));
 	}
 
 	@Test
@@ -118,7 +118,7 @@ class TransactionScopeTests extends AbstractLockTests {
 			transaction().executeWithoutResult((status) -> {
 				this.template.execute(REQUEST, (lock) -> 1);
 				this.template.execute(REQUEST.waitFor(SHORT), (lock) -> 1);
-				assertThat(applicationNames()).doesNotContain("al:job");
+				assertThat(applicationNames()).noneMatch((name) -> name.startsWith("al:job"));
 			});
 		}
 	}
@@ -166,13 +166,12 @@ class TransactionScopeTests extends AbstractLockTests {
 		Future<String> waiter = this.threads.submit(() -> transaction().execute((status) -> {
 			this.jdbc.execute("SET LOCAL lock_timeout = '7s'; SET LOCAL statement_timeout = '9min'");
 			waiting.countDown();
-			return this.template.execute(REQUEST.waitFor(LONG), (lock) -> timeouts() + " " + snapshotsOfHolders())
-				.orElseThrow();
+			return this.template.execute(REQUEST.waitFor(LONG), (lock) -> timeouts() + " " + holders()).orElseThrow();
 		}));
 		waiting.await();
 		awaitWaiter();
 		foreign.close();
-		assertThat(waiter.get(5, TimeUnit.SECONDS)).isEqualTo("7s 9min []");
+		assertThat(waiter.get(5, TimeUnit.SECONDS)).isEqualTo("7s 9min [al:job@" + InstanceName.shortened() + "]");
 	}
 
 	@Test
@@ -278,8 +277,8 @@ class TransactionScopeTests extends AbstractLockTests {
 	void lostConnectionIsAnErrorOfTheRunAndLeavesNoNoteBehind() {
 		assertThatExceptionOfType(TransactionException.class)
 			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-				TestPostgres
-					.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'al:job'");
+				TestPostgres.query(
+						"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:job@%'");
 				return 1;
 			}));
 		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
@@ -291,7 +290,7 @@ class TransactionScopeTests extends AbstractLockTests {
 		IllegalStateException failure = new IllegalStateException("job");
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 			TestPostgres
-				.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'al:job'");
+				.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:job@%'");
 			throw failure;
 		})).isSameAs(failure);
 		assertThat(failure.getSuppressed()).hasSize(1);
@@ -384,9 +383,8 @@ class TransactionScopeTests extends AbstractLockTests {
 		return settings.get("lock") + " " + settings.get("statement");
 	}
 
-	private static List<String> snapshotsOfHolders() {
-		return TestPostgres.query("SELECT backend_xmin FROM pg_stat_activity WHERE application_name <> 'al:job' "
-				+ "AND application_name LIKE 'al:job%'");
+	private static List<String> holders() {
+		return applicationNames().stream().filter((name) -> name.startsWith("al:job@")).toList();
 	}
 
 	private Integer effectsInTransaction() {

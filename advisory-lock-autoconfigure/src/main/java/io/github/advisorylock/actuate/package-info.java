@@ -14,22 +14,11 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
-
-import org.junit.jupiter.api.Test;
-
-import static org.assertj.core.api.Assertions.assertThat;
-
 /**
- * Tests for {@link InstanceName}.
+ * What operators see and do: the endpoint of jobs and locks, and its page. Needs
+ * Actuator.
  */
-class InstanceNameTests {
+@NullMarked
+package io.github.advisorylock.actuate;
 
-	@Test
-	void nameIsHostAndProcessAndFitsItsColumn() {
-		assertThat(InstanceName.get()).endsWith(":" + ProcessHandle.current().pid())
-			.matches("[^:]+:[0-9]+")
-			.hasSizeLessThanOrEqualTo(255);
-	}
-
-}
+import org.jspecify.annotations.NullMarked;

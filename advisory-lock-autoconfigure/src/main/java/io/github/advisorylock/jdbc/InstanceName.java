@@ -14,22 +14,48 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.jdbc;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /**
- * What this instance is called in the history: host and process id.
+ * What this instance is called in the history and as a holder of locks: host and process
+ * id.
+ *
+ * @since 0.1.0
  */
-final class InstanceName {
+public final class InstanceName {
+
+	private static final int SHORT_LENGTH = 28;
+
+	private static final String NAME = find();
 
 	private InstanceName() {
 	}
 
-	static String get() {
-		String name = host() + ":" + ProcessHandle.current().pid();
-		return name.substring(Math.max(0, name.length() - 255));
+	/**
+	 * Return the name of this instance.
+	 * @return {@code host:pid}, of at most 255 characters
+	 */
+	public static String get() {
+		return NAME;
+	}
+
+	/**
+	 * Return the end of the name, where those of replicas differ, for a place that has
+	 * little room.
+	 */
+	static String shortened() {
+		return end(NAME, SHORT_LENGTH);
+	}
+
+	private static String find() {
+		return end(host() + ":" + ProcessHandle.current().pid(), 255);
+	}
+
+	private static String end(String name, int length) {
+		return name.substring(Math.max(0, name.length() - length));
 	}
 
 	private static String host() {

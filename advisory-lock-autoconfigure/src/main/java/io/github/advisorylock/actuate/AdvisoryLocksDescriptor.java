@@ -1,0 +1,285 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Jobs and locks at a moment.
+ *
+ * @param time the moment, by the database's clock
+ * @param clockSkew by how much that clock is ahead of this instance's
+ * @param instance the instance that tells this, as {@code host:pid}
+ * @param namespace its namespace
+ * @param database the database that has the locks
+ * @param ledger whether the ledger is in use: without it, nothing is known of runs
+ * @param jobs the jobs of this instance and of the ledger, in the order of namespace and
+ * key
+ * @param locks all advisory locks of the server that are held or waited for
+ * @since 0.1.0
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String instance, String namespace,
+		String database, boolean ledger, List<JobDescriptor> jobs, List<LockDescriptor> locks) {
+
+	/**
+	 * One job.
+	 *
+	 * @param key its key, with expressions where these depend on arguments
+	 * @param namespace the namespace of the key
+	 * @param target the method as {@code Class.method}, {@code null} if this instance has
+	 * none of that key
+	 * @param scope how long the lock lives, {@code null} without a method
+	 * @param schedules when the method is called
+	 * @param next when it is called next on this instance, {@code null} if that is not
+	 * planned
+	 * @param state {@code running}, {@code paused} or {@code idle}
+	 * @param paused since when and by whom it is paused, {@code null} if it is not
+	 * @param lastTick the latest tick that was completed
+	 * @param lastRun the last run, {@code null} if the ledger knows of none
+	 * @param history the first letters of the outcomes of the last 60 runs, latest last:
+	 * E(xecuted), F(ailed), A(bandoned), R(unning)
+	 * @param outcomes how often calls ended how on this instance since it started
+	 * @param holders who has the lock
+	 * @param waiters who waits for it
+	 * @param problems what an operator should look at
+	 * @param actions what can be asked of it over the web: {@code running},
+	 * {@code paused} and {@code resumed}
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record JobDescriptor(String key, String namespace, @Nullable String target, @Nullable LockScope scope,
+			List<ScheduleDescriptor> schedules, @Nullable Instant next, String state, @Nullable PauseDescriptor paused,
+			@Nullable Instant lastTick, @Nullable RunDescriptor lastRun, String history, Map<String, Long> outcomes,
+			List<HolderDescriptor> holders, List<WaiterDescriptor> waiters, List<Problem> problems,
+			List<String> actions) {
+
+	}
+
+	/**
+	 * What an operator should look at.
+	 */
+	public enum Problem {
+
+		/**
+		 * No instance runs it for now.
+		 */
+		PAUSED,
+
+		/**
+		 * A tick was not completed in time.
+		 */
+		OVERDUE,
+
+		/**
+		 * The last run failed.
+		 */
+		FAILED,
+
+		/**
+		 * The last run ended with its instance, or its lock, and was not run again yet.
+		 */
+		ABANDONED,
+
+		/**
+		 * This instance lost the lock in mid-run within the last hour.
+		 */
+		LOST,
+
+		/**
+		 * Several methods have this key.
+		 */
+		SHARED_KEY
+
+	}
+
+	/**
+	 * When a method is called.
+	 *
+	 * @param type {@code cron}, {@code fixedDelay}, {@code fixedRate} or {@code custom}
+	 * @param expression the cron expression, or what the trigger prints
+	 * @param zone the time zone of the expression
+	 * @param interval the time between calls
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record ScheduleDescriptor(String type, @Nullable String expression, @Nullable String zone,
+			@Nullable Duration interval) {
+
+	}
+
+	/**
+	 * A pause.
+	 *
+	 * @param since since when, {@code null} if it is configured
+	 * @param by who paused the job, or the property that does
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record PauseDescriptor(@Nullable Instant since, String by) {
+
+	}
+
+	/**
+	 * A run.
+	 *
+	 * @param tick the planned time it ran for
+	 * @param instance who ran it
+	 * @param fencingToken its fencing token
+	 * @param startedAt when it started
+	 * @param finishedAt when it ended, {@code null} while it runs
+	 * @param duration how long it took, {@code null} while it runs
+	 * @param outcome {@code EXECUTED}, {@code FAILED} or {@code ABANDONED}, {@code null}
+	 * while it runs
+	 * @param error its failure; the message is hidden from who may not see values
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record RunDescriptor(@Nullable Instant tick, String instance, long fencingToken, Instant startedAt,
+			@Nullable Instant finishedAt, @Nullable Duration duration, @Nullable String outcome,
+			@Nullable String error) {
+
+	}
+
+	/**
+	 * Who has a lock. What the role of this application may not see is {@code null}.
+	 *
+	 * @param instance the instance, {@code null} if it is none of this library
+	 * @param pid the process id of the server process
+	 * @param since since when, as far as that is known
+	 * @param application the name of the connection
+	 * @param user the role that is logged in
+	 * @param client address and port of the client
+	 * @param state what the connection is doing
+	 * @param query its current or last statement; hidden from who may not see values
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record HolderDescriptor(@Nullable String instance, int pid, @Nullable Instant since,
+			@Nullable String application, @Nullable String user, @Nullable String client, @Nullable String state,
+			@Nullable String query) {
+
+	}
+
+	/**
+	 * Who waits for a lock.
+	 *
+	 * @param pid the process id of the server process
+	 * @param since since when
+	 * @param waiting how long
+	 * @param blockedBy the server processes it waits for
+	 * @param application the name of the connection
+	 * @param user the role that is logged in
+	 * @param client address and port of the client, if the role of this application may
+	 * see it
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record WaiterDescriptor(int pid, @Nullable Instant since, @Nullable Duration waiting,
+			List<Integer> blockedBy, @Nullable String application, @Nullable String user, @Nullable String client) {
+
+	}
+
+	/**
+	 * One lock.
+	 *
+	 * @param kind whose it is
+	 * @param key the name of its key, {@code null} if that is not known
+	 * @param namespace the namespace of the key
+	 * @param number what is locked, as the arguments of PostgreSQL's lock functions
+	 * @param database the database it is in
+	 * @param shared whether it is a shared lock
+	 * @param holders who has it
+	 * @param waiters who waits for it
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record LockDescriptor(Kind kind, @Nullable String key, @Nullable String namespace, String number,
+			String database, boolean shared, List<HolderDescriptor> holders, List<WaiterDescriptor> waiters) {
+
+	}
+
+	/**
+	 * Whose lock it is.
+	 */
+	public enum Kind {
+
+		/**
+		 * That of a method or a request of this application, or of a job of the ledger.
+		 */
+		JOB,
+
+		/**
+		 * That of the leader of a role.
+		 */
+		LEADER,
+
+		/**
+		 * One of this library's own.
+		 */
+		LIBRARY,
+
+		/**
+		 * One of another application.
+		 */
+		FOREIGN,
+
+		/**
+		 * One in another database of the server, which this application can't meet.
+		 */
+		OTHER_DATABASE
+
+	}
+
+	/**
+	 * One job with its last runs.
+	 *
+	 * @param job the job
+	 * @param runs its last 60 runs, latest first
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record JobDetailsDescriptor(JobDescriptor job, List<RunDescriptor> runs) {
+
+	}
+
+	/**
+	 * What an operator did.
+	 *
+	 * @param key the key of the job
+	 * @param namespace the namespace of the key
+	 * @param state what was asked for: {@code running}, {@code paused} or {@code resumed}
+	 * @param by who asked
+	 * @param outcome how a run ended that was asked for, {@code null} if it still runs
+	 * @param error its failure; the message is hidden from who may not see values
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record ActionDescriptor(String key, String namespace, String state, String by, @Nullable String outcome,
+			@Nullable String error) {
+
+	}
+
+	/**
+	 * Why nothing was done.
+	 *
+	 * @param error the reason
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record ErrorDescriptor(String error) {
+
+	}
+
+}

@@ -1,0 +1,67 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
+
+/**
+ * {@link Endpoint @Endpoint} for the jobs of the application and the advisory locks of
+ * its database. Over the web, it can also pause, resume and run jobs, where
+ * {@code management.endpoint.advisorylocks.access} is {@code unrestricted}.
+ *
+ * @since 0.1.0
+ * @see AdvisoryLocksEndpointWebExtension
+ */
+@Endpoint(id = "advisorylocks", defaultAccess = Access.READ_ONLY)
+public class AdvisoryLocksEndpoint {
+
+	private final AdvisoryLocksSource source;
+
+	/**
+	 * Create an endpoint.
+	 * @param source knows jobs and locks
+	 */
+	public AdvisoryLocksEndpoint(AdvisoryLocksSource source) {
+		this.source = source;
+	}
+
+	/**
+	 * Return all jobs and locks, values hidden.
+	 * @return jobs and locks
+	 */
+	@ReadOperation
+	public AdvisoryLocksDescriptor advisoryLocks() {
+		return this.source.getLocks(false);
+	}
+
+	/**
+	 * Return one job with its last runs, values hidden.
+	 * @param key its key, or its namespace, a slash and its key
+	 * @return the job, {@code null} if there is none of that key
+	 */
+	@ReadOperation
+	public @Nullable JobDetailsDescriptor job(@Selector(match = Selector.Match.ALL_REMAINING) String... key) {
+		return this.source.getJob(String.join("/", key), false).orElse(null);
+	}
+
+}

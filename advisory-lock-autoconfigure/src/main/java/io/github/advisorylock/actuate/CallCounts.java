@@ -1,0 +1,82 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.time.Instant;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.interceptor.SingleRunnerFinishedEvent;
+import io.github.advisorylock.interceptor.SingleRunnerSkippedEvent;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the calls of this instance ended since it started, and when it last lost a lock.
+ *
+ * @since 0.1.0
+ */
+public class CallCounts {
+
+	private final Map<String, Map<String, LongAdder>> counts = new ConcurrentHashMap<>();
+
+	private final Map<AdvisoryLockKey, Instant> losses = new ConcurrentHashMap<>();
+
+	/**
+	 * Count a run.
+	 * @param event the run
+	 */
+	public void finished(SingleRunnerFinishedEvent event) {
+		count(event.method(), (event.failure() != null) ? "FAILED" : "EXECUTED");
+	}
+
+	/**
+	 * Count a call that was skipped.
+	 * @param event the call
+	 */
+	public void skipped(SingleRunnerSkippedEvent event) {
+		count(event.method(), event.outcome().name());
+	}
+
+	/**
+	 * Note a lock that was lost.
+	 * @param event the loss
+	 */
+	public void lost(LockLostEvent event) {
+		this.losses.put(event.key(), Instant.now());
+	}
+
+	Map<String, Long> of(String method) {
+		Map<String, Long> sums = new TreeMap<>();
+		this.counts.getOrDefault(method, Map.of()).forEach((outcome, count) -> sums.put(outcome, count.sum()));
+		return sums;
+	}
+
+	@Nullable Instant lastLoss(AdvisoryLockKey key) {
+		return this.losses.get(key);
+	}
+
+	private void count(String method, String outcome) {
+		this.counts.computeIfAbsent(method, (absent) -> new ConcurrentHashMap<>())
+			.computeIfAbsent(outcome, (absent) -> new LongAdder())
+			.increment();
+	}
+
+}

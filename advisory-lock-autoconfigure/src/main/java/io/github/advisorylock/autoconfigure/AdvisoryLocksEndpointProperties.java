@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.HashSet;
+import java.util.Set;
+
+import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * {@link ConfigurationProperties @ConfigurationProperties} of the endpoint
+ * {@code advisorylocks}, beside its {@code access}, as those of Spring Boot's endpoints
+ * are.
+ *
+ * @since 0.1.0
+ */
+@ConfigurationProperties("management.endpoint.advisorylocks")
+public class AdvisoryLocksEndpointProperties {
+
+	/**
+	 * When to show statements of holders and messages of failures.
+	 */
+	private Show showValues = Show.NEVER;
+
+	/**
+	 * Roles that may see them. When empty, all authenticated users may.
+	 */
+	private final Set<String> roles = new HashSet<>();
+
+	/**
+	 * Return when to show values.
+	 * @return when to show values
+	 */
+	public Show getShowValues() {
+		return this.showValues;
+	}
+
+	/**
+	 * Set when to show values.
+	 * @param showValues when to show values
+	 */
+	public void setShowValues(Show showValues) {
+		this.showValues = showValues;
+	}
+
+	/**
+	 * Return the roles that may see values.
+	 * @return the roles
+	 */
+	public Set<String> getRoles() {
+		return this.roles;
+	}
+
+}
