@@ -114,8 +114,9 @@ public class AdvisoryLocksSource {
 	 * @param lookBack how far to look back
 	 * @param slot the shortest time that is told apart
 	 * @return the periods, in the order of namespace, key and start
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	List<RunPeriod> getPeriods(List<JobDescriptor> jobs, Duration lookBack, Duration slot) {
+	public List<RunPeriod> getPeriods(List<JobDescriptor> jobs, Duration lookBack, Duration slot) {
 		if (!this.ledgerInUse.getAsBoolean()) {
 			return List.of();
 		}

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.LockLostEvent;
@@ -25,6 +26,9 @@ import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.actuate.CallCounts;
 import io.github.advisorylock.actuate.GuardedApplication;
 import io.github.advisorylock.actuate.JobActions;
+import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
+import io.github.advisorylock.actuate.page.CsrfHeader;
+import io.github.advisorylock.actuate.page.ServletCsrfHeaderSource;
 import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.LeaderOnlyMethod;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
@@ -34,26 +38,36 @@ import io.github.advisorylock.interceptor.SingleRunnerSkippedEvent;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.PostgresLockMonitor;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.AnyNestedCondition;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.config.ScheduledTask;
 import org.springframework.scheduling.config.ScheduledTaskHolder;
+import org.springframework.util.StringUtils;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for the endpoint
@@ -64,17 +78,23 @@ import org.springframework.scheduling.config.ScheduledTaskHolder;
 @AutoConfiguration(after = AdvisoryLockAutoConfiguration.class)
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
 @ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
-@ConditionalOnAvailableEndpoint(AdvisoryLocksEndpoint.class)
-@EnableConfigurationProperties(AdvisoryLocksEndpointProperties.class)
+@Conditional(AdvisoryLockEndpointAutoConfiguration.OnEndpointOrPage.class)
+@EnableConfigurationProperties({ AdvisoryLocksEndpointProperties.class, AdvisoryLocksPageProperties.class })
 public final class AdvisoryLockEndpointAutoConfiguration {
 
+	private static final EndpointId ENDPOINT = EndpointId.of("advisorylocks");
+
+	private static final EndpointId PAGE = EndpointId.of("advisorylockspage");
+
 	@Bean
+	@ConditionalOnAvailableEndpoint
 	@ConditionalOnMissingBean
 	AdvisoryLocksEndpoint advisoryLocksEndpoint(AdvisoryLocksSource source) {
 		return new AdvisoryLocksEndpoint(source);
 	}
 
 	@Bean
+	@ConditionalOnBean(AdvisoryLocksEndpoint.class)
 	@ConditionalOnMissingBean
 	AdvisoryLocksEndpointWebExtension advisoryLocksEndpointWebExtension(AdvisoryLocksSource source, JobActions actions,
 			AdvisoryLocksEndpointProperties properties) {
@@ -126,12 +146,77 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 		return new JobActions(ledgers.getIfAvailable(), executor, eventPublisher, sanitizer(sanitizing));
 	}
 
+	@Bean
+	@ConditionalOnAvailableEndpoint
+	@ConditionalOnMissingBean
+	AdvisoryLocksPageEndpoint advisoryLocksPageEndpoint(AdvisoryLocksSource source,
+			AdvisoryLocksEndpointProperties endpoint, AdvisoryLocksPageProperties page, EndpointAccessResolver access,
+			ObjectProvider<PathMappedEndpoints> paths, ObjectProvider<Supplier<CsrfHeader>> csrfHeader) {
+		return new AdvisoryLocksPageEndpoint(source, page.toSettings(endpoint),
+				() -> (access.accessFor(ENDPOINT, Access.READ_ONLY) == Access.UNRESTRICTED)
+						? pathFromPage(paths.getIfAvailable()) : null,
+				csrfHeader.getIfAvailable(() -> () -> CsrfHeader.NONE));
+	}
+
+	/**
+	 * Both endpoints are below the same base path, but either can be mapped to a path of
+	 * its own there.
+	 */
+	private static @Nullable String pathFromPage(@Nullable PathMappedEndpoints paths) {
+		String page = (paths != null) ? paths.getRootPath(PAGE) : null;
+		String endpoint = (paths != null) ? paths.getRootPath(ENDPOINT) : null;
+		return (page != null && endpoint != null) ? "../".repeat(StringUtils.countOccurrencesOf(page, "/")) + endpoint
+				: null;
+	}
+
 	private static Stream<ScheduledTask> tasks(ObjectProvider<ScheduledTaskHolder> schedulers) {
 		return schedulers.stream().flatMap((scheduler) -> scheduler.getScheduledTasks().stream());
 	}
 
 	private static Sanitizer sanitizer(ObjectProvider<SanitizingFunction> sanitizing) {
 		return new Sanitizer(sanitizing.orderedStream().toList());
+	}
+
+	/**
+	 * The defence of Spring Security against cross-site requests.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = "org.springframework.security.web.csrf.CsrfToken")
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+	static class CsrfConfiguration {
+
+		@Bean
+		ServletCsrfHeaderSource servletCsrfHeaderSource() {
+			return new ServletCsrfHeaderSource();
+		}
+
+	}
+
+	/**
+	 * At least one of the two is exposed.
+	 */
+	static class OnEndpointOrPage extends AnyNestedCondition {
+
+		OnEndpointOrPage() {
+			super(ConfigurationPhase.REGISTER_BEAN);
+		}
+
+		/**
+		 * The endpoint is.
+		 */
+		@ConditionalOnAvailableEndpoint(AdvisoryLocksEndpoint.class)
+		static class EndpointExposed {
+
+		}
+
+		/**
+		 * The page is.
+		 */
+		@ConditionalOnAvailableEndpoint(AdvisoryLocksPageEndpoint.class)
+		static class PageExposed {
+
+		}
+
 	}
 
 }

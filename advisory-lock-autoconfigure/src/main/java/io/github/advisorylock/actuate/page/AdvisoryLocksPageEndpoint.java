@@ -1,0 +1,85 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate.page;
+
+import java.util.function.Supplier;
+
+import io.github.advisorylock.actuate.AdvisoryLocksSource;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+
+/**
+ * {@link WebEndpoint @WebEndpoint} with a page for operators. What can be done from it is
+ * what the endpoint {@code advisorylocks} allows.
+ *
+ * @since 0.1.0
+ */
+@WebEndpoint(id = "advisorylockspage", defaultAccess = Access.READ_ONLY)
+public class AdvisoryLocksPageEndpoint {
+
+	private final AdvisoryLocksSource source;
+
+	private final PageSettings settings;
+
+	private final Supplier<@Nullable String> writableEndpoint;
+
+	private final Supplier<CsrfHeader> csrfHeader;
+
+	private final PageDocument document = new PageDocument();
+
+	/**
+	 * Create an endpoint.
+	 * @param source knows jobs and locks
+	 * @param settings how the page looks
+	 * @param writableEndpoint where writes go to, relative to the page, {@code null} if
+	 * they are not allowed; asked for each time
+	 * @param csrfHeader what they must carry; asked for each time
+	 */
+	public AdvisoryLocksPageEndpoint(AdvisoryLocksSource source, PageSettings settings,
+			Supplier<@Nullable String> writableEndpoint, Supplier<CsrfHeader> csrfHeader) {
+		this.source = source;
+		this.settings = settings;
+		this.writableEndpoint = writableEndpoint;
+		this.csrfHeader = csrfHeader;
+	}
+
+	/**
+	 * Return the page.
+	 * @param securityContext who asks
+	 * @param key the one job to show, with its namespace
+	 * @param q what keys or methods of the jobs must contain
+	 * @param state the state the jobs must have
+	 * @param hours how far the timeline goes back
+	 * @param page the page of the table, from 1
+	 * @return an HTML document
+	 */
+	@ReadOperation(produces = "text/html;charset=UTF-8")
+	public String page(SecurityContext securityContext, @Nullable String key, @Nullable String q,
+			@Nullable String state, @Nullable Integer hours, @Nullable Integer page) {
+		PageQuery query = PageQuery.of(key, q, state, hours, page, (int) this.settings.timeline().toHours());
+		boolean shown = this.settings.showValues().isShown(securityContext, this.settings.roles());
+		String endpoint = this.writableEndpoint.get();
+		PageContent content = new PageContent(this.source, query, this.settings.rows(), endpoint != null, shown);
+		return this.document.write(content.title(), (endpoint != null) ? endpoint : "", this.settings.refresh(),
+				(endpoint != null) ? this.csrfHeader.get() : CsrfHeader.NONE, content.write());
+	}
+
+}

@@ -1,0 +1,34 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate.page;
+
+/**
+ * The header that a write must carry where the application defends itself against
+ * cross-site requests.
+ *
+ * @param name the name of the header, empty if none is known
+ * @param value its value
+ * @since 0.1.0
+ */
+public record CsrfHeader(String name, String value) {
+
+	/**
+	 * No header.
+	 */
+	public static final CsrfHeader NONE = new CsrfHeader("", "");
+
+}

@@ -1,0 +1,62 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate.page;
+
+import java.util.Arrays;
+import java.util.stream.Collector;
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.web.util.HtmlUtils;
+
+/**
+ * Markup. What comes from elsewhere can only get in as text.
+ *
+ * @param markup the markup
+ */
+record Html(String markup) {
+
+	static final Html NONE = new Html("");
+
+	/**
+	 * Put values into markup.
+	 * @param template the markup with {@code %s} for each value, within elements or
+	 * quoted attributes
+	 * @param values the values: markup as it is, anything else as text
+	 */
+	static Html of(String template, @Nullable Object... values) {
+		return new Html(template.formatted(Arrays.stream(values).map(Html::escape).toArray()));
+	}
+
+	static Collector<Html, ?, Html> joining() {
+		return Collectors.collectingAndThen(Collectors.mapping(Html::markup, Collectors.joining()), Html::new);
+	}
+
+	private static String escape(@Nullable Object value) {
+		if (value instanceof Html html) {
+			return html.markup;
+		}
+		return (value != null) ? HtmlUtils.htmlEscape(value.toString(), "UTF-8") : "";
+	}
+
+	@Override
+	public String toString() {
+		return this.markup;
+	}
+
+}

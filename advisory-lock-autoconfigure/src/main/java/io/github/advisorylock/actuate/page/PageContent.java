@@ -1,0 +1,158 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate.page;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
+import io.github.advisorylock.actuate.AdvisoryLocksSource;
+
+/**
+ * The content of the page: jobs and locks of a moment, as far as they are asked for.
+ */
+final class PageContent {
+
+	private static final int SLOTS = 400;
+
+	private final AdvisoryLocksSource source;
+
+	private final PageQuery query;
+
+	private final boolean writable;
+
+	private final boolean showValues;
+
+	private final AdvisoryLocksDescriptor all;
+
+	private final Times times;
+
+	private final JobRows jobRows;
+
+	private final List<JobDescriptor> matching;
+
+	private final int rows;
+
+	PageContent(AdvisoryLocksSource source, PageQuery query, int rows, boolean writable, boolean showValues) {
+		this.source = source;
+		this.query = query;
+		this.writable = writable;
+		this.showValues = showValues;
+		this.all = source.getLocks(showValues);
+		this.times = new Times(this.all.time());
+		this.jobRows = new JobRows(this.times, writable);
+		this.matching = this.all.jobs().stream().filter(query::matches).toList();
+		this.rows = rows;
+	}
+
+	String title() {
+		int problems = this.all.jobs().stream().mapToInt((job) -> job.problems().size()).sum();
+		return ((problems > 0) ? "(" + problems + ") " : "") + "Advisory locks of " + this.all.namespace();
+	}
+
+	Html write() {
+		List<JobDescriptor> shown = this.matching.stream()
+			.skip((long) (this.query.page() - 1) * this.rows)
+			.limit(this.rows)
+			.toList();
+		return Html.of("""
+				<main><header><h1>Advisory locks</h1>%s</header><p id="status" role="status"></p>%s%s%s%s%s%s%s</main>
+				""", summary(), new Problems(this.times).list(this.all), filter(), this.jobRows.table(shown), pages(),
+				details(), timeline(shown), new LockRows(this.jobRows).table(this.all.locks()));
+	}
+
+	private Html summary() {
+		return Html.of("""
+				<p id="summary">%s, namespace %s, database %s, clock %s ms off%s. As of <time id="updated"
+				datetime="%s">%s</time>%s</p>
+				""", this.all.instance(), this.all.namespace().isEmpty() ? "(none)" : this.all.namespace(),
+				this.all.database(), this.all.clockSkew().toMillis(), leaders(), this.all.time(),
+				this.times.at(this.all.time()).markup().replaceAll("<[^>]*>", ""), this.all.ledger() ? ""
+						: ". The ledger is not in use, so nothing is known of runs: see advisory-lock.ledger.enabled");
+	}
+
+	private Html leaders() {
+		return this.all.locks()
+			.stream()
+			.filter((lock) -> lock.kind() == Kind.LEADER && lock.key() != null)
+			.map((lock) -> Html.of(", %s %s", lock.key(),
+					lock.holders().stream().map(this.jobRows::holder).collect(Html.joining())))
+			.collect(Html.joining());
+	}
+
+	private Html filter() {
+		return Html.of("""
+				<form id="filter" method="get"><label>Key or method <input name="q" type="search" value="%s"></label>
+				<label>State <select name="state">%s</select></label>
+				<label>Timeline <select name="hours">%s</select></label><button type="submit">Show</button>
+				<label class="scripted">Refresh <span><input type="checkbox" id="paused"> stopped</span></label>
+				<button type="button" id="local" class="scripted">UTC or local time</button>%s</form>
+				""", this.query.text(),
+				PageQuery.STATES.stream()
+					.map((state) -> option(state, state, state.equals(this.query.state())))
+					.collect(Html.joining()),
+				hours(), (this.query.key() != null) ? new Html("<a href=\"?\">All jobs</a>") : Html.NONE);
+	}
+
+	private Html hours() {
+		return Stream.concat(PageQuery.HOURS.stream(), Stream.of(this.query.hours()))
+			.distinct()
+			.sorted()
+			.map((hours) -> option(hours.toString(), hours + ((hours == 1) ? " hour" : " hours"),
+					hours == this.query.hours()))
+			.collect(Html.joining());
+	}
+
+	private static Html option(String value, String text, boolean selected) {
+		return Html.of("<option value=\"%s\"%s>%s</option>", value, selected ? " selected" : "", text);
+	}
+
+	private Html pages() {
+		int pages = (this.matching.size() + this.rows - 1) / this.rows;
+		if (pages <= 1) {
+			return Html.of("<nav id=\"pages\" aria-label=\"Pages\">%s of %s jobs%s</nav>", this.matching.size(),
+					this.all.jobs().size(), this.writable ? "" : ", read-only");
+		}
+		Html links = IntStream.rangeClosed(1, pages)
+			.mapToObj((page) -> (page == this.query.page()) ? Html.of("<strong>%s</strong>", page)
+					: Html.of("<a href=\"%s\">%s</a>", this.query.withPage(page), page))
+			.collect(Html.joining());
+		return Html.of("<nav id=\"pages\" aria-label=\"Pages\">%s of %s jobs, page %s</nav>", this.matching.size(),
+				this.all.jobs().size(), links);
+	}
+
+	private Html details() {
+		String key = this.query.key();
+		if (key == null) {
+			return Html.NONE;
+		}
+		return this.source.getJob(key, this.showValues)
+			.map((job) -> new RunRows(this.times).table(key, job.runs()))
+			.orElse(Html.NONE);
+	}
+
+	private Html timeline(List<JobDescriptor> shown) {
+		Duration length = Duration.ofHours(this.query.hours());
+		return new Timeline(this.all.time(), length)
+			.draw(this.source.getPeriods(shown, length, length.dividedBy(SLOTS)));
+	}
+
+}

@@ -1,0 +1,92 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate.page;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an operator should look at.
+ *
+ * @param times tells times
+ */
+record Problems(Times times) {
+
+	private static final Duration TOLERATED_SKEW = Duration.ofSeconds(1);
+
+	private static final int MOST = 20;
+
+	Html list(AdvisoryLocksDescriptor all) {
+		List<Html> problems = new ArrayList<>();
+		if (all.clockSkew().abs().compareTo(TOLERATED_SKEW) > 0) {
+			problems.add(Html.of("<li data-problem=\"CLOCK_SKEW\">The clock of %s is %s %s that of the database.</li>",
+					all.instance(), Times.text(all.clockSkew().abs()),
+					all.clockSkew().isNegative() ? "ahead of" : "behind"));
+		}
+		for (JobDescriptor job : all.jobs()) {
+			job.problems().forEach((problem) -> problems.add(item(job, problem)));
+		}
+		if (problems.isEmpty()) {
+			return new Html("<section id=\"problems\"><h2>Problems</h2><p>No problems.</p></section>");
+		}
+		int more = problems.size() - MOST;
+		return Html.of("<section id=\"problems\" class=\"some\"><h2>Problems (%s)</h2><ul>%s</ul>%s</section>",
+				problems.size(), problems.stream().limit(MOST).collect(Html.joining()),
+				(more > 0) ? Html.of("<p><a href=\"?state=problem\">%s more</a></p>", more) : Html.NONE);
+	}
+
+	private Html item(JobDescriptor job, Problem problem) {
+		return Html.of("<li data-problem=\"%s\" data-key=\"%s\"><a href=\"%s\">%s</a> %s</li>", problem,
+				PageQuery.name(job), PageQuery.of(job), job.key(), text(job, problem));
+	}
+
+	private Html text(JobDescriptor job, Problem problem) {
+		return switch (problem) {
+			case PAUSED -> paused(job.paused());
+			case FAILED -> lastRun("failed", job.lastRun());
+			case ABANDONED -> lastRun("was abandoned", job.lastRun());
+			case OVERDUE -> Html.of("is overdue: its last completed tick is %s",
+					(job.lastTick() != null) ? this.times.at(job.lastTick()) : "unknown");
+			case LOST -> new Html("lost its lock in mid-run on this instance within the last hour");
+			case SHARED_KEY -> new Html("is the key of several methods");
+		};
+	}
+
+	private Html paused(@Nullable PauseDescriptor paused) {
+		if (paused == null || paused.since() == null) {
+			return Html.of("is paused by %s", (paused != null) ? paused.by() : "");
+		}
+		return Html.of("is paused since %s by %s", this.times.at(paused.since()), paused.by());
+	}
+
+	private Html lastRun(String what, @Nullable RunDescriptor run) {
+		if (run == null) {
+			return Html.NONE;
+		}
+		return Html.of("%s at %s on %s %s", what, this.times.at(run.startedAt()), run.instance(),
+				(run.error() != null) ? Html.of("<code>%s</code>", run.error()) : Html.NONE);
+	}
+
+}

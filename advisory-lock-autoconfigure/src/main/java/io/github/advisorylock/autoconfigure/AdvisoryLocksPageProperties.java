@@ -1,0 +1,89 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.time.Duration;
+
+import io.github.advisorylock.actuate.page.PageSettings;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+
+/**
+ * {@link ConfigurationProperties @ConfigurationProperties} of the page for operators.
+ *
+ * @since 0.1.0
+ */
+@ConfigurationProperties("advisory-lock.page")
+public class AdvisoryLocksPageProperties {
+
+	/**
+	 * How often the page shows what is new.
+	 */
+	private Duration refresh = Duration.ofSeconds(5);
+
+	/**
+	 * How far the timeline goes back, in hours, unless the page is asked for another
+	 * time.
+	 */
+	private Duration timeline = Duration.ofHours(6);
+
+	/**
+	 * Number of jobs in the table at a time.
+	 */
+	private int rows = 100;
+
+	public Duration getRefresh() {
+		return this.refresh;
+	}
+
+	public void setRefresh(Duration refresh) {
+		this.refresh = refresh;
+	}
+
+	public Duration getTimeline() {
+		return this.timeline;
+	}
+
+	public void setTimeline(Duration timeline) {
+		this.timeline = timeline;
+	}
+
+	public int getRows() {
+		return this.rows;
+	}
+
+	public void setRows(int rows) {
+		this.rows = rows;
+	}
+
+	PageSettings toSettings(AdvisoryLocksEndpointProperties endpoint) {
+		require(this.refresh.compareTo(Duration.ofSeconds(1)) >= 0, "refresh", "must be at least 1s", this.refresh);
+		require(this.timeline.compareTo(Duration.ofHours(1)) >= 0 && this.timeline.compareTo(Duration.ofDays(7)) <= 0,
+				"timeline", "must be from 1h to 7d", this.timeline);
+		require(this.rows >= 1 && this.rows <= 1000, "rows", "must be from 1 to 1000", this.rows);
+		return new PageSettings(this.refresh, this.timeline, this.rows, endpoint.getShowValues(), endpoint.getRoles());
+	}
+
+	private static void require(boolean valid, String name, String rule, Object value) {
+		if (!valid) {
+			throw new InvalidConfigurationPropertyValueException("advisory-lock.page." + name, value,
+					"It " + rule + ".");
+		}
+	}
+
+}
