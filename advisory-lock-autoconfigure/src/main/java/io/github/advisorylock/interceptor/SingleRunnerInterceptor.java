@@ -25,6 +25,8 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;

@@ -30,7 +30,7 @@ import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.LockResult;
-import io.github.advisorylock.interceptor.SingleRunnerSkippedEvent;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;

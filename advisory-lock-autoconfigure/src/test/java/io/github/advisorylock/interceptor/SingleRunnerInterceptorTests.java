@@ -22,6 +22,8 @@ import java.util.List;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;

@@ -18,8 +18,8 @@ package io.github.advisorylock.sample.home;
 
 import java.util.List;
 
-import io.github.advisorylock.interceptor.SingleRunnerFinishedEvent;
-import io.github.advisorylock.interceptor.SingleRunnerSkippedEvent;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.sample.Instance;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.interceptor.SingleRunnerFinishedEvent;
-import io.github.advisorylock.interceptor.SingleRunnerSkippedEvent;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.OutsideLock;
 import io.github.advisorylock.sample.SampleInstance;

@@ -14,11 +14,8 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.interceptor;
+package io.github.advisorylock;
 
-import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockScope;
 
 /**
  * Published on the thread of the caller when a guarded method was skipped.

@@ -14,12 +14,10 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.interceptor;
+package io.github.advisorylock;
 
 import java.time.Duration;
 
-import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
 /**
