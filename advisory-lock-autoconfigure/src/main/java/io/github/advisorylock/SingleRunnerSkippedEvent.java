@@ -16,7 +16,6 @@
 
 package io.github.advisorylock;
 
-
 /**
  * Published on the thread of the caller when a guarded method was skipped.
  *

@@ -27,6 +27,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
+import io.github.advisorylock.log.LockLog;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -142,17 +143,12 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		LockOutcome outcome = call.outcome();
 		call.observed().end(outcome, failure);
 		if (outcome != null && outcome != LockOutcome.EXECUTED) {
-			if (logger.isDebugEnabled()) {
-				logger.debug("Skipped '" + call.key() + "' (" + operation.method() + "): " + outcome);
-			}
+			LockLog.skipped(call.key(), operation.scope(), operation.method(), outcome);
 			publish(new SingleRunnerSkippedEvent(call.key(), operation.scope(), operation.method(), outcome));
 			return;
 		}
 		Duration duration = Duration.ofNanos(System.nanoTime() - started);
-		if (logger.isDebugEnabled()) {
-			logger.debug(((failure != null) ? "Failed '" : "Ran '") + call.key() + "' (" + operation.method()
-					+ ") after " + duration.toMillis() + " ms");
-		}
+		LockLog.finished(call.key(), operation.scope(), operation.method(), duration, failure);
 		publish(new SingleRunnerFinishedEvent(call.key(), operation.scope(), operation.method(), duration, failure));
 	}
 

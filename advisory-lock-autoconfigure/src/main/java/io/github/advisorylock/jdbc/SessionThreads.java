@@ -26,6 +26,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import io.github.advisorylock.log.LockLog;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +76,7 @@ final class SessionThreads implements AutoCloseable {
 		for (Hold hold : lost) {
 			List<Runnable> actions = hold.lose();
 			this.notifier.execute(() -> {
+				LockLog.lost(hold.key());
 				actions.forEach(SessionThreads::guarded);
 				guarded(() -> this.lossListener.accept(hold));
 				if (this.settings.whenLost() == WhenLost.INTERRUPT) {

@@ -124,6 +124,16 @@ class ArchitectureTests {
 	}
 
 	@Test
+	void fieldsOfStructuredLoggingAreKnownToLogOnly() {
+		check(noClasses().that()
+			.resideOutsideOfPackage(ROOT + ".log")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("org.slf4j.."));
+		check(noDependency("log", "jdbc", "interceptor", "annotation", "autoconfigure"));
+	}
+
+	@Test
 	void autoConfigurationsArePublicAndFinalAndTheirBeansAreNot() {
 		check(classes().that()
 			.areAnnotatedWith(AutoConfiguration.class)

@@ -1,0 +1,186 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.log;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.regex.Pattern;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+import org.slf4j.spi.LoggingEventBuilder;
+
+/**
+ * What is logged about runs and locks, as a sentence that can be read by itself and as
+ * key/value pairs that structured logging makes fields of. Nothing is built for a line
+ * whose level is off.
+ *
+ * @since 0.1.0
+ */
+public final class LockLog {
+
+	/**
+	 * The logger of runs, at {@code INFO}, and skips, at {@code DEBUG}.
+	 */
+	public static final String RUN = "io.github.advisorylock.run";
+
+	/**
+	 * The logger of what somebody should look at, at {@code WARN}.
+	 */
+	public static final String ALERT = "io.github.advisorylock.alert";
+
+	private static final Logger RUNS = LoggerFactory.getLogger(RUN);
+
+	private static final Logger ALERTS = LoggerFactory.getLogger(ALERT);
+
+	private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
+
+	private LockLog() {
+	}
+
+	/**
+	 * Log that a method ran, or failed. What it threw is for the caller, so there is no
+	 * stack trace.
+	 * @param key the key of the run
+	 * @param scope how long the lock lived
+	 * @param method the method
+	 * @param duration how long the call took
+	 * @param failure what it threw, {@code null} on success
+	 */
+	public static void finished(AdvisoryLockKey key, LockScope scope, String method, Duration duration,
+			@Nullable Throwable failure) {
+		if (!RUNS.isInfoEnabled()) {
+			return;
+		}
+		long millis = duration.toMillis();
+		LoggingEventBuilder event = call(Level.INFO, key, scope, method, (failure != null) ? "failed" : "executed")
+			.addKeyValue("advisory_lock.duration_ms", millis);
+		if (failure == null) {
+			event.log("Ran " + quoted(key) + " (" + method + ") in " + millis + " ms");
+			return;
+		}
+		String error = failure.getClass().getName();
+		event.addKeyValue("advisory_lock.error", error)
+			.log("Failed " + quoted(key) + " (" + method + ") after " + millis + " ms: " + error);
+	}
+
+	/**
+	 * Log that a method was skipped.
+	 * @param key the key it would have run under
+	 * @param scope how long the lock would have lived
+	 * @param method the method
+	 * @param outcome why it was skipped
+	 */
+	public static void skipped(AdvisoryLockKey key, LockScope scope, String method, LockOutcome outcome) {
+		if (RUNS.isDebugEnabled()) {
+			String word = word(outcome);
+			String reason = reason(outcome);
+			call(Level.DEBUG, key, scope, method, word).addKeyValue("advisory_lock.reason", reason)
+				.log("Skipped " + quoted(key) + " (" + method + "), " + word + ": " + reason);
+		}
+	}
+
+	/**
+	 * Log that a lock was lost while its holder was still at it.
+	 * @param key the key that is no longer locked
+	 */
+	public static void lost(AdvisoryLockKey key) {
+		if (ALERTS.isWarnEnabled()) {
+			alert("lost", key).addKeyValue("advisory_lock.scope", word(LockScope.SESSION))
+				.log("Lost the lock on " + quoted(key)
+						+ " while its holder was still at it: another instance may run the same work now");
+		}
+	}
+
+	/**
+	 * Log that a transaction has held a lock for long.
+	 * @param key the key that is locked
+	 * @param since since when
+	 * @param duration for how long
+	 */
+	public static void heldLong(AdvisoryLockKey key, Instant since, Duration duration) {
+		if (ALERTS.isWarnEnabled()) {
+			alert("long-hold", key).addKeyValue("advisory_lock.scope", word(LockScope.TRANSACTION))
+				.addKeyValue("advisory_lock.since", since.toString())
+				.addKeyValue("advisory_lock.duration_ms", duration.toMillis())
+				.log("A transaction has held the lock on " + quoted(key) + " since " + since
+						+ ": a long transaction holds back VACUUM; use scope SESSION for long work, or raise "
+						+ "'advisory-lock.doctor.long-hold'");
+		}
+	}
+
+	/**
+	 * Log that a job is overdue.
+	 * @param key the key of the job
+	 * @param tick the tick that nobody completed
+	 * @param lastTick the latest tick that was completed, {@code null} if none was
+	 */
+	public static void overdue(AdvisoryLockKey key, Instant tick, @Nullable Instant lastTick) {
+		if (ALERTS.isWarnEnabled()) {
+			LoggingEventBuilder event = alert("overdue", key).addKeyValue("advisory_lock.tick", tick.toString());
+			if (lastTick != null) {
+				event = event.addKeyValue("advisory_lock.last_tick", lastTick.toString());
+			}
+			event.log("Job " + quoted(key) + " is overdue: no instance has completed its tick of " + tick
+					+ ((lastTick != null) ? ", the last one was that of " + lastTick : ", nor any before"));
+		}
+	}
+
+	private static LoggingEventBuilder call(Level level, AdvisoryLockKey key, LockScope scope, String method,
+			String outcome) {
+		return about(RUNS.atLevel(level), key).addKeyValue("advisory_lock.scope", word(scope))
+			.addKeyValue("advisory_lock.method", method)
+			.addKeyValue("advisory_lock.outcome", outcome);
+	}
+
+	private static LoggingEventBuilder alert(String alert, AdvisoryLockKey key) {
+		return about(ALERTS.atWarn(), key).addKeyValue("advisory_lock.alert", alert);
+	}
+
+	private static LoggingEventBuilder about(LoggingEventBuilder event, AdvisoryLockKey key) {
+		return event.addKeyValue("advisory_lock.key", key.name())
+			.addKeyValue("advisory_lock.namespace", key.namespace());
+	}
+
+	private static String reason(LockOutcome outcome) {
+		return switch (outcome) {
+			case BUSY -> "somebody else holds the lock";
+			case ALREADY_RAN -> "it has run for this tick or key before";
+			case TOO_SOON -> "its last run started too short a time ago";
+			case PAUSED -> "it is paused";
+			case EXECUTED -> throw new IllegalArgumentException("'outcome' must not be EXECUTED");
+		};
+	}
+
+	private static String word(Enum<?> constant) {
+		return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	/**
+	 * A key may come from outside, and must not be able to fake a line of its own.
+	 */
+	private static String quoted(AdvisoryLockKey key) {
+		return "'" + CONTROL.matcher(key.toString()).replaceAll("?") + "'";
+	}
+
+}
