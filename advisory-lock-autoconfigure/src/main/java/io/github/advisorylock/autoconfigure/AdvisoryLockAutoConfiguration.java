@@ -171,6 +171,12 @@ public final class AdvisoryLockAutoConfiguration {
 		}
 
 		@Bean
+		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
+		LongHolds longHolds(PostgresAdvisoryLockTemplate template, DoctorProperties properties) {
+			return new LongHolds(template, properties.getLongHold());
+		}
+
+		@Bean
 		@ConditionalOnMissingBean(LeaderElection.class)
 		@Nullable PostgresLeaderElection leaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
 				ApplicationEventPublisher eventPublisher) {
@@ -246,6 +252,14 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
 		MissedTicks missedTicks(PostgresAdvisoryLockLedger ledger, LedgerMethods methods) {
 			return new MissedTicks(ledger, methods);
+		}
+
+		@Bean
+		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
+		@Nullable OverdueJobs overdueJobs(PostgresAdvisoryLockLedger ledger, LedgerMethods methods,
+				ObjectProvider<PostgresAdvisoryLockTemplate> templates) {
+			PostgresAdvisoryLockTemplate template = templates.getIfAvailable();
+			return (template != null) ? new OverdueJobs(ledger, methods, template) : null;
 		}
 
 	}

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.time.Duration;
+
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.Severity;
 
@@ -105,12 +107,26 @@ public class DoctorProperties {
 	 */
 	private Severity lockTable = Severity.WARN;
 
+	/**
+	 * Time after which a transaction of this instance that still holds a lock is warned
+	 * of while it runs, once. Zero for never.
+	 */
+	private Duration longHold = Duration.ofMinutes(10);
+
 	public Severity getNotPostgresql() {
 		return this.notPostgresql;
 	}
 
 	public void setNotPostgresql(Severity notPostgresql) {
 		this.notPostgresql = notPostgresql;
+	}
+
+	public Duration getLongHold() {
+		return this.longHold;
+	}
+
+	public void setLongHold(Duration longHold) {
+		this.longHold = longHold;
 	}
 
 	public Severity getLookAlike() {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -50,6 +51,12 @@ final class Hold {
 
 	private volatile State state = State.ACTIVE;
 
+	private volatile long acquiredNanos;
+
+	private volatile boolean acquired;
+
+	private boolean reported;
+
 	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
 		this.key = key;
 		this.mode = mode;
@@ -83,6 +90,31 @@ final class Hold {
 		Assert.state(requested == LockMode.SHARED || this.mode == LockMode.EXCLUSIVE,
 				() -> "Failed to acquire advisory lock '" + this.key
 						+ "' exclusively: the current run holds it shared, and a shared lock can't be upgraded");
+	}
+
+	/**
+	 * Note that the lock is taken.
+	 */
+	void acquired() {
+		this.acquiredNanos = System.nanoTime();
+		this.acquired = true;
+	}
+
+	/**
+	 * Return for how long the lock has been held, zero before it is.
+	 */
+	Duration heldFor() {
+		return this.acquired ? Duration.ofNanos(System.nanoTime() - this.acquiredNanos) : Duration.ZERO;
+	}
+
+	/**
+	 * Note that somebody was told about this hold.
+	 * @return whether nobody was before
+	 */
+	synchronized boolean report() {
+		boolean first = !this.reported;
+		this.reported = true;
+		return first;
 	}
 
 	boolean isActive() {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -119,6 +120,24 @@ final class LocalHolds {
 			return this.holds.getOrDefault(key, List.of())
 				.stream()
 				.anyMatch((hold) -> hold.owner() == Thread.currentThread());
+		}
+		finally {
+			this.monitor.unlock();
+		}
+	}
+
+	/**
+	 * Return the holds of a scope that have lasted for longer than that. Each is returned
+	 * once.
+	 */
+	List<Hold> takeHeldLonger(LockScope scope, Duration duration) {
+		this.monitor.lock();
+		try {
+			return this.holds.values()
+				.stream()
+				.flatMap(List::stream)
+				.filter((hold) -> hold.scope() == scope && hold.heldFor().compareTo(duration) > 0 && hold.report())
+				.toList();
 		}
 		finally {
 			this.monitor.unlock();

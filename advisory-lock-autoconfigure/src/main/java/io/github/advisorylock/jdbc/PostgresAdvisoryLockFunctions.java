@@ -172,6 +172,19 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
+	 * Ask whether any session of this database holds a key. Binds the two halves of the
+	 * key as {@code bigint}.
+	 */
+	static String isHeld(AdvisoryLockKey key) {
+		return """
+				SELECT EXISTS (SELECT FROM pg_catalog.pg_locks l
+				JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
+				WHERE l.locktype = 'advisory' AND l.granted
+				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d)
+				""".formatted(key.isPair() ? 2 : 1);
+	}
+
+	/**
 	 * Bind a key where one of these functions expects it.
 	 * @return the index of the next parameter
 	 */

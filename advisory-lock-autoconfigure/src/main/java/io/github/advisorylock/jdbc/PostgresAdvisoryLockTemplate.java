@@ -19,6 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -63,6 +64,8 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private final LocalHolds holds;
 
+	private final TransactionLocks transactionLocks;
+
 	private final LockScopeStrategy transactionScope;
 
 	private final boolean transactional;
@@ -72,6 +75,11 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	private final @Nullable SessionScopeStrategy sessionScope;
 
 	private final @Nullable Supplier<PostgresAdvisoryLockLedger> ledger;
+
+	private volatile boolean used;
+
+	private volatile Runnable whenUsed = () -> {
+	};
 
 	/**
 	 * Create a template without a ledger.
@@ -116,8 +124,9 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		this.holds = new LocalHolds(maxHeldLocks);
 		this.dataSource = unwrap(dataSource);
 		this.coverage = new TransactionCoverage(this.dataSource, transactionManager);
-		this.transactionScope = new TransactionScopeStrategy(this, this.holds, new TransactionLocks(this.dataSource),
-				this.coverage, transactionManager);
+		this.transactionLocks = new TransactionLocks(this.dataSource);
+		this.transactionScope = new TransactionScopeStrategy(this, this.holds, this.transactionLocks, this.coverage,
+				transactionManager);
 		this.transactional = transactionManager != null;
 		this.sessionScope = (session != null) ? new SessionScopeStrategy(this, this.holds, session) : null;
 		this.ledger = ledger;
@@ -129,6 +138,10 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		Assert.notNull(request, "'request' must not be null");
 		Assert.notNull(action, "'action' must not be null");
 		AdvisoryLockKey key = key(request);
+		if (!this.used) {
+			this.used = true;
+			this.whenUsed.run();
+		}
 		this.calls.begin();
 		try {
 			return execute(request, key, action);
@@ -230,6 +243,37 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 */
 	public int getHeldLocks() {
 		return this.holds.size();
+	}
+
+	/**
+	 * Tell about each transaction that has held a lock of this application for long. Asks
+	 * no database.
+	 * @param duration how long that is
+	 * @param report is told the key and for how long it has been held, once for each hold
+	 */
+	public void reportLongHolds(Duration duration, BiConsumer<AdvisoryLockKey, Duration> report) {
+		this.holds.takeHeldLonger(LockScope.TRANSACTION, duration)
+			.forEach((hold) -> report.accept(hold.key(), hold.heldFor()));
+	}
+
+	/**
+	 * Return whether anybody holds a lock, on whatever instance. Asks the database.
+	 * @param key the key
+	 * @return {@code true} if a session of the database holds it
+	 */
+	public boolean isHeldAnywhere(AdvisoryLockKey key) {
+		return this.transactionLocks.isHeld(key);
+	}
+
+	/**
+	 * Run something as soon as {@link #execute} was called, at once if it was already.
+	 * @param action what to run, possibly more than once
+	 */
+	public void whenUsed(Runnable action) {
+		this.whenUsed = action;
+		if (this.used) {
+			action.run();
+		}
 	}
 
 	/**

@@ -54,7 +54,21 @@ final class TransactionLocks {
 					+ "': the snapshot of a REPEATABLE READ or SERIALIZABLE transaction would be older than the lock; "
 					+ "do not set 'waitFor', or use scope SESSION");
 		}
-		return answer == Answer.ACQUIRED || (deadline.remainingMillis() > 0 && await(key, hold.mode(), deadline));
+		boolean acquired = answer == Answer.ACQUIRED
+				|| (deadline.remainingMillis() > 0 && await(key, hold.mode(), deadline));
+		if (acquired) {
+			hold.acquired();
+		}
+		return acquired;
+	}
+
+	/**
+	 * Return whether anybody holds a key, on whatever instance.
+	 */
+	boolean isHeld(AdvisoryLockKey key) {
+		Boolean held = this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.isHeld(key), Boolean.class,
+				Integer.toUnsignedLong(key.classId()), Integer.toUnsignedLong(key.objectId()));
+		return Boolean.TRUE.equals(held);
 	}
 
 	/**

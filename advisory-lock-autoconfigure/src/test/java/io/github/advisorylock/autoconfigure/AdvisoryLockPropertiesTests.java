@@ -49,9 +49,10 @@ class AdvisoryLockPropertiesTests {
 	private final ApplicationContextRunner runner = LockContextRunner.create().withBean("jobs", Jobs.class);
 
 	@ParameterizedTest
-	@CsvSource({ "advisory-lock.wait-for, -1s, zero or more", "advisory-lock.jobs.job.wait-for, -1s, zero or more",
-			"advisory-lock.namespace, a/b, slash", "spring.application.name, a/b, slash",
-			"advisory-lock.transaction-manager, missing, transactionManager",
+	@CsvSource({ "advisory-lock.wait-for, -1s, zero or more", "advisory-lock.doctor.long-hold, -1s, zero",
+			"advisory-lock.doctor.long-hold, soon, java.time.Duration",
+			"advisory-lock.jobs.job.wait-for, -1s, zero or more", "advisory-lock.namespace, a/b, slash",
+			"spring.application.name, a/b, slash", "advisory-lock.transaction-manager, missing, transactionManager",
 			"advisory-lock.wait-for, soon, java.time.Duration",
 			"advisory-lock.jobs.job.wait-for, soon, java.time.Duration",
 			"advisory-lock.jobs.job.scope, forever, LockScope", "advisory-lock.key-format, md5, KeyFormat" })
@@ -137,8 +138,10 @@ class AdvisoryLockPropertiesTests {
 			.isEqualTo(ledger.getKeepRuns().getAge().toDays() + "d");
 		assertThat(((Number) defaultOf("advisory-lock.ledger.keep-runs.count")).intValue())
 			.isEqualTo(ledger.getKeepRuns().getCount());
+		assertThat(defaultOf("advisory-lock.doctor.long-hold"))
+			.isEqualTo(new DoctorProperties().getLongHold().toMinutes() + "m");
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue")))
-			.hasSize(12 + DoctorCheck.values().length);
+			.hasSize(13 + DoctorCheck.values().length);
 	}
 
 	private static Object defaultOf(String name) {

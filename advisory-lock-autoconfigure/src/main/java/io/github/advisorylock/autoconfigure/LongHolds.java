@@ -1,0 +1,100 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.time.Duration;
+import java.time.Instant;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.log.LockLog;
+
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Warns of transactions of this instance that hold a lock for long, once each, while they
+ * do. Begins with the first run, and asks no database.
+ */
+final class LongHolds implements SmartLifecycle {
+
+	private static final Duration SHORTEST_PERIOD = Duration.ofMillis(100);
+
+	private static final Duration LONGEST_PERIOD = Duration.ofMinutes(1);
+
+	private final PostgresAdvisoryLockTemplate template;
+
+	private final Duration tooLong;
+
+	private final Watch watch = new Watch("long-holds", this::look);
+
+	private volatile boolean running;
+
+	/**
+	 * Create a watch.
+	 * @param template knows what is held
+	 * @param tooLong how long is long, zero to not watch
+	 */
+	LongHolds(PostgresAdvisoryLockTemplate template, Duration tooLong) {
+		if (tooLong.isNegative()) {
+			throw new InvalidConfigurationPropertyValueException("advisory-lock.doctor.long-hold", tooLong,
+					"The time must be zero, for no warning, or more.");
+		}
+		this.template = template;
+		this.tooLong = tooLong;
+	}
+
+	@Override
+	public void start() {
+		this.running = true;
+		if (!this.tooLong.isZero()) {
+			this.template.whenUsed(this::begin);
+		}
+	}
+
+	@Override
+	public synchronized void stop() {
+		this.running = false;
+		this.watch.stop();
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	private synchronized void begin() {
+		if (this.running) {
+			this.watch.start(period());
+		}
+	}
+
+	private Duration period() {
+		Duration period = this.tooLong.dividedBy(10);
+		return (period.compareTo(SHORTEST_PERIOD) < 0) ? SHORTEST_PERIOD
+				: (period.compareTo(LONGEST_PERIOD) > 0) ? LONGEST_PERIOD : period;
+	}
+
+	private void look() {
+		this.template.reportLongHolds(this.tooLong, LongHolds::warn);
+	}
+
+	private static void warn(AdvisoryLockKey key, Duration duration) {
+		LockLog.heldLong(key, Instant.now().minus(duration), duration);
+	}
+
+}

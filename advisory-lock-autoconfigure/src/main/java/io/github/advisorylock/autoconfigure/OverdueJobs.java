@@ -1,0 +1,145 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LedgerJob;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.log.LockLog;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Warns of jobs of this application that are overdue, whichever instance should have run
+ * them: once for each tick, and no more than once an hour for each job.
+ */
+final class OverdueJobs implements SmartLifecycle {
+
+	private static final Duration PERIOD = Duration.ofMinutes(1);
+
+	private static final Duration PAUSE = Duration.ofHours(1);
+
+	private final PostgresAdvisoryLockLedger ledger;
+
+	private final LedgerMethods methods;
+
+	private final PostgresAdvisoryLockTemplate locks;
+
+	private final Watch watch = new Watch("overdue-jobs", () -> look(Instant.now()));
+
+	private final Map<AdvisoryLockKey, Warning> warnings = new HashMap<>();
+
+	private volatile boolean running;
+
+	OverdueJobs(PostgresAdvisoryLockLedger ledger, LedgerMethods methods, PostgresAdvisoryLockTemplate locks) {
+		this.ledger = ledger;
+		this.methods = methods;
+		this.locks = locks;
+	}
+
+	@Override
+	public void start() {
+		this.running = true;
+		if (!scheduled().isEmpty()) {
+			this.watch.start(PERIOD);
+		}
+	}
+
+	@Override
+	public void stop() {
+		this.running = false;
+		this.watch.stop();
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	/**
+	 * Look at all jobs, with one query as long as none seems overdue.
+	 */
+	synchronized void look(Instant now) {
+		if (!this.ledger.isOpen()) {
+			return;
+		}
+		Map<List<String>, LedgerJob> jobs = this.ledger.jobs()
+			.stream()
+			.collect(Collectors.toMap((job) -> List.of(job.namespace(), job.key()), Function.identity()));
+		for (SingleRunnerMethod method : scheduled()) {
+			AdvisoryLockKey key = method.fixedKey();
+			LedgerJob job = (key != null) ? jobs.get(List.of(key.namespace(), key.name())) : null;
+			if (key != null && job != null) {
+				look(method, key, job, now);
+			}
+		}
+	}
+
+	private void look(SingleRunnerMethod method, AdvisoryLockKey key, LedgerJob job, Instant now) {
+		Instant tick = overdueTick(method, key, job, now);
+		Warning last = this.warnings.get(key);
+		if (tick == null) {
+			this.warnings.remove(key);
+		}
+		else if (last == null || last.isOutdated(tick, now)) {
+			this.warnings.put(key, new Warning(tick, now));
+			LockLog.overdue(key, tick, job.lastTick());
+		}
+	}
+
+	/**
+	 * A job that nobody runs may just have ended, so the ledger is asked again then.
+	 */
+	private @Nullable Instant overdueTick(SingleRunnerMethod method, AdvisoryLockKey key, LedgerJob job, Instant now) {
+		if (method.operation().ledger().overdueTick(now, job) == null || this.locks.isHeldAnywhere(key)) {
+			return null;
+		}
+		Optional<LedgerJob> again = this.ledger.job(key.namespace(), key.name());
+		return again.map((current) -> method.operation().ledger().overdueTick(now, current)).orElse(null);
+	}
+
+	private List<SingleRunnerMethod> scheduled() {
+		return this.methods.recorded()
+			.stream()
+			.filter((method) -> !method.operation().paused() && method.operation().ledger().ticks() != null)
+			.toList();
+	}
+
+	/**
+	 * What was said last about a job.
+	 */
+	private record Warning(Instant tick, Instant at) {
+
+		private boolean isOutdated(Instant tick, Instant now) {
+			return !this.tick.equals(tick) && Duration.between(this.at, now).compareTo(PAUSE) >= 0;
+		}
+
+	}
+
+}
