@@ -227,10 +227,11 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnMissingBean(AdvisoryLockLedger.class)
 		@DependsOnDatabaseInitialization
 		PostgresAdvisoryLockLedger advisoryLockLedger(AdvisoryLockProperties properties, SingleRunnerSettings settings,
-				LockTransactionManager transactionManager, LedgerMethods methods) {
+				LockTransactionManager transactionManager, LedgerMethods methods,
+				ApplicationEventPublisher eventPublisher) {
 			return new PostgresAdvisoryLockLedger(transactionManager.getDataSource(),
 					properties.getLedger().toSettings(), settings.namespace(), InstanceName.get(),
-					methods::withFixedKey);
+					methods::withFixedKey, eventPublisher::publishEvent);
 		}
 
 		@Bean

@@ -23,12 +23,15 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockLedger;
+import io.github.advisorylock.JobPausedEvent;
+import io.github.advisorylock.JobResumedEvent;
 import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.LedgerRun;
 import io.github.advisorylock.LockOutcome;
@@ -58,6 +61,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	private final Supplier<? extends Collection<LedgerMethod>> methods;
 
+	private final Consumer<Object> eventPublisher;
+
 	private final PostgresLedgerStatements statements;
 
 	private final LedgerSchema schema;
@@ -76,7 +81,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	};
 
 	/**
-	 * Create a ledger.
+	 * Create a ledger that publishes no events.
 	 * @param dataSource the DataSource that has the locks
 	 * @param settings how the ledger is kept
 	 * @param defaultNamespace the namespace of keys that no method has
@@ -86,12 +91,30 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	 */
 	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			String instance, Supplier<? extends Collection<LedgerMethod>> methods) {
+		this(dataSource, settings, defaultNamespace, instance, methods, (event) -> {
+		});
+	}
+
+	/**
+	 * Create a ledger.
+	 * @param dataSource the DataSource that has the locks
+	 * @param settings how the ledger is kept
+	 * @param defaultNamespace the namespace of keys that no method has
+	 * @param instance the name of this instance, for the history
+	 * @param methods the methods of this application with a key of their own; asked for
+	 * each time
+	 * @param eventPublisher is told about {@link JobPausedEvent paused} and
+	 * {@link JobResumedEvent resumed} jobs
+	 */
+	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
+			String instance, Supplier<? extends Collection<LedgerMethod>> methods, Consumer<Object> eventPublisher) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(settings, "'settings' must not be null");
 		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
 		this.settings = settings;
 		this.defaultNamespace = defaultNamespace;
 		this.methods = methods;
+		this.eventPublisher = eventPublisher;
 		this.statements = new PostgresLedgerStatements(settings.tablePrefix());
 		this.schema = new LedgerSchema(target, settings, this.statements);
 		this.connections = new LedgerConnections(target);
@@ -200,15 +223,18 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		int paused = update(this.statements.pause(), by, namespace, key, namespace, key);
 		Assert.isTrue(paused == 1, () -> "Failed to pause '" + key + "': the ledger has no job of that key");
 		logger.info("'" + key + "' was paused by " + by);
+		publish(new JobPausedEvent(namespace, key, by));
 	}
 
 	@Override
 	public void resume(String key, String by) {
 		Assert.hasText(by, "'by' must not be empty");
 		open();
-		int resumed = update(this.statements.resume(), namespace(key), key);
+		String namespace = namespace(key);
+		int resumed = update(this.statements.resume(), namespace, key);
 		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + key + "': the ledger has no job of that key");
 		logger.info("'" + key + "' was resumed by " + by);
+		publish(new JobResumedEvent(namespace, key, by));
 	}
 
 	@Override
@@ -238,6 +264,15 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 			return statement.executeUpdate();
 		});
 		return completions == BATCH || oldRuns == BATCH || manyRuns == BATCH || jobs == BATCH;
+	}
+
+	private void publish(Object event) {
+		try {
+			this.eventPublisher.accept(event);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("A listener failed on " + event, ex);
+		}
 	}
 
 	private int update(String sql, Object... parameters) {
