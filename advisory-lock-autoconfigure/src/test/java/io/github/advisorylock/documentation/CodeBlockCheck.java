@@ -27,6 +27,7 @@ import javax.xml.parsers.DocumentBuilderFactory;
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
 import io.github.advisorylock.jdbc.LedgerSchemaException;
 import io.github.advisorylock.testsupport.TestPostgres;
+import net.minidev.json.parser.JSONParser;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
@@ -44,6 +45,7 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 /**
  * Compiles, binds, runs or looks up what a block says, as its language needs.
@@ -65,6 +67,9 @@ final class CodeBlockCheck {
 				TestPostgres.execute(ledgerTables());
 				TestPostgres.execute(block.text());
 			}
+			case "json" ->
+				assertThatCode(() -> new JSONParser(JSONParser.MODE_RFC4627).parse(block.text())).as(block.toString())
+					.doesNotThrowAnyException();
 			case "xml" -> checkXml(block);
 			case "shell" -> assertThat(block.text().lines()).allSatisfy(CodeBlockCheck::checkCommand);
 			default -> throw new AssertionError("No check for the language of " + block);

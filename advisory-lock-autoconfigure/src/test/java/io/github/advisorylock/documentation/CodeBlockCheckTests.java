@@ -43,6 +43,7 @@ class CodeBlockCheckTests {
 					sql   | SELECT pid FROM pg_lock
 					xml   | <dependency><groupId>io.github.advisorylock</groupId><artifactId>gone</artifactId><version>0.1.0-SNAPSHOT</version></dependency>
 					xml   | <dependency><groupId>org.example</groupId><artifactId>advisory-lock-starter</artifactId><version>0.1.0-SNAPSHOT</version></dependency>
+					json  | { "a": 1
 					shell | mvn verify -Dunknown
 					shell | mvn veri
 					shell | format c:
@@ -61,6 +62,7 @@ class CodeBlockCheckTests {
 			java  | class Job { JdbcTemplate jdbc; }
 			yaml  | advisory-lock.jobs.report.scope: session
 			sql   | SELECT pid FROM pg_locks
+			json  | { "a": 1 }
 			shell | mvn verify
 			""")
 	void checkOfRightBlockPasses(String language, String text) throws Exception {

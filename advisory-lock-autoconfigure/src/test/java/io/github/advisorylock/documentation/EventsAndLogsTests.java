@@ -1,0 +1,135 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.documentation;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import com.jayway.jsonpath.JsonPath;
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.log.LockLog;
+import io.github.advisorylock.testsupport.LogRecorder;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the document on events and logs: it lists what there is.
+ */
+class EventsAndLogsTests {
+
+	private static final Path DOCUMENT = Path.of("docs/events-and-logs.md");
+
+	private static final Path ROOT_PACKAGE = Path
+		.of("advisory-lock-autoconfigure/src/main/java/io/github/advisorylock");
+
+	private static final Pattern EVENT_ROW = Pattern.compile("(?m)^\\| `(\\w+Event)` \\| ([^|]+) \\|");
+
+	private static final Pattern FIELD_ROW = Pattern.compile("(?m)^\\| `(advisory_lock\\.\\w+)`");
+
+	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("shop", "nightly-report");
+
+	private static final String METHOD = "NightlyReport.write";
+
+	@Test
+	void tableOfEventsListsEachEventWithItsFields() throws Exception {
+		Map<String, String> documented = new TreeMap<>();
+		EVENT_ROW.matcher(Documentation.read(DOCUMENT))
+			.results()
+			.forEach((row) -> documented.put(row.group(1), row.group(2).replace("`", "")));
+		assertThat(documented).isEqualTo(events());
+	}
+
+	@Test
+	void tableOfFieldsListsEachFieldThatIsLogged() {
+		List<String> documented = FIELD_ROW.matcher(Documentation.read(DOCUMENT))
+			.results()
+			.map((row) -> row.group(1))
+			.toList();
+		List<String> logged = lines().stream().flatMap((line) -> LogRecorder.fields(line).keySet().stream()).toList();
+		assertThat(documented).doesNotHaveDuplicates().hasSameElementsAs(logged);
+	}
+
+	@Test
+	void linesOfTableAreThoseThatAreLogged() {
+		String document = Documentation.read(DOCUMENT);
+		assertThat(lines()).hasSize(6).allSatisfy((line) -> {
+			String message = line.getFormattedMessage();
+			String beginning = message.substring(0, message.contains("since") ? message.indexOf("since")
+					: message.contains("tick") ? message.indexOf(" of ") : message.length());
+			assertThat(document).contains("| `" + beginning.split(": another")[0]);
+		});
+		assertThat(lines()).extracting(ILoggingEvent::getLoggerName)
+			.allSatisfy((logger) -> assertThat(document).contains("| `" + logger + "` |"));
+	}
+
+	@Test
+	void exampleIsWhatSpringBootWritesForRun() {
+		String example = Documentation.codeBlocks()
+			.stream()
+			.filter((block) -> block.place().startsWith(DOCUMENT.toString()) && block.language().equals("json"))
+			.map(CodeBlock::text)
+			.collect(Collectors.joining());
+		Map<String, Object> written = JsonPath.read(LogRecorder.json(lines().get(0), "ecs"), "$");
+		Map<String, Object> shown = JsonPath.read(example, "$");
+		assertThat(shown).containsOnlyKeys(written.keySet());
+		for (String same : List.of("message", "advisory_lock", "ecs")) {
+			assertThat(shown).containsEntry(same, written.get(same));
+		}
+	}
+
+	private static List<ILoggingEvent> lines() {
+		try (LogRecorder runs = LogRecorder.of(LockLog.RUN, "debug");
+				LogRecorder alerts = LogRecorder.of(LockLog.ALERT, "warn")) {
+			LockLog.finished(KEY, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null);
+			LockLog.finished(KEY, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12), new IllegalStateException());
+			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY);
+			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"));
+			LockLog.heldLong(KEY, Instant.EPOCH, Duration.ofMinutes(10));
+			LockLog.overdue(KEY, Instant.EPOCH, Instant.EPOCH);
+			return Stream.concat(runs.events().stream(), alerts.events().stream()).toList();
+		}
+	}
+
+	private static Map<String, String> events() throws IOException, ClassNotFoundException {
+		Map<String, String> events = new TreeMap<>();
+		try (Stream<Path> files = Files.list(Documentation.ROOT.resolve(ROOT_PACKAGE))) {
+			for (Path file : files.filter((path) -> path.toString().endsWith("Event.java")).toList()) {
+				String name = file.getFileName().toString().replace(".java", "");
+				events.put(name, Arrays
+					.stream(Class.forName(AdvisoryLockKey.class.getPackageName() + "." + name).getRecordComponents())
+					.map((field) -> field.getName())
+					.collect(Collectors.joining(", ")));
+			}
+		}
+		return events;
+	}
+
+}
