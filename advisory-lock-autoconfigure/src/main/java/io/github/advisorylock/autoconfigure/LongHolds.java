@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -94,7 +95,7 @@ final class LongHolds implements SmartLifecycle {
 	}
 
 	private static void warn(AdvisoryLockKey key, Duration duration) {
-		LockLog.heldLong(key, Instant.now().minus(duration), duration);
+		LockLog.heldLong(key, Instant.now().minus(duration).truncatedTo(ChronoUnit.MILLIS), duration);
 	}
 
 }
