@@ -24,8 +24,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
-import io.github.advisorylock.interceptor.SingleRunnerFinishedEvent;
-import io.github.advisorylock.interceptor.SingleRunnerSkippedEvent;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -20,6 +20,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.actuate.AdvisoryLocksEndpoint;
 import io.github.advisorylock.actuate.AdvisoryLocksEndpointWebExtension;
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
@@ -33,8 +35,6 @@ import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.LeaderOnlyMethod;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.interceptor.SingleRunnerFinishedEvent;
-import io.github.advisorylock.interceptor.SingleRunnerSkippedEvent;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.PostgresLockMonitor;
