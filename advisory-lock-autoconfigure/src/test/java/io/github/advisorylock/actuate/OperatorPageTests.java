@@ -16,36 +16,238 @@
 
 package io.github.advisorylock.actuate;
 
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.net.CookieManager;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Base64;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
+import io.github.advisorylock.AdvisoryLockLedger;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for the page for operators, as far as they need no browser.
  */
 class OperatorPageTests {
 
+	private static final String PAGE = "actuator/advisorylockspage";
+
+	private static final String EXPOSED = "management.endpoints.web.exposure.include=advisorylocks,advisorylockspage";
+
+	private static final String WRITABLE = "management.endpoint.advisorylocks.access=unrestricted";
+
+	private static final String MARKUP = "<script>alert(1)</script>";
+
+	private static OperatedApplication application;
+
+	@BeforeAll
+	static void start() {
+		application = OperatedApplication.start(Jobs.class, EXPOSED, WRITABLE, "advisory-lock.page.rows=2",
+				"management.endpoint.advisorylocks.show-values=always");
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@BeforeEach
+	void forgetRuns() {
+		TestPostgres.execute("DELETE FROM operated_run");
+		TestPostgres.execute("DELETE FROM operated_job WHERE key LIKE '%script%'");
+		TestPostgres.execute("UPDATE operated_job SET paused_at = NULL, paused_by = NULL, last_outcome = NULL");
+	}
+
 	@Test
-	void pageShowsJobs() throws IOException {
-		try (OperatedApplication application = OperatedApplication.start(Jobs.class,
-				"management.endpoints.web.exposure.include=advisorylocks,advisorylockspage",
-				"management.endpoint.advisorylocks.access=unrestricted")) {
-			application.setState("nightly-report", "running");
-			application.setState("sales-report", "running");
-			application.setState("sales-report", "paused");
-			String page = application.get("actuator/advisorylockspage").body();
-			Files.writeString(Path.of("target/page.html"), page);
-			Files.writeString(Path.of("target/page-job.html"),
-					application.get("actuator/advisorylockspage?key=shop/nightly-report").body());
-			assertThat(page).contains("nightly-report");
+	void rowTellsMethodScheduleLastRunAndActions() {
+		application.setState("nightly-report", "running");
+		String row = row(application.get(PAGE).body(), "shop/nightly-report");
+		assertThat(row)
+			.contains("OperatorPageTests$Jobs.report", "0 0 3 * * *", "Europe/Berlin", "EXECUTED",
+					"aria-label=\"1 executed\"", "T02:00:00Z", "data-state=\"running\"", "data-state=\"paused\"")
+			.doesNotContain("data-state=\"resumed\"");
+	}
+
+	@Test
+	void problemsTellWhoPausedAndWhatFailed() {
+		application.setState("sales-report", "running");
+		application.bean(AdvisoryLockLedger.class).pause("nightly-report", "Jane");
+		String page = application.get(PAGE).body();
+		assertThat(page).contains("Problems (2)", "data-problem=\"PAUSED\"", "by Jane", "data-problem=\"FAILED\"",
+				"no &lt;b&gt;sales&lt;/b&gt;");
+		assertThat(row(page, "shop/nightly-report")).contains("data-state=\"resumed\"")
+			.doesNotContain("data-state=\"running\"");
+		application.bean(AdvisoryLockLedger.class).resume("nightly-report", "Jane");
+		assertThat(application.get(PAGE).body()).contains("Problems (1)");
+	}
+
+	@Test
+	void textFromKeysAndErrorsAndAddressIsNoMarkup() {
+		LockRequest request = LockRequest.of(MARKUP).recorded();
+		assertThatIllegalStateException()
+			.isThrownBy(() -> application.bean(AdvisoryLockOperations.class).execute(request, (lock) -> {
+				throw new IllegalStateException(MARKUP);
+			}));
+		for (String address : List.of("?q=script", "?key=shop%2F%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+				"?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")) {
+			assertThat(application.get(PAGE + address).body()).contains("&lt;script&gt;alert(1)&lt;/script&gt;")
+				.doesNotContain(MARKUP);
 		}
+	}
+
+	@Test
+	void filtersChooseRows() {
+		assertThat(application.get(PAGE + "?q=SALES").body()).contains("data-key=\"shop/sales-report\" data-state")
+			.doesNotContain("data-key=\"shop/nightly-report\" data-state")
+			.contains("value=\"SALES\"", "1 of 4 jobs");
+		assertThat(application.get(PAGE + "?q=Jobs.pay").body()).contains("1 of 4 jobs");
+		assertThat(application.get(PAGE + "?state=paused").body()).contains("0 of 4 jobs");
+		application.bean(AdvisoryLockLedger.class).pause("sales-report", "Jane");
+		assertThat(application.get(PAGE + "?state=paused").body()).contains("1 of 4 jobs");
+		assertThat(application.get(PAGE + "?state=problem").body()).contains("1 of 4 jobs",
+				"<option value=\"problem\" selected>");
+		assertThat(application.get(PAGE + "?state=nonsense&hours=0&page=-1").statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void longTableHasPagesWhichKeepTheFilter() {
+		String page = application.get(PAGE + "?q=%26o&hours=24").body();
+		assertThat(page).contains("0 of 4 jobs");
+		page = application.get(PAGE + "?q=o&hours=24").body();
+		assertThat(page)
+			.contains("4 of 4 jobs, page <strong>1</strong><a href=\"?q=o&amp;state=all&amp;hours=24&amp;page=2\">2");
+		assertThat(application.get(PAGE + "?q=o&hours=24&page=2").body())
+			.contains("data-key=\"shop/sales-report\" data-state");
+	}
+
+	@Test
+	void detailsOfJobListItsRuns() {
+		application.setState("nightly-report", "running");
+		application.setState("nightly-report", "running");
+		String page = application.get(PAGE + "?key=shop/nightly-report").body();
+		assertThat(page.split("data-outcome=\"EXECUTED\"")).hasSize(3);
+		assertThat(application.get(PAGE + "?key=nix").statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void timelineHasLaneForEachJobThatRan() {
+		application.setState("nightly-report", "running");
+		assertThat(application.get(PAGE).body()).contains("<g class=\"lane\" data-key=\"shop/nightly-report\">")
+			.doesNotContain("<g class=\"lane\" data-key=\"shop/sales-report\">");
+	}
+
+	@Test
+	void policyAllowsTheStyleAndTheScriptOfThePageAndNoOther() throws Exception {
+		HttpResponse<String> answer = application.get(PAGE);
+		assertThat(answer.headers().firstValue("Content-Type")).hasValue("text/html;charset=UTF-8");
+		String page = answer.body();
+		assertThat(page).contains("default-src 'none'")
+			.contains("style-src 'sha256-" + hash(page, "style") + "'")
+			.contains("script-src 'sha256-" + hash(page, "script") + "'")
+			.doesNotContain("http://", "https://", " style=", "onclick");
+	}
+
+	@Test
+	void pageIsReadOnlyUnlessTheEndpointIsExposedAndWritable() {
+		try (OperatedApplication readOnly = OperatedApplication.start(Jobs.class, EXPOSED)) {
+			assertThat(readOnly.get(PAGE).body()).contains("4 of 4 jobs, read-only", "data-endpoint=\"\"")
+				.doesNotContain("<button type=\"button\" data-state");
+		}
+		try (OperatedApplication pageOnly = OperatedApplication.start(Jobs.class, WRITABLE,
+				"management.endpoints.web.exposure.include=advisorylockspage")) {
+			assertThat(pageOnly.get(PAGE).body()).contains("read-only");
+			assertThat(pageOnly.get("actuator/advisorylocks").statusCode()).isEqualTo(404);
+		}
+		try (OperatedApplication endpointOnly = OperatedApplication.start(Jobs.class, WRITABLE,
+				"management.endpoints.web.exposure.include=advisorylocks")) {
+			assertThat(endpointOnly.get(PAGE).statusCode()).isEqualTo(404);
+		}
+	}
+
+	@Test
+	void writesGoToWhereTheEndpointIs() {
+		assertThat(application.get(PAGE).body()).contains("data-endpoint=\"advisorylocks\"");
+		try (OperatedApplication mapped = OperatedApplication.start(Jobs.class, EXPOSED, WRITABLE,
+				"server.servlet.context-path=/shop", "management.endpoints.web.base-path=/manage",
+				"management.endpoints.web.path-mapping.advisorylockspage=ops/locks")) {
+			assertThat(mapped.get("shop/manage/ops/locks").body()).contains("data-endpoint=\"../advisorylocks\"");
+			assertThat(mapped.get("shop/manage/advisorylocks").statusCode()).isEqualTo(200);
+		}
+	}
+
+	@Test
+	void pageCarriesTheTokenOfSpringSecurity() throws Exception {
+		try (OperatedApplication secured = OperatedApplication.startSecured(Jobs.class, EXPOSED, WRITABLE,
+				"spring.security.user.name=jane", "spring.security.user.password=secret")) {
+			assertThat(secured.get(PAGE).statusCode()).isEqualTo(401);
+			HttpClient jane = HttpClient.newBuilder().cookieHandler(new CookieManager()).build();
+			String page = jane.send(authorized(secured, PAGE).build(), HttpResponse.BodyHandlers.ofString()).body();
+			HttpRequest.Builder pause = authorized(secured, "actuator/advisorylocks/nightly-report")
+				.header("Content-Type", "application/json")
+				.POST(HttpRequest.BodyPublishers.ofString("{\"state\":\"paused\"}"));
+			assertThat(jane.send(pause.build(), HttpResponse.BodyHandlers.ofString()).statusCode()).isIn(401, 403);
+			HttpRequest withToken = pause
+				.header(attribute(page, "data-csrf-header"), attribute(page, "data-csrf-token"))
+				.build();
+			assertThat(jane.send(withToken, HttpResponse.BodyHandlers.ofString()).statusCode()).isEqualTo(200);
+			assertThat(TestPostgres.query("SELECT paused_by FROM operated_job WHERE key = 'nightly-report'"))
+				.containsExactly("jane");
+		}
+	}
+
+	@Test
+	void wrongPropertyIsNamed() {
+		for (String property : List.of("refresh=10ms", "timeline=10m", "timeline=8d", "rows=0", "rows=1001")) {
+			assertThatException()
+				.isThrownBy(
+						() -> OperatedApplication.start(Jobs.class, EXPOSED, "advisory-lock.page." + property).close())
+				.havingRootCause()
+				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
+				.withMessageContaining("advisory-lock.page." + property.substring(0, property.indexOf('=')));
+		}
+	}
+
+	private static HttpRequest.Builder authorized(OperatedApplication application, String path) {
+		String credentials = Base64.getEncoder().encodeToString("jane:secret".getBytes(StandardCharsets.UTF_8));
+		return application.request(path).header("Authorization", "Basic " + credentials);
+	}
+
+	private static String attribute(String page, String name) {
+		Matcher matcher = Pattern.compile(name + "=\"([^\"]+)\"").matcher(page);
+		assertThat(matcher.find()).isTrue();
+		return matcher.group(1);
+	}
+
+	private static String row(String page, String key) {
+		int start = page.indexOf("<tr data-key=\"" + key + "\"");
+		assertThat(start).isPositive();
+		return page.substring(start, page.indexOf("</tr>", start));
+	}
+
+	private static String hash(String page, String element) throws Exception {
+		String content = page.substring(page.indexOf("<" + element + ">") + element.length() + 2,
+				page.indexOf("</" + element + ">"));
+		return Base64.getEncoder()
+			.encodeToString(MessageDigest.getInstance("SHA-256").digest(content.getBytes(StandardCharsets.UTF_8)));
 	}
 
 	/**
@@ -62,6 +264,10 @@ class OperatorPageTests {
 		@SingleRunner("sales-report")
 		void sales() {
 			throw new IllegalStateException("no <b>sales</b>");
+		}
+
+		@SingleRunner("outbox")
+		void drain() {
 		}
 
 		@SingleRunner("payment-#{#id}")

@@ -45,6 +45,8 @@ record Timeline(Instant now, Duration length) {
 
 	private static final int COLOURS = 8;
 
+	private static final double NARROWEST = 0.25;
+
 	private static final DateTimeFormatter HOUR = DateTimeFormatter.ofPattern("HH:mm", Locale.ROOT)
 		.withZone(ZoneOffset.UTC);
 
@@ -97,8 +99,8 @@ record Timeline(Instant now, Duration length) {
 	}
 
 	private Stream<Html> bars(RunPeriod period, int y, int colour) {
-		double start = Math.max(0, percent(period.startedAt()));
-		double width = Math.max(0.25, percent(period.finishedAt()) - start);
+		double start = Math.max(0, Math.min(percent(period.startedAt()), 100 - NARROWEST));
+		double width = Math.max(NARROWEST, Math.min(percent(period.finishedAt()), 100) - start);
 		Html bar = Html.of(
 				"<rect class=\"i%s\" data-instance=\"%s\" x=\"%s%%\" width=\"%s%%\" y=\"%s\" height=\"10\">"
 						+ "<title>%s: %s runs, %s not executed, %s to %s UTC</title></rect>",

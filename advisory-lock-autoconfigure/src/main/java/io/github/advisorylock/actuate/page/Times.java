@@ -63,10 +63,14 @@ record Times(Instant now) {
 			return String.format(Locale.ROOT, "%.1f s", positive.toMillis() / 1000.0);
 		}
 		if (positive.compareTo(Duration.ofHours(1)) < 0) {
-			return positive.toMinutes() + " min " + positive.toSecondsPart() + " s";
+			return text(positive.toMinutes(), " min", positive.toSecondsPart(), " s");
 		}
-		return (positive.toDays() == 0) ? positive.toHours() + " h " + positive.toMinutesPart() + " min"
-				: positive.toDays() + " d " + positive.toHoursPart() + " h";
+		return (positive.toDays() == 0) ? text(positive.toHours(), " h", positive.toMinutesPart(), " min")
+				: text(positive.toDays(), " d", positive.toHoursPart(), " h");
+	}
+
+	private static String text(long large, String largeUnit, int small, String smallUnit) {
+		return large + largeUnit + ((small != 0) ? " " + small + smallUnit : "");
 	}
 
 }
