@@ -117,7 +117,7 @@ public class ApplicationState {
 	}
 
 	long heldElsewhere() {
-		return AdvisoryLockKey.of("benchmarks", GuardedJobs.HELD_ELSEWHERE).value();
+		return AdvisoryLockKey.of(BenchmarkApplication.NAME, GuardedJobs.HELD_ELSEWHERE).value();
 	}
 
 	/**

@@ -33,14 +33,36 @@ import org.springframework.context.annotation.Import;
 @Import(GuardedJobs.class)
 class BenchmarkApplication {
 
+	/**
+	 * The name of the application, and with it the namespace of its keys.
+	 */
+	static final String NAME = "benchmarks";
+
+	private static final String METERS = "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration,"
+			+ "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration";
+
+	/**
+	 * Start the application as if Micrometer were not there.
+	 */
 	static ConfigurableApplicationContext start(String url) {
+		return builder(url).properties("spring.autoconfigure.exclude=" + METERS).run();
+	}
+
+	/**
+	 * Start the application with the meters of Spring Boot and of the library.
+	 * @param sources more configuration
+	 */
+	static ConfigurableApplicationContext startWithMeters(String url, Class<?>... sources) {
+		return builder(url).sources(sources).run();
+	}
+
+	private static SpringApplicationBuilder builder(String url) {
 		return new SpringApplicationBuilder(BenchmarkApplication.class).web(WebApplicationType.NONE)
 			.bannerMode(Banner.Mode.OFF)
 			.logStartupInfo(false)
-			.properties("spring.datasource.url=" + url, "spring.application.name=benchmarks",
+			.properties("spring.datasource.url=" + url, "spring.application.name=" + NAME,
 					"spring.datasource.hikari.minimum-idle=8", "advisory-lock.ledger.initialize-schema=always",
-					"logging.level.root=warn")
-			.run();
+					"logging.level.root=warn");
 	}
 
 }

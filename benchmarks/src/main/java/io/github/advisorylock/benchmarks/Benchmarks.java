@@ -41,6 +41,9 @@ public final class Benchmarks {
 			if (settings.parts().contains("turns")) {
 				report.addTurns(new TurnsMeasurement(server.url(), settings.calls()).run());
 			}
+			if (settings.parts().contains("meters")) {
+				report.addMeters(new TurnsMeasurement(server.url(), settings.calls()).runMeters());
+			}
 			if (settings.parts().contains("ledger")) {
 				report.addLedger(new TurnsMeasurement(server.url(), settings.ledgerCalls()).runLedger());
 			}

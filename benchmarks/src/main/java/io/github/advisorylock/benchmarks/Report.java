@@ -58,6 +58,10 @@ final class Report {
 		addTurns("turns", "Latency of a call, all calls in turns in one JVM", results);
 	}
 
+	void addMeters(Map<String, TurnsMeasurement.Result> results) {
+		addTurns("meters", "Latency of a call with meters, all in turns in one JVM (target 1.03)", results);
+	}
+
 	void addLedger(Map<String, TurnsMeasurement.Result> results) {
 		addTurns("ledger", "Latency of recorded calls, all in turns in one JVM (target of PER_TICK: 2.5)", results);
 	}

@@ -38,7 +38,7 @@ record Settings(int rounds, int seconds, int startups, int calls, Pattern cases,
 		boolean quick = Boolean.getBoolean("quick");
 		return new Settings(quick ? 1 : 3, quick ? 1 : 2, quick ? 1 : 9, quick ? 500 : 2000,
 				Pattern.compile(System.getProperty("benchmarks.cases", ".*")), list("benchmarks.profilers", ""),
-				list("benchmarks.parts", "latency,turns,ledger,crowd,trips,wal,startup"),
+				list("benchmarks.parts", "latency,turns,meters,ledger,crowd,trips,wal,startup"),
 				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")));
 	}
 

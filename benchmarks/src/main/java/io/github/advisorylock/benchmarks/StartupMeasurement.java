@@ -34,6 +34,12 @@ import org.springframework.util.Assert;
  */
 final class StartupMeasurement {
 
+	/**
+	 * What brings Micrometer, which most applications of this size do not have.
+	 */
+	private static final String METERS = ".*(micrometer-(core|jakarta9|registry)"
+			+ "|starter-micrometer|boot-micrometer|prometheus-metrics|HdrHistogram|LatencyUtils).*";
+
 	private final String url;
 
 	StartupMeasurement(String url) {
@@ -80,6 +86,7 @@ final class StartupMeasurement {
 	private static String classPath(boolean starter) {
 		return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
 			.filter((element) -> starter || !element.matches(".*advisory-lock-(autoconfigure|starter).*"))
+			.filter((element) -> !element.matches(METERS))
 			.collect(Collectors.joining(File.pathSeparator));
 	}
 

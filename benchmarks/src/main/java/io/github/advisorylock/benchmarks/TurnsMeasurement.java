@@ -24,6 +24,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,27 @@ final class TurnsMeasurement {
 	 */
 	Map<String, Result> runLedger() throws Exception {
 		return run((application, thread) -> ledgerSubjects(new LedgerCalls(application)));
+	}
+
+	/**
+	 * Measure what meters add to a call.
+	 */
+	Map<String, Result> runMeters() throws Exception {
+		try (MeteredApplication application = new MeteredApplication(this.url)) {
+			List<Subject> subjects = new ArrayList<>();
+			subjects.addAll(meterSubjects("TRANSACTION, @SingleRunner", application::transaction));
+			subjects.addAll(meterSubjects("SESSION, @SingleRunner", application::session));
+			subjects.addAll(meterSubjects("busy elsewhere, @SingleRunner", application::busyElsewhere));
+			subjects.addAll(
+					meterSubjects(MeteredApplication.SKIPS + " times busy here, @SingleRunner", application::busyHere));
+			return measure(subjects);
+		}
+	}
+
+	private static List<Subject> meterSubjects(String name, Consumer<Boolean> call) {
+		Subject unmetered = new Subject(name, null, () -> call.accept(false));
+		return List.of(unmetered, unmetered.compared(name + ", the same again", unmetered.call()),
+				unmetered.compared(name + ", with meters", () -> call.accept(true)));
 	}
 
 	private Map<String, Result> run(BiFunction<ApplicationState, ThreadState, List<Subject>> subjects)
