@@ -32,11 +32,11 @@ import io.github.advisorylock.metrics.DefaultLockExecutionObservationConvention;
 import io.github.advisorylock.metrics.LockExecutionObservationConvention;
 import io.github.advisorylock.metrics.MicrometerSingleRunnerObserver;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.observation.DefaultMeterObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -45,6 +45,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for meters and observations of
@@ -64,9 +65,13 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	@ConditionalOnMissingBean(SingleRunnerObserver.class)
 	MicrometerSingleRunnerObserver singleRunnerObserver(MeterRegistry meters,
 			ObjectProvider<ObservationRegistry> observations,
-			ObjectProvider<LockExecutionObservationConvention> convention) {
-		return new MicrometerSingleRunnerObserver(meters, observations.getIfUnique(() -> metersOnly(meters)),
-				convention.getIfAvailable(DefaultLockExecutionObservationConvention::new));
+			ObjectProvider<LockExecutionObservationConvention> convention, ConfigurableListableBeanFactory beans,
+			Environment environment) {
+		LockExecutionObservationConvention own = convention.getIfAvailable();
+		boolean observe = own != null || !new ObservationListeners(beans, environment).areMetersOnly();
+		return new MicrometerSingleRunnerObserver(meters,
+				observe ? observations.getIfUnique(() -> ObservationRegistry.NOOP) : ObservationRegistry.NOOP,
+				(own != null) ? own : new DefaultLockExecutionObservationConvention());
 	}
 
 	@Bean
@@ -106,15 +111,6 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 					(role) -> election.getObject().isLeader(role))
 				.bindTo(meters);
 		};
-	}
-
-	/**
-	 * For an application that has meters and does not observe anything.
-	 */
-	private static ObservationRegistry metersOnly(MeterRegistry meters) {
-		ObservationRegistry registry = ObservationRegistry.create();
-		registry.observationConfig().observationHandler(new DefaultMeterObservationHandler(meters));
-		return registry;
 	}
 
 }

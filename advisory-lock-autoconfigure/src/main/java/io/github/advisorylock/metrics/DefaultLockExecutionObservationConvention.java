@@ -22,10 +22,12 @@ import java.util.Map;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.metrics.LockExecutionObservationDocumentation.HighCardinalityKeyNames;
 import io.github.advisorylock.metrics.LockExecutionObservationDocumentation.LowCardinalityKeyNames;
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
+import io.micrometer.common.docs.KeyName;
 
 /**
  * Names and tags of the observation of a call, unless the application has its own.
@@ -36,7 +38,14 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 
 	private static final KeyValue OUTCOME_ERROR = KeyValue.of(LowCardinalityKeyNames.OUTCOME, "error");
 
-	private static final Map<LockOutcome, KeyValue> OUTCOMES = outcomes();
+	private static final KeyValue OUTCOME_NONE = KeyValue.of(LowCardinalityKeyNames.OUTCOME, KeyValue.NONE_VALUE);
+
+	private static final Map<LockOutcome, KeyValue> OUTCOMES = values(LockOutcome.class,
+			LowCardinalityKeyNames.OUTCOME);
+
+	private static final KeyValue SCOPE_NONE = KeyValue.of(LowCardinalityKeyNames.SCOPE, KeyValue.NONE_VALUE);
+
+	private static final Map<LockScope, KeyValue> SCOPES = values(LockScope.class, LowCardinalityKeyNames.SCOPE);
 
 	@Override
 	public String getName() {
@@ -50,10 +59,16 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 
 	@Override
 	public KeyValues getLowCardinalityKeyValues(LockExecutionObservationContext context) {
-		LockOutcome outcome = context.getOutcome();
 		return KeyValues.of(KeyValue.of(LowCardinalityKeyNames.KEY, context.getOperation().keyTemplate()),
-				(outcome != null) ? OUTCOMES.getOrDefault(outcome, OUTCOME_ERROR) : OUTCOME_ERROR,
-				KeyValue.of(LowCardinalityKeyNames.SCOPE, lowerCase(context.getOperation().scope())));
+				outcome(context), SCOPES.getOrDefault(context.getOperation().scope(), SCOPE_NONE));
+	}
+
+	private static KeyValue outcome(LockExecutionObservationContext context) {
+		if (context.getError() != null) {
+			return OUTCOME_ERROR;
+		}
+		LockOutcome outcome = context.getOutcome();
+		return (outcome != null) ? OUTCOMES.getOrDefault(outcome, OUTCOME_NONE) : OUTCOME_NONE;
 	}
 
 	@Override
@@ -64,10 +79,10 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 			.and(HighCardinalityKeyNames.FENCING_TOKEN.withValue(Long.toString(lock.fencingToken().getAsLong())));
 	}
 
-	private static Map<LockOutcome, KeyValue> outcomes() {
-		Map<LockOutcome, KeyValue> values = new EnumMap<>(LockOutcome.class);
-		for (LockOutcome outcome : LockOutcome.values()) {
-			values.put(outcome, KeyValue.of(LowCardinalityKeyNames.OUTCOME, lowerCase(outcome)));
+	private static <E extends Enum<E>> Map<E, KeyValue> values(Class<E> type, KeyName name) {
+		Map<E, KeyValue> values = new EnumMap<>(type);
+		for (E constant : type.getEnumConstants()) {
+			values.put(constant, KeyValue.of(name, lowerCase(constant)));
 		}
 		return values;
 	}

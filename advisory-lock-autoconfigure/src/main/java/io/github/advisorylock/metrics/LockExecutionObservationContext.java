@@ -74,7 +74,7 @@ public class LockExecutionObservationContext extends Observation.Context {
 
 	/**
 	 * Return how the call ended.
-	 * @return the outcome, {@code null} if it failed
+	 * @return the outcome, {@code null} if it failed or is still under way
 	 */
 	public @Nullable LockOutcome getOutcome() {
 		return this.outcome;

@@ -81,7 +81,8 @@ public enum LockExecutionObservationDocumentation implements ObservationDocument
 		},
 
 		/**
-		 * How the call ended: executed, busy, already-ran, too-soon, paused or error.
+		 * How the call ended: executed, busy, already-ran, too-soon, paused or error;
+		 * none as long as it is under way.
 		 */
 		OUTCOME {
 

@@ -16,11 +16,8 @@
 
 package io.github.advisorylock.metrics;
 
-import java.time.Duration;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
@@ -29,16 +26,11 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.micrometer.core.instrument.Counter;
-import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.LongTaskTimer;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tag;
-import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.Timer;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
 
 /**
  * Makes an observation of each run, and meters of runs and skips. A skip is no
@@ -48,8 +40,8 @@ import org.springframework.util.Assert;
  */
 public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 
-	private static final LockOutcome[] SKIPS = { LockOutcome.BUSY, LockOutcome.ALREADY_RAN, LockOutcome.TOO_SOON,
-			LockOutcome.PAUSED };
+	private static final Work UNOBSERVED_WORK = () -> {
+	};
 
 	private final MeterRegistry meters;
 
@@ -64,7 +56,8 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 	/**
 	 * Create an observer.
 	 * @param meters where the meters are registered
-	 * @param observations where runs are observed
+	 * @param observations where runs are observed; if
+	 * {@linkplain ObservationRegistry#isNoop() nobody listens}, they are timed directly
 	 * @param convention names and tags of a run and of a skip
 	 */
 	public MicrometerSingleRunnerObserver(MeterRegistry meters, ObservationRegistry observations,
@@ -97,8 +90,11 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 	}
 
 	private OperationMeters metersOf(SingleRunnerOperation operation, AdvisoryLockKey key) {
-		return this.operations.computeIfAbsent(operation.keyTemplate(),
-				(template) -> new OperationMeters(operation, key));
+		OperationMeters known = this.operations.get(operation.keyTemplate());
+		return (known != null) ? known : this.operations.computeIfAbsent(operation.keyTemplate(), (template) -> {
+			lostCounter(template);
+			return new OperationMeters(this.meters, this.convention, operation, key);
+		});
 	}
 
 	private Counter lostCounter(String key) {
@@ -106,58 +102,6 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 			.description("Locks that were lost while their holder still ran")
 			.tag("key", key)
 			.register(this.meters);
-	}
-
-	/**
-	 * The meters of one method.
-	 */
-	private final class OperationMeters {
-
-		private final Map<LockOutcome, Timer> skips = new EnumMap<>(LockOutcome.class);
-
-		private final Timer acquire;
-
-		private final AtomicReference<Double> lastSuccess = new AtomicReference<>(Double.NaN);
-
-		private OperationMeters(SingleRunnerOperation operation, AdvisoryLockKey key) {
-			MeterRegistry registry = MicrometerSingleRunnerObserver.this.meters;
-			timer(operation, key, LockOutcome.EXECUTED);
-			for (LockOutcome skip : SKIPS) {
-				this.skips.put(skip, timer(operation, key, skip));
-			}
-			String template = operation.keyTemplate();
-			this.acquire = Timer.builder("advisory.lock.acquire")
-				.description("Time until a lock was taken or found busy")
-				.tag("key", template)
-				.register(registry);
-			lostCounter(template);
-			Gauge.builder("advisory.lock.last.success", this.lastSuccess, AtomicReference::get)
-				.description("When a run last came to a good end on this instance")
-				.baseUnit("seconds")
-				.tag("key", template)
-				.register(registry);
-		}
-
-		private Timer skip(LockOutcome outcome) {
-			Timer timer = this.skips.get(outcome);
-			Assert.state(timer != null, "'outcome' must be a skip");
-			return timer;
-		}
-
-		private Timer timer(SingleRunnerOperation operation, AdvisoryLockKey key, LockOutcome outcome) {
-			LockExecutionObservationContext context = new LockExecutionObservationContext(operation, key);
-			context.setOutcome(outcome);
-			LockExecutionObservationConvention convention = MicrometerSingleRunnerObserver.this.convention;
-			Tags tags = Tags.of("error", "none");
-			String name = convention.getName();
-			return Timer.builder((name != null) ? name : "advisory.lock.execution")
-				.tags(tags.and(convention.getLowCardinalityKeyValues(context)
-					.stream()
-					.map((value) -> Tag.of(value.getKey(), value.getValue()))
-					.toList()))
-				.register(MicrometerSingleRunnerObserver.this.meters);
-		}
-
 	}
 
 	/**
@@ -173,6 +117,8 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 
 		private final long started = System.nanoTime();
 
+		private LongTaskTimer.@Nullable Sample timed;
+
 		private @Nullable Observation observation;
 
 		private @Nullable LockExecutionObservationContext context;
@@ -185,8 +131,12 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 
 		@Override
 		public Work begin(LockContext lock) {
-			this.known.acquire.record(elapsed());
+			this.known.acquired(elapsed());
 			MicrometerSingleRunnerObserver.this.running.put(this.key, this.operation.keyTemplate());
+			if (MicrometerSingleRunnerObserver.this.observations.isNoop()) {
+				this.timed = this.known.begin();
+				return UNOBSERVED_WORK;
+			}
 			Observation.Scope scope = observation(lock).start().openScope();
 			return scope::close;
 		}
@@ -205,33 +155,34 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 		@Override
 		public void end(@Nullable LockOutcome outcome, @Nullable Throwable failure) {
 			if (outcome != null && outcome != LockOutcome.EXECUTED) {
-				skip(outcome);
+				this.known.skipped(outcome, elapsed());
 				return;
 			}
+			if (failure == null) {
+				this.known.succeeded();
+			}
+			if (MicrometerSingleRunnerObserver.this.observations.isNoop()) {
+				this.known.ran(this.key, failure, (this.timed != null) ? this.timed.stop() : elapsed());
+			}
+			else {
+				stop(failure);
+			}
+			MicrometerSingleRunnerObserver.this.running.remove(this.key);
+		}
+
+		private void stop(@Nullable Throwable failure) {
 			Observation observed = (this.observation != null) ? this.observation : observation(null).start();
 			if (failure != null) {
 				observed.error(failure);
-			}
-			else {
-				this.known.lastSuccess.set(System.currentTimeMillis() / 1000.0);
 			}
 			if (this.context != null) {
 				this.context.setOutcome((failure != null) ? null : LockOutcome.EXECUTED);
 			}
 			observed.stop();
-			MicrometerSingleRunnerObserver.this.running.remove(this.key);
 		}
 
-		private void skip(LockOutcome outcome) {
-			Duration elapsed = elapsed();
-			this.known.skip(outcome).record(elapsed);
-			if (outcome == LockOutcome.BUSY) {
-				this.known.acquire.record(elapsed);
-			}
-		}
-
-		private Duration elapsed() {
-			return Duration.ofNanos(System.nanoTime() - this.started);
+		private long elapsed() {
+			return System.nanoTime() - this.started;
 		}
 
 	}

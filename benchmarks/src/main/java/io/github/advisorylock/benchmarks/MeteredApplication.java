@@ -65,10 +65,10 @@ final class MeteredApplication implements AutoCloseable {
 		MeterRegistry registry = this.context.getBean(MeterRegistry.class);
 		Assert.state(registry instanceof PrometheusMeterRegistry, "Another registry is to be measured");
 		double before = executions(registry);
-		transaction(false);
-		Assert.state(executions(registry) == before, "A call without meters was counted");
-		transaction(true);
-		Assert.state(executions(registry) == before + 1, "A call with meters was not counted");
+		for (SwitchedObserver.Mode mode : SwitchedObserver.Mode.values()) {
+			transaction(mode);
+		}
+		Assert.state(executions(registry) == before + 2, "Calls were not counted as they should");
 	}
 
 	private static double executions(MeterRegistry registry) {
@@ -78,20 +78,20 @@ final class MeteredApplication implements AutoCloseable {
 			.count();
 	}
 
-	void transaction(boolean metered) {
-		this.observer.run(metered, this.jobs::transaction);
+	void transaction(SwitchedObserver.Mode mode) {
+		this.observer.run(mode, this.jobs::transaction);
 	}
 
-	void session(boolean metered) {
-		this.observer.run(metered, this.jobs::session);
+	void session(SwitchedObserver.Mode mode) {
+		this.observer.run(mode, this.jobs::session);
 	}
 
-	void busyElsewhere(boolean metered) {
-		this.observer.run(metered, this.jobs::heldElsewhere);
+	void busyElsewhere(SwitchedObserver.Mode mode) {
+		this.observer.run(mode, this.jobs::heldElsewhere);
 	}
 
-	void busyHere(boolean metered) {
-		this.observer.run(metered, () -> {
+	void busyHere(SwitchedObserver.Mode mode) {
+		this.observer.run(mode, () -> {
 			for (int i = 0; i < SKIPS; i++) {
 				this.jobs.heldHere();
 			}

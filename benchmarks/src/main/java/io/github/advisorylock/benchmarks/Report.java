@@ -59,7 +59,7 @@ final class Report {
 	}
 
 	void addMeters(Map<String, TurnsMeasurement.Result> results) {
-		addTurns("meters", "Latency of a call with meters, all in turns in one JVM (target 1.03)", results);
+		addTurns("meters", "Latency of a call with meters, all in turns in one JVM (target for meters 1.03)", results);
 	}
 
 	void addLedger(Map<String, TurnsMeasurement.Result> results) {

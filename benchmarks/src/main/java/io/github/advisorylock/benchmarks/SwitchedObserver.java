@@ -25,25 +25,55 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 
 /**
- * Observes calls when told to, so that calls with and without meters can take turns on
- * the same connections.
+ * Observes calls as told, so that calls with and without meters can take turns on the
+ * same connections.
  */
 class SwitchedObserver extends MicrometerSingleRunnerObserver {
 
-	private boolean on;
+	private final SingleRunnerObserver observations;
+
+	private SingleRunnerObserver current = SingleRunnerObserver.NONE;
 
 	SwitchedObserver(MeterRegistry meters, ObservationRegistry observations) {
-		super(meters, observations, new DefaultLockExecutionObservationConvention());
+		super(meters, ObservationRegistry.NOOP, new DefaultLockExecutionObservationConvention());
+		this.observations = new MicrometerSingleRunnerObserver(meters, observations,
+				new DefaultLockExecutionObservationConvention());
 	}
 
-	void run(boolean metered, Runnable call) {
-		this.on = metered;
+	void run(Mode mode, Runnable call) {
+		this.current = switch (mode) {
+			case UNOBSERVED -> SingleRunnerObserver.NONE;
+			case METERS -> super::observe;
+			case OBSERVATIONS -> this.observations;
+		};
 		call.run();
 	}
 
 	@Override
 	public SingleRunnerObserver.Call observe(SingleRunnerOperation operation, AdvisoryLockKey key) {
-		return this.on ? super.observe(operation, key) : SingleRunnerObserver.NONE.observe(operation, key);
+		return this.current.observe(operation, key);
+	}
+
+	/**
+	 * How calls are observed.
+	 */
+	enum Mode {
+
+		/**
+		 * Not at all, as without Micrometer.
+		 */
+		UNOBSERVED,
+
+		/**
+		 * By meters, as where nothing else listens to observations.
+		 */
+		METERS,
+
+		/**
+		 * By observations with the handlers of Spring Boot, which make the meters.
+		 */
+		OBSERVATIONS
+
 	}
 
 }

@@ -78,10 +78,11 @@ final class TurnsMeasurement {
 		}
 	}
 
-	private static List<Subject> meterSubjects(String name, Consumer<Boolean> call) {
-		Subject unmetered = new Subject(name, null, () -> call.accept(false));
-		return List.of(unmetered, unmetered.compared(name + ", the same again", unmetered.call()),
-				unmetered.compared(name + ", with meters", () -> call.accept(true)));
+	private static List<Subject> meterSubjects(String name, Consumer<SwitchedObserver.Mode> call) {
+		Subject unobserved = new Subject(name, null, () -> call.accept(SwitchedObserver.Mode.UNOBSERVED));
+		return List.of(unobserved, unobserved.compared(name + ", the same again", unobserved.call()),
+				unobserved.compared(name + ", meters", () -> call.accept(SwitchedObserver.Mode.METERS)),
+				unobserved.compared(name + ", observations", () -> call.accept(SwitchedObserver.Mode.OBSERVATIONS)));
 	}
 
 	private Map<String, Result> run(BiFunction<ApplicationState, ThreadState, List<Subject>> subjects)
