@@ -68,10 +68,11 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 			ObjectProvider<LockExecutionObservationConvention> convention, ConfigurableListableBeanFactory beans,
 			Environment environment) {
 		LockExecutionObservationConvention own = convention.getIfAvailable();
-		boolean observe = own != null || !new ObservationListeners(beans, environment).areMetersOnly();
+		ObservationListeners listeners = new ObservationListeners(beans, environment);
+		boolean observe = own != null || !listeners.areMetersOnly();
 		return new MicrometerSingleRunnerObserver(meters,
 				observe ? observations.getIfUnique(() -> ObservationRegistry.NOOP) : ObservationRegistry.NOOP,
-				(own != null) ? own : new DefaultLockExecutionObservationConvention());
+				(own != null) ? own : new DefaultLockExecutionObservationConvention(), listeners.areForSkips());
 	}
 
 	@Bean

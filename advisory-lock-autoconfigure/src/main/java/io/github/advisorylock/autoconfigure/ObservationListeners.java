@@ -48,6 +48,8 @@ final class ObservationListeners {
 	private static final List<String> PROPERTIES = List.of("management.observations.enable",
 			"management.observations.key-values", "management.metrics.observations");
 
+	private static final String SKIPS = "management.observations.enable.advisory.lock.skip";
+
 	private final ConfigurableListableBeanFactory beans;
 
 	private final Environment environment;
@@ -63,6 +65,13 @@ final class ObservationListeners {
 				&& this.beans.getBeanProvider(ObservationHandler.class)
 					.stream()
 					.allMatch(MeterObservationHandler.class::isInstance);
+	}
+
+	/**
+	 * Unlike other observations, those of skips are made only if they are switched on.
+	 */
+	boolean areForSkips() {
+		return Binder.get(this.environment).bind(SKIPS, Boolean.class).orElse(false);
 	}
 
 	/**

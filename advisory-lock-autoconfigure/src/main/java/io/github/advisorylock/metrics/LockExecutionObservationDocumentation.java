@@ -30,7 +30,7 @@ public enum LockExecutionObservationDocumentation implements ObservationDocument
 
 	/**
 	 * A call, from the moment it has the lock until it has released it. A skip is in the
-	 * timer of the same name, and no observation.
+	 * timer of the same name.
 	 */
 	EXECUTION {
 
@@ -47,6 +47,28 @@ public enum LockExecutionObservationDocumentation implements ObservationDocument
 		@Override
 		public KeyName[] getHighCardinalityKeyNames() {
 			return HighCardinalityKeyNames.values();
+		}
+
+	},
+
+	/**
+	 * A skip, if it was asked for: it has no length.
+	 */
+	SKIP {
+
+		@Override
+		public String getName() {
+			return LockSkipObservationConvention.NAME;
+		}
+
+		@Override
+		public KeyName[] getLowCardinalityKeyNames() {
+			return LowCardinalityKeyNames.values();
+		}
+
+		@Override
+		public KeyName[] getHighCardinalityKeyNames() {
+			return new KeyName[] { HighCardinalityKeyNames.LOCK_KEY };
 		}
 
 	};

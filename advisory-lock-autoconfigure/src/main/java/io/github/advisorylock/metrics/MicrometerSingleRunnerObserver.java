@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes an observation of each run, and meters of runs and skips. A skip is no
- * observation, so that traces are not full of work that was not done.
+ * observation unless asked for, so that traces are not full of work that was not done.
  *
  * @since 0.1.0
  */
@@ -49,12 +49,14 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 
 	private final LockExecutionObservationConvention convention;
 
+	private final @Nullable LockSkipObservationConvention skips;
+
 	private final Map<String, OperationMeters> operations = new ConcurrentHashMap<>();
 
 	private final Map<AdvisoryLockKey, String> running = new ConcurrentHashMap<>();
 
 	/**
-	 * Create an observer.
+	 * Create an observer of runs.
 	 * @param meters where the meters are registered
 	 * @param observations where runs are observed; if
 	 * {@linkplain ObservationRegistry#isNoop() nobody listens}, they are timed directly
@@ -62,9 +64,23 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 	 */
 	public MicrometerSingleRunnerObserver(MeterRegistry meters, ObservationRegistry observations,
 			LockExecutionObservationConvention convention) {
+		this(meters, observations, convention, false);
+	}
+
+	/**
+	 * Create an observer.
+	 * @param meters where the meters are registered
+	 * @param observations where runs are observed; if
+	 * {@linkplain ObservationRegistry#isNoop() nobody listens}, they are timed directly
+	 * @param convention names and tags of a run and of a skip
+	 * @param observeSkips whether a skip is an observation too, without length
+	 */
+	public MicrometerSingleRunnerObserver(MeterRegistry meters, ObservationRegistry observations,
+			LockExecutionObservationConvention convention, boolean observeSkips) {
 		this.meters = meters;
 		this.observations = observations;
 		this.convention = convention;
+		this.skips = observeSkips ? new LockSkipObservationConvention(convention) : null;
 	}
 
 	/**
@@ -156,6 +172,7 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 		public void end(@Nullable LockOutcome outcome, @Nullable Throwable failure) {
 			if (outcome != null && outcome != LockOutcome.EXECUTED) {
 				this.known.skipped(outcome, elapsed());
+				observeSkip(outcome);
 				return;
 			}
 			if (failure == null) {
@@ -168,6 +185,17 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 				stop(failure);
 			}
 			MicrometerSingleRunnerObserver.this.running.remove(this.key);
+		}
+
+		private void observeSkip(LockOutcome outcome) {
+			LockSkipObservationConvention skips = MicrometerSingleRunnerObserver.this.skips;
+			if (skips != null) {
+				LockExecutionObservationContext context = new LockExecutionObservationContext(this.operation, this.key);
+				context.setOutcome(outcome);
+				Observation.createNotStarted(skips, () -> context, MicrometerSingleRunnerObserver.this.observations)
+					.start()
+					.stop();
+			}
 		}
 
 		private void stop(@Nullable Throwable failure) {

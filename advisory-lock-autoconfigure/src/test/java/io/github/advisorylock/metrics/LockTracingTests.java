@@ -1,0 +1,189 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.metrics;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.autoconfigure.AdvisoryLockMetricsAutoConfiguration;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.micrometer.tracing.handler.DefaultTracingObservationHandler;
+import io.micrometer.tracing.test.simple.SimpleSpan;
+import io.micrometer.tracing.test.simple.SimpleTracer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ScheduledTasksObservationAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for runs and skips in traces and beside the observations of scheduled tasks.
+ */
+class LockTracingTests {
+
+	private static final String LOCK = "test/traced";
+
+	private final ApplicationContextRunner runner = LockContextRunner.create()
+		.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class, ObservationAutoConfiguration.class,
+				ScheduledTasksObservationAutoConfiguration.class, AdvisoryLockMetricsAutoConfiguration.class))
+		.withPropertyValues("advisory-lock.ledger.initialize-schema=always")
+		.withBean(Jobs.class);
+
+	private final SimpleTracer tracer = new SimpleTracer();
+
+	private final ApplicationContextRunner tracing = this.runner.withBean(SimpleMeterRegistry.class)
+		.withBean(DefaultTracingObservationHandler.class, () -> new DefaultTracingObservationHandler(this.tracer));
+
+	@Test
+	void scheduledRunIsChildSpanWithKeyAndFencingToken() {
+		this.tracing.withUserConfiguration(Scheduling.class).run((context) -> {
+			Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> spans("lock traced").size() == 1);
+			SimpleSpan run = spans("lock traced").get(0);
+			Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> spans("task jobs.traced").size() == 1);
+			SimpleSpan task = spans("task jobs.traced").get(0);
+			assertThat(run.getParentId()).isEqualTo(task.getSpanId());
+			assertThat(run.getTraceId()).isEqualTo(task.getTraceId());
+			assertThat(run.getTags()).containsEntry("lock.key", LOCK)
+				.containsEntry("fencing.token", context.getBean(Jobs.class).fencingToken())
+				.containsEntry("outcome", "executed");
+		});
+	}
+
+	@Test
+	void keyAndFencingTokenAreNoTagsOfMeters() {
+		TestObservationRegistry observations = TestObservationRegistry.create();
+		this.runner.withBean(SimpleMeterRegistry.class)
+			.withBean(ObservationRegistry.class, () -> observations)
+			.run((context) -> {
+				Jobs jobs = context.getBean(Jobs.class);
+				Observation.createNotStarted("outer", observations).observe(jobs::traced);
+				TestObservationRegistryAssert.assertThat(observations)
+					.hasNumberOfObservationsWithNameEqualTo("advisory.lock.execution", 1)
+					.hasObservationWithNameEqualTo("advisory.lock.execution")
+					.that()
+					.hasHighCardinalityKeyValue("lock.key", LOCK)
+					.hasHighCardinalityKeyValue("fencing.token", jobs.fencingToken())
+					.hasLowCardinalityKeyValue("key", "traced")
+					.hasLowCardinalityKeyValue("outcome", "executed")
+					.hasParentObservationContextSatisfying((parent) -> assertThat(parent.getName()).isEqualTo("outer"));
+			});
+	}
+
+	@Test
+	void skipIsNoSpanUnlessAskedFor() {
+		this.tracing.run((context) -> {
+			skip(context.getBean(Jobs.class));
+			assertThat(this.tracer.getSpans()).isEmpty();
+		});
+	}
+
+	@Test
+	void skipIsSpanOnceAskedFor() {
+		this.tracing.withPropertyValues("management.observations.enable.advisory.lock.skip=true").run((context) -> {
+			skip(context.getBean(Jobs.class));
+			SimpleSpan span = this.tracer.onlySpan();
+			assertThat(span.getName()).isEqualTo("skip traced");
+			assertThat(span.getTags()).containsEntry("lock.key", LOCK).containsEntry("outcome", "busy");
+			assertThat(context.getBean(SimpleMeterRegistry.class)
+				.get("advisory.lock.execution")
+				.tags("key", "traced", "outcome", "busy")
+				.timer()
+				.count()).isOne();
+		});
+	}
+
+	@Test
+	void scheduledTasksHaveTheSameLabelsWithLockAndWithout() {
+		PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+		this.runner.withBean(PrometheusMeterRegistry.class, () -> registry)
+			.withUserConfiguration(Scheduling.class)
+			.run((context) -> {
+				Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> scheduledTasks(registry).size() == 2);
+				assertThat(scheduledTasks(registry)).anyMatch((series) -> series.contains("\"traced\""))
+					.anyMatch((series) -> series.contains("\"unguarded\""))
+					.extracting((series) -> series.replaceAll("=\"[^\"]*\"", "").replaceAll(" .*", ""))
+					.containsOnly("tasks_scheduled_execution_seconds_count"
+							+ "{code_function,code_namespace,error,exception,outcome}");
+				assertThat(registry.scrape()).contains("advisory_lock_execution_seconds_count"
+						+ "{error=\"none\",key=\"traced\",outcome=\"executed\",scope=\"transaction\"} 1");
+			});
+	}
+
+	private static void skip(Jobs jobs) throws Exception {
+		try (ForeignSession foreign = ForeignSession.holding(AdvisoryLockKey.of("test", "traced"))) {
+			jobs.traced();
+		}
+	}
+
+	private static List<String> scheduledTasks(PrometheusMeterRegistry registry) {
+		return registry.scrape()
+			.lines()
+			.filter((line) -> line.startsWith("tasks_scheduled_execution_seconds_count"))
+			.toList();
+	}
+
+	private List<SimpleSpan> spans(String name) {
+		return this.tracer.getSpans()
+			.stream()
+			.filter((span) -> name.equals(span.getName()) && span.getEndTimestamp().toEpochMilli() > 0)
+			.toList();
+	}
+
+	static class Jobs {
+
+		private volatile String fencingToken = "none";
+
+		@Scheduled(fixedDelay = 1, timeUnit = TimeUnit.HOURS)
+		@SingleRunner(key = "traced", minInterval = "1ms")
+		void traced() {
+			this.fencingToken = Long.toString(LockContext.current().orElseThrow().fencingToken().orElseThrow());
+		}
+
+		@Scheduled(fixedDelay = 1, timeUnit = TimeUnit.HOURS)
+		void unguarded() {
+		}
+
+		String fencingToken() {
+			return this.fencingToken;
+		}
+
+	}
+
+	@EnableScheduling
+	static class Scheduling {
+
+	}
+
+}
