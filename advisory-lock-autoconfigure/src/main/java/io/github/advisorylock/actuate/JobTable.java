@@ -115,7 +115,8 @@ final class JobTable {
 				(lastRun != null) ? describe(lastRun, this.redaction) : null,
 				(history != null) ? history.outcomes() : "",
 				(method != null) ? this.counts.of(method.operation().method()) : Map.of(), holders,
-				(key != null) ? this.locks.waiters(key) : List.of(), problems(key, paused, lastRun, sharedKey),
+				(key != null) ? this.locks.waiters(key) : List.of(),
+				problems(key, paused, lastRun, holders.isEmpty() && isOverdue(method, history), sharedKey),
 				actions(method, history));
 	}
 
@@ -128,10 +129,13 @@ final class JobTable {
 	}
 
 	private List<Problem> problems(@Nullable AdvisoryLockKey key, @Nullable PauseDescriptor paused,
-			@Nullable LedgerRun lastRun, boolean sharedKey) {
+			@Nullable LedgerRun lastRun, boolean overdue, boolean sharedKey) {
 		List<Problem> problems = new ArrayList<>();
 		if (paused != null) {
 			problems.add(Problem.PAUSED);
+		}
+		if (overdue) {
+			problems.add(Problem.OVERDUE);
 		}
 		if (lastRun != null && lastRun.outcome() == RunOutcome.FAILED) {
 			problems.add(Problem.FAILED);
@@ -147,6 +151,11 @@ final class JobTable {
 			problems.add(Problem.SHARED_KEY);
 		}
 		return problems;
+	}
+
+	private static boolean isOverdue(@Nullable SingleRunnerMethod method, @Nullable JobHistory history) {
+		return method != null && history != null
+				&& method.operation().ledger().overdueTick(Instant.now(), history.job()) != null;
 	}
 
 	private static List<String> actions(@Nullable SingleRunnerMethod method, @Nullable JobHistory history) {

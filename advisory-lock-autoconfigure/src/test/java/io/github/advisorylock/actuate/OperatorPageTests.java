@@ -33,6 +33,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -70,6 +71,7 @@ class OperatorPageTests {
 		application.close();
 	}
 
+	@AfterEach
 	@BeforeEach
 	void forgetRuns() {
 		TestPostgres.execute("DELETE FROM operated_run");

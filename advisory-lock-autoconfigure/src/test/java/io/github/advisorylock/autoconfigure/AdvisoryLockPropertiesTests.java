@@ -140,8 +140,14 @@ class AdvisoryLockPropertiesTests {
 			.isEqualTo(ledger.getKeepRuns().getCount());
 		assertThat(defaultOf("advisory-lock.doctor.long-hold"))
 			.isEqualTo(new DoctorProperties().getLongHold().toMinutes() + "m");
+		AdvisoryLocksPageProperties page = new AdvisoryLocksPageProperties();
+		assertThat(defaultOf("advisory-lock.page.refresh")).isEqualTo(page.getRefresh().toSeconds() + "s");
+		assertThat(defaultOf("advisory-lock.page.timeline")).isEqualTo(page.getTimeline().toHours() + "h");
+		assertThat(((Number) defaultOf("advisory-lock.page.rows")).intValue()).isEqualTo(page.getRows());
+		assertThat(defaultOf("management.endpoint.advisorylocks.show-values"))
+			.isEqualTo(new AdvisoryLocksEndpointProperties().getShowValues().name().toLowerCase(Locale.ROOT));
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue")))
-			.hasSize(13 + DoctorCheck.values().length);
+			.hasSize(20 + DoctorCheck.values().length);
 	}
 
 	private static Object defaultOf(String name) {

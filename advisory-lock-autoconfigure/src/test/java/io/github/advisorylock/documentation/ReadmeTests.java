@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ReadmeTests {
 
 	private static final Pattern PROPERTY_ROW = Pattern
-		.compile("(?m)^\\| `(advisory-lock\\.[^`]+)` \\| (?:`([^`]*)`)?");
+		.compile("(?m)^\\| `((?:advisory-lock|management\\.endpoint)\\.[^`]+)` \\| (?:`([^`]*)`)?");
 
 	@ParameterizedTest
 	@MethodSource("codeBlocks")
@@ -54,14 +54,16 @@ class ReadmeTests {
 
 	@Test
 	void readmeShowsEachLanguageThatReadersNeed() {
-		assertThat(List.of("java", "yaml", "sql", "xml", "shell"))
-			.allSatisfy((language) -> assertThat(readmeBlocks(language)).isNotEmpty());
+		assertThat(List.of("java", "yaml", "xml", "shell"))
+			.allSatisfy((language) -> assertThat(blocks("README.md", language)).isNotEmpty());
 	}
 
 	@Test
 	void propertyTableListsEachPropertyWithItsDefault() {
 		Map<String, String> rows = new TreeMap<>();
-		PROPERTY_ROW.matcher(readme() + Documentation.read(Path.of("docs/doctor.md")))
+		PROPERTY_ROW
+			.matcher(readme() + Documentation.read(Path.of("docs/doctor.md"))
+					+ Documentation.read(Path.of("docs/operations.md")))
 			.results()
 			.forEach((row) -> rows.put(row.group(1), (row.group(2) != null) ? row.group(2) : ""));
 		Map<String, String> expected = ConfigurationMetadata.defaults();
@@ -75,7 +77,7 @@ class ReadmeTests {
 
 	@Test
 	void queriesShowNumberOfKeyAndNameOfItsHolder() throws SQLException {
-		List<String> queries = readmeBlocks("sql");
+		List<String> queries = blocks("docs/operations.md", "sql");
 		String number = Long.toString(AdvisoryLockKey.of("shop", "nightly-report").value());
 		assertThat(TestPostgres.query(queries.get(0))).containsExactly(number);
 		try (Connection holder = TestPostgres.open(); Statement statement = holder.createStatement()) {
@@ -96,9 +98,9 @@ class ReadmeTests {
 		return Documentation.codeBlocks();
 	}
 
-	private static List<String> readmeBlocks(String language) {
+	private static List<String> blocks(String document, String language) {
 		return codeBlocks().stream()
-			.filter((block) -> block.place().startsWith("README.md") && block.language().equals(language))
+			.filter((block) -> block.place().startsWith(document) && block.language().equals(language))
 			.map(CodeBlock::text)
 			.toList();
 	}
