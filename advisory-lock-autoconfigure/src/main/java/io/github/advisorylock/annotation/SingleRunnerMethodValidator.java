@@ -19,6 +19,7 @@ package io.github.advisorylock.annotation;
 import java.lang.reflect.Method;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LedgerCapacity;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import org.jspecify.annotations.Nullable;
@@ -33,8 +34,6 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
  */
 final class SingleRunnerMethodValidator {
 
-	private static final int LONGEST_RECORDED_KEY = 512;
-
 	private final TransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(false);
 
 	private final AnnotatedMethods annotated;
@@ -46,7 +45,7 @@ final class SingleRunnerMethodValidator {
 	void validate(String beanName, Method method, Class<?> targetClass, SingleRunnerOperation operation,
 			@Nullable AdvisoryLockKey key) {
 		validateReturnType(beanName, method, operation);
-		validateKeyLength(beanName, method, operation, key);
+		validateCapacity(beanName, method, operation, key);
 		if (operation.scope() == LockScope.TRANSACTION) {
 			TransactionAttribute transaction = this.transactionAttributes.getTransactionAttribute(method, targetClass);
 			if (transaction != null) {
@@ -74,13 +73,11 @@ final class SingleRunnerMethodValidator {
 		}
 	}
 
-	private void validateKeyLength(String beanName, Method method, SingleRunnerOperation operation,
+	private void validateCapacity(String beanName, Method method, SingleRunnerOperation operation,
 			@Nullable AdvisoryLockKey key) {
-		if (key != null && operation.ledger().recorded() && key.name().length() > LONGEST_RECORDED_KEY) {
-			throw invalid(
-					beanName, method, "is unusable: attribute 'key' has " + key.name().length()
-							+ " characters, and the ledger has room " + "for " + LONGEST_RECORDED_KEY,
-					"Shorten the key.");
+		String excess = (key != null && operation.ledger().recorded()) ? LedgerCapacity.findExcess(key) : null;
+		if (excess != null) {
+			throw invalid(beanName, method, "is unusable: attribute " + excess, "Shorten the key or its namespace.");
 		}
 	}
 

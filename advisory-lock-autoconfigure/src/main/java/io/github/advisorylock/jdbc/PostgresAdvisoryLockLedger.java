@@ -55,6 +55,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	private static final int BATCH = 500;
 
+	private static final int LONGEST_WHO = 255;
+
 	private final LedgerSettings settings;
 
 	private final String defaultNamespace;
@@ -217,7 +219,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	@Override
 	public void pause(String key, String by) {
-		Assert.hasText(by, "'by' must not be empty");
+		checkWho(by);
 		open();
 		String namespace = namespace(key);
 		int paused = update(this.statements.pause(), by, namespace, key, namespace, key);
@@ -228,7 +230,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	@Override
 	public void resume(String key, String by) {
-		Assert.hasText(by, "'by' must not be empty");
+		checkWho(by);
 		open();
 		String namespace = namespace(key);
 		int resumed = update(this.statements.resume(), namespace, key);
@@ -239,7 +241,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	@Override
 	public LockOutcome runNow(String key, String by) {
-		Assert.hasText(by, "'by' must not be empty");
+		checkWho(by);
 		Supplier<LockOutcome> run = method(key).map(LedgerMethod::run).orElse(null);
 		Assert.isTrue(run != null, () -> "Failed to run '" + key
 				+ "' now: this instance has no method of that key that takes no arguments");
@@ -275,6 +277,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		}
 	}
 
+	private static void checkWho(String by) {
+		Assert.hasText(by, "'by' must not be empty");
+		Assert.isTrue(by.length() <= LONGEST_WHO && by.indexOf('\0') < 0,
+				"'by' must have no more than " + LONGEST_WHO + " characters, none of them NUL");
+	}
+
 	private int update(String sql, Object... parameters) {
 		return this.connections.apart((apart) -> apart.update(sql, parameters));
 	}
@@ -295,7 +303,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	private static Array array(PreparedStatement statement, Collection<LedgerMethod> methods,
 			Function<LedgerMethod, String> element) throws SQLException {
-		return statement.getConnection().createArrayOf("varchar", methods.stream().map(element).toArray());
+		return statement.getConnection().createArrayOf("text", methods.stream().map(element).toArray());
 	}
 
 }

@@ -228,7 +228,7 @@ final class PostgresLedgerStatements {
 		return name("""
 				INSERT INTO {job} (namespace, key)
 				SELECT n.namespace, n.key
-				FROM ROWS FROM (pg_catalog.unnest(CAST(? AS varchar[])), pg_catalog.unnest(CAST(? AS varchar[])))
+				FROM ROWS FROM (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[])))
 				  n (namespace, key)
 				WHERE NOT EXISTS (SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.key = n.key)
 				ON CONFLICT DO NOTHING
@@ -318,18 +318,17 @@ final class PostgresLedgerStatements {
 	 * microseconds and the size of a batch.
 	 */
 	String purgeJobs() {
-		return name(
-				"""
-						DELETE FROM {job} j USING (
-						  SELECT o.namespace, o.key FROM {job} o
-						  WHERE o.last_tick IS NULL AND o.paused_at IS NULL AND NOT EXISTS (
-						    SELECT FROM ROWS FROM (
-						      pg_catalog.unnest(CAST(? AS varchar[])), pg_catalog.unnest(CAST(? AS varchar[]))) n (namespace, key)
-						    WHERE n.namespace = o.namespace AND n.key = o.key)
-						  AND o.last_started_at < pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
-						  LIMIT ?) old
-						WHERE j.namespace = old.namespace AND j.key = old.key
-						""");
+		return name("""
+				DELETE FROM {job} j USING (
+				  SELECT o.namespace, o.key FROM {job} o
+				  WHERE o.last_tick IS NULL AND o.paused_at IS NULL AND NOT EXISTS (
+				    SELECT FROM ROWS FROM (
+				      pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
+				    WHERE n.namespace = o.namespace AND n.key = o.key)
+				  AND o.last_started_at < pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
+				  LIMIT ?) old
+				WHERE j.namespace = old.namespace AND j.key = old.key
+				""");
 	}
 
 	/**

@@ -21,10 +21,13 @@ import java.time.Instant;
 import java.util.OptionalLong;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LedgerCapacity;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
 
 /**
  * One run in the words of the ledger: what is asked of it, and what it decided.
@@ -40,17 +43,13 @@ import org.jspecify.annotations.Nullable;
 record RecordedRun(String namespace, String key, LockScope scope, @Nullable Instant tick, boolean oncePerKey,
 		@Nullable Duration minInterval, Decision decision) {
 
-	private static final int LONGEST_KEY = 512;
-
-	private static final int LONGEST_NAMESPACE = 255;
-
 	/**
 	 * Describe a run that nothing is decided about yet.
 	 * @throws IllegalArgumentException if the ledger has no room for its key
 	 */
 	static RecordedRun of(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		checkLength(key, "namespace", key.namespace(), LONGEST_NAMESPACE);
-		checkLength(key, "key", key.name(), LONGEST_KEY);
+		String excess = LedgerCapacity.findExcess(key);
+		Assert.isTrue(excess == null, () -> "Failed to record runs of advisory lock '" + key + "': " + excess);
 		return new RecordedRun(key.namespace(), key.name(), scope, request.tick(), request.isOncePerKey(),
 				request.minInterval(), Decision.NONE);
 	}
@@ -74,13 +73,6 @@ record RecordedRun(String namespace, String key, LockScope scope, @Nullable Inst
 
 	OptionalLong fencingToken() {
 		return (this.decision.token != null) ? OptionalLong.of(this.decision.token) : OptionalLong.empty();
-	}
-
-	static void checkLength(AdvisoryLockKey key, String what, String text, int longest) {
-		if (text.codePointCount(0, text.length()) > longest || text.indexOf('\0') >= 0) {
-			throw new IllegalArgumentException("Failed to record runs of advisory lock '" + key + "': the ledger "
-					+ "has room for a " + what + " of " + longest + " characters, none of them NUL");
-		}
 	}
 
 	/**

@@ -46,7 +46,9 @@ class LedgerStartupFailureTests {
 	private final ApplicationContextRunner runner = LockContextRunner.create()
 		.withUserConfiguration(Scheduling.class)
 		.withPropertyValues("advisory-lock.ledger.initialize-schema=always",
-				"advisory-lock.ledger.table-prefix=startup_tests_", "long-key=" + "k".repeat(513));
+				"advisory-lock.ledger.table-prefix=startup_tests_", "long-key=" + "k".repeat(513),
+				"long-namespace=" + "n".repeat(256), "many-bytes=" + "\uD83D\uDD12".repeat(512),
+				"more-bytes=" + "\u20ac".repeat(171));
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource
@@ -89,7 +91,13 @@ class LedgerStartupFailureTests {
 				Arguments.of(ReadOnly.class, "attribute 'readOnly' of its @Transactional",
 						"Remove 'readOnly', or set 'scope' to SESSION"),
 				Arguments.of(LongKey.class, "attribute 'key' has 513 characters, and the ledger has room for 512",
-						"Shorten the key"));
+						"Shorten the key"),
+				Arguments.of(LongNamespace.class,
+						"attribute 'namespace' has 256 characters, and the ledger has room for 255",
+						"Shorten the key or its namespace"),
+				Arguments.of(KeyOfManyBytes.class,
+						"attribute 'key' and its namespace have 2561 bytes in UTF-8, and the ledger has room for 2560",
+						"Shorten the key or its namespace"));
 	}
 
 	@ParameterizedTest
@@ -328,6 +336,22 @@ class LedgerStartupFailureTests {
 	static class LongKey {
 
 		@SingleRunner(key = "${long-key}", once = Once.PER_KEY)
+		void run() {
+		}
+
+	}
+
+	static class LongNamespace {
+
+		@SingleRunner(key = "job", namespace = "${long-namespace}", once = Once.PER_KEY)
+		void run() {
+		}
+
+	}
+
+	static class KeyOfManyBytes {
+
+		@SingleRunner(key = "${many-bytes}", namespace = "${more-bytes}", once = Once.PER_KEY)
 		void run() {
 		}
 

@@ -178,8 +178,10 @@ class LedgerMethodsTests {
 				.withMessageContaining("'unknown'");
 			assertThatIllegalArgumentException().isThrownBy(() -> ledger.runNow("argument", "alice"))
 				.withMessageContaining("arguments");
-			assertThatIllegalArgumentException().isThrownBy(() -> ledger.pause("tick", " "))
-				.withMessageContaining("'by'");
+			for (String by : List.of(" ", "b".repeat(256), "a\0b")) {
+				assertThatIllegalArgumentException().isThrownBy(() -> ledger.pause("tick", by))
+					.withMessageContaining("'by'");
+			}
 		});
 	}
 
