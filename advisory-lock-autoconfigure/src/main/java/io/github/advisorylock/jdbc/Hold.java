@@ -45,6 +45,9 @@ final class Hold {
 	private volatile Runnable cleanUp = () -> {
 	};
 
+	private volatile Runnable confirmation = () -> {
+	};
+
 	private @Nullable Thread runner;
 
 	private boolean interrupted;
@@ -152,6 +155,21 @@ final class Hold {
 	 */
 	void setCleanUp(Runnable cleanUp) {
 		this.cleanUp = cleanUp;
+	}
+
+	/**
+	 * Set what makes sure that the lock is held where this can't be known without asking.
+	 */
+	void setConfirmation(Runnable confirmation) {
+		this.confirmation = confirmation;
+	}
+
+	/**
+	 * Make sure that the lock is held.
+	 * @throws io.github.advisorylock.LockLostException if it is not
+	 */
+	void confirm() {
+		this.confirmation.run();
 	}
 
 	/**

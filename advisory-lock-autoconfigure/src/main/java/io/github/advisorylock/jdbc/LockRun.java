@@ -85,6 +85,9 @@ final class LockRun implements LockContext {
 		}
 		T result = run(action);
 		checkNotLost();
+		if (this.record != RunRecord.NONE) {
+			this.hold.confirm();
+		}
 		this.record.complete();
 		return LockResult.executed(result);
 	}

@@ -116,10 +116,22 @@ public final class LockSession implements AutoCloseable {
 		if (!hold.isActive()) {
 			return;
 		}
-		SessionCommand command = SessionCommand.release(hold);
+		submitHeld(SessionCommand.release(hold));
+	}
+
+	/**
+	 * Make sure that the lock of a hold is held, by an answer of the server on the
+	 * connection that carries it: nobody else could release it there.
+	 * @throws LockLostException if it is not held any more
+	 */
+	void confirm(Hold hold) throws LockLostException {
+		submitHeld(SessionCommand.confirm(hold));
+	}
+
+	private void submitHeld(SessionCommand command) throws LockLostException {
 		this.commands.submit(command);
-		if (hold.isLost() || command.failure() != null) {
-			LockLostException lost = new LockLostException(hold.key());
+		if (command.hold().isLost() || command.failure() != null) {
+			LockLostException lost = new LockLostException(command.hold().key());
 			lost.initCause(command.failure());
 			throw lost;
 		}
@@ -268,7 +280,7 @@ public final class LockSession implements AutoCloseable {
 
 	private static void answerWithoutLock(SessionCommand command) {
 		command.answer(true);
-		if (command.kind() == SessionCommand.Kind.ANNOUNCE) {
+		if (!command.isRelease()) {
 			command.fail(new SQLException("The lock is not held any more", SqlState.CONNECTION_DOES_NOT_EXIST));
 		}
 	}

@@ -60,6 +60,13 @@ final class SessionCommand {
 	}
 
 	/**
+	 * Ask whether a lock is still held.
+	 */
+	static SessionCommand confirm(Hold hold) {
+		return new SessionCommand(Kind.CONFIRM, hold, null);
+	}
+
+	/**
 	 * Release a lock and say so to other applications.
 	 */
 	static SessionCommand resign(Hold hold, String message) {
@@ -105,13 +112,13 @@ final class SessionCommand {
 			case RELEASE -> PostgresAdvisoryLockFunctions.sessionUnlock(hold().key(), hold().mode());
 			case RESIGN -> PostgresAdvisoryLockFunctions.resign(hold().key());
 			case ANNOUNCE -> PostgresAdvisoryLockFunctions.ANNOUNCE;
-			case HEARTBEAT, POLL, CLOSE -> PostgresAdvisoryLockFunctions.HEARTBEAT;
+			case CONFIRM, HEARTBEAT, POLL, CLOSE -> PostgresAdvisoryLockFunctions.HEARTBEAT;
 		};
 	}
 
 	int bind(PreparedStatement statement, int index) throws SQLException {
 		int next = index;
-		if (this.hold != null && this.kind != Kind.ANNOUNCE) {
+		if (this.hold != null && this.kind != Kind.ANNOUNCE && this.kind != Kind.CONFIRM) {
 			next = PostgresAdvisoryLockFunctions.bindKey(statement, next, this.hold.key());
 		}
 		if (this.message != null) {
@@ -163,7 +170,7 @@ final class SessionCommand {
 	 * Return whether this means nothing on a connection that does not carry its lock.
 	 */
 	boolean needsHold() {
-		return isRelease() || this.kind == Kind.ANNOUNCE;
+		return isRelease() || this.kind == Kind.CONFIRM || this.kind == Kind.ANNOUNCE;
 	}
 
 	/**
@@ -197,7 +204,7 @@ final class SessionCommand {
 	 */
 	enum Kind {
 
-		ACQUIRE, RELEASE, RESIGN, ANNOUNCE, POLL, HEARTBEAT, CLOSE
+		ACQUIRE, CONFIRM, RELEASE, RESIGN, ANNOUNCE, POLL, HEARTBEAT, CLOSE
 
 	}
 

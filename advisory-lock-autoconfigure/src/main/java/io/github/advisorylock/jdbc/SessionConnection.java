@@ -121,7 +121,7 @@ final class SessionConnection {
 	 * @throws SQLException if that can't be told
 	 */
 	void settleAfterFailure(SessionCommand command, SQLException failure) throws SQLException {
-		if (command.kind() == SessionCommand.Kind.HEARTBEAT) {
+		if (command.kind() == SessionCommand.Kind.HEARTBEAT || command.kind() == SessionCommand.Kind.CONFIRM) {
 			command.answer(true);
 			return;
 		}

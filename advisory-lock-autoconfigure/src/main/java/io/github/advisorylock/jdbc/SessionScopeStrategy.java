@@ -81,6 +81,7 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		if (hold == null) {
 			return null;
 		}
+		hold.setConfirmation(() -> this.session.confirm(hold));
 		boolean acquired = false;
 		try {
 			long pause = SHORTEST_PAUSE;

@@ -78,6 +78,17 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 		assertThat(outcomes()).containsExactly("ABANDONED", "EXECUTED");
 	}
 
+	@Test
+	void runThatWasGivenUpMeanwhileCannotComplete() {
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.template.execute(request(LockScope.SESSION).oncePerTick(TICK), (lock) -> {
+				TestPostgres.execute("UPDATE ledger_tests_run SET finished_at = now(), outcome = 'ABANDONED'");
+				return 1;
+			}));
+		assertThat(outcomes()).containsExactly("ABANDONED");
+		assertThat(execute(LockScope.SESSION, TICK)).isEqualTo(LockOutcome.EXECUTED);
+	}
+
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void runOfKilledInstanceIsAbandonedByTheNextOne(LockScope scope) throws Exception {
