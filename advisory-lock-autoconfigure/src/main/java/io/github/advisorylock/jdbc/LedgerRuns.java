@@ -221,9 +221,21 @@ final class LedgerRuns {
 	 * What failed, in one line that has room in the history.
 	 */
 	static String firstLine(Throwable failure) {
-		String line = failure.toString().replace("\0", "").lines().findFirst().orElse("");
+		String line = describe(failure).replace("\0", "").lines().findFirst().orElse("");
 		return (line.codePointCount(0, line.length()) <= LONGEST_ERROR) ? line
 				: line.substring(0, line.offsetByCodePoints(0, LONGEST_ERROR));
+	}
+
+	/**
+	 * An exception of the application may be unable to say what it is about.
+	 */
+	private static String describe(Throwable failure) {
+		try {
+			return "" + failure;
+		}
+		catch (RuntimeException | Error ex) {
+			return failure.getClass().getName();
+		}
 	}
 
 }

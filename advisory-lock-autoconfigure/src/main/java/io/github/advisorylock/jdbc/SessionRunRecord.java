@@ -60,7 +60,7 @@ final class SessionRunRecord implements RunRecord {
 			try {
 				this.runs.end(this.run, RunOutcome.FAILED, failure);
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				failure.addSuppressed(ex);
 			}
 		}

@@ -54,7 +54,7 @@ final class TransactionRunRecord implements RunRecord {
 			try {
 				this.runs.fail(this.run, failure);
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				failure.addSuppressed(ex);
 			}
 		}

@@ -27,6 +27,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -41,6 +42,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Tests for {@link JoinedRunRecord} and {@link TransactionRunRecord}: a row in the ledger
@@ -127,6 +129,20 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 		});
 		assertThat(effects()).containsExactly("job");
 		assertThat(outcomes()).containsExactly("EXECUTED");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "TRANSACTION, false", "TRANSACTION, true", "SESSION, false", "SESSION, true" })
+	void failureThatCannotBeDescribedStaysTheFailureOfItsRun(LockScope scope, boolean joined) {
+		UndescribableException failure = new UndescribableException();
+		TransactionTemplate caller = transaction(
+				joined ? TransactionDefinition.PROPAGATION_REQUIRED : TransactionDefinition.PROPAGATION_SUPPORTS);
+		assertThatThrownBy(() -> caller
+			.executeWithoutResult((status) -> this.template.execute(request(scope).oncePerTick(TICK), (lock) -> {
+				throw failure;
+			}))).isSameAs(failure).satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
+		assertThat(errors()).containsExactly(UndescribableException.class.getName());
+		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@Test
@@ -240,6 +256,15 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 
 	private void breakCommit() {
 		this.jdbc.update("INSERT INTO ledger_effect VALUES ('a', 1), ('b', 1)");
+	}
+
+	private static final class UndescribableException extends RuntimeException {
+
+		@Override
+		public String getMessage() {
+			throw new IllegalStateException("no message");
+		}
+
 	}
 
 }
