@@ -44,6 +44,22 @@ final class LedgerConnections {
 	}
 
 	/**
+	 * Return whether the current transaction has a connection, which may be the only one
+	 * of the pool.
+	 */
+	boolean areInTransaction() {
+		return TransactionSynchronizationManager.hasResource(this.dataSource);
+	}
+
+	/**
+	 * Read on the connection of the current transaction, or on one of its own where there
+	 * is none.
+	 */
+	<R extends @Nullable Object> R reading(Function<JdbcOperations, R> work) {
+		return areInTransaction() ? work.apply(new JdbcTemplate(this.dataSource)) : apart(work);
+	}
+
+	/**
 	 * Work on a connection of its own, whatever transaction the thread is in.
 	 */
 	<R extends @Nullable Object> R apart(Function<JdbcOperations, R> work) {
@@ -61,7 +77,7 @@ final class LedgerConnections {
 	 * be no other in the pool.
 	 */
 	<R extends @Nullable Object> R afterCompletion(Function<JdbcOperations, R> work) {
-		if (!TransactionSynchronizationManager.hasResource(this.dataSource)) {
+		if (!areInTransaction()) {
 			return apart(work);
 		}
 		Connection connection = DataSourceUtils.getConnection(this.dataSource);

@@ -28,7 +28,6 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.ScriptException;
 
@@ -39,12 +38,16 @@ final class LedgerSchema {
 
 	private final DataSource dataSource;
 
+	private final LedgerConnections connections;
+
 	private final LedgerSettings settings;
 
 	private final PostgresLedgerStatements statements;
 
-	LedgerSchema(DataSource dataSource, LedgerSettings settings, PostgresLedgerStatements statements) {
+	LedgerSchema(DataSource dataSource, LedgerConnections connections, LedgerSettings settings,
+			PostgresLedgerStatements statements) {
 		this.dataSource = dataSource;
+		this.connections = connections;
 		this.settings = settings;
 		this.statements = statements;
 	}
@@ -61,8 +64,8 @@ final class LedgerSchema {
 	}
 
 	private boolean exists() {
-		return Boolean.TRUE
-			.equals(new JdbcTemplate(this.dataSource).queryForObject(this.statements.exists(), Boolean.class));
+		return this.connections
+			.reading((jdbc) -> Boolean.TRUE.equals(jdbc.queryForObject(this.statements.exists(), Boolean.class)));
 	}
 
 	/**
@@ -70,7 +73,7 @@ final class LedgerSchema {
 	 * finds everything there.
 	 */
 	private void create() {
-		try (Connection connection = this.dataSource.getConnection()) {
+		try (Connection connection = connect()) {
 			createInTransaction(connection);
 		}
 		catch (SQLException ex) {
@@ -80,6 +83,22 @@ final class LedgerSchema {
 			if (!exists()) {
 				throw new LedgerSchemaException("its tables could not be created", ex);
 			}
+		}
+	}
+
+	/**
+	 * A transaction of somebody else is no place for tables: it may be rolled back.
+	 */
+	private Connection connect() throws SQLException {
+		try {
+			return this.dataSource.getConnection();
+		}
+		catch (SQLException ex) {
+			if (!this.connections.areInTransaction()) {
+				throw ex;
+			}
+			throw new LedgerSchemaException("its tables could not be created, which needs a connection besides that of "
+					+ "the current transaction", ex);
 		}
 	}
 
@@ -101,16 +120,22 @@ final class LedgerSchema {
 	}
 
 	void check() {
-		JdbcOperations jdbc = new JdbcTemplate(this.dataSource);
-		for (String sql : this.statements.check()) {
-			try {
-				jdbc.query(sql, (row) -> {
-				});
+		this.connections.reading((jdbc) -> {
+			for (String sql : this.statements.check()) {
+				check(jdbc, sql);
 			}
-			catch (DataAccessException ex) {
-				throw new LedgerSchemaException(SqlState.isUndefined(ex.getMostSpecificCause())
-						? "a table or a column is missing" : "its tables can't be read", ex);
-			}
+			return true;
+		});
+	}
+
+	private static void check(JdbcOperations jdbc, String sql) {
+		try {
+			jdbc.query(sql, (row) -> {
+			});
+		}
+		catch (DataAccessException ex) {
+			throw new LedgerSchemaException(SqlState.isUndefined(ex.getMostSpecificCause())
+					? "a table or a column is missing" : "its tables can't be read", ex);
 		}
 	}
 

@@ -79,6 +79,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	private volatile boolean open;
 
+	private volatile boolean registered;
+
 	private volatile Runnable whenOpen = () -> {
 	};
 
@@ -118,20 +120,34 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		this.methods = methods;
 		this.eventPublisher = eventPublisher;
 		this.statements = new PostgresLedgerStatements(settings.tablePrefix());
-		this.schema = new LedgerSchema(target, settings, this.statements);
 		this.connections = new LedgerConnections(target);
+		this.schema = new LedgerSchema(target, this.connections, settings, this.statements);
 		this.runs = new LedgerRuns(target, this.connections, this.statements, instance);
 		this.jdbc = new JdbcTemplate(target);
 	}
 
 	/**
 	 * Create the tables if that is wanted, check them, and add the jobs of this
-	 * application that are not known yet.
+	 * application that are not known yet; inside a transaction the latter is left to the
+	 * next use of the ledger.
 	 * @throws LedgerSchemaException if tables or columns are missing
 	 */
 	public void prepare() {
 		this.schema.prepare();
+		this.open = true;
+		this.whenOpen.run();
+		register();
+	}
+
+	/**
+	 * Add the jobs, in a transaction of its own: left for later where the current one has
+	 * what may be the only connection.
+	 */
+	private void register() {
 		Collection<LedgerMethod> methods = this.methods.get();
+		if (!methods.isEmpty() && this.connections.areInTransaction()) {
+			return;
+		}
 		if (!methods.isEmpty()) {
 			this.connections
 				.apart((apart) -> apart.execute(this.statements.register(), (PreparedStatement statement) -> {
@@ -139,8 +155,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 					return statement.executeUpdate();
 				}));
 		}
-		this.open = true;
-		this.whenOpen.run();
+		this.registered = true;
 	}
 
 	/**
@@ -172,11 +187,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	}
 
 	LedgerRuns open() {
-		if (!this.open) {
+		if (!this.registered) {
 			this.opening.lock();
 			try {
 				if (!this.open) {
 					prepare();
+				}
+				else if (!this.registered) {
+					register();
 				}
 			}
 			finally {
