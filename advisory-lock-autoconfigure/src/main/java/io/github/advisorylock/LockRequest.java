@@ -136,7 +136,7 @@ public final class LockRequest {
 	 * @return a changed copy
 	 */
 	public LockRequest oncePerKey() {
-		return with(new Recording(true, true, this.recording.tick, this.recording.minInterval));
+		return with(new Recording(true, true, this.recording.tick, this.recording.minInterval, false));
 	}
 
 	/**
@@ -148,7 +148,7 @@ public final class LockRequest {
 	 */
 	public LockRequest oncePerTick(Instant tick) {
 		Assert.notNull(tick, "'tick' must not be null");
-		return with(new Recording(true, this.recording.oncePerKey, tick, this.recording.minInterval));
+		return with(new Recording(true, this.recording.oncePerKey, tick, this.recording.minInterval, false));
 	}
 
 	/**
@@ -161,7 +161,8 @@ public final class LockRequest {
 	public LockRequest minInterval(Duration minInterval) {
 		Assert.notNull(minInterval, "'minInterval' must not be null");
 		Assert.isTrue(minInterval.compareTo(Duration.ZERO) > 0, "'minInterval' must be more than zero");
-		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, minInterval));
+		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, minInterval,
+				this.recording.foreseen));
 	}
 
 	/**
@@ -170,7 +171,21 @@ public final class LockRequest {
 	 * @return a changed copy
 	 */
 	public LockRequest recorded() {
-		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, this.recording.minInterval));
+		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, this.recording.minInterval,
+				this.recording.foreseen));
+	}
+
+	/**
+	 * Do not ask the ledger about the tick before the lock is taken: that was done
+	 * already. What it says under the lock decides in any case.
+	 * <p>
+	 * By default it is asked, so that a call for a tick that was completed is
+	 * {@link LockOutcome#ALREADY_RAN} and stands in nobody's way.
+	 * @return a changed copy
+	 */
+	public LockRequest foreseen() {
+		return (this.recording.tick == null) ? this : with(
+				new Recording(true, this.recording.oncePerKey, this.recording.tick, this.recording.minInterval, true));
 	}
 
 	private LockRequest with(Recording recording) {
@@ -249,6 +264,14 @@ public final class LockRequest {
 		return this.recording.minInterval;
 	}
 
+	/**
+	 * Return whether there is nothing to ask the ledger before the lock is taken.
+	 * @return {@code true} without a tick, and after {@link #foreseen()}
+	 */
+	public boolean isForeseen() {
+		return this.recording.tick == null || this.recording.foreseen;
+	}
+
 	@Override
 	public String toString() {
 		Object key = (this.key != null) ? this.key
@@ -261,9 +284,9 @@ public final class LockRequest {
 	 * What is asked of the ledger.
 	 */
 	private record Recording(boolean recorded, boolean oncePerKey, @Nullable Instant tick,
-			@Nullable Duration minInterval) {
+			@Nullable Duration minInterval, boolean foreseen) {
 
-		private static final Recording NONE = new Recording(false, false, null, null);
+		private static final Recording NONE = new Recording(false, false, null, null, false);
 
 	}
 

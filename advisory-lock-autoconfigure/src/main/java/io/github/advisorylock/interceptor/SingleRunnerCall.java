@@ -76,14 +76,15 @@ final class SingleRunnerCall {
 	}
 
 	/**
-	 * Go on with the invocation under the lock, or skip it.
+	 * Go on with the invocation under the lock, or skip it. What could be foreseen was
+	 * found out before.
 	 */
 	@SuppressWarnings("NullAway") // a method may return null
 	@Nullable Object run(AdvisoryLockOperations operations, MethodInvocation invocation) throws Throwable {
 		this.outcome = null;
 		LockResult<@Nullable Object> result;
 		try {
-			result = operations.execute(this.request, (lock) -> proceed(lock, invocation));
+			result = operations.execute(this.request.foreseen(), (lock) -> proceed(lock, invocation));
 		}
 		catch (UndeclaredThrowableException ex) {
 			throw (ex.getUndeclaredThrowable() instanceof Exception) ? ex : ex.getUndeclaredThrowable();

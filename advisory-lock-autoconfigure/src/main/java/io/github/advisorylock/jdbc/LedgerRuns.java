@@ -60,15 +60,16 @@ final class LedgerRuns {
 	}
 
 	/**
-	 * Return whether a tick was completed before, as far as can be seen without the lock.
+	 * Return what would be decided about a tick, as far as can be seen without the lock.
 	 */
-	boolean hasRun(AdvisoryLockKey key, Instant tick) {
-		return this.jdbc.execute(this.statements.hasRun(), (PreparedStatement statement) -> {
-			statement.setString(1, key.namespace());
-			statement.setString(2, key.name());
-			bindInstant(statement, 3, tick);
-			return query(statement).getBoolean(1);
-		});
+	LockOutcome foresee(AdvisoryLockKey key, Instant tick) {
+		return this.connections
+			.reading((reading) -> reading.execute(this.statements.foresee(), (PreparedStatement statement) -> {
+				bindInstant(statement, 1, tick);
+				statement.setString(2, key.namespace());
+				statement.setString(3, key.name());
+				return LockOutcome.valueOf(query(statement).getString(1));
+			}));
 	}
 
 	/**

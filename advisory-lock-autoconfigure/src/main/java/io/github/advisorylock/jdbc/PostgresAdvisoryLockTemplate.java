@@ -164,6 +164,10 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 			held.checkCovers(request.mode());
 			return new LockRun(this, held, records.inCallersTransaction()).runInCallersTransaction(action);
 		}
+		LockOutcome foreseen = request.isForeseen() ? LockOutcome.EXECUTED : foresee(request, key);
+		if (foreseen != LockOutcome.EXECUTED) {
+			return LockResult.skipped(foreseen, key);
+		}
 		LockScopeStrategy strategy = (request.scope() == LockScope.SESSION) ? sessionScope(key) : this.transactionScope;
 		return strategy.execute(key, request.mode(), deadline(request), records, action);
 	}
@@ -222,19 +226,22 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 * would find it busy.
 	 * @param request which lock
 	 * @return {@link LockOutcome#BUSY} if another thread of this application holds the
-	 * lock and the request does not wait, {@link LockOutcome#ALREADY_RAN} if its tick was
-	 * completed, else {@link LockOutcome#EXECUTED}
+	 * lock and the request does not wait, {@link LockOutcome#ALREADY_RAN} or
+	 * {@link LockOutcome#PAUSED} if the ledger is against its tick, else
+	 * {@link LockOutcome#EXECUTED}
 	 */
 	public LockOutcome foresee(LockRequest request) {
+		return foresee(request, key(request));
+	}
+
+	private LockOutcome foresee(LockRequest request, AdvisoryLockKey key) {
 		Duration waitFor = request.waitFor();
-		if (waitFor != null && waitFor.isZero() && isBusyLocally(request)) {
+		if (waitFor != null && waitFor.isZero() && this.holds.isBusyForThisThread(key, request.mode())) {
 			return LockOutcome.BUSY;
 		}
 		Instant tick = request.tick();
-		boolean ran = tick != null && this.ledger != null
-				&& !TransactionSynchronizationManager.isActualTransactionActive()
-				&& this.ledger.get().open().hasRun(key(request), tick);
-		return ran ? LockOutcome.ALREADY_RAN : LockOutcome.EXECUTED;
+		return (tick != null && this.ledger != null && !TransactionSynchronizationManager.isActualTransactionActive())
+				? this.ledger.get().open().foresee(key, tick) : LockOutcome.EXECUTED;
 	}
 
 	/**

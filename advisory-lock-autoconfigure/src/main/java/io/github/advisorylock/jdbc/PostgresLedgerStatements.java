@@ -59,9 +59,11 @@ final class PostgresLedgerStatements {
 			FROM decision d; SET LOCAL advisory_lock.snapshot = 'released'
 			""";
 
-	private static final String HAS_RUN = """
-			SELECT EXISTS (SELECT FROM {job} j
-			  WHERE j.namespace = ? AND j.key = ? AND j.last_tick >= CAST(? AS timestamptz))
+	private static final String FORESEE = """
+			SELECT coalesce((SELECT CASE
+			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
+			    WHEN j.last_tick >= CAST(? AS timestamptz) THEN 'ALREADY_RAN' END
+			  FROM {job} j WHERE j.namespace = ? AND j.key = ?), 'EXECUTED')
 			""";
 
 	private static final String BEGIN = DECISION + """
@@ -149,7 +151,7 @@ final class PostgresLedgerStatements {
 
 	private final String decide;
 
-	private final String hasRun;
+	private final String foresee;
 
 	private final String begin;
 
@@ -162,7 +164,7 @@ final class PostgresLedgerStatements {
 	PostgresLedgerStatements(String tablePrefix) {
 		this.tablePrefix = tablePrefix;
 		this.decide = name(DECIDE);
-		this.hasRun = name(HAS_RUN);
+		this.foresee = name(FORESEE);
 		this.begin = name(BEGIN);
 		this.end = name(END);
 		this.complete = name(COMPLETE);
@@ -179,11 +181,11 @@ final class PostgresLedgerStatements {
 	}
 
 	/**
-	 * Ask, without a lock, whether a tick or a later one was completed. Binds namespace,
-	 * key and tick.
+	 * Ask, without a lock, what would be decided about a tick now. Binds tick, namespace
+	 * and key; answers the outcome.
 	 */
-	String hasRun() {
-		return this.hasRun;
+	String foresee() {
+		return this.foresee;
 	}
 
 	/**

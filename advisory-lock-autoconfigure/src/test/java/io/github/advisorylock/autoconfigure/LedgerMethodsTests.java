@@ -16,16 +16,20 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockLedger;
+import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.LedgerRun;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.RunOutcome;
@@ -35,9 +39,11 @@ import io.github.advisorylock.annotation.WhenBusy;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -83,6 +89,33 @@ class LedgerMethodsTests {
 			assertThat(ledger(second).runs("tick", 9)).singleElement()
 				.satisfies((run) -> assertThat(run.tick()).isNotNull());
 		}));
+	}
+
+	@Test
+	void completedTickIsNotBusyThoughItsLockIsHeld() {
+		this.runner.run((context) -> {
+			assertThat(jobs(context).tickWithResult().outcome()).isEqualTo(LockOutcome.EXECUTED);
+			try (ForeignSession other = ForeignSession.holding(AdvisoryLockKey.of("test", "tick-with-result"))) {
+				assertThat(jobs(context).tickWithResult().outcome()).isEqualTo(LockOutcome.ALREADY_RAN);
+			}
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void ledgerIsAskedOnceBeforeTheLockOfAnnotatedMethodIsTaken(LockScope scope) {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			this.runner.withPropertyValues("spring.datasource.url=" + proxy.url()).run((context) -> {
+				AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+				Runnable annotated = (scope == LockScope.SESSION) ? jobs(context)::sessionTick : jobs(context)::tick;
+				LockRequest request = LockRequest.of("by-hand").scope(scope).oncePerTick(Instant.now());
+				Runnable byHand = () -> operations.execute(request, (lock) -> null);
+				annotated.run();
+				byHand.run();
+				TestPostgres.execute("UPDATE methods_tests.ledger_job SET last_tick = NULL");
+				assertThat(waits(proxy, annotated)).isEqualTo(waits(proxy, byHand));
+			});
+		}
 	}
 
 	@Test
@@ -246,6 +279,12 @@ class LedgerMethodsTests {
 		});
 	}
 
+	private static int waits(TestProxy proxy, Runnable call) {
+		int before = proxy.waits();
+		call.run();
+		return proxy.waits() - before;
+	}
+
 	private static Jobs jobs(ApplicationContext context) {
 		return context.getBean(Jobs.class);
 	}
@@ -262,6 +301,12 @@ class LedgerMethodsTests {
 		@SingleRunner(key = "tick", once = Once.PER_TICK)
 		void tick() {
 			this.ran.add("tick");
+		}
+
+		@Scheduled(cron = YEARLY)
+		@SingleRunner(key = "tick-with-result", once = Once.PER_TICK)
+		LockResult<String> tickWithResult() {
+			return LockResult.executed("tick");
 		}
 
 		@Transactional
