@@ -24,7 +24,10 @@ import java.util.Optional;
  * pausing, resuming and running a job now, whichever instance they ask.
  * <p>
  * A job is named by its key, as it stands in {@code @SingleRunner}; its namespace is that
- * of the method which has this key, else {@code advisory-lock.namespace}.
+ * of the method which has this key, else {@code advisory-lock.namespace}. It may also be
+ * named by namespace, slash and key, as {@link AdvisoryLockKey#toString()} has it. A name
+ * that may mean several jobs, such as a key that methods have in two namespaces, is an
+ * {@link IllegalArgumentException} which says how to name each of them.
  *
  * @since 0.1.0
  */
@@ -38,14 +41,14 @@ public interface AdvisoryLockLedger {
 
 	/**
 	 * Return one job.
-	 * @param key the key
+	 * @param key the key, also behind its namespace and a slash
 	 * @return the job, or empty when the ledger has none of that key
 	 */
 	Optional<LedgerJob> job(String key);
 
 	/**
 	 * Return the last runs of a key.
-	 * @param key the key
+	 * @param key the key, also behind its namespace and a slash
 	 * @param limit how many runs at most
 	 * @return the runs, latest first
 	 */
@@ -54,7 +57,7 @@ public interface AdvisoryLockLedger {
 	/**
 	 * Let no instance run the key from its next tick or call on. What runs goes on. A key
 	 * that is paused stays as it is.
-	 * @param key the key
+	 * @param key the key, also behind its namespace and a slash
 	 * @param by who wants this
 	 * @throws IllegalArgumentException if the ledger has no job and no run of that key
 	 */
@@ -62,7 +65,7 @@ public interface AdvisoryLockLedger {
 
 	/**
 	 * Let instances run the key again. A key that is not paused stays as it is.
-	 * @param key the key
+	 * @param key the key, also behind its namespace and a slash
 	 * @param by who wants this
 	 * @throws IllegalArgumentException if the ledger has no job of that key
 	 */
@@ -71,7 +74,7 @@ public interface AdvisoryLockLedger {
 	/**
 	 * Run the method of a key on this instance, on the current thread, whatever its tick
 	 * and its {@code minInterval}. It obeys the lock and a pause.
-	 * @param key the key
+	 * @param key the key, also behind its namespace and a slash
 	 * @param by who wants this
 	 * @return how that ended; what the method throws is thrown
 	 * @throws IllegalArgumentException if this instance has no method of that key which

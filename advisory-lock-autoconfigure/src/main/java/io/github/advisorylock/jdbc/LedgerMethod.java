@@ -31,4 +31,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
 
+	JobName name() {
+		return new JobName(this.namespace, this.key);
+	}
+
 }

@@ -59,8 +59,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	private final LedgerSettings settings;
 
-	private final String defaultNamespace;
-
 	private final Supplier<? extends Collection<LedgerMethod>> methods;
 
 	private final Consumer<Object> eventPublisher;
@@ -74,6 +72,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	private final LedgerRuns runs;
 
 	private final JdbcOperations jdbc;
+
+	private final JobNames names;
 
 	private final ReentrantLock opening = new ReentrantLock();
 
@@ -116,7 +116,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		Assert.notNull(settings, "'settings' must not be null");
 		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
 		this.settings = settings;
-		this.defaultNamespace = defaultNamespace;
 		this.methods = methods;
 		this.eventPublisher = eventPublisher;
 		this.statements = new PostgresLedgerStatements(settings.tablePrefix());
@@ -124,6 +123,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		this.schema = new LedgerSchema(target, this.connections, settings, this.statements);
 		this.runs = new LedgerRuns(target, this.connections, this.statements, instance);
 		this.jdbc = new JdbcTemplate(target);
+		this.names = new JobNames(defaultNamespace, methods, this::knows);
 	}
 
 	/**
@@ -212,7 +212,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	@Override
 	public Optional<LedgerJob> job(String key) {
-		return job(namespace(key), key);
+		open();
+		JobName name = this.names.find(key);
+		return job(name.namespace(), name.key());
 	}
 
 	/**
@@ -231,36 +233,38 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	@Override
 	public List<LedgerRun> runs(String key, int limit) {
 		open();
-		return this.jdbc.query(this.statements.runs(), (row, number) -> LedgerRows.run(row), namespace(key), key,
-				limit);
+		JobName name = this.names.find(key);
+		return this.jdbc.query(this.statements.runs(), (row, number) -> LedgerRows.run(row), name.namespace(),
+				name.key(), limit);
 	}
 
 	@Override
 	public void pause(String key, String by) {
 		checkWho(by);
 		open();
-		String namespace = namespace(key);
-		int paused = update(this.statements.pause(), by, namespace, key, namespace, key);
+		JobName name = this.names.find(key);
+		int paused = update(this.statements.pause(), by, name.namespace(), name.key(), name.namespace(), name.key());
 		Assert.isTrue(paused == 1, () -> "Failed to pause '" + key + "': the ledger has no job of that key");
-		logger.info("'" + key + "' was paused by " + by);
-		publish(new JobPausedEvent(namespace, key, by));
+		logger.info("'" + name + "' was paused by " + by);
+		publish(new JobPausedEvent(name.namespace(), name.key(), by));
 	}
 
 	@Override
 	public void resume(String key, String by) {
 		checkWho(by);
 		open();
-		String namespace = namespace(key);
-		int resumed = update(this.statements.resume(), namespace, key);
+		JobName name = this.names.find(key);
+		int resumed = update(this.statements.resume(), name.namespace(), name.key());
 		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + key + "': the ledger has no job of that key");
-		logger.info("'" + key + "' was resumed by " + by);
-		publish(new JobResumedEvent(namespace, key, by));
+		logger.info("'" + name + "' was resumed by " + by);
+		publish(new JobResumedEvent(name.namespace(), name.key(), by));
 	}
 
 	@Override
 	public LockOutcome runNow(String key, String by) {
 		checkWho(by);
-		Supplier<LockOutcome> run = method(key).map(LedgerMethod::run).orElse(null);
+		LedgerMethod method = this.names.findMethod(key);
+		Supplier<LockOutcome> run = (method != null) ? method.run() : null;
 		Assert.isTrue(run != null, () -> "Failed to run '" + key
 				+ "' now: this instance has no method of that key that takes no arguments");
 		logger.info("'" + key + "' is run now for " + by);
@@ -305,12 +309,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		return this.connections.apart((apart) -> apart.update(sql, parameters));
 	}
 
-	private Optional<LedgerMethod> method(String key) {
-		return this.methods.get().stream().filter((method) -> method.key().equals(key)).findFirst();
-	}
-
-	private String namespace(String key) {
-		return method(key).map(LedgerMethod::namespace).orElse(this.defaultNamespace);
+	private boolean knows(JobName name) {
+		return Boolean.TRUE.equals(this.jdbc.queryForObject(this.statements.knows(), Boolean.class, name.namespace(),
+				name.key(), name.namespace(), name.key()));
 	}
 
 	private static int bindMethods(PreparedStatement statement, Collection<LedgerMethod> methods) throws SQLException {

@@ -249,6 +249,16 @@ final class PostgresLedgerStatements {
 	}
 
 	/**
+	 * Ask whether there is a job or a run. Binds namespace and key, twice.
+	 */
+	String knows() {
+		return name("""
+				SELECT EXISTS (SELECT FROM {job} j WHERE j.namespace = ? AND j.key = ?)
+				  OR EXISTS (SELECT FROM {run} r WHERE r.namespace = ? AND r.key = ?)
+				""");
+	}
+
+	/**
 	 * Binds namespace, key and the largest number of rows.
 	 */
 	String runs() {

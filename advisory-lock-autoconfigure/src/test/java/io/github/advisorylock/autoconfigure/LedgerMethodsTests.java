@@ -21,6 +21,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockLedger;
@@ -110,9 +112,6 @@ class LedgerMethodsTests {
 				Runnable annotated = (scope == LockScope.SESSION) ? jobs(context)::sessionTick : jobs(context)::tick;
 				LockRequest request = LockRequest.of("by-hand").scope(scope).oncePerTick(Instant.now());
 				Runnable byHand = () -> operations.execute(request, (lock) -> null);
-				annotated.run();
-				byHand.run();
-				TestPostgres.execute("UPDATE methods_tests.ledger_job SET last_tick = NULL");
 				assertThat(waits(proxy, annotated)).isEqualTo(waits(proxy, byHand));
 			});
 		}
@@ -219,6 +218,37 @@ class LedgerMethodsTests {
 	}
 
 	@Test
+	void operatorsNameJobByNamespaceAndKey() {
+		this.runner.withBean("twins", Twins.class).run((context) -> {
+			AdvisoryLockLedger ledger = ledger(context);
+			assertThat(ledger.runNow("a/twin", "alice")).isEqualTo(LockOutcome.EXECUTED);
+			ledger.pause("b/twin", "alice");
+			assertThat(ledger.runNow("b/twin", "alice")).isEqualTo(LockOutcome.PAUSED);
+			assertThat(ledger.runNow("a/twin", "alice")).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(ledger.job("a/twin").orElseThrow().isPaused()).isFalse();
+			assertThat(ledger.job("b/twin").orElseThrow().isPaused()).isTrue();
+			assertThat(ledger.runs("a/twin", 9)).hasSize(2).extracting(LedgerRun::namespace).containsOnly("a");
+			assertThat(ledger.runs("b/twin", 9)).isEmpty();
+			ledger.resume("b/twin", "alice");
+			assertThat(ledger.job("b/twin").orElseThrow().isPaused()).isFalse();
+			assertThat(ledger.job("test/tick")).isEqualTo(ledger.job("tick")).isPresent();
+		});
+	}
+
+	@Test
+	void keyOfTwoNamespacesIsRefusedAndBothNamesAreTold() {
+		this.runner.withBean("twins", Twins.class).run((context) -> {
+			AdvisoryLockLedger ledger = ledger(context);
+			for (Consumer<String> operation : List.<Consumer<String>>of(ledger::job, (key) -> ledger.runs(key, 1),
+					(key) -> ledger.pause(key, "alice"), (key) -> ledger.resume(key, "alice"),
+					(key) -> ledger.runNow(key, "alice"))) {
+				assertThatIllegalArgumentException().isThrownBy(() -> operation.accept("twin"))
+					.withMessageContaining("a/twin, b/twin");
+			}
+		});
+	}
+
+	@Test
 	void runNowIgnoresTickAndDoesNotUseItUp() {
 		this.runner.run((context) -> {
 			for (String key : List.of("tick", "transactional-tick", "session-tick")) {
@@ -279,10 +309,18 @@ class LedgerMethodsTests {
 		});
 	}
 
+	/**
+	 * Return how often a call for a tick waits for the server. The pool may check a
+	 * connection, and the driver asks more about statements it does not know well, so the
+	 * least of several calls counts.
+	 */
 	private static int waits(TestProxy proxy, Runnable call) {
-		int before = proxy.waits();
-		call.run();
-		return proxy.waits() - before;
+		return IntStream.range(0, 15).map((number) -> {
+			TestPostgres.execute("UPDATE methods_tests.ledger_job SET last_tick = NULL");
+			int before = proxy.waits();
+			call.run();
+			return proxy.waits() - before;
+		}).min().orElseThrow();
 	}
 
 	private static Jobs jobs(ApplicationContext context) {
@@ -291,6 +329,18 @@ class LedgerMethodsTests {
 
 	private static AdvisoryLockLedger ledger(ApplicationContext context) {
 		return context.getBean(AdvisoryLockLedger.class);
+	}
+
+	static class Twins {
+
+		@SingleRunner(key = "twin", namespace = "a", minInterval = "10m")
+		void first() {
+		}
+
+		@SingleRunner(key = "twin", namespace = "b", minInterval = "10m")
+		void second() {
+		}
+
 	}
 
 	static class Jobs {

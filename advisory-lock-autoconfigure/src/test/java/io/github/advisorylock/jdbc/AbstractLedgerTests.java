@@ -80,10 +80,11 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 	}
 
 	/**
-	 * Run for a tick, with an effect in the database.
+	 * Run for a tick, with an effect in the database, and have the ledger decide under
+	 * the lock.
 	 */
 	LockOutcome execute(LockScope scope, Instant tick) {
-		return execute(request(scope).oncePerTick(tick));
+		return execute(request(scope).oncePerTick(tick).foreseen());
 	}
 
 	/**

@@ -30,6 +30,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -49,12 +50,14 @@ class LedgerDeliveryTests extends AbstractLedgerTests {
 	private final AtomicInteger alreadyRan = new AtomicInteger();
 
 	@Test
+	@Timeout(60)
 	void eachOfFortyEventsHasOneEffect() throws Exception {
 		assertThatEachEventHasOneEffect(40);
 	}
 
 	@Test
 	@Tag("chaos")
+	@Timeout(600)
 	void eachOfThousandEventsHasOneEffect() throws Exception {
 		assertThatEachEventHasOneEffect(1000);
 	}

@@ -17,6 +17,9 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.LockOutcome;
@@ -41,11 +44,11 @@ class LedgerForesightTests extends AbstractLedgerTests {
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void completedTickHasAlreadyRunThoughItsLockIsHeld(LockScope scope) {
-		execute(scope, TICK);
+		execute(tick(scope, TICK));
 		try (ForeignSession other = ForeignSession.holding(KEY)) {
-			assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.ALREADY_RAN);
-			assertThat(execute(scope, TICK.minusSeconds(1))).isEqualTo(LockOutcome.ALREADY_RAN);
-			assertThat(execute(scope, TICK.plusSeconds(1))).isEqualTo(LockOutcome.BUSY);
+			assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+			assertThat(execute(tick(scope, TICK.minusSeconds(1)))).isEqualTo(LockOutcome.ALREADY_RAN);
+			assertThat(execute(tick(scope, TICK.plusSeconds(1)))).isEqualTo(LockOutcome.BUSY);
 		}
 		assertThat(effects()).hasSize(1);
 	}
@@ -53,21 +56,21 @@ class LedgerForesightTests extends AbstractLedgerTests {
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void completedTickOfPausedJobIsPausedThoughItsLockIsHeld(LockScope scope) {
-		execute(scope, TICK);
+		execute(tick(scope, TICK));
 		this.ledger.pause("job", "tester");
 		try (ForeignSession other = ForeignSession.holding(KEY)) {
-			assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.PAUSED);
+			assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.PAUSED);
 		}
-		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.PAUSED);
+		assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.PAUSED);
 	}
 
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void ledgerIsNotAskedBeforehandInTransactionOfCaller(LockScope scope) {
-		execute(scope, TICK);
+		execute(tick(scope, TICK));
 		try (ForeignSession other = ForeignSession.holding(KEY)) {
 			transaction()
-				.executeWithoutResult((status) -> assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.BUSY));
+				.executeWithoutResult((status) -> assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.BUSY));
 		}
 	}
 
@@ -77,20 +80,27 @@ class LedgerForesightTests extends AbstractLedgerTests {
 		try (TestProxy proxy = new TestProxy(Duration.ZERO);
 				HikariDataSource proxied = TestPostgres.pool(proxy.url(), 1)) {
 			this.template = createTemplate(proxied, new JdbcTransactionManager(proxied));
-			waits(proxy, request(scope).recorded());
-			int withoutTick = waits(proxy, request(scope).recorded());
-			int withTick = waits(proxy, request(scope).oncePerTick(TICK));
-			int foreseen = waits(proxy, request(scope).oncePerTick(TICK.plusSeconds(1)).foreseen());
-			assertThat(withTick).isEqualTo(withoutTick + 1);
-			assertThat(foreseen).isEqualTo(withoutTick);
+			int asked = waits(proxy, (number) -> tick(scope, TICK.plusSeconds(number)));
+			int foreseen = waits(proxy, (number) -> tick(scope, TICK.plusSeconds(100 + number)).foreseen());
+			assertThat(asked).isEqualTo(foreseen + 1);
 		}
 	}
 
-	private int waits(TestProxy proxy, LockRequest request) {
-		this.template.execute(request(LockScope.TRANSACTION), (lock) -> 1);
-		int before = proxy.waits();
-		assertThat(this.template.execute(request, (lock) -> 1).executed()).isTrue();
-		return proxy.waits() - before;
+	private LockRequest tick(LockScope scope, Instant tick) {
+		return request(scope).oncePerTick(tick);
+	}
+
+	/**
+	 * Return how often a call waits for the server. The pool may check a connection, and
+	 * the driver asks more about statements it does not know well, so the least of
+	 * several calls counts.
+	 */
+	private int waits(TestProxy proxy, IntFunction<LockRequest> requests) {
+		return IntStream.range(0, 15).map((number) -> {
+			int before = proxy.waits();
+			assertThat(this.template.execute(requests.apply(number), (lock) -> 1).executed()).isTrue();
+			return proxy.waits() - before;
+		}).min().orElseThrow();
 	}
 
 }

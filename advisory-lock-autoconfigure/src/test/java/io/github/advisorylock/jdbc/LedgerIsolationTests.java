@@ -54,14 +54,14 @@ class LedgerIsolationTests extends AbstractLedgerTests {
 			"ISOLATION_SERIALIZABLE, TRANSACTION", "ISOLATION_SERIALIZABLE, SESSION" })
 	void tickThatSnapshotDoesNotKnowOfRunsNotTwice(String isolation, LockScope scope) {
 		execute(scope, TICK.minusSeconds(1));
-		assertThatSecondRunFails(isolation, request(scope).oncePerTick(TICK));
+		assertThatSecondRunFails(isolation, request(scope).oncePerTick(TICK).foreseen());
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "ISOLATION_REPEATABLE_READ, TRANSACTION", "ISOLATION_REPEATABLE_READ, SESSION",
 			"ISOLATION_SERIALIZABLE, TRANSACTION", "ISOLATION_SERIALIZABLE, SESSION" })
 	void firstTickEverThatSnapshotDoesNotKnowOfRunsNotTwice(String isolation, LockScope scope) {
-		assertThatSecondRunFails(isolation, request(scope).oncePerTick(TICK));
+		assertThatSecondRunFails(isolation, request(scope).oncePerTick(TICK).foreseen());
 	}
 
 	@ParameterizedTest
@@ -94,7 +94,7 @@ class LedgerIsolationTests extends AbstractLedgerTests {
 
 	@Test
 	void sessionRunInReadOnlyTransactionIsRecordedApart() {
-		LockRequest request = request(LockScope.SESSION).oncePerTick(TICK);
+		LockRequest request = request(LockScope.SESSION).oncePerTick(TICK).foreseen();
 		TransactionTemplate readOnly = transaction();
 		readOnly.setReadOnly(true);
 		readOnly.executeWithoutResult((status) -> {
@@ -109,7 +109,7 @@ class LedgerIsolationTests extends AbstractLedgerTests {
 
 	@Test
 	void transactionRunInReadOnlyTransactionIsRefusedAndLeavesNothing() {
-		LockRequest request = request(LockScope.TRANSACTION).oncePerTick(TICK);
+		LockRequest request = request(LockScope.TRANSACTION).oncePerTick(TICK).foreseen();
 		TransactionTemplate readOnly = transaction();
 		readOnly.setReadOnly(true);
 		readOnly.executeWithoutResult((status) -> {
@@ -170,7 +170,7 @@ class LedgerIsolationTests extends AbstractLedgerTests {
 			try {
 				return this.transaction.execute(
 						(status) -> this.template
-							.execute(LockRequest.of("job").oncePerTick(tick),
+							.execute(LockRequest.of("job").oncePerTick(tick).foreseen(),
 									(lock) -> this.jdbc.update("INSERT INTO ledger_effect (id) VALUES (?)",
 											tick.toString()))
 							.outcome());

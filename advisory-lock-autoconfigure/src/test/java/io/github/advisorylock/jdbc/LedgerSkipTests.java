@@ -102,9 +102,11 @@ class LedgerSkipTests {
 		}
 		this.ledger.pause("paused", "tester");
 		assertThatSkipsWriteNoWal(tick, LockOutcome.ALREADY_RAN);
+		assertThatSkipsWriteNoWal(tick.foreseen(), LockOutcome.ALREADY_RAN);
 		assertThatSkipsWriteNoWal(once, LockOutcome.ALREADY_RAN);
 		assertThatSkipsWriteNoWal(seldom, LockOutcome.TOO_SOON);
 		assertThatSkipsWriteNoWal(paused, LockOutcome.PAUSED);
+		assertThatSkipsWriteNoWal(paused.foreseen(), LockOutcome.PAUSED);
 		LockRequest busy = request("busy", scope).oncePerTick(TICK);
 		this.other.execute(busy, (lock) -> this.threads.submit(() -> assertThatSkipsWriteNoWal(busy, LockOutcome.BUSY))
 			.get(30, TimeUnit.SECONDS));
@@ -132,7 +134,7 @@ class LedgerSkipTests {
 		for (int i = 0; i < 40; i++) {
 			LockRequest tick = request("job", scope).oncePerTick(TICK.plusSeconds(i));
 			LockRequest event = request("event-" + i, scope).oncePerKey();
-			for (LockRequest request : List.of(tick, event, tick.waitFor(Duration.ofSeconds(10)),
+			for (LockRequest request : List.of(tick, event, tick.foreseen().waitFor(Duration.ofSeconds(10)),
 					event.waitFor(Duration.ofSeconds(10)))) {
 				caller.execute(request, (lock) -> null);
 			}

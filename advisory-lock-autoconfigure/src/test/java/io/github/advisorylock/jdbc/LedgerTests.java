@@ -47,6 +47,21 @@ class LedgerTests extends AbstractLedgerTests {
 
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
+	void keyThatNoMethodHasIsFoundByItsFullName(LockScope scope) {
+		execute(LockRequest.of("event/1").scope(scope).oncePerKey());
+		execute(LockRequest.of("1").namespace("other").scope(scope).recorded());
+		assertThat(this.ledger.runs("event/1", 9)).hasSize(1);
+		assertThat(this.ledger.runs("tests/event/1", 9)).isEqualTo(this.ledger.runs("event/1", 9));
+		this.ledger.pause("tests/event/1", "me");
+		assertThat(this.ledger.job("event/1").orElseThrow().isPaused()).isTrue();
+		assertThat(this.ledger.job("other/1").orElseThrow().namespace()).isEqualTo("other");
+		this.ledger.pause("other/1", "me");
+		assertThat(execute(LockRequest.of("1").namespace("other").scope(scope).recorded()))
+			.isEqualTo(LockOutcome.PAUSED);
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
 	void failedRunIsRecordedAndDoesNotUseTickUp(LockScope scope) {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.template.execute(request(scope).oncePerTick(TICK), (lock) -> {
