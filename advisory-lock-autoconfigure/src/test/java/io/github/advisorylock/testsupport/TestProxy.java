@@ -50,9 +50,18 @@ public final class TestProxy implements AutoCloseable {
 	 * @param latency how much later each answer of the server arrives
 	 */
 	public TestProxy(Duration latency) {
+		this(latency, 0);
+	}
+
+	/**
+	 * Open a proxy on a port of somebody's choice.
+	 * @param latency how much later each answer of the server arrives
+	 * @param port the port to listen on, zero for any that is free
+	 */
+	public TestProxy(Duration latency, int port) {
 		this.latency = latency;
 		try {
-			this.serverSocket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+			this.serverSocket = new ServerSocket(port, 50, InetAddress.getLoopbackAddress());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -64,7 +73,14 @@ public final class TestProxy implements AutoCloseable {
 	 * Return the JDBC URL that leads through this proxy.
 	 */
 	public String url() {
-		return TestPostgres.url().replaceFirst("//[^/]+/", "//127.0.0.1:" + this.serverSocket.getLocalPort() + "/");
+		return url(this.serverSocket.getLocalPort());
+	}
+
+	/**
+	 * Return the JDBC URL that leads through a proxy which may not be open yet.
+	 */
+	public static String url(int port) {
+		return TestPostgres.url().replaceFirst("//[^/]+/", "//127.0.0.1:" + port + "/");
 	}
 
 	/**
