@@ -24,10 +24,10 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.github.advisorylock.AdvisoryLockLedger;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -57,7 +57,7 @@ public class JobActions {
 
 	private static final long PATIENCE = 1000;
 
-	private final @Nullable AdvisoryLockLedger ledger;
+	private final @Nullable PostgresAdvisoryLockLedger ledger;
 
 	private final Executor executor;
 
@@ -73,8 +73,8 @@ public class JobActions {
 	 * @param eventPublisher is told what was done
 	 * @param sanitizer hides values
 	 */
-	public JobActions(@Nullable AdvisoryLockLedger ledger, Executor executor, ApplicationEventPublisher eventPublisher,
-			Sanitizer sanitizer) {
+	public JobActions(@Nullable PostgresAdvisoryLockLedger ledger, Executor executor,
+			ApplicationEventPublisher eventPublisher, Sanitizer sanitizer) {
 		this.ledger = ledger;
 		this.executor = executor;
 		this.eventPublisher = eventPublisher;
@@ -86,7 +86,7 @@ public class JobActions {
 	 * @throws IllegalArgumentException if that can't be done with it
 	 */
 	ActionDescriptor act(JobDescriptor job, String state, String user, boolean showUnsanitized) {
-		AdvisoryLockLedger ledger = this.ledger;
+		PostgresAdvisoryLockLedger ledger = this.ledger;
 		Assert.isTrue(ledger != null && job.actions().contains(state), () -> reason(job, state));
 		this.eventPublisher
 			.publishEvent(new AuditApplicationEvent(user, "ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT),
@@ -95,10 +95,10 @@ public class JobActions {
 			return run(ledger, job, user, new Redaction(this.sanitizer, showUnsanitized));
 		}
 		if (state.equals(PAUSED)) {
-			ledger.pause(job.key(), user);
+			ledger.pause(job.namespace(), job.key(), user);
 		}
 		else {
-			ledger.resume(job.key(), user);
+			ledger.resume(job.namespace(), job.key(), user);
 		}
 		return new ActionDescriptor(job.key(), job.namespace(), state, user, null, null);
 	}
@@ -116,9 +116,10 @@ public class JobActions {
 	 * Run a job on a thread of its own, and wait a moment for how it ends: most skips are
 	 * known at once.
 	 */
-	private ActionDescriptor run(AdvisoryLockLedger ledger, JobDescriptor job, String user, Redaction redaction) {
+	private ActionDescriptor run(PostgresAdvisoryLockLedger ledger, JobDescriptor job, String user,
+			Redaction redaction) {
 		CompletableFuture<LockOutcome> run = CompletableFuture
-			.supplyAsync(() -> ledger.runNow(job.key(), user), this.executor)
+			.supplyAsync(() -> ledger.runNow(job.namespace(), job.key(), user), this.executor)
 			.whenComplete((outcome, failure) -> {
 				if (failure != null) {
 					logger.warn("'" + job.key() + "' failed, which was run now for " + user, failure);

@@ -71,7 +71,14 @@ final class JobNames {
 	 * @throws IllegalArgumentException if several methods could be meant
 	 */
 	@Nullable LedgerMethod findMethod(String text) {
-		JobName name = findOfMethod(text);
+		return methodOf(findOfMethod(text));
+	}
+
+	/**
+	 * Return the method of a job.
+	 * @return the method, or {@code null} if this application has none
+	 */
+	@Nullable LedgerMethod methodOf(@Nullable JobName name) {
 		return this.methods.get().stream().filter((method) -> method.name().equals(name)).findFirst().orElse(null);
 	}
 

@@ -21,6 +21,7 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -243,10 +244,23 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		checkWho(by);
 		open();
 		JobName name = this.names.find(key);
-		int paused = update(this.statements.pause(), by, name.namespace(), name.key(), name.namespace(), name.key());
-		Assert.isTrue(paused == 1, () -> "Failed to pause '" + key + "': the ledger has no job of that key");
+		pause(name.namespace(), name.key(), by);
+	}
+
+	/**
+	 * As {@link #pause(String, String)}, for a key of exactly this namespace.
+	 * @param namespace the namespace of the key, empty for none
+	 * @param key the name of the key
+	 * @param by who wants this
+	 */
+	public void pause(String namespace, String key, String by) {
+		checkWho(by);
+		open();
+		JobName name = new JobName(namespace, key);
+		int paused = update(this.statements.pause(), by, namespace, key, namespace, key);
+		Assert.isTrue(paused == 1, () -> "Failed to pause '" + name + "': the ledger has no job of that key");
 		logger.info("'" + name + "' was paused by " + by);
-		publish(new JobPausedEvent(name.namespace(), name.key(), by));
+		publish(new JobPausedEvent(namespace, key, by));
 	}
 
 	@Override
@@ -254,16 +268,45 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		checkWho(by);
 		open();
 		JobName name = this.names.find(key);
-		int resumed = update(this.statements.resume(), name.namespace(), name.key());
-		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + key + "': the ledger has no job of that key");
+		resume(name.namespace(), name.key(), by);
+	}
+
+	/**
+	 * As {@link #resume(String, String)}, for a key of exactly this namespace.
+	 * @param namespace the namespace of the key, empty for none
+	 * @param key the name of the key
+	 * @param by who wants this
+	 */
+	public void resume(String namespace, String key, String by) {
+		checkWho(by);
+		open();
+		JobName name = new JobName(namespace, key);
+		int resumed = update(this.statements.resume(), namespace, key);
+		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + name + "': the ledger has no job of that key");
 		logger.info("'" + name + "' was resumed by " + by);
-		publish(new JobResumedEvent(name.namespace(), name.key(), by));
+		publish(new JobResumedEvent(namespace, key, by));
 	}
 
 	@Override
 	public LockOutcome runNow(String key, String by) {
 		checkWho(by);
-		LedgerMethod method = this.names.findMethod(key);
+		return runNow(this.names.findMethod(key), key, by);
+	}
+
+	/**
+	 * As {@link #runNow(String, String)}, for a key of exactly this namespace.
+	 * @param namespace the namespace of the key, empty for none
+	 * @param key the name of the key
+	 * @param by who wants this
+	 * @return how that ended
+	 */
+	public LockOutcome runNow(String namespace, String key, String by) {
+		checkWho(by);
+		JobName name = new JobName(namespace, key);
+		return runNow(this.names.methodOf(name), name.toString(), by);
+	}
+
+	private static LockOutcome runNow(@Nullable LedgerMethod method, String key, String by) {
 		Supplier<LockOutcome> run = (method != null) ? method.run() : null;
 		Assert.isTrue(run != null, () -> "Failed to run '" + key
 				+ "' now: this instance has no method of that key that takes no arguments");
