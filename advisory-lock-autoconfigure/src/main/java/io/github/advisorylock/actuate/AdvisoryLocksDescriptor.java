@@ -234,6 +234,12 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		LIBRARY,
 
 		/**
+		 * One that an instance with this library holds or waits for, with a key that is
+		 * not known here: it depends on arguments, or is that of another application.
+		 */
+		UNNAMED,
+
+		/**
 		 * One of another application.
 		 */
 		FOREIGN,

@@ -46,12 +46,18 @@ final class LockTable {
 
 	private final LockActivity activity;
 
+	private final Map<LockNumber, List<LockActivity.Entry>> here;
+
 	private final UnaryOperator<@Nullable String> redaction;
 
 	private final Map<LockNumber, KnownLock> known = new HashMap<>();
 
 	LockTable(LockActivity activity, UnaryOperator<@Nullable String> redaction) {
 		this.activity = activity;
+		this.here = activity.entries()
+			.stream()
+			.filter(this::isHere)
+			.collect(Collectors.groupingBy(LockActivity.Entry::number));
 		this.redaction = redaction;
 	}
 
@@ -83,21 +89,11 @@ final class LockTable {
 	}
 
 	List<HolderDescriptor> holders(AdvisoryLockKey key) {
-		LockNumber number = LockNumber.of(key);
-		return this.activity.entries()
-			.stream()
-			.filter((entry) -> entry.granted() && isHere(entry) && entry.number().equals(number))
-			.map(this::holder)
-			.toList();
+		return holders(this.here.getOrDefault(LockNumber.of(key), List.of()));
 	}
 
 	List<WaiterDescriptor> waiters(AdvisoryLockKey key) {
-		LockNumber number = LockNumber.of(key);
-		return this.activity.entries()
-			.stream()
-			.filter((entry) -> !entry.granted() && isHere(entry) && entry.number().equals(number))
-			.map(this::waiter)
-			.toList();
+		return waiters(this.here.getOrDefault(LockNumber.of(key), List.of()));
 	}
 
 	List<LockDescriptor> all() {
@@ -111,11 +107,24 @@ final class LockTable {
 	private LockDescriptor describe(Collection<LockActivity.Entry> entries) {
 		LockActivity.Entry first = entries.iterator().next();
 		KnownLock lock = isHere(first) ? this.known.get(first.number()) : null;
-		Kind kind = (lock != null) ? lock.kind() : isHere(first) ? Kind.FOREIGN : Kind.OTHER_DATABASE;
-		return new LockDescriptor(kind, (lock != null) ? lock.key().name() : null,
-				(lock != null) ? lock.key().namespace() : null, first.number().toString(), first.database(),
-				first.shared(), entries.stream().filter(LockActivity.Entry::granted).map(this::holder).toList(),
-				entries.stream().filter((entry) -> !entry.granted()).map(this::waiter).toList());
+		return new LockDescriptor((lock != null) ? lock.kind() : kind(entries),
+				(lock != null) ? lock.key().name() : null, (lock != null) ? lock.key().namespace() : null,
+				first.number().toString(), first.database(), first.shared(), holders(entries), waiters(entries));
+	}
+
+	private Kind kind(Collection<LockActivity.Entry> entries) {
+		if (!isHere(entries.iterator().next())) {
+			return Kind.OTHER_DATABASE;
+		}
+		return entries.stream().anyMatch((entry) -> entry.holderName() != null) ? Kind.UNNAMED : Kind.FOREIGN;
+	}
+
+	private List<HolderDescriptor> holders(Collection<LockActivity.Entry> entries) {
+		return entries.stream().filter(LockActivity.Entry::granted).map(this::holder).toList();
+	}
+
+	private List<WaiterDescriptor> waiters(Collection<LockActivity.Entry> entries) {
+		return entries.stream().filter((entry) -> !entry.granted()).map(this::waiter).toList();
 	}
 
 	private HolderDescriptor holder(LockActivity.Entry entry) {

@@ -30,7 +30,7 @@ import org.springframework.boot.actuate.endpoint.Sanitizer;
 record Redaction(Sanitizer sanitizer, boolean showUnsanitized) {
 
 	@Nullable String query(@Nullable String query) {
-		return (query != null) ? sanitize("query", query) : null;
+		return (query != null) ? sanitize("query", query.strip()) : null;
 	}
 
 	/**
