@@ -72,9 +72,13 @@ final class MethodSchedules {
 	}
 
 	/**
-	 * The tasks of a method, which may be called through an interface.
+	 * The tasks of a method, which may be called through an interface, and never with
+	 * arguments.
 	 */
 	private Stream<ScheduledTask> tasks(Method method) {
+		if (method.getParameterCount() > 0) {
+			return Stream.empty();
+		}
 		Class<?> type = method.getDeclaringClass();
 		return Stream.concat(Stream.of(type), ClassUtils.getAllInterfacesForClassAsSet(type).stream())
 			.map((declaring) -> this.tasks.getOrDefault(declaring.getName() + "." + method.getName(), List.of()))
