@@ -25,6 +25,8 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.testsupport.TestPostgres;
 
@@ -76,18 +78,36 @@ final class OperatedApplication implements AutoCloseable {
 		if (!secured) {
 			excluded.addAll(SECURITY);
 		}
-		List<String> arguments = new ArrayList<>(List.of("--spring.application.name=shop", "--server.port=0",
-				"--server.address=127.0.0.1", "--spring.flyway.enabled=false", "--spring.liquibase.enabled=false",
-				"--spring.autoconfigure.exclude=" + String.join(",", excluded),
-				"--spring.datasource.url=" + TestPostgres.url(), "--spring.datasource.hikari.maximum-pool-size=4",
-				"--spring.datasource.hikari.minimum-idle=0", "--spring.jmx.enabled=false",
-				"--advisory-lock.ledger.table-prefix=" + PREFIX, "--advisory-lock.ledger.initialize-schema=always",
-				"--advisory-lock.ledger.enabled=true", "--spring.main.banner-mode=off"));
-		for (String property : properties) {
-			arguments.add("--" + property);
-		}
 		SpringApplication application = new SpringApplication(Base.class, jobs);
-		return new OperatedApplication(application.run(arguments.toArray(String[]::new)));
+		application.setDefaultProperties(defaults(excluded));
+		return new OperatedApplication(
+				application.run(Stream.of(properties).map((property) -> "--" + property).toArray(String[]::new)));
+	}
+
+	private static Map<String, Object> defaults(List<String> excluded) {
+		return Map.ofEntries(Map.entry("spring.application.name", "shop"), Map.entry("server.port", "0"),
+				Map.entry("server.address", "127.0.0.1"), Map.entry("spring.flyway.enabled", "false"),
+				Map.entry("spring.liquibase.enabled", "false"),
+				Map.entry("spring.autoconfigure.exclude", String.join(",", excluded)),
+				Map.entry("spring.datasource.url", TestPostgres.url()),
+				Map.entry("spring.datasource.hikari.maximum-pool-size", "4"),
+				Map.entry("spring.datasource.hikari.minimum-idle", "0"), Map.entry("spring.jmx.enabled", "false"),
+				Map.entry("advisory-lock.ledger.table-prefix", PREFIX),
+				Map.entry("advisory-lock.ledger.initialize-schema", "always"),
+				Map.entry("advisory-lock.ledger.enabled", "true"), Map.entry("spring.main.banner-mode", "off"));
+	}
+
+	/**
+	 * Forget the jobs and runs of other tests.
+	 */
+	static void dropTables() {
+		for (String table : List.of("job", "run", "completion")) {
+			TestPostgres.execute("DROP TABLE IF EXISTS " + PREFIX + table);
+		}
+	}
+
+	ConfigurableApplicationContext context() {
+		return this.context;
 	}
 
 	<T> T bean(Class<T> type) {

@@ -1,0 +1,295 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LockTable}.
+ */
+class LockTableTests {
+
+	private static final String[] PROPERTIES = { "management.endpoints.web.exposure.include=advisorylocks",
+			"management.endpoint.advisorylocks.show-values=always" };
+
+	private static OperatedApplication application;
+
+	private static Jobs jobs;
+
+	@BeforeAll
+	static void start() {
+		OperatedApplication.dropTables();
+		application = OperatedApplication.start(Jobs.class, PROPERTIES);
+		jobs = application.bean(Jobs.class);
+	}
+
+	@AfterAll
+	static void stop() {
+		application.close();
+	}
+
+	@Test
+	void holderInTransactionIsToldWithStartOfItsTransaction() {
+		try (Gate gate = Gate.enteredBy(jobs::report)) {
+			Map<String, Object> job = EndpointAnswer.job(application, "report");
+			assertThat(job).containsEntry("state", "running");
+			assertThat(holder(job)).containsEntry("instance", InstanceName.get())
+				.containsEntry("pid", pid("report"))
+				.containsEntry("state", "idle in transaction")
+				.containsKeys("application", "user", "client", "query")
+				.containsEntry("since",
+						instant("SELECT xact_start FROM pg_stat_activity WHERE pid = " + pid("report")));
+		}
+		assertThat(EndpointAnswer.job(application, "report")).containsEntry("state", "idle")
+			.containsEntry("holders", List.of());
+	}
+
+	@Test
+	void holderInSessionIsToldWithStartOfItsRun() {
+		try (Gate gate = Gate.enteredBy(jobs::export)) {
+			Map<String, Object> job = EndpointAnswer.job(application, "export");
+			assertThat(job).containsEntry("state", "running").containsEntry("history", "R");
+			assertThat(holder(job)).containsEntry("instance", InstanceName.get())
+				.containsEntry("pid", pid("export"))
+				.containsEntry("since", instant("SELECT started_at FROM operated_run WHERE key = 'export'"));
+		}
+	}
+
+	@Test
+	void keyThatDependsOnArgumentsIsNamedByItsHolderInTransaction() {
+		try (Gate gate = Gate.enteredBy((entered) -> jobs.pay("17", entered))) {
+			assertThat(EndpointAnswer.all(application).lock("payment:17")).containsEntry("kind", "JOB")
+				.containsEntry("namespace", "shop")
+				.containsEntry("number", Long.toString(AdvisoryLockKey.of("shop", "payment:17").value()));
+		}
+	}
+
+	@Test
+	void keyOfSessionThatDependsOnArgumentsIsUnnamedRatherThanForeign() {
+		String number = Long.toString(AdvisoryLockKey.of("shop", "upload:17").value());
+		try (Gate gate = Gate.enteredBy((entered) -> jobs.upload("17", entered))) {
+			assertThat(EndpointAnswer.all(application).lockOf(number)).containsEntry("kind", "UNNAMED")
+				.doesNotContainKey("key");
+		}
+	}
+
+	@Test
+	void holderOnAnotherInstanceIsNamedAfterItsConnection() throws SQLException {
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			statement.execute("SET application_name = 'al:report@other-host:77'");
+			lock(statement, AdvisoryLockKey.of("shop", "report"), "pg_advisory_lock");
+			assertThat(holder(EndpointAnswer.job(application, "report"))).containsEntry("instance", "other-host:77")
+				.doesNotContainKey("since");
+		}
+	}
+
+	@Test
+	void holderThatIsNoInstanceHasNoInstance() {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "report");
+		try (ForeignSession session = ForeignSession.holding(key)) {
+			Map<String, Object> job = EndpointAnswer.job(application, "report");
+			assertThat(job).containsEntry("state", "running");
+			assertThat(holder(job)).doesNotContainKey("instance").containsKeys("pid", "application");
+		}
+	}
+
+	@Test
+	void lockOfNobodyWeKnowIsForeign() throws SQLException {
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			statement
+				.execute("SELECT pg_advisory_lock(4711), pg_advisory_lock(47, -11), pg_advisory_lock_shared(-4711)");
+			EndpointAnswer answer = EndpointAnswer.all(application);
+			assertThat(answer.lockOf("4711")).containsEntry("kind", "FOREIGN").containsEntry("shared", false);
+			assertThat(answer.lockOf("47, -11")).containsEntry("kind", "FOREIGN").containsEntry("shared", false);
+			assertThat(answer.lockOf("-4711")).containsEntry("kind", "FOREIGN").containsEntry("shared", true);
+		}
+	}
+
+	@Test
+	void sharedHoldersOfJobAreAllTold() throws SQLException {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "report");
+		try (Connection one = TestPostgres.open();
+				Connection two = TestPostgres.open();
+				Statement first = one.createStatement();
+				Statement second = two.createStatement()) {
+			lock(first, key, "pg_advisory_lock_shared");
+			lock(second, key, "pg_advisory_lock_shared");
+			assertThat((List<?>) EndpointAnswer.job(application, "report").get("holders")).hasSize(2);
+			assertThat(EndpointAnswer.all(application).lock("report")).containsEntry("shared", true);
+		}
+	}
+
+	@Test
+	void waiterOnAnotherInstanceIsToldWithTimeAndWhomItWaitsFor() {
+		CompletableFuture<Void> waiting;
+		try (OperatedApplication other = OperatedApplication.start(Jobs.class, PROPERTIES)) {
+			try (Gate gate = Gate.enteredBy(jobs::patient)) {
+				waiting = Gate.runAsync(() -> other.bean(Jobs.class).patient(Gate.opened()));
+				Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> waiter().containsKey("waiting"));
+				assertThat(waiter()).containsEntry("blockedBy", List.of(pid("patient")))
+					.containsKeys("since", "application", "user", "client")
+					.doesNotContainEntry("pid", pid("patient"));
+				assertThat(Duration.parse((String) waiter().get("waiting"))).isBetween(Duration.ZERO,
+						Duration.ofSeconds(30));
+			}
+			waiting.join();
+		}
+	}
+
+	@Test
+	void lockOfLeaderIsToldByItsRole() {
+		Awaitility.await()
+			.atMost(30, TimeUnit.SECONDS)
+			.untilAsserted(() -> assertThat(EndpointAnswer.all(application).lock("leader:roll-up"))
+				.containsEntry("kind", "LEADER")
+				.extractingByKey("holders")
+				.asString()
+				.contains(InstanceName.get()));
+	}
+
+	@Test
+	void lockOfHousekeepingIsOneOfTheLibrary() {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "advisory-lock:ledger-housekeeping");
+		try (ForeignSession session = ForeignSession.holding(key)) {
+			assertThat(EndpointAnswer.all(application).lock(key.name())).containsEntry("kind", "LIBRARY");
+		}
+	}
+
+	@Test
+	void lockOfSameNumberInAnotherDatabaseIsNotThatOfTheJob() throws SQLException {
+		TestPostgres.execute("CREATE DATABASE operated_other");
+		String url = TestPostgres.url().replaceFirst("(//[^/]+/)[^?]+", "$1operated_other");
+		try (Connection other = DriverManager.getConnection(url); Statement statement = other.createStatement()) {
+			lock(statement, AdvisoryLockKey.of("shop", "report"), "pg_advisory_lock");
+			EndpointAnswer answer = EndpointAnswer.all(application);
+			assertThat(answer.job("report")).containsEntry("state", "idle");
+			assertThat(answer.lockOf(Long.toString(AdvisoryLockKey.of("shop", "report").value())))
+				.containsEntry("kind", "OTHER_DATABASE")
+				.containsEntry("database", "operated_other")
+				.doesNotContainKey("key");
+		}
+		finally {
+			TestPostgres.execute("DROP DATABASE operated_other WITH (FORCE)");
+		}
+	}
+
+	@Test
+	void holderOfPairOfNumbersIsFound() {
+		try (OperatedApplication pairs = OperatedApplication.start(Jobs.class, PROPERTIES[0],
+				"advisory-lock.key-format=pair")) {
+			try (Gate gate = Gate.enteredBy(pairs.bean(Jobs.class)::report)) {
+				EndpointAnswer answer = EndpointAnswer.all(pairs);
+				assertThat(answer.job("report")).containsEntry("state", "running");
+				assertThat((String) answer.lock("report").get("number")).matches("-?\\d+, -?\\d+");
+			}
+		}
+	}
+
+	private static Map<String, Object> holder(Map<String, Object> job) {
+		List<Map<String, Object>> holders = cast(job.get("holders"));
+		assertThat(holders).hasSize(1);
+		return holders.get(0);
+	}
+
+	private static Map<String, Object> waiter() {
+		List<Map<String, Object>> waiters = cast(EndpointAnswer.job(application, "patient").get("waiters"));
+		return waiters.isEmpty() ? Map.of() : waiters.get(0);
+	}
+
+	@SuppressWarnings("unchecked")
+	private static List<Map<String, Object>> cast(Object value) {
+		return (List<Map<String, Object>>) value;
+	}
+
+	private static int pid(String key) {
+		return Integer.parseInt(ForeignSession.holders(AdvisoryLockKey.of("shop", key)).get(0));
+	}
+
+	private static String instant(String sql) {
+		String text = TestPostgres
+			.query("SELECT to_char(x AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US\"Z\"') FROM (" + sql + ") t (x)")
+			.get(0);
+		return Instant.parse(text).toString();
+	}
+
+	private static void lock(Statement statement, AdvisoryLockKey key, String function) throws SQLException {
+		statement.execute("SELECT " + function + "(" + key.value() + ")");
+	}
+
+	/**
+	 * Guarded methods.
+	 */
+	static class Jobs {
+
+		@SingleRunner("report")
+		void report(Gate gate) {
+			gate.pass();
+		}
+
+		@SingleRunner(key = "export", scope = LockScope.SESSION)
+		void export(Gate gate) {
+			gate.pass();
+		}
+
+		@SingleRunner("payment:#{#id}")
+		void pay(String id, Gate gate) {
+			gate.pass();
+		}
+
+		@SingleRunner(key = "upload:#{#id}", scope = LockScope.SESSION)
+		void upload(String id, Gate gate) {
+			gate.pass();
+		}
+
+		@SingleRunner(key = "patient", waitFor = "30s")
+		void patient(Gate gate) {
+			gate.pass();
+		}
+
+		@Scheduled(fixedDelay = 3_600_000, initialDelay = 3_600_000)
+		@LeaderOnly("roll-up")
+		void rollUp() {
+		}
+
+	}
+
+}

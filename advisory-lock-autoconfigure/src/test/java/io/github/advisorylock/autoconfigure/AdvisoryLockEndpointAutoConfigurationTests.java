@@ -1,0 +1,84 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link AdvisoryLockEndpointAutoConfiguration}, on class paths with and
+ * without the jars that it and the other optional parts need.
+ */
+class AdvisoryLockEndpointAutoConfigurationTests {
+
+	private static final String EXPOSED = "management.endpoints.web.exposure.include=advisorylocks";
+
+	private static final String ENDPOINT = "advisoryLocksEndpoint";
+
+	private static final String HEALTH = "advisoryLockHealthIndicator";
+
+	private static final String ACTUATOR_JARS = "spring-boot-actuator";
+
+	private static final String MICROMETER_JARS = "micrometer|spring-boot-(starter-)?micrometer";
+
+	@Test
+	void endpointAndHealthAreThereOnceExposed() throws Exception {
+		assertThat(ReducedApplication.runWithout(Pattern.compile("none"), EXPOSED)).contains(ENDPOINT, HEALTH,
+				"advisoryLocksEndpointWebExtension", "advisoryLocksSource");
+	}
+
+	@Test
+	void nothingOfEndpointIsThereUnlessExposed() throws Exception {
+		assertThat(ReducedApplication.runWithout(Pattern.compile("none"))).doesNotContain(ENDPOINT,
+				"advisoryLocksEndpointWebExtension", "advisoryLocksSource", "jobActions", "callCounts");
+	}
+
+	@Test
+	void applicationStartsWithoutActuator() throws Exception {
+		assertThat(ReducedApplication.runWithout(Pattern.compile(ACTUATOR_JARS), EXPOSED)).contains(HEALTH)
+			.doesNotContain(ENDPOINT, "jobActions");
+	}
+
+	@Test
+	void applicationStartsWithoutMicrometer() throws Exception {
+		assertThat(ReducedApplication.runWithout(Pattern.compile(MICROMETER_JARS), EXPOSED)).contains(ENDPOINT, HEALTH);
+	}
+
+	@Test
+	void applicationStartsWithoutHealth() throws Exception {
+		assertThat(ReducedApplication.runWithout(Pattern.compile("spring-boot-health"), EXPOSED)).contains(ENDPOINT)
+			.doesNotContain(HEALTH);
+	}
+
+	@Test
+	void applicationStartsWithoutAllOfThem() throws Exception {
+		assertThat(ReducedApplication
+			.runWithout(Pattern.compile(ACTUATOR_JARS + "|" + MICROMETER_JARS + "|spring-boot-health"), EXPOSED))
+			.contains("jobs")
+			.doesNotContain(ENDPOINT, HEALTH);
+	}
+
+	@Test
+	void endpointIsNotThereWhenLocksAreSwitchedOff() throws Exception {
+		assertThat(ReducedApplication.runWithout(Pattern.compile("none"), EXPOSED, "advisory-lock.enabled=false"))
+			.doesNotContain(ENDPOINT, "jobActions");
+	}
+
+}
