@@ -113,7 +113,7 @@ public class AdvisoryLocksSource {
 	 * @param jobs the jobs
 	 * @param lookBack how far to look back
 	 * @param slot the shortest time that is told apart
-	 * @return the periods, in the order of namespace, key and start
+	 * @return the periods, in the order of the jobs and of their start
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public List<RunPeriod> getPeriods(List<JobDescriptor> jobs, Duration lookBack, Duration slot) {

@@ -104,7 +104,7 @@ public class PostgresLockMonitor {
 	 * @param lookBack how far to look back
 	 * @param slot runs of an instance that start within one slot of this length are told
 	 * as one period
-	 * @return the periods, in the order of namespace, key and start
+	 * @return the periods, in the order of the keys and of their start
 	 */
 	public List<RunPeriod> periods(List<AdvisoryLockKey> keys, Duration lookBack, Duration slot) {
 		List<RunPeriod> periods = this.jdbc.execute(this.statements.periods(), (PreparedStatement statement) -> {

@@ -75,17 +75,19 @@ final class PostgresMonitoringStatements {
 	String periods() {
 		return name(
 				"""
-						SELECT r.namespace, r.key, r.instance, pg_catalog.min(r.started_at) AS started_at,
-						  pg_catalog.max(coalesce(r.finished_at, pg_catalog.clock_timestamp())) AS finished_at, count(*) AS runs,
-						  count(*) FILTER (WHERE r.outcome <> 'EXECUTED') AS failures
-						FROM ROWS FROM (pg_catalog.unnest(CAST(? AS varchar[])), pg_catalog.unnest(CAST(? AS varchar[])))
-						  n (namespace, key)
+						SELECT n.namespace, n.key, p.* FROM ROWS FROM
+						  (pg_catalog.unnest(CAST(? AS varchar[])), pg_catalog.unnest(CAST(? AS varchar[])))
+						  WITH ORDINALITY n (namespace, key, position)
 						CROSS JOIN LATERAL (
-						  SELECT o.* FROM {run} o WHERE o.namespace = n.namespace AND o.key = n.key AND o.started_at
-						    > pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
-						  ORDER BY o.fencing_token DESC LIMIT ?) r
-						GROUP BY r.namespace, r.key, r.instance, pg_catalog.floor(extract(epoch FROM r.started_at) / ?)
-						ORDER BY r.namespace, r.key, started_at
+						  SELECT r.instance, pg_catalog.min(r.started_at) AS started_at,
+						    pg_catalog.max(coalesce(r.finished_at, pg_catalog.clock_timestamp())) AS finished_at, count(*) AS runs,
+						    count(*) FILTER (WHERE r.outcome <> 'EXECUTED') AS failures
+						  FROM (SELECT o.instance, o.started_at, o.finished_at, o.outcome FROM {run} o
+						    WHERE o.namespace = n.namespace AND o.key = n.key AND o.started_at
+						      > pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
+						    ORDER BY o.fencing_token DESC LIMIT ?) r
+						  GROUP BY r.instance, pg_catalog.date_bin(? * INTERVAL '1 second', r.started_at, TIMESTAMPTZ 'epoch')) p
+						ORDER BY n.position, p.started_at
 						""");
 	}
 
