@@ -72,6 +72,8 @@ final class CodeBlockCheck {
 					.doesNotThrowAnyException();
 			case "xml" -> checkXml(block);
 			case "shell" -> assertThat(block.text().lines()).allSatisfy(CodeBlockCheck::checkCommand);
+			case "console" -> assertThat(block.text().lines().filter((line) -> line.startsWith("$ "))).isNotEmpty()
+				.allSatisfy((line) -> checkCommand(line.substring(2)));
 			default -> throw new AssertionError("No check for the language of " + block);
 		}
 	}

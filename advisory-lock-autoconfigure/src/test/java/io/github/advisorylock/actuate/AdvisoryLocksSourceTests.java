@@ -1,0 +1,112 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link AdvisoryLocksSource}.
+ */
+class AdvisoryLocksSourceTests {
+
+	@Test
+	void listTakesTwoStatementsHoweverManyJobsThereAre() {
+		OperatedApplication.dropTables();
+		try (OperatedApplication application = OperatedApplication.start(Jobs.class,
+				"management.endpoints.web.exposure.include=advisorylocks")) {
+			TestPostgres.execute("INSERT INTO operated_job (namespace, key) SELECT 'shop', 'job-' || number "
+					+ "FROM generate_series(1, 50) number");
+			assertThat(statements(application, EndpointAnswer.ALL)).isEqualTo(2);
+			assertThat(statements(application, EndpointAnswer.ALL + "/job-7")).isEqualTo(3);
+		}
+	}
+
+	@Test
+	void listTakesOneStatementWhileLedgerIsNotInUse() {
+		try (OperatedApplication application = OperatedApplication.start(Jobs.class,
+				"advisory-lock.ledger.enabled=false", "management.endpoints.web.exposure.include=advisorylocks")) {
+			assertThat(statements(application, EndpointAnswer.ALL)).isOne();
+		}
+	}
+
+	private static int statements(OperatedApplication application, String path) {
+		AtomicInteger statements = application.bean(CountingDataSource.class).statements;
+		int before = statements.get();
+		assertThat(application.get(path).statusCode()).isEqualTo(200);
+		return statements.get() - before;
+	}
+
+	/**
+	 * Guarded methods.
+	 */
+	static class Jobs {
+
+		@SingleRunner("report")
+		void report() {
+		}
+
+		@Bean
+		CountingDataSource dataSource() {
+			return new CountingDataSource();
+		}
+
+	}
+
+	/**
+	 * Counts the statements of its connections.
+	 */
+	static class CountingDataSource extends AbstractDataSource {
+
+		private final AtomicInteger statements = new AtomicInteger();
+
+		@Override
+		public Connection getConnection() {
+			Connection connection = TestPostgres.open();
+			return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
+					(proxy, method, arguments) -> {
+						if (method.getName().endsWith("Statement")) {
+							this.statements.incrementAndGet();
+						}
+						try {
+							return method.invoke(connection, arguments);
+						}
+						catch (InvocationTargetException ex) {
+							throw ex.getTargetException();
+						}
+					});
+		}
+
+		@Override
+		public Connection getConnection(String user, String password) {
+			return getConnection();
+		}
+
+	}
+
+}
