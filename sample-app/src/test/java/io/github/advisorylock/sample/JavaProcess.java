@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -47,14 +48,22 @@ public final class JavaProcess implements AutoCloseable {
 	 * Start a class of the test class path, which logs to the given file.
 	 */
 	public static JavaProcess start(Path log, Class<?> main, String... arguments) {
+		return start(log, Map.of(), main, arguments);
+	}
+
+	/**
+	 * As {@link #start(Path, Class, String...)}, with variables in the environment.
+	 */
+	public static JavaProcess start(Path log, Map<String, String> environment, Class<?> main, String... arguments) {
 		String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
 		List<String> command = Stream
 			.concat(Stream.of(java, "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
 					main.getName()), Stream.of(arguments))
 			.toList();
+		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+		builder.environment().putAll(environment);
 		try {
-			return new JavaProcess(
-					new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start(), log);
+			return new JavaProcess(builder.start(), log);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -1,0 +1,151 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.browser;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Level;
+
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+/**
+ * The Chromium of this machine without a window, with a new profile; it reaches this
+ * machine only.
+ */
+final class Chromium implements AutoCloseable {
+
+	private final ChromeDriver driver;
+
+	private Chromium(ChromeDriver driver) {
+		this.driver = driver;
+	}
+
+	/**
+	 * Start a browser.
+	 */
+	static Chromium start(Path profile) {
+		return start(options(profile));
+	}
+
+	/**
+	 * Start a browser that runs no scripts.
+	 */
+	static Chromium startWithoutScripts(Path profile) {
+		return start(options(profile).setExperimentalOption("prefs",
+				Map.of("profile.managed_default_content_settings.javascript", 2)));
+	}
+
+	private static Chromium start(ChromeOptions options) {
+		ChromeDriverService service = new ChromeDriverService.Builder()
+			.usingDriverExecutable(new File("/usr/bin/chromedriver"))
+			.usingAnyFreePort()
+			.withSilent(true)
+			.build();
+		ChromeDriver driver = new ChromeDriver(service, options);
+		driver.manage().timeouts().pageLoadTimeout(Duration.ofSeconds(30));
+		driver.get("about:blank");
+		Chromium chromium = new Chromium(driver);
+		chromium.requests();
+		chromium.resize(1200, 800);
+		return chromium;
+	}
+
+	private static ChromeOptions options(Path profile) {
+		LoggingPreferences logs = new LoggingPreferences();
+		logs.enable(LogType.BROWSER, Level.ALL);
+		logs.enable(LogType.PERFORMANCE, Level.ALL);
+		ChromeOptions options = new ChromeOptions();
+		options.setCapability(ChromeOptions.LOGGING_PREFS, logs);
+		options.setBinary("/usr/bin/chromium");
+		return options.addArguments("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run",
+				"--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+				"--user-data-dir=" + profile);
+	}
+
+	ChromeDriver driver() {
+		return this.driver;
+	}
+
+	/**
+	 * Run a script in the page.
+	 */
+	Object run(String script, Object... arguments) {
+		return this.driver.executeScript(script, arguments);
+	}
+
+	/**
+	 * Give the page a size, which may be smaller than that of any window.
+	 */
+	void resize(int width, int height) {
+		this.driver.executeCdpCommand("Emulation.setDeviceMetricsOverride",
+				Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+	}
+
+	/**
+	 * Prefer {@code light} or {@code dark}.
+	 */
+	void prefer(String colorScheme) {
+		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
+				Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", colorScheme))));
+	}
+
+	byte[] screenshot() {
+		return this.driver.getScreenshotAs(OutputType.BYTES);
+	}
+
+	/**
+	 * Return what the page complained of on the console since the last call.
+	 */
+	List<String> complaints() {
+		return this.driver.manage()
+			.logs()
+			.get(LogType.BROWSER)
+			.getAll()
+			.stream()
+			.filter((entry) -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+			.map(Object::toString)
+			.toList();
+	}
+
+	/**
+	 * Return the method and address of each request since the last call, as
+	 * {@code GET http://127.0.0.1/}.
+	 */
+	List<String> requests() {
+		return this.driver.manage()
+			.logs()
+			.get(LogType.PERFORMANCE)
+			.getAll()
+			.stream()
+			.flatMap((entry) -> SentRequest.in(entry.getMessage()))
+			.toList();
+	}
+
+	@Override
+	public void close() {
+		this.driver.quit();
+	}
+
+}
