@@ -117,8 +117,13 @@
   function filter() {
     const address = new URL(location.href);
     address.search = new URLSearchParams(new FormData(document.getElementById("filter"))).toString();
-    history.pushState(null, "", address);
-    refresh();
+    if (document.getElementById("job")) {
+      location.assign(address);
+    }
+    else if (address.href !== location.href) {
+      history.pushState(null, "", address);
+      refresh();
+    }
   }
 
   document.addEventListener("click", (event) => {
