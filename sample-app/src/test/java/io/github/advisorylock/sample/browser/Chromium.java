@@ -19,14 +19,17 @@ package io.github.advisorylock.sample.browser;
 import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.logging.Level;
+import java.util.stream.Stream;
 
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
 import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogEntry;
 import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 
@@ -37,6 +40,8 @@ import org.openqa.selenium.logging.LoggingPreferences;
 final class Chromium implements AutoCloseable {
 
 	private final ChromeDriver driver;
+
+	private final List<String> requests = new ArrayList<>();
 
 	private Chromium(ChromeDriver driver) {
 		this.driver = driver;
@@ -67,7 +72,7 @@ final class Chromium implements AutoCloseable {
 		driver.manage().timeouts().pageLoadTimeout(Duration.ofSeconds(30));
 		driver.get("about:blank");
 		Chromium chromium = new Chromium(driver);
-		chromium.requests();
+		chromium.forget();
 		chromium.resize(1200, 800);
 		return chromium;
 	}
@@ -116,31 +121,35 @@ final class Chromium implements AutoCloseable {
 	}
 
 	/**
+	 * Forget what was complained of and requested so far.
+	 */
+	void forget() {
+		complaints();
+		requests();
+		this.requests.clear();
+	}
+
+	/**
 	 * Return what the page complained of on the console since the last call.
 	 */
 	List<String> complaints() {
-		return this.driver.manage()
-			.logs()
-			.get(LogType.BROWSER)
-			.getAll()
-			.stream()
-			.filter((entry) -> entry.getLevel().intValue() >= Level.WARNING.intValue())
+		return logged(LogType.BROWSER).filter((entry) -> entry.getLevel().intValue() >= Level.WARNING.intValue())
 			.map(Object::toString)
 			.toList();
 	}
 
 	/**
-	 * Return the method and address of each request since the last call, as
-	 * {@code GET http://127.0.0.1/}.
+	 * Return the requests to remember, as {@code GET http://127.0.0.1/}.
 	 */
 	List<String> requests() {
-		return this.driver.manage()
-			.logs()
-			.get(LogType.PERFORMANCE)
-			.getAll()
-			.stream()
-			.flatMap((entry) -> SentRequest.in(entry.getMessage()))
-			.toList();
+		logged(LogType.PERFORMANCE).flatMap((entry) -> SentRequest.in(entry.getMessage()))
+			.filter((request) -> !request.equals("GET data:,"))
+			.forEach(this.requests::add);
+		return this.requests;
+	}
+
+	private Stream<LogEntry> logged(String type) {
+		return this.driver.manage().logs().get(type).getAll().stream();
 	}
 
 	@Override

@@ -1,0 +1,173 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.browser;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.openqa.selenium.By;
+import org.openqa.selenium.Keys;
+import org.openqa.selenium.StaleElementReferenceException;
+import org.openqa.selenium.WebElement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The operator page of an instance, as a browser shows it.
+ */
+final class OperatorPage {
+
+	static final String PATH = "/actuator/advisorylockspage";
+
+	private static final String NAMESPACE = "sample-app/";
+
+	private final Chromium browser;
+
+	private final String address;
+
+	OperatorPage(Chromium browser, String instanceAddress) {
+		this.browser = browser;
+		this.address = instanceAddress + PATH;
+	}
+
+	/**
+	 * Open the page, with a query as {@code ?q=x}.
+	 */
+	OperatorPage open(String query) {
+		this.browser.driver().get(this.address + query);
+		return this;
+	}
+
+	/**
+	 * Return the keys in the table, without their namespace.
+	 */
+	List<String> keys() {
+		return texts("#jobs tbody tr").stream().map((key) -> key.substring(NAMESPACE.length())).toList();
+	}
+
+	/**
+	 * Return the state of a job in the table, or the text of one of its cells.
+	 */
+	String of(String key, String name) {
+		return Objects.toString(this.browser.run(
+				"""
+						const row = [...document.querySelectorAll("#jobs tbody tr")].find((row) => row.dataset.key === arguments[0]);
+						return !row ? "" : arguments[1] === "state" ? row.dataset.state : row.querySelector("td." + arguments[1]).innerText
+						""",
+				NAMESPACE + key, name), "");
+	}
+
+	String status() {
+		return element("#status").getText();
+	}
+
+	/**
+	 * Return the time of what the page shows.
+	 */
+	String updated() {
+		return this.browser.run("return document.getElementById('updated').dateTime").toString();
+	}
+
+	/**
+	 * Press a button of a job, which asks for a confirmation.
+	 */
+	void press(String key, String state) {
+		await().ignoreException(StaleElementReferenceException.class).untilAsserted(() -> {
+			element("tr[data-key=\"" + NAMESPACE + key + "\"] button[data-state=" + state + "]").click();
+			assertThat(isAsking()).isTrue();
+		});
+		assertThat(element("#confirm").getText()).contains(key);
+	}
+
+	void confirm() {
+		element("#confirm-yes").click();
+	}
+
+	void refuse() {
+		element("#confirm-no").click();
+	}
+
+	boolean isAsking() {
+		return element("#confirm").isDisplayed();
+	}
+
+	/**
+	 * Press and confirm, and wait for an answer.
+	 */
+	void act(String key, String state, String answer) {
+		press(key, state);
+		confirm();
+		await().untilAsserted(() -> assertThat(status()).contains(key, answer));
+	}
+
+	/**
+	 * Press keys where the focus is.
+	 */
+	void type(CharSequence... keys) {
+		this.browser.driver().switchTo().activeElement().sendKeys(keys);
+	}
+
+	/**
+	 * Return where the focus is, as {@code key state}.
+	 */
+	String focus() {
+		return Objects.toString(this.browser.run("""
+				const element = document.activeElement, row = element.closest("tr[data-key]");
+				return element.id || (row ? row.dataset.key.substring(arguments[0]) + " " + element.dataset.state : "")
+				""", NAMESPACE.length()), "");
+	}
+
+	/**
+	 * Go on with the Tab key until the focus is at the given place.
+	 */
+	void tabTo(String place) {
+		for (int i = 0; i < 200 && !focus().equals(place); i++) {
+			type(Keys.TAB);
+		}
+		assertThat(focus()).isEqualTo(place);
+	}
+
+	/**
+	 * Wait for the page to show what is new, as it does by itself.
+	 */
+	void awaitRefresh() {
+		String before = updated();
+		await().until(() -> !updated().equals(before));
+	}
+
+	WebElement element(String css) {
+		return this.browser.driver().findElement(By.cssSelector(css));
+	}
+
+	/**
+	 * Return the {@code data-key} of elements.
+	 */
+	private List<String> texts(String css) {
+		Object keys = this.browser.run("""
+				return [...document.querySelectorAll(arguments[0])].map((element) => element.dataset.key)
+				""", css);
+		return ((List<?>) keys).stream().map(String::valueOf).toList();
+	}
+
+	static ConditionFactory await() {
+		return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(100));
+	}
+
+}

@@ -1,0 +1,171 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.browser;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.openqa.selenium.Keys;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for what the operator page shows and does, with two instances of the sample
+ * application.
+ */
+@Tag("browser")
+class OperatorPageBrowserTests {
+
+	private static final String CARTS = "abandoned-carts";
+
+	private static final String RATES = "currency-rates";
+
+	private static final String REPORT = "nightly-report";
+
+	private static final String[] PROPERTIES = { "shop.carts=*/2 * * * * *", "shop.script=*/3 * * * * *",
+			"sample.report.pause-per-day=100ms" };
+
+	@TempDir
+	private static Path directory;
+
+	private static Fleet fleet;
+
+	private static Chromium browser;
+
+	private static Fleet.Member one;
+
+	private static Fleet.Member two;
+
+	@BeforeAll
+	static void start() {
+		fleet = Fleet.on("operator_page", directory);
+		one = fleet.start("one", PROPERTIES);
+		two = fleet.start("two", PROPERTIES);
+		browser = Chromium.start(directory.resolve("profile"));
+		two.address();
+		one.address();
+	}
+
+	@AfterAll
+	static void stop() throws InterruptedException {
+		browser.close();
+		fleet.close();
+	}
+
+	@BeforeEach
+	void forgetRequests() {
+		browser.forget();
+	}
+
+	@AfterEach
+	void pageNeedsNothingElseAndBreaksNoRule() {
+		assertThat(browser.complaints()).isEmpty();
+		assertThat(browser.requests()).isNotEmpty()
+			.allSatisfy((request) -> assertThat(request).matches("(GET|POST) http://127\\.0\\.0\\.1:\\d+/actuator/.*"));
+	}
+
+	@Test
+	void tableShowsEachJobWithItsMethodScheduleAndRuns() {
+		OperatorPage page = page(one);
+		assertThat(page.keys()).contains(CARTS, RATES, REPORT, "newsletter", "partner-prices");
+		assertThat(page.of(RATES, "method")).isEqualTo("ShopJobs.fetchRates");
+		assertThat(page.of(RATES, "schedule")).contains("0 0 3 * * *", "Europe/Berlin");
+		OperatorPage.await().untilAsserted(() -> {
+			assertThat(page.of(CARTS, "last")).contains("EXECUTED");
+			assertThat(page.of(CARTS, "duration")).matches("[34]\\d\\d ms");
+			assertThat(page.of(ShopJobs.SCRIPT, "last")).contains("FAILED");
+		});
+		assertThat(page.element("#problems li[data-problem=FAILED]").getText()).contains(ShopJobs.IMAGE);
+		assertThat(page.element("tr[data-key=\"sample-app/abandoned-carts\"] svg.runs").getAriaRole())
+			.isEqualTo("image");
+	}
+
+	@Test
+	void holderIsAnotherInstanceSoonAfterKillInMidJob() throws Exception {
+		OperatorPage page = page(one);
+		OperatorPage.await().until(() -> page.of(REPORT, "state").equals("running"));
+		boolean oneHolds = page.of(REPORT, "holder").startsWith(one.name());
+		Fleet.Member holder = oneHolds ? one : two;
+		Fleet.Member other = oneHolds ? two : one;
+		assertThat(page.of(REPORT, "holder")).startsWith(holder.name());
+		OperatorPage otherPage = page(other);
+		holder.process().kill();
+		OperatorPage.await()
+			.atMost(Duration.ofSeconds(15))
+			.until(() -> otherPage.of(REPORT, "holder").startsWith(other.name()));
+		Fleet.Member next = fleet.start("next", PROPERTIES);
+		one = other;
+		two = next;
+		next.address();
+	}
+
+	@Test
+	void pauseOnOnePageStopsAllInstancesUntilResumed() {
+		page(one).act(CARTS, "paused", "is paused");
+		OperatorPage page = page(two);
+		assertThat(page.of(CARTS, "key")).contains("paused");
+		long skips = one.skips(CARTS, "PAUSED");
+		long otherSkips = two.skips(CARTS, "PAUSED");
+		int runs = fleet.runs(CARTS);
+		OperatorPage.await()
+			.until(() -> one.skips(CARTS, "PAUSED") > skips + 1 && two.skips(CARTS, "PAUSED") > otherSkips + 1);
+		assertThat(fleet.runs(CARTS)).isEqualTo(runs);
+		assertThat(fleet.query("SELECT paused_by FROM advisory_lock_job WHERE paused_at IS NOT NULL"))
+			.containsExactly("anonymous");
+		page.act(CARTS, "resumed", "is resumed");
+		OperatorPage.await().until(() -> fleet.runs(CARTS) > runs + 1);
+	}
+
+	@Test
+	void runNowRunsOnceOnTheInstanceOfThePage() {
+		int runs = fleet.runs(RATES);
+		OperatorPage page = page(two);
+		page.act(RATES, "running", "ended: EXECUTED");
+		page.awaitRefresh();
+		assertThat(fleet.runs(RATES)).isEqualTo(runs + 1);
+		assertThat(fleet.query("SELECT instance FROM advisory_lock_run WHERE key = 'currency-rates' "
+				+ "ORDER BY fencing_token DESC LIMIT 1"))
+			.containsExactly(two.name());
+		assertThat(page.of(RATES, "last")).contains("EXECUTED");
+	}
+
+	@Test
+	void confirmationThatIsRefusedChangesNothing() {
+		OperatorPage page = page(one);
+		page.press(RATES, "paused");
+		page.type(Keys.ESCAPE);
+		OperatorPage.await().until(() -> !page.isAsking());
+		page.press(RATES, "running");
+		page.refuse();
+		assertThat(page.isAsking()).isFalse();
+		page.awaitRefresh();
+		assertThat(browser.requests()).noneMatch((request) -> request.startsWith("POST"));
+		assertThat(page.of(RATES, "key")).doesNotContain("paused");
+	}
+
+	private static OperatorPage page(Fleet.Member member) {
+		return new OperatorPage(browser, member.address()).open("");
+	}
+
+}
