@@ -29,7 +29,7 @@ public final class BrowserInstance {
 	}
 
 	public static void main(String[] args) {
-		SpringApplication.run(new Class<?>[] { SampleApplication.class, ShopJobs.class }, args);
+		SpringApplication.run(new Class<?>[] { SampleApplication.class, ShopJobs.class, MarkupJob.class }, args);
 	}
 
 }

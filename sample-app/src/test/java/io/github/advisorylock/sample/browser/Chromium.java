@@ -104,8 +104,15 @@ final class Chromium implements AutoCloseable {
 	 * Give the page a size, which may be smaller than that of any window.
 	 */
 	void resize(int width, int height) {
+		resize(width, height, 1);
+	}
+
+	/**
+	 * Give the page a size, and pictures of it a scale.
+	 */
+	void resize(int width, int height, double scale) {
 		this.driver.executeCdpCommand("Emulation.setDeviceMetricsOverride",
-				Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+				Map.of("width", width, "height", height, "deviceScaleFactor", scale, "mobile", false));
 	}
 
 	/**

@@ -36,15 +36,20 @@ final class OperatorPage {
 
 	static final String PATH = "/actuator/advisorylockspage";
 
-	private static final String NAMESPACE = "sample-app/";
-
 	private final Chromium browser;
 
 	private final String address;
 
+	private final String namespace;
+
 	OperatorPage(Chromium browser, String instanceAddress) {
+		this(browser, instanceAddress, "sample-app");
+	}
+
+	OperatorPage(Chromium browser, String instanceAddress, String namespace) {
 		this.browser = browser;
 		this.address = instanceAddress + PATH;
+		this.namespace = namespace + "/";
 	}
 
 	/**
@@ -59,7 +64,7 @@ final class OperatorPage {
 	 * Return the keys in the table, without their namespace.
 	 */
 	List<String> keys() {
-		return texts("#jobs tbody tr").stream().map((key) -> key.substring(NAMESPACE.length())).toList();
+		return texts("#jobs tbody tr").stream().map((key) -> key.substring(this.namespace.length())).toList();
 	}
 
 	/**
@@ -71,7 +76,7 @@ final class OperatorPage {
 						const row = [...document.querySelectorAll("#jobs tbody tr")].find((row) => row.dataset.key === arguments[0]);
 						return !row ? "" : arguments[1] === "state" ? row.dataset.state : row.querySelector("td." + arguments[1]).innerText
 						""",
-				NAMESPACE + key, name), "");
+				this.namespace + key, name), "");
 	}
 
 	String status() {
@@ -90,7 +95,7 @@ final class OperatorPage {
 	 */
 	void press(String key, String state) {
 		await().ignoreException(StaleElementReferenceException.class).untilAsserted(() -> {
-			element("tr[data-key=\"" + NAMESPACE + key + "\"] button[data-state=" + state + "]").click();
+			element("tr[data-key=\"" + this.namespace + key + "\"] button[data-state=" + state + "]").click();
 			assertThat(isAsking()).isTrue();
 		});
 		assertThat(element("#confirm").getText()).contains(key);
@@ -131,7 +136,7 @@ final class OperatorPage {
 		return Objects.toString(this.browser.run("""
 				const element = document.activeElement, row = element.closest("tr[data-key]");
 				return element.id || (row ? row.dataset.key.substring(arguments[0]) + " " + element.dataset.state : "")
-				""", NAMESPACE.length()), "");
+				""", this.namespace.length()), "");
 	}
 
 	/**

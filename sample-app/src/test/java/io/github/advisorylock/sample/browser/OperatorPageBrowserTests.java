@@ -43,7 +43,7 @@ class OperatorPageBrowserTests {
 
 	private static final String REPORT = "nightly-report";
 
-	private static final String[] PROPERTIES = { "shop.carts=*/2 * * * * *", "shop.script=*/3 * * * * *",
+	private static final String[] PROPERTIES = { "shop.carts=*/2 * * * * *", "shop.markup=*/3 * * * * *",
 			"sample.report.pause-per-day=100ms" };
 
 	@TempDir
@@ -94,9 +94,9 @@ class OperatorPageBrowserTests {
 		OperatorPage.await().untilAsserted(() -> {
 			assertThat(page.of(CARTS, "last")).contains("EXECUTED");
 			assertThat(page.of(CARTS, "duration")).matches("[34]\\d\\d ms");
-			assertThat(page.of(ShopJobs.SCRIPT, "last")).contains("FAILED");
+			assertThat(page.of(MarkupJob.KEY, "last")).contains("FAILED");
 		});
-		assertThat(page.element("#problems li[data-problem=FAILED]").getText()).contains(ShopJobs.IMAGE);
+		assertThat(page.element("#problems li[data-problem=FAILED]").getText()).contains(MarkupJob.ERROR);
 		assertThat(page.element("tr[data-key=\"sample-app/abandoned-carts\"] svg.runs").getAriaRole())
 			.isEqualTo("image");
 	}

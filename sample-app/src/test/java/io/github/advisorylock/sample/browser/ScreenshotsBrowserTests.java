@@ -1,0 +1,99 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.browser;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Takes pictures of the operator page of a shop that has a past. They go to
+ * {@code target/screenshots}, and with {@code -Dscreenshots=write} into the documents.
+ */
+@Tag("browser")
+class ScreenshotsBrowserTests {
+
+	private static final String[] PROPERTIES = { "spring.application.name=shop", "sample.report.cron=0 */30 * * * *",
+			"sample.sync.cron=0 */10 * * * *", "shop.carts=0 */15 * * * *", "shop.rates=0 0 * * * *",
+			"shop.search=0 */20 * * * *", "shop.archive=0 0 * * * *", "shop.mail=0 */30 * * * *" };
+
+	@TempDir
+	private static Path directory;
+
+	private static Fleet fleet;
+
+	private static Chromium browser;
+
+	private static OperatorPage page;
+
+	@BeforeAll
+	static void start() {
+		fleet = Fleet.on("shop", directory);
+		Fleet.Member one = fleet.start("shop-6c9d-1", PROPERTIES);
+		Fleet.Member two = fleet.start("shop-6c9d-2", PROPERTIES);
+		browser = Chromium.start(directory.resolve("profile"));
+		page = new OperatorPage(browser, one.address(), "shop");
+		two.address();
+		ShopHistory.write(fleet, one.name(), two.name());
+		page.open("?hours=6").act("search-index", "running", "is running");
+	}
+
+	@AfterAll
+	static void stop() throws InterruptedException {
+		browser.close();
+		fleet.close();
+	}
+
+	@Test
+	void pageIsPicturedLightDarkAndNarrow() throws IOException {
+		browser.resize(1500, 1000, 0.8);
+		browser.prefer("light");
+		page.open("?hours=6");
+		assertThat(List.of("running", "paused", "idle")).containsExactly(page.of("search-index", "state"),
+				page.of("archive-orders", "state"), page.of("newsletter", "state"));
+		picture("light");
+		browser.prefer("dark");
+		picture("dark");
+		browser.prefer("light");
+		browser.resize(400, 800);
+		picture("narrow");
+	}
+
+	private static void picture(String name) throws IOException {
+		byte[] png = browser.screenshot();
+		assertThat(png.length).isBetween(10_000, 250_000);
+		write(Path.of("target", "screenshots"), name, png);
+		if (System.getProperty("screenshots", "").equals("write")) {
+			write(Path.of("..", "docs", "images"), name, png);
+		}
+	}
+
+	private static void write(Path directory, String name, byte[] png) throws IOException {
+		Files.createDirectories(directory);
+		Files.write(directory.resolve("operator-page-" + name + ".png"), png);
+	}
+
+}
