@@ -162,13 +162,16 @@ record JobRows(Times times, boolean writable) {
 				job.key(), text);
 	}
 
-	private static String shortName(@Nullable String target) {
+	/**
+	 * Return class and method, with a place between them where the line may break.
+	 */
+	private static Html shortName(@Nullable String target) {
 		if (target == null) {
-			return "";
+			return Html.NONE;
 		}
 		int method = target.lastIndexOf('.');
 		int type = Math.max(target.lastIndexOf('.', method - 1), target.lastIndexOf('$', method - 1));
-		return target.substring(type + 1);
+		return Html.of("%s.<wbr>%s", target.substring(type + 1, method), target.substring(method + 1));
 	}
 
 }

@@ -39,8 +39,10 @@ final class Sparkline {
 			return Html.NONE;
 		}
 		Html bars = WORDS.keySet().stream().map((letter) -> bars(outcomes, letter)).collect(Html.joining());
-		return Html.of("<svg class=\"runs\" role=\"img\" aria-label=\"%s\" width=\"%s\" height=\"16\">"
-				+ "<title>%s</title>%s</svg>", label(outcomes), 4 * outcomes.length(), label(outcomes), bars);
+		return Html.of(
+				"<svg class=\"runs\" role=\"img\" aria-label=\"%s\" width=\"%s\" height=\"16\" viewBox=\"0 0 %s 16\" "
+						+ "preserveAspectRatio=\"none\"><title>%s</title>%s</svg>",
+				label(outcomes), 3 * outcomes.length(), 4 * outcomes.length(), label(outcomes), bars);
 	}
 
 	private static Html bars(String outcomes, char letter) {
