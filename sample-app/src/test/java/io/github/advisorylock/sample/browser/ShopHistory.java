@@ -35,12 +35,12 @@ final class ShopHistory {
 			    ('currency-rates', 60, 60, 3), ('search-index', 20, 600, 4), ('newsletter', 30, 200, 5),
 			    ('archive-orders', 60, 900, 6)) job (key, every, seconds, n),
 			  LATERAL (SELECT every * INTERVAL '1 minute' AS step) s,
-			  LATERAL (SELECT date_bin(step, now(), 'epoch') - step * i AS t FROM generate_series(1, 60) i) ticks,
+			  LATERAL (SELECT date_bin(step, now(), 'epoch') - step * i AS t FROM generate_series(0, 60) i) ticks,
 			  LATERAL (SELECT now() - t AS ago) a,
 			  LATERAL (SELECT CASE WHEN key = 'newsletter' AND ago < INTERVAL '95 minutes' THEN 'FAILED'
 			    WHEN key = 'search-index' AND ago BETWEEN INTERVAL '271 minutes' AND INTERVAL '291 minutes' THEN 'ABANDONED'
 			    ELSE 'EXECUTED' END AS outcome) o
-			WHERE key <> 'archive-orders' OR ago > INTERVAL '130 minutes'
+			WHERE ago > seconds * INTERVAL '1.2 second' AND (key <> 'archive-orders' OR ago > INTERVAL '130 minutes')
 			ORDER BY t
 			""";
 
