@@ -123,7 +123,11 @@ final class Chromium implements AutoCloseable {
 				Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", colorScheme))));
 	}
 
+	/**
+	 * Take a picture without scroll bars.
+	 */
 	byte[] screenshot() {
+		this.driver.executeCdpCommand("Emulation.setScrollbarsHidden", Map.of("hidden", true));
 		return this.driver.getScreenshotAs(OutputType.BYTES);
 	}
 

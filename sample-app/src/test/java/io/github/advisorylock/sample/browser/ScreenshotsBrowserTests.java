@@ -58,7 +58,7 @@ class ScreenshotsBrowserTests {
 		page = new OperatorPage(browser, one.address(), "shop");
 		two.address();
 		ShopHistory.write(fleet, one.name(), two.name());
-		page.open("?hours=6").act("search-index", "running", "is running");
+		page.open("").act("search-index", "running", "is running");
 	}
 
 	@AfterAll
@@ -69,9 +69,9 @@ class ScreenshotsBrowserTests {
 
 	@Test
 	void pageIsPicturedLightDarkAndNarrow() throws IOException {
-		browser.resize(1500, 1000, 0.8);
+		browser.resize(1350, 900, 1200 / 1350.0);
 		browser.prefer("light");
-		page.open("?hours=6");
+		page.open("?q=shopjobs&hours=6");
 		assertThat(List.of("running", "paused", "idle")).containsExactly(page.of("search-index", "state"),
 				page.of("archive-orders", "state"), page.of("newsletter", "state"));
 		picture("light");
