@@ -62,6 +62,7 @@ class OperatorPageTests {
 
 	@BeforeAll
 	static void start() {
+		OperatedApplication.dropTables();
 		application = OperatedApplication.start(Jobs.class, EXPOSED, WRITABLE, "advisory-lock.page.rows=2",
 				"management.endpoint.advisorylocks.show-values=always");
 	}

@@ -203,9 +203,9 @@ class LedgerMethodsTests {
 		this.runner.run((context) -> {
 			AdvisoryLockLedger ledger = ledger(context);
 			assertThatIllegalArgumentException().isThrownBy(() -> ledger.pause("unknown", "alice"))
-				.withMessageContaining("'unknown'");
+				.withMessageContaining("'test/unknown'");
 			assertThatIllegalArgumentException().isThrownBy(() -> ledger.resume("unknown", "alice"))
-				.withMessageContaining("'unknown'");
+				.withMessageContaining("'test/unknown'");
 			assertThatIllegalArgumentException().isThrownBy(() -> ledger.runNow("unknown", "alice"))
 				.withMessageContaining("'unknown'");
 			assertThatIllegalArgumentException().isThrownBy(() -> ledger.runNow("argument", "alice"))
