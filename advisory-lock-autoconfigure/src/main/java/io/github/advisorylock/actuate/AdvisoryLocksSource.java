@@ -24,7 +24,6 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LedgerRun;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
@@ -103,9 +102,26 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public Optional<JobDetailsDescriptor> getJob(String key, boolean showUnsanitized) {
-		AdvisoryLocksDescriptor all = getLocks(showUnsanitized);
+		return find(getLocks(showUnsanitized).jobs(), key)
+			.map((job) -> new JobDetailsDescriptor(job, getRuns(job, showUnsanitized)));
+	}
+
+	/**
+	 * Return the last 60 runs of a job.
+	 * @param job the job
+	 * @param showUnsanitized whether values may be seen
+	 * @return the runs, the latest first; empty without a ledger
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public List<RunDescriptor> getRuns(JobDescriptor job, boolean showUnsanitized) {
+		if (!this.ledgerInUse.getAsBoolean()) {
+			return List.of();
+		}
 		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
-		return find(all.jobs(), key).map((job) -> new JobDetailsDescriptor(job, runs(all.ledger(), job, redaction)));
+		return this.monitor.runs(job.namespace(), job.key(), RUNS)
+			.stream()
+			.map((run) -> JobTable.describe(run, redaction))
+			.toList();
 	}
 
 	/**
@@ -132,11 +148,6 @@ public class AdvisoryLocksSource {
 		return jobs.stream()
 			.filter((job) -> job.key().equals(key) || (job.namespace() + "/" + job.key()).equals(key))
 			.min(Comparator.comparing((JobDescriptor job) -> !job.namespace().equals(namespace)));
-	}
-
-	private List<RunDescriptor> runs(boolean ledger, JobDescriptor job, Redaction redaction) {
-		List<LedgerRun> runs = ledger ? this.monitor.runs(job.namespace(), job.key(), RUNS) : List.of();
-		return runs.stream().map((run) -> JobTable.describe(run, redaction)).toList();
 	}
 
 }

@@ -70,11 +70,11 @@ class EndpointTranscriptTests {
 	 * they may not, and of 8082, where they log in.
 	 */
 	private static String runCommands(String document) {
-		try (Gate gate = Jobs.close();
-				OperatedApplication open = OperatedApplication.start(Jobs.class, EXPOSED, UNRESTRICTED);
+		try (OperatedApplication open = OperatedApplication.start(Jobs.class, EXPOSED, UNRESTRICTED);
 				OperatedApplication readOnly = OperatedApplication.start(Jobs.class, EXPOSED);
 				OperatedApplication secured = OperatedApplication.startSecured(Jobs.class, EXPOSED, UNRESTRICTED,
-						"spring.security.user.name=anna", "spring.security.user.password=secret")) {
+						"spring.security.user.name=anna", "spring.security.user.password=secret");
+				Gate gate = Jobs.close()) {
 			List<OperatedApplication> applications = List.of(open, readOnly, secured);
 			return TRANSCRIPT.matcher(document)
 				.replaceAll((block) -> Matcher

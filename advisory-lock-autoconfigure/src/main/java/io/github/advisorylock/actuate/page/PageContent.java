@@ -140,13 +140,9 @@ final class PageContent {
 	}
 
 	private Html details() {
-		String key = this.query.key();
-		if (key == null) {
-			return Html.NONE;
-		}
-		return this.source.getJob(key, this.showValues)
-			.map((job) -> new RunRows(this.times).table(key, job.runs()))
-			.orElse(Html.NONE);
+		return (this.query.key() == null) ? Html.NONE : this.matching.stream()
+			.map((job) -> new RunRows(this.times).table(PageQuery.name(job), this.source.getRuns(job, this.showValues)))
+			.collect(Html.joining());
 	}
 
 	private Html timeline(List<JobDescriptor> shown) {

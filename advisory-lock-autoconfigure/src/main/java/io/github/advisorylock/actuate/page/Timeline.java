@@ -47,6 +47,8 @@ record Timeline(Instant now, Duration length) {
 
 	private static final double NARROWEST = 0.25;
 
+	private static final double LAST_LABEL = 88;
+
 	private static final DateTimeFormatter HOUR = DateTimeFormatter.ofPattern("HH:mm", Locale.ROOT)
 		.withZone(ZoneOffset.UTC);
 
@@ -118,9 +120,9 @@ record Timeline(Instant now, Duration length) {
 		return Stream.iterate(first, (time) -> time.isBefore(this.now), (time) -> time.plus(step))
 			.map((time) -> Html.of(
 					"<line x1=\"%s%%\" x2=\"%s%%\" y1=\"0\" y2=\"%s\"/>"
-							+ "<text class=\"hour\" x=\"%s%%\" y=\"%s\">%s</text>",
-					number(percent(time)), number(percent(time)), height, number(percent(time)), height + 14,
-					HOUR.format(time)))
+							+ "<text class=\"hour%s\" x=\"%s%%\" y=\"%s\">%s</text>",
+					number(percent(time)), number(percent(time)), height, (percent(time) > LAST_LABEL) ? " last" : "",
+					number(percent(time)), height + 14, HOUR.format(time)))
 			.collect(Html.joining());
 	}
 
