@@ -102,7 +102,7 @@ final class JoinedRunRecord implements RunRecord, TransactionSynchronization {
 		}
 		catch (RuntimeException ex) {
 			logger.warn(
-					"The failed run of advisory lock '" + this.run.key() + "' could not be recorded (" + error + ")",
+					"The failed run of advisory lock '" + this.run.name() + "' could not be recorded (" + error + ")",
 					ex);
 		}
 	}

@@ -59,6 +59,10 @@ record RecordedRun(String namespace, String key, LockScope scope, @Nullable Inst
 				decision);
 	}
 
+	JobName name() {
+		return new JobName(this.namespace, this.key);
+	}
+
 	/**
 	 * Return whether the run leaves something behind in the row of its job. One of many
 	 * keys that run once has no use for that.

@@ -242,6 +242,33 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 		assertThat(outcomes()).containsExactly("EXECUTED");
 	}
 
+	/**
+	 * Nobody does so who takes the lock; whoever does not must not run the tick twice.
+	 */
+	@Test
+	void runWhoseTickSomebodyElseCompletedMeanwhileIsUndone() {
+		execute(LockScope.TRANSACTION, TICK.minusSeconds(1));
+		assertThatRunIsUndone(request(LockScope.TRANSACTION).oncePerTick(TICK),
+				"UPDATE ledger_tests_job SET last_tick = '" + TICK + "'");
+	}
+
+	@Test
+	void runWhoseKeySomebodyElseCompletedMeanwhileIsUndone() {
+		execute(LockScope.TRANSACTION, TICK);
+		assertThatRunIsUndone(request(LockScope.TRANSACTION).oncePerKey(),
+				"INSERT INTO ledger_tests_completion (namespace, key) VALUES ('tests', 'job')");
+	}
+
+	private void assertThatRunIsUndone(LockRequest request, String meanwhile) {
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
+			TestPostgres.execute(meanwhile);
+			return insertEffect("undone");
+		})).withMessageContaining("'tests/job'").withMessageContaining("somebody else has completed it");
+		assertThat(effects()).containsExactly("job");
+		assertThat(outcomes()).containsExactly("EXECUTED", "FAILED");
+		assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);
+	}
+
 	private void failAndRollBackAndCommit(LockScope scope) {
 		TransactionTemplate transaction = transaction();
 		assertThatIllegalStateException()
