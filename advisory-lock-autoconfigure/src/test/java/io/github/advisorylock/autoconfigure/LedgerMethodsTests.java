@@ -209,7 +209,8 @@ class LedgerMethodsTests {
 			assertThatIllegalArgumentException().isThrownBy(() -> ledger.runNow("unknown", "alice"))
 				.withMessageContaining("'unknown'");
 			assertThatIllegalArgumentException().isThrownBy(() -> ledger.runNow("argument", "alice"))
-				.withMessageContaining("arguments");
+				.withMessageContaining("'argument'")
+				.withMessageContaining("takes no arguments");
 			for (String by : List.of(" ", "b".repeat(256), "a\0b")) {
 				assertThatIllegalArgumentException().isThrownBy(() -> ledger.pause("tick", by))
 					.withMessageContaining("'by'");
