@@ -138,6 +138,21 @@ class JobActionsTests {
 		}
 	}
 
+	@Test
+	void keyOfTwoNamespacesIsActedOnInTheOneThatWasNamed() {
+		assertThat(application.setState("billing/invoice", "paused").statusCode()).isEqualTo(200);
+		assertThat(state("billing/invoice")).isEqualTo("paused");
+		assertThat(state("invoice")).isEqualTo("idle");
+		assertThat(run("billing/invoice")).containsEntry("outcome", "PAUSED");
+		assertThat(run("invoice")).containsEntry("namespace", "shop").containsEntry("outcome", "EXECUTED");
+		application.setState("billing/invoice", "resumed");
+		assertThat(run("billing/invoice")).containsEntry("namespace", "billing").containsEntry("outcome", "EXECUTED");
+	}
+
+	private static String state(String key) {
+		return EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/" + key)).read("$.job.state");
+	}
+
 	private static Map<String, Object> run(String key) {
 		HttpResponse<String> answer = application.setState(key, "running");
 		assertThat(answer.statusCode()).isEqualTo(200);
@@ -180,6 +195,14 @@ class JobActionsTests {
 
 		@SingleRunner("payment:#{#id}")
 		void payOnce(String id) {
+		}
+
+		@SingleRunner("invoice")
+		void invoice() {
+		}
+
+		@SingleRunner(key = "invoice", namespace = "billing")
+		void invoiceOfBilling() {
 		}
 
 		@SingleRunner("count")
