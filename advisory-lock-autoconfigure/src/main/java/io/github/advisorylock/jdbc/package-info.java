@@ -15,8 +15,8 @@
  */
 
 /**
- * Advisory locks of PostgreSQL over JDBC: the locks themselves, and the two places where
- * they live. The only package with SQL.
+ * Advisory locks of PostgreSQL over JDBC: the locks themselves, the two places where they
+ * live, the ledger of runs under them, and who holds what. The only package with SQL.
  */
 @NullMarked
 package io.github.advisorylock.jdbc;
