@@ -23,12 +23,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.JobHistory;
+import io.github.advisorylock.jdbc.JobName;
 import io.github.advisorylock.jdbc.LockActivity;
 import io.github.advisorylock.jdbc.PostgresLockMonitor;
 import io.github.advisorylock.jdbc.RunPeriod;
@@ -136,11 +136,8 @@ public class AdvisoryLocksSource {
 		if (!this.ledgerInUse.getAsBoolean()) {
 			return List.of();
 		}
-		List<AdvisoryLockKey> keys = jobs.stream()
-			.map((job) -> AdvisoryLockKey.of(job.namespace(), job.key()))
-			.distinct()
-			.toList();
-		return this.monitor.periods(keys, lookBack, slot);
+		List<JobName> names = jobs.stream().map((job) -> new JobName(job.namespace(), job.key())).distinct().toList();
+		return this.monitor.periods(names, lookBack, slot);
 	}
 
 	private Optional<JobDescriptor> find(List<JobDescriptor> jobs, String key) {

@@ -16,6 +16,12 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Array;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.function.Function;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +29,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespace the namespace of its key, empty for none
  * @param key the name of its key
+ * @since 0.1.0
  */
-record JobName(String namespace, String key) {
+public record JobName(String namespace, String key) {
 
 	/**
 	 * Read a name that begins with a namespace.
@@ -34,6 +41,21 @@ record JobName(String namespace, String key) {
 		int slash = text.indexOf('/');
 		return (slash > 0 && slash < text.length() - 1)
 				? new JobName(text.substring(0, slash), text.substring(slash + 1)) : null;
+	}
+
+	/**
+	 * Bind an array of namespaces and one of keys, as the first parameters.
+	 * @return the index of the next parameter
+	 */
+	static int bind(PreparedStatement statement, Collection<JobName> names) throws SQLException {
+		statement.setArray(1, array(statement, names, JobName::namespace));
+		statement.setArray(2, array(statement, names, JobName::key));
+		return 3;
+	}
+
+	private static Array array(PreparedStatement statement, Collection<JobName> names,
+			Function<JobName, String> element) throws SQLException {
+		return statement.getConnection().createArrayOf("text", names.stream().map(element).toArray());
 	}
 
 	/**

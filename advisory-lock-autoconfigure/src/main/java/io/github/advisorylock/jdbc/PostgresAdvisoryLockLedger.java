@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Collection;
@@ -24,7 +23,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -358,14 +356,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	}
 
 	private static int bindMethods(PreparedStatement statement, Collection<LedgerMethod> methods) throws SQLException {
-		statement.setArray(1, array(statement, methods, LedgerMethod::namespace));
-		statement.setArray(2, array(statement, methods, LedgerMethod::key));
-		return 3;
-	}
-
-	private static Array array(PreparedStatement statement, Collection<LedgerMethod> methods,
-			Function<LedgerMethod, String> element) throws SQLException {
-		return statement.getConnection().createArrayOf("text", methods.stream().map(element).toArray());
+		return JobName.bind(statement, methods.stream().map(LedgerMethod::name).toList());
 	}
 
 }

@@ -368,7 +368,10 @@ final class PostgresLedgerStatements {
 				name("SELECT t.last_value FROM {token} t LIMIT 0") };
 	}
 
-	private String name(String sql) {
+	/**
+	 * Put the names of the tables into a statement.
+	 */
+	String name(String sql) {
 		return sql.replace("{job}", this.tablePrefix + "job")
 			.replace("{run}", this.tablePrefix + "run")
 			.replace("{completion}", this.tablePrefix + "completion")

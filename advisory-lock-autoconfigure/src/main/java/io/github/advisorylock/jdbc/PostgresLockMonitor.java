@@ -25,11 +25,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.function.Function;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LedgerRun;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +47,8 @@ public class PostgresLockMonitor {
 
 	private final JdbcOperations jdbc;
 
+	private final PostgresLedgerStatements ledger;
+
 	private final PostgresMonitoringStatements statements;
 
 	/**
@@ -59,7 +59,8 @@ public class PostgresLockMonitor {
 	public PostgresLockMonitor(DataSource dataSource, String tablePrefix) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		this.jdbc = new JdbcTemplate(PostgresAdvisoryLockTemplate.unwrap(dataSource));
-		this.statements = new PostgresMonitoringStatements(tablePrefix);
+		this.ledger = new PostgresLedgerStatements(tablePrefix);
+		this.statements = new PostgresMonitoringStatements(this.ledger);
 	}
 
 	/**
@@ -95,24 +96,23 @@ public class PostgresLockMonitor {
 	 * @return the runs, latest first
 	 */
 	public List<LedgerRun> runs(String namespace, String key, int limit) {
-		return this.jdbc.query(this.statements.runs(), (row, number) -> LedgerRows.run(row), namespace, key, limit);
+		return this.jdbc.query(this.ledger.runs(), (row, number) -> LedgerRows.run(row), namespace, key, limit);
 	}
 
 	/**
-	 * Return when which instance ran some keys, of each the last thousand runs at most.
-	 * @param keys the keys
+	 * Return when which instance ran some jobs, of each the last thousand runs at most.
+	 * @param jobs the jobs
 	 * @param lookBack how far to look back
 	 * @param slot runs of an instance that start within one slot of this length are told
 	 * as one period
-	 * @return the periods, in the order of the keys and of their start
+	 * @return the periods, in the order of the jobs and of their start
 	 */
-	public List<RunPeriod> periods(List<AdvisoryLockKey> keys, Duration lookBack, Duration slot) {
+	public List<RunPeriod> periods(List<JobName> jobs, Duration lookBack, Duration slot) {
 		List<RunPeriod> periods = this.jdbc.execute(this.statements.periods(), (PreparedStatement statement) -> {
-			statement.setArray(1, array(statement, keys, AdvisoryLockKey::namespace));
-			statement.setArray(2, array(statement, keys, AdvisoryLockKey::name));
-			statement.setLong(3, Micros.of(lookBack));
-			statement.setInt(4, MOST_RUNS_OF_PERIODS);
-			statement.setLong(5, Math.max(1, slot.toSeconds()));
+			int next = JobName.bind(statement, jobs);
+			statement.setLong(next++, Micros.of(lookBack));
+			statement.setInt(next++, MOST_RUNS_OF_PERIODS);
+			statement.setLong(next, Math.max(1, slot.toSeconds()));
 			return readPeriods(statement.executeQuery());
 		});
 		return (periods != null) ? periods : List.of();
@@ -161,11 +161,6 @@ public class PostgresLockMonitor {
 	private static List<Integer> blockedBy(ResultSet row) throws SQLException {
 		Array pids = row.getArray("blocking_pids");
 		return (pids != null) ? Arrays.asList((Integer[]) pids.getArray()) : List.of();
-	}
-
-	private static Array array(PreparedStatement statement, List<AdvisoryLockKey> keys,
-			Function<AdvisoryLockKey, String> element) throws SQLException {
-		return statement.getConnection().createArrayOf("varchar", keys.stream().map(element).toArray());
 	}
 
 }

@@ -38,10 +38,10 @@ final class PostgresMonitoringStatements {
 			ORDER BY d.datname, classid, objid, l.objsubid, l.granted DESC, l.waitstart, l.pid
 			""";
 
-	private final String tablePrefix;
+	private final PostgresLedgerStatements ledger;
 
-	PostgresMonitoringStatements(String tablePrefix) {
-		this.tablePrefix = tablePrefix;
+	PostgresMonitoringStatements(PostgresLedgerStatements ledger) {
+		this.ledger = ledger;
 	}
 
 	/**
@@ -49,22 +49,22 @@ final class PostgresMonitoringStatements {
 	 * ones, {@code R} for one that is not over. Binds how many outcomes.
 	 */
 	String jobs() {
-		return name(
-				"""
-						SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
-						  j.last_outcome, j.paused_at, j.paused_by, coalesce(r.fencing_token, j.fencing_token) AS fencing_token,
-						  r.id, r.tick, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, h.outcomes
-						FROM {job} j
-						LEFT JOIN LATERAL (
-						  SELECT o.* FROM {run} o WHERE o.namespace = j.namespace AND o.key = j.key
-						  ORDER BY o.fencing_token DESC LIMIT 1) r ON true
-						LEFT JOIN LATERAL (
-						  SELECT pg_catalog.string_agg(coalesce(pg_catalog.left(l.outcome, 1), 'R'), '' ORDER BY l.fencing_token)
-						    AS outcomes
-						  FROM (SELECT o.outcome, o.fencing_token FROM {run} o WHERE o.namespace = j.namespace AND o.key = j.key
-						    ORDER BY o.fencing_token DESC LIMIT ?) l) h ON true
-						ORDER BY j.namespace, j.key
-						""");
+		return this.ledger
+			.name("""
+					SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
+					  j.last_outcome, j.paused_at, j.paused_by, coalesce(r.fencing_token, j.fencing_token) AS fencing_token,
+					  r.id, r.tick, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, h.outcomes
+					FROM {job} j
+					LEFT JOIN LATERAL (
+					  SELECT o.* FROM {run} o WHERE o.namespace = j.namespace AND o.key = j.key
+					  ORDER BY o.fencing_token DESC LIMIT 1) r ON true
+					LEFT JOIN LATERAL (
+					  SELECT pg_catalog.string_agg(coalesce(pg_catalog.left(l.outcome, 1), 'R'), '' ORDER BY l.fencing_token)
+					    AS outcomes
+					  FROM (SELECT o.outcome, o.fencing_token FROM {run} o WHERE o.namespace = j.namespace AND o.key = j.key
+					    ORDER BY o.fencing_token DESC LIMIT ?) l) h ON true
+					ORDER BY j.namespace, j.key
+					""");
 	}
 
 	/**
@@ -73,33 +73,22 @@ final class PostgresMonitoringStatements {
 	 * back in microseconds; how many runs of each; the length of a slot in seconds.
 	 */
 	String periods() {
-		return name(
-				"""
-						SELECT n.namespace, n.key, p.* FROM ROWS FROM
-						  (pg_catalog.unnest(CAST(? AS varchar[])), pg_catalog.unnest(CAST(? AS varchar[])))
-						  WITH ORDINALITY n (namespace, key, position)
-						CROSS JOIN LATERAL (
-						  SELECT r.instance, pg_catalog.min(r.started_at) AS started_at,
-						    pg_catalog.max(coalesce(r.finished_at, pg_catalog.clock_timestamp())) AS finished_at, count(*) AS runs,
-						    count(*) FILTER (WHERE r.outcome <> 'EXECUTED') AS failures
-						  FROM (SELECT o.instance, o.started_at, o.finished_at, o.outcome FROM {run} o
-						    WHERE o.namespace = n.namespace AND o.key = n.key AND o.started_at
-						      > pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
-						    ORDER BY o.fencing_token DESC LIMIT ?) r
-						  GROUP BY r.instance, pg_catalog.date_bin(? * INTERVAL '1 second', r.started_at, TIMESTAMPTZ 'epoch')) p
-						ORDER BY n.position, p.started_at
-						""");
-	}
-
-	/**
-	 * Binds namespace, key and the largest number of rows.
-	 */
-	String runs() {
-		return name("SELECT * FROM {run} r WHERE r.namespace = ? AND r.key = ? ORDER BY r.fencing_token DESC LIMIT ?");
-	}
-
-	private String name(String sql) {
-		return sql.replace("{job}", this.tablePrefix + "job").replace("{run}", this.tablePrefix + "run");
+		return this.ledger
+			.name("""
+					SELECT n.namespace, n.key, p.* FROM ROWS FROM
+					  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[])))
+					  WITH ORDINALITY n (namespace, key, position)
+					CROSS JOIN LATERAL (
+					  SELECT r.instance, pg_catalog.min(r.started_at) AS started_at,
+					    pg_catalog.max(coalesce(r.finished_at, pg_catalog.clock_timestamp())) AS finished_at, count(*) AS runs,
+					    count(*) FILTER (WHERE r.outcome <> 'EXECUTED') AS failures
+					  FROM (SELECT o.instance, o.started_at, o.finished_at, o.outcome FROM {run} o
+					    WHERE o.namespace = n.namespace AND o.key = n.key AND o.started_at
+					      > pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
+					    ORDER BY o.fencing_token DESC LIMIT ?) r
+					  GROUP BY r.instance, pg_catalog.date_bin(? * INTERVAL '1 second', r.started_at, TIMESTAMPTZ 'epoch')) p
+					ORDER BY n.position, p.started_at
+					""");
 	}
 
 }
