@@ -27,6 +27,7 @@ import java.util.concurrent.TimeoutException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.jdbc.JobName;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -95,10 +96,10 @@ public class JobActions {
 			return run(ledger, job, user, new Redaction(this.sanitizer, showUnsanitized));
 		}
 		if (state.equals(PAUSED)) {
-			ledger.pause(job.namespace(), job.key(), user);
+			ledger.pause(name(job), user);
 		}
 		else {
-			ledger.resume(job.namespace(), job.key(), user);
+			ledger.resume(name(job), user);
 		}
 		return new ActionDescriptor(job.key(), job.namespace(), state, user, null, null);
 	}
@@ -119,7 +120,7 @@ public class JobActions {
 	private ActionDescriptor run(PostgresAdvisoryLockLedger ledger, JobDescriptor job, String user,
 			Redaction redaction) {
 		CompletableFuture<LockOutcome> run = CompletableFuture
-			.supplyAsync(() -> ledger.runNow(job.namespace(), job.key(), user), this.executor)
+			.supplyAsync(() -> ledger.runNow(name(job), user), this.executor)
 			.whenComplete((outcome, failure) -> {
 				if (failure != null) {
 					logger.warn("'" + job.key() + "' failed, which was run now for " + user, failure);
@@ -143,6 +144,10 @@ public class JobActions {
 	private static ActionDescriptor ran(JobDescriptor job, String user, @Nullable String outcome,
 			@Nullable String error) {
 		return new ActionDescriptor(job.key(), job.namespace(), RUNNING, user, outcome, error);
+	}
+
+	private static JobName name(JobDescriptor job) {
+		return new JobName(job.namespace(), job.key());
 	}
 
 }

@@ -35,6 +35,9 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.JobHistory;
+import io.github.advisorylock.jdbc.JobName;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.jdbc.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,14 +68,14 @@ final class JobTable {
 
 	List<JobDescriptor> describe(List<JobHistory> histories) {
 		Collection<SingleRunnerMethod> methods = this.application.methods().get();
-		Map<Name, JobHistory> known = new HashMap<>();
-		histories.forEach((history) -> known.put(Name.of(history), history));
+		Map<JobName, JobHistory> known = new HashMap<>();
+		histories.forEach((history) -> known.put(name(history), history));
 		nameLocks(methods, known);
 		List<JobDescriptor> jobs = new ArrayList<>();
-		Map<Name, Long> users = new HashMap<>();
-		methods.forEach((method) -> users.merge(Name.of(method), 1L, Long::sum));
+		Map<JobName, Long> users = new HashMap<>();
+		methods.forEach((method) -> users.merge(name(method), 1L, Long::sum));
 		for (SingleRunnerMethod method : methods) {
-			Name name = Name.of(method);
+			JobName name = name(method);
 			Long sharing = users.get(name);
 			jobs.add(describe(name, method, known.get(name), sharing != null && sharing > 1));
 		}
@@ -84,23 +87,24 @@ final class JobTable {
 		return jobs;
 	}
 
-	private void nameLocks(Collection<SingleRunnerMethod> methods, Map<Name, JobHistory> known) {
+	private void nameLocks(Collection<SingleRunnerMethod> methods, Map<JobName, JobHistory> known) {
 		for (SingleRunnerMethod method : methods) {
 			AdvisoryLockKey key = method.fixedKey();
 			if (key != null) {
-				this.locks.name(key, Kind.JOB, running(known.get(Name.of(method))));
+				this.locks.name(key, Kind.JOB, running(known.get(name(method))));
 			}
 		}
 		known.forEach((name, history) -> this.locks.name(key(name), Kind.JOB, running(history)));
 		String namespace = this.application.settings().namespace();
 		this.application.roles()
 			.get()
-			.forEach((role) -> this.locks.name(key(new Name(namespace, "leader:" + role)), Kind.LEADER, null));
-		this.locks.name(key(new Name(namespace, "advisory-lock:ledger-housekeeping")), Kind.LIBRARY, null);
+			.forEach((role) -> this.locks.name(key(new JobName(namespace, PostgresLeaderElection.KEY_PREFIX + role)),
+					Kind.LEADER, null));
+		this.locks.name(key(new JobName(namespace, PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY)), Kind.LIBRARY, null);
 		this.locks.nameByHolders(namespace, this.application.settings().keyFactory());
 	}
 
-	private JobDescriptor describe(Name name, @Nullable SingleRunnerMethod method, @Nullable JobHistory history,
+	private JobDescriptor describe(JobName name, @Nullable SingleRunnerMethod method, @Nullable JobHistory history,
 			boolean sharedKey) {
 		AdvisoryLockKey key = (method != null) ? method.fixedKey() : key(name);
 		List<HolderDescriptor> holders = (key != null) ? this.locks.holders(key) : List.of();
@@ -171,7 +175,7 @@ final class JobTable {
 		return actions;
 	}
 
-	private AdvisoryLockKey key(Name name) {
+	private AdvisoryLockKey key(JobName name) {
 		return this.application.settings().keyFactory().createKey(name.namespace(), name.key());
 	}
 
@@ -196,21 +200,14 @@ final class JobTable {
 		return method.method().getDeclaringClass().getName() + "." + method.method().getName();
 	}
 
-	/**
-	 * Namespace and key as methods and ledger have them.
-	 */
-	private record Name(String namespace, String key) {
+	private static JobName name(SingleRunnerMethod method) {
+		AdvisoryLockKey key = method.fixedKey();
+		return (key != null) ? new JobName(key.namespace(), key.name())
+				: new JobName(method.namespace(), method.operation().keyTemplate());
+	}
 
-		private static Name of(SingleRunnerMethod method) {
-			AdvisoryLockKey key = method.fixedKey();
-			return (key != null) ? new Name(key.namespace(), key.name())
-					: new Name(method.namespace(), method.operation().keyTemplate());
-		}
-
-		private static Name of(JobHistory history) {
-			return new Name(history.job().namespace(), history.job().key());
-		}
-
+	private static JobName name(JobHistory history) {
+		return new JobName(history.job().namespace(), history.job().key());
 	}
 
 }

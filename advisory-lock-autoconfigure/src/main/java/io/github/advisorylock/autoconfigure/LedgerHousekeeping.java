@@ -42,8 +42,6 @@ final class LedgerHousekeeping implements SmartLifecycle {
 
 	private static final long PERIOD = TimeUnit.MINUTES.toSeconds(10);
 
-	private static final String KEY = "advisory-lock:ledger-housekeeping";
-
 	private final PostgresAdvisoryLockLedger ledger;
 
 	private final AdvisoryLockOperations operations;
@@ -59,7 +57,7 @@ final class LedgerHousekeeping implements SmartLifecycle {
 	LedgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations, LockScope scope) {
 		this.ledger = ledger;
 		this.operations = operations;
-		this.lock = LockRequest.of(KEY).scope(scope);
+		this.lock = LockRequest.of(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY).scope(scope);
 	}
 
 	@Override

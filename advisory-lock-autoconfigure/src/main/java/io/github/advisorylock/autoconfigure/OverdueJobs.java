@@ -28,6 +28,7 @@ import java.util.stream.Collectors;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.JobName;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.log.LockLog;
@@ -89,12 +90,12 @@ final class OverdueJobs implements SmartLifecycle {
 		if (!this.ledger.isOpen()) {
 			return;
 		}
-		Map<List<String>, LedgerJob> jobs = this.ledger.jobs()
+		Map<JobName, LedgerJob> jobs = this.ledger.jobs()
 			.stream()
-			.collect(Collectors.toMap((job) -> List.of(job.namespace(), job.key()), Function.identity()));
+			.collect(Collectors.toMap((job) -> new JobName(job.namespace(), job.key()), Function.identity()));
 		for (SingleRunnerMethod method : scheduled()) {
 			AdvisoryLockKey key = method.fixedKey();
-			LedgerJob job = (key != null) ? jobs.get(List.of(key.namespace(), key.name())) : null;
+			LedgerJob job = (key != null) ? jobs.get(new JobName(key.namespace(), key.name())) : null;
 			if (key != null && job != null) {
 				look(method, key, job, now);
 			}

@@ -52,6 +52,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	private static final Log logger = LogFactory.getLog(PostgresAdvisoryLockLedger.class);
 
+	/**
+	 * The key of the lock under which one instance at a time forgets what is old.
+	 */
+	public static final String HOUSEKEEPING_KEY = "advisory-lock:ledger-housekeeping";
+
 	private static final int BATCH = 500;
 
 	private static final int LONGEST_WHO = 255;
@@ -211,8 +216,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	@Override
 	public Optional<LedgerJob> job(String key) {
-		open();
-		JobName name = this.names.find(key);
+		JobName name = find(key);
 		return job(name.namespace(), name.key());
 	}
 
@@ -231,8 +235,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	@Override
 	public List<LedgerRun> runs(String key, int limit) {
-		open();
-		JobName name = this.names.find(key);
+		JobName name = find(key);
 		return this.jdbc.query(this.statements.runs(), (row, number) -> LedgerRows.run(row), name.namespace(),
 				name.key(), limit);
 	}
@@ -240,49 +243,41 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	@Override
 	public void pause(String key, String by) {
 		checkWho(by);
-		open();
-		JobName name = this.names.find(key);
-		pause(name.namespace(), name.key(), by);
+		pause(find(key), by);
 	}
 
 	/**
-	 * As {@link #pause(String, String)}, for a key of exactly this namespace.
-	 * @param namespace the namespace of the key, empty for none
-	 * @param key the name of the key
+	 * As {@link #pause(String, String)}, for exactly this job.
+	 * @param job the job
 	 * @param by who wants this
 	 */
-	public void pause(String namespace, String key, String by) {
+	public void pause(JobName job, String by) {
 		checkWho(by);
 		open();
-		JobName name = new JobName(namespace, key);
-		int paused = update(this.statements.pause(), by, namespace, key, namespace, key);
-		Assert.isTrue(paused == 1, () -> "Failed to pause '" + name + "': the ledger has no job of that key");
-		logger.info("'" + name + "' was paused by " + by);
-		publish(new JobPausedEvent(namespace, key, by));
+		int paused = update(this.statements.pause(), by, job.namespace(), job.key(), job.namespace(), job.key());
+		Assert.isTrue(paused == 1, () -> "Failed to pause '" + job + "': the ledger has no job of that key");
+		logger.info("'" + job + "' was paused by " + by);
+		publish(new JobPausedEvent(job.namespace(), job.key(), by));
 	}
 
 	@Override
 	public void resume(String key, String by) {
 		checkWho(by);
-		open();
-		JobName name = this.names.find(key);
-		resume(name.namespace(), name.key(), by);
+		resume(find(key), by);
 	}
 
 	/**
-	 * As {@link #resume(String, String)}, for a key of exactly this namespace.
-	 * @param namespace the namespace of the key, empty for none
-	 * @param key the name of the key
+	 * As {@link #resume(String, String)}, for exactly this job.
+	 * @param job the job
 	 * @param by who wants this
 	 */
-	public void resume(String namespace, String key, String by) {
+	public void resume(JobName job, String by) {
 		checkWho(by);
 		open();
-		JobName name = new JobName(namespace, key);
-		int resumed = update(this.statements.resume(), namespace, key);
-		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + name + "': the ledger has no job of that key");
-		logger.info("'" + name + "' was resumed by " + by);
-		publish(new JobResumedEvent(namespace, key, by));
+		int resumed = update(this.statements.resume(), job.namespace(), job.key());
+		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + job + "': the ledger has no job of that key");
+		logger.info("'" + job + "' was resumed by " + by);
+		publish(new JobResumedEvent(job.namespace(), job.key(), by));
 	}
 
 	@Override
@@ -292,16 +287,19 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	}
 
 	/**
-	 * As {@link #runNow(String, String)}, for a key of exactly this namespace.
-	 * @param namespace the namespace of the key, empty for none
-	 * @param key the name of the key
+	 * As {@link #runNow(String, String)}, for exactly this job.
+	 * @param job the job
 	 * @param by who wants this
 	 * @return how that ended
 	 */
-	public LockOutcome runNow(String namespace, String key, String by) {
+	public LockOutcome runNow(JobName job, String by) {
 		checkWho(by);
-		JobName name = new JobName(namespace, key);
-		return runNow(this.names.methodOf(name), name.toString(), by);
+		return runNow(this.names.methodOf(job), job.toString(), by);
+	}
+
+	private JobName find(String key) {
+		open();
+		return this.names.find(key);
 	}
 
 	private static LockOutcome runNow(@Nullable LedgerMethod method, String key, String by) {

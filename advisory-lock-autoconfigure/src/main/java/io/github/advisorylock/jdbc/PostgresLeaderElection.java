@@ -53,7 +53,10 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 
 	private static final Log logger = LogFactory.getLog(PostgresLeaderElection.class);
 
-	private static final String KEY_PREFIX = "leader:";
+	/**
+	 * What the key of a role begins with.
+	 */
+	public static final String KEY_PREFIX = "leader:";
 
 	private static final long TICK_MILLIS = 25;
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.jdbc.JobName;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.util.UriComponentsBuilder;
@@ -83,7 +84,7 @@ record PageQuery(@Nullable String key, String text, String state, int hours, int
 	}
 
 	static String name(String namespace, String key) {
-		return namespace.isEmpty() ? key : namespace + "/" + key;
+		return new JobName(namespace, key).toString();
 	}
 
 	private boolean contains(@Nullable String value) {
