@@ -19,10 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.util.List;
 
-import javax.sql.DataSource;
-
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
@@ -35,7 +32,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -61,15 +57,8 @@ class LedgerOpeningTests extends AbstractLedgerTests {
 	}
 
 	@Override
-	PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager,
-			DataSource connectionSource) {
-		LockSession session = new LockSession(connectionSource, NAMESPACE, sessionSettings(), this.events::add);
-		this.sessions.add(session);
-		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(dataSource, settings(), NAMESPACE, "host:1",
-				() -> List.of(new LedgerMethod(NAMESPACE, "job", null), new LedgerMethod(NAMESPACE, "other", null)));
-		this.ledger = ledger;
-		return new PostgresAdvisoryLockTemplate(dataSource, transactionManager, session, NAMESPACE,
-				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, () -> ledger);
+	List<LedgerMethod> ledgerMethods() {
+		return List.of(new LedgerMethod(NAMESPACE, "job", null), new LedgerMethod(NAMESPACE, "other", null));
 	}
 
 	@Override

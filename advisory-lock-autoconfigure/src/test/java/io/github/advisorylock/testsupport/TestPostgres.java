@@ -98,7 +98,15 @@ public final class TestPostgres {
 	 * Run a statement from outside.
 	 */
 	public static void execute(String sql) {
-		try (Connection connection = open(); Statement statement = connection.createStatement()) {
+		execute(url(), sql);
+	}
+
+	/**
+	 * Run a statement on any database.
+	 */
+	public static void execute(String url, String sql) {
+		try (Connection connection = DriverManager.getConnection(url);
+				Statement statement = connection.createStatement()) {
 			statement.execute(sql);
 		}
 		catch (SQLException ex) {
@@ -110,7 +118,14 @@ public final class TestPostgres {
 	 * Return the first column of a query from outside, as text.
 	 */
 	public static List<String> query(String sql) {
-		try (Connection connection = open();
+		return query(url(), sql);
+	}
+
+	/**
+	 * Return the first column of a query on any database, as text.
+	 */
+	public static List<String> query(String url, String sql) {
+		try (Connection connection = DriverManager.getConnection(url);
 				Statement statement = connection.createStatement();
 				ResultSet rows = statement.executeQuery(sql)) {
 			List<String> result = new ArrayList<>();

@@ -17,11 +17,6 @@
 package io.github.advisorylock.sample.browser;
 
 import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -78,31 +73,14 @@ final class Fleet implements AutoCloseable {
 	}
 
 	void execute(String sql) {
-		try (Connection connection = DriverManager.getConnection(this.url);
-				Statement statement = connection.createStatement()) {
-			statement.execute(sql);
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
+		TestPostgres.execute(this.url, sql);
 	}
 
 	/**
 	 * Return the first column of a query.
 	 */
 	List<String> query(String sql) {
-		try (Connection connection = DriverManager.getConnection(this.url);
-				Statement statement = connection.createStatement();
-				ResultSet rows = statement.executeQuery(sql)) {
-			List<String> result = new ArrayList<>();
-			while (rows.next()) {
-				result.add(rows.getString(1));
-			}
-			return result;
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
+		return TestPostgres.query(this.url, sql);
 	}
 
 	/**
