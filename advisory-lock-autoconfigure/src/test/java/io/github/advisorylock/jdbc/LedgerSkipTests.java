@@ -37,6 +37,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestServer;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -126,7 +127,9 @@ class LedgerSkipTests {
 		assertThat(this.ledger.runs("job", 100)).hasSize(40);
 		assertThat(this.server.query("SELECT count(*) FROM advisory_lock_completion")).isEqualTo("40");
 		this.server.execute("DO $$ BEGIN RAISE LOG 'calls are over'; END $$");
-		assertThat(log()).anyMatch((line) -> line.contains("calls are over"))
+		// The server writes its log in a process of its own, in order but some time later
+		Awaitility.await().untilAsserted(() -> assertThat(log()).anyMatch((line) -> line.contains("calls are over")));
+		assertThat(log())
 			.noneMatch((line) -> line.contains("ERROR:") || line.contains("FATAL:") || line.contains("WARNING:"));
 	}
 
