@@ -90,7 +90,10 @@ final class SessionDataSource {
 		InvalidConfigurationPropertyValueException invalid = new InvalidConfigurationPropertyValueException(
 				"advisory-lock.session.url", url,
 				"No JDBC driver understands it; a URL of PostgreSQL is 'jdbc:postgresql://host:port/database'.");
-		invalid.initCause(cause);
+		if (cause != null) {
+			// Spring Boot 4.0 takes no cause, and a cause can't be given later
+			invalid.addSuppressed(cause);
+		}
 		return invalid;
 	}
 
