@@ -96,8 +96,7 @@ final class LeaderCandidate implements AutoCloseable {
 	 * Have the server end the session of this candidate.
 	 */
 	void terminate() {
-		TestPostgres.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:"
-				+ this.application + "@%'");
+		TestPostgres.terminate("al:" + this.application + "@%");
 	}
 
 	/**

@@ -25,9 +25,7 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -88,9 +86,7 @@ class LedgerFencingTests extends AbstractLedgerTests {
 			.isThrownBy(() -> this.template.execute(request, (overtaken) -> {
 				assertThat(update(overtaken, 1)).isOne();
 				assertThat(update(overtaken, 2)).isOne();
-				TestPostgres.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-						+ "WHERE application_name LIKE 'al:tests@%'");
-				Awaitility.await().until(() -> ForeignSession.isFree(KEY));
+				TestPostgres.terminate("al:tests@%");
 				assertThat(other.execute(request, (holder) -> update(holder, 3)).value()).isOne();
 				assertThat(update(overtaken, 4)).isZero();
 				return 0;

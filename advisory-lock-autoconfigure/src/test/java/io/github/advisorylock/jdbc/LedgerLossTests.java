@@ -18,7 +18,6 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.List;
 
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
@@ -58,7 +57,7 @@ class LedgerLossTests extends AbstractLedgerTests {
 	void keyOfRunWhoseLockWasLostUnnoticedIsNotCompleted() {
 		LockRequest request = LockRequest.of("job").scope(LockScope.SESSION).oncePerKey();
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> this.template.execute(request, (lock) -> terminateSession()));
+			.isThrownBy(() -> this.template.execute(request, (lock) -> TestPostgres.terminate("al:tests@%")));
 		assertThat(TestPostgres.query("SELECT key FROM ledger_tests_completion")).isEmpty();
 		assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
 	}
@@ -95,7 +94,7 @@ class LedgerLossTests extends AbstractLedgerTests {
 	@Test
 	void jobsOwnFailureIsRecordedWhenItsLockWasLostUnnoticed() {
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-			terminateSession();
+			TestPostgres.terminate("al:tests@%");
 			throw new IllegalStateException("expected");
 		}));
 		assertThat(errors()).containsExactly("java.lang.IllegalStateException: expected");
@@ -117,7 +116,7 @@ class LedgerLossTests extends AbstractLedgerTests {
 
 	private void assertThatLockIsLost() {
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> terminateSession()))
+			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> TestPostgres.terminate("al:tests@%")))
 			.withMessageContaining("'tests/job'")
 			.withCauseInstanceOf(SQLException.class)
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
@@ -129,11 +128,6 @@ class LedgerLossTests extends AbstractLedgerTests {
 		assertThat(execute(REQUEST)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(outcomes()).containsExactly("FAILED", "EXECUTED");
 		assertThat(execute(REQUEST)).isEqualTo(LockOutcome.ALREADY_RAN);
-	}
-
-	private static List<String> terminateSession() {
-		return TestPostgres
-			.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:tests@%'");
 	}
 
 }

@@ -57,7 +57,7 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 	void runWhoseLockWasLostHasFailedAndLeavesItsTick() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.template.execute(request(LockScope.SESSION).oncePerTick(TICK), (lock) -> {
-				terminateSession();
+				TestPostgres.terminate("al:tests@%");
 				Awaitility.await().until(() -> !lock.isHeld());
 				return 1;
 			}));
@@ -71,8 +71,7 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 		PostgresAdvisoryLockTemplate other = createTemplate(this.pool, this.transactionManager);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.template.execute(request(LockScope.SESSION).oncePerTick(TICK), (lock) -> {
-				terminateSession();
-				Awaitility.await().until(() -> ForeignSession.isFree(KEY));
+				TestPostgres.terminate("al:tests@%");
 				return other.execute(request(LockScope.SESSION).oncePerTick(TICK), (overtaking) -> 2).orElseThrow();
 			}));
 		assertThat(outcomes()).containsExactly("ABANDONED", "EXECUTED");
@@ -137,11 +136,6 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 		TestPostgres.execute("INSERT INTO ledger_tests_run (namespace, key, tick, scope, instance, fencing_token, "
 				+ "started_at) VALUES ('tests', 'job', '" + TICK + "', 'SESSION', 'gone:1', "
 				+ "nextval('ledger_tests_fencing_token'), now())");
-	}
-
-	private void terminateSession() {
-		TestPostgres
-			.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:tests@%'");
 	}
 
 }

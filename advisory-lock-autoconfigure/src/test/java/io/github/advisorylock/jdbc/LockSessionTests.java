@@ -58,9 +58,6 @@ class LockSessionTests extends AbstractLockTests {
 
 	private static final Duration HEARTBEAT = Duration.ofMillis(40);
 
-	private static final String TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-			+ "WHERE application_name LIKE 'al:tests@%'";
-
 	@Test
 	void jobIsToldOfEachOfHundredLossesAndTheNextAcquireWorks() throws Exception {
 		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
@@ -68,7 +65,7 @@ class LockSessionTests extends AbstractLockTests {
 			CountDownLatch running = new CountDownLatch(1);
 			Future<LockContext> job = this.threads.submit(() -> runUntilInterrupted(running));
 			assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
-			assertThat(TestPostgres.query(TERMINATE)).hasSize(1);
+			assertThat(TestPostgres.terminate("al:tests@%")).isOne();
 			assertThat(job.get(5, TimeUnit.SECONDS).isHeld()).isFalse();
 			assertThat(TestPostgres.locks()).isEmpty();
 		}
@@ -85,7 +82,7 @@ class LockSessionTests extends AbstractLockTests {
 			throw new IllegalStateException("expected");
 		});
 		held.onLost(() -> this.events.add("second, by " + Thread.currentThread().getName()));
-		TestPostgres.query(TERMINATE);
+		TestPostgres.terminate("al:tests@%");
 		Awaitility.await().until(() -> this.events.size() == 3);
 		assertThat(this.events).containsExactly("first, held: false", "second, by advisory-lock-events",
 				new LockLostEvent(KEY));
@@ -96,7 +93,7 @@ class LockSessionTests extends AbstractLockTests {
 	void reportLeavesTheJobRunningAndItsResultIsAnError() throws Exception {
 		useSession(TestPostgres.url(), WhenLost.REPORT, Duration.ofSeconds(2));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-			TestPostgres.query(TERMINATE);
+			TestPostgres.terminate("al:tests@%");
 			Awaitility.await().until(() -> !this.events.isEmpty());
 			return assertThat(lock.isHeld()).isFalse();
 		}));
@@ -110,15 +107,15 @@ class LockSessionTests extends AbstractLockTests {
 			proxy.stall();
 			Awaitility.await().atMost(Duration.ofSeconds(2)).until(() -> !held.isHeld());
 		}
-		TestPostgres.query(TERMINATE);
-		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+		TestPostgres.terminate("al:tests@%");
+		assertThat(TestPostgres.locks()).isEmpty();
 	}
 
 	@Test
 	void connectionThatDiedIdleIsReplacedWithoutAnError() {
 		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
 		this.template.tryAcquire(REQUEST).orElseThrow().close();
-		TestPostgres.query(TERMINATE);
+		TestPostgres.terminate("al:tests@%");
 		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
 	}
 

@@ -122,15 +122,21 @@ class PostgresLeaderElectionTests {
 			awaitLeader(frozen);
 			long term = frozen.election().term(LeaderCandidate.ROLE).orElseThrow();
 			LeaderCandidate other = join(new LeaderCandidate());
-			long began = System.nanoTime();
 			proxy.stall();
+			long stalled = System.nanoTime();
 			// what the server does when it notices
 			frozen.terminate();
+			long believed = stalled;
+			long asked = stalled;
+			boolean otherLed = other.isLeader();
 			while (frozen.isLeader()) {
-				assertThat(other.isLeader()).isFalse();
+				assertThat(otherLed).isFalse();
+				believed = asked;
 				LockSupport.parkNanos(100_000);
+				asked = System.nanoTime();
+				otherLed = other.isLeader();
 			}
-			assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(TRUST.plusMillis(50));
+			assertThat(Duration.ofNanos(believed - stalled)).isPositive().isLessThan(TRUST);
 			awaitLeader(other);
 			assertThat(frozen.isLeader()).isFalse();
 			Awaitility.await().until(() -> frozen.events().size() == 2);
@@ -213,7 +219,8 @@ class PostgresLeaderElectionTests {
 	private void awaitOneLeaderOtherThan(long term) {
 		Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(() -> {
 			List<LeaderCandidate> leaders = this.candidates.stream().filter(LeaderCandidate::isLeader).toList();
-			assertThat(leaders).hasSizeLessThan(2);
+			// Two have believed at once if one did before and after the other did
+			assertThat(leaders.size() > 1 && leaders.get(0).isLeader()).isFalse();
 			return leaders.stream()
 				.anyMatch((leader) -> leader.election().term(LeaderCandidate.ROLE).orElse(term) > term);
 		});

@@ -120,7 +120,7 @@ class SessionScopeTests extends AbstractLockTests {
 		LockContext[] context = new LockContext[1];
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 			context[0] = lock;
-			terminateSession();
+			TestPostgres.terminate("al:tests@%");
 			return 1;
 		})).withMessageContaining("'tests/job'").withCauseInstanceOf(SQLException.class);
 		assertThat(context[0].isHeld()).isFalse();
@@ -132,7 +132,7 @@ class SessionScopeTests extends AbstractLockTests {
 	void jobsOwnFailureWinsOverLostSession() {
 		IllegalStateException failure = new IllegalStateException("job");
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-			terminateSession();
+			TestPostgres.terminate("al:tests@%");
 			throw failure;
 		})).isSameAs(failure);
 		assertThat(failure.getSuppressed()).hasSize(1).hasOnlyElementsOfType(LockLostException.class);
@@ -145,7 +145,7 @@ class SessionScopeTests extends AbstractLockTests {
 		HeldLock second = this.template.tryAcquire(LockRequest.of("other")).orElseThrow();
 		first.onLost(lost::incrementAndGet);
 		second.onLost(lost::incrementAndGet);
-		terminateSession();
+		TestPostgres.terminate("al:tests@%");
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(first::close);
 		Awaitility.await().untilAsserted(() -> assertThat(lost).hasValue(2));
 		assertThat(second.isHeld()).isFalse();
@@ -174,7 +174,7 @@ class SessionScopeTests extends AbstractLockTests {
 			return 1;
 		}));
 		assertThat(bystander.isHeld()).isFalse();
-		assertThat(TestPostgres.locks()).isEmpty();
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 		assertThat(robbed.execute(REQUEST, (lock) -> 1).value()).isOne();
 	}
 
@@ -209,18 +209,13 @@ class SessionScopeTests extends AbstractLockTests {
 		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
 		this.sessions.get(0).close();
 		assertThat(held.isHeld()).isFalse();
-		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		Awaitility.await().until(() -> ForeignSession.isFree(KEY));
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.template.tryAcquire(REQUEST))
 			.withMessageContaining("shutting down");
 	}
 
 	private static List<String> sessions() {
 		return TestPostgres.query("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'al:tests@%'");
-	}
-
-	private static void terminateSession() {
-		TestPostgres.query(
-				"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name " + "LIKE 'al:tests@%'");
 	}
 
 	/**

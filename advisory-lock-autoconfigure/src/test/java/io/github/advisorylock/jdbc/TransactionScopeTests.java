@@ -277,8 +277,7 @@ class TransactionScopeTests extends AbstractLockTests {
 	void lostConnectionIsAnErrorOfTheRunAndLeavesNoNoteBehind() {
 		assertThatExceptionOfType(TransactionException.class)
 			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-				TestPostgres.query(
-						"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:job@%'");
+				TestPostgres.terminate("al:job@%");
 				return 1;
 			}));
 		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
@@ -289,8 +288,7 @@ class TransactionScopeTests extends AbstractLockTests {
 	void jobsOwnFailureWinsOverFailedRollback() {
 		IllegalStateException failure = new IllegalStateException("job");
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-			TestPostgres
-				.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:job@%'");
+			TestPostgres.terminate("al:job@%");
 			throw failure;
 		})).isSameAs(failure);
 		assertThat(failure.getSuppressed()).hasSize(1);

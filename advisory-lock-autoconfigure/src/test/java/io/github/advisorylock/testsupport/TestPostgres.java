@@ -27,6 +27,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
@@ -34,6 +35,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.postgresql.PostgreSQLContainer;
+
+import org.springframework.util.Assert;
 
 /**
  * The PostgreSQL that tests run on, one for each JVM: a container where a Docker engine
@@ -137,6 +140,25 @@ public final class TestPostgres {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * Have the server end the connections whose application name is like this, and wait
+	 * until they are gone with their locks: a client is told before that.
+	 * @return how many there were
+	 */
+	public static int terminate(String applicationName) {
+		List<String> pids = query(
+				"SELECT pid FROM pg_stat_activity WHERE application_name LIKE '" + applicationName + "'");
+		for (String pid : pids) {
+			execute("SELECT pg_terminate_backend(" + pid + ")");
+			long start = System.nanoTime();
+			while (!query("SELECT 1 FROM pg_stat_activity WHERE pid = " + pid).isEmpty()) {
+				Assert.state(System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10),
+						() -> "Process " + pid + " of the server does not end");
+			}
+		}
+		return pids.size();
 	}
 
 	/**
