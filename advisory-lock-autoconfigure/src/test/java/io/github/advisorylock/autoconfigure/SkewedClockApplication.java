@@ -96,13 +96,22 @@ public class SkewedClockApplication {
 	}
 
 	/**
-	 * How far this clock is ahead of the database's. Not private, for the proxy.
+	 * How far this clock is ahead of the database's, by the answer that took the shortest
+	 * time. Not private, for the proxy.
 	 */
 	Duration skew() {
-		Instant before = Instant.now();
-		OffsetDateTime there = this.jdbc.queryForObject("SELECT clock_timestamp()", OffsetDateTime.class);
-		Duration flight = Duration.between(before, Instant.now());
-		return Duration.between(Objects.requireNonNull(there).toInstant(), before.plus(flight.dividedBy(2)));
+		Duration skew = Duration.ZERO;
+		Duration shortest = Duration.ofDays(1);
+		for (int i = 0; i < 10; i++) {
+			Instant before = Instant.now();
+			OffsetDateTime there = this.jdbc.queryForObject("SELECT clock_timestamp()", OffsetDateTime.class);
+			Duration flight = Duration.between(before, Instant.now());
+			if (flight.compareTo(shortest) < 0) {
+				shortest = flight;
+				skew = Duration.between(Objects.requireNonNull(there).toInstant(), before.plus(flight.dividedBy(2)));
+			}
+		}
+		return skew;
 	}
 
 	public static void main(String[] args) throws IOException {
@@ -112,7 +121,6 @@ public class SkewedClockApplication {
 					"advisory-lock.ledger.table-prefix=" + LEDGER, "advisory-lock.ledger.keep-runs.count=1000000")
 			.run(args)) {
 			SkewedClockApplication application = context.getBean(SkewedClockApplication.class);
-			application.skew();
 			System.out.println("Ahead by " + application.skew().toMillis() + " ms");
 			while (System.in.read() >= 0) {
 				// says nothing to listen to
