@@ -21,18 +21,15 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
-import io.github.advisorylock.AdvisoryLockLedger;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.doctor.LockDemand;
 import io.github.advisorylock.doctor.LockUser;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
-import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -40,7 +37,6 @@ import io.github.advisorylock.jdbc.PostgresDoctor;
 import io.github.advisorylock.jdbc.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -58,11 +54,11 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
-import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
@@ -77,6 +73,7 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties({ AdvisoryLockProperties.class, DoctorProperties.class })
+@Import(LedgerConfiguration.class)
 public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
@@ -205,62 +202,6 @@ public final class AdvisoryLockAutoConfiguration {
 					properties.getMaxHeldLocks());
 			return new LockDoctor(database, new PoolCapacity(poolSize, schedulers.stream(), simpleSchedulers.stream()),
 					users.stream(), doctorProperties);
-		}
-
-	}
-
-	/**
-	 * The tables that remember runs.
-	 */
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	@ConditionalOnBooleanProperty(name = "advisory-lock.ledger.enabled", matchIfMissing = true)
-	@ConditionalOnBean(DataSource.class)
-	static class LedgerConfiguration {
-
-		@Bean
-		LedgerMethods ledgerMethods(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory) {
-			return new LedgerMethods(postProcessor, beanFactory);
-		}
-
-		@Bean
-		@ConditionalOnMissingBean(AdvisoryLockLedger.class)
-		@DependsOnDatabaseInitialization
-		PostgresAdvisoryLockLedger advisoryLockLedger(AdvisoryLockProperties properties, SingleRunnerSettings settings,
-				LockTransactionManager transactionManager, LedgerMethods methods,
-				ApplicationEventPublisher eventPublisher) {
-			return new PostgresAdvisoryLockLedger(transactionManager.getDataSource(),
-					properties.getLedger().toSettings(), settings.namespace(), InstanceName.get(),
-					methods::withFixedKey, eventPublisher::publishEvent);
-		}
-
-		@Bean
-		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
-		LedgerStarter ledgerStarter(PostgresAdvisoryLockLedger ledger, LedgerMethods methods,
-				AdvisoryLockProperties properties) {
-			return new LedgerStarter(ledger, methods, properties.getLedger());
-		}
-
-		@Bean
-		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
-		LedgerHousekeeping ledgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations,
-				LockTransactionManager transactionManager) {
-			LockScope scope = (transactionManager.get() != null) ? LockScope.TRANSACTION : LockScope.SESSION;
-			return new LedgerHousekeeping(ledger, operations, scope);
-		}
-
-		@Bean
-		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
-		MissedTicks missedTicks(PostgresAdvisoryLockLedger ledger, LedgerMethods methods) {
-			return new MissedTicks(ledger, methods);
-		}
-
-		@Bean
-		@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
-		@Nullable OverdueJobs overdueJobs(PostgresAdvisoryLockLedger ledger, LedgerMethods methods,
-				ObjectProvider<PostgresAdvisoryLockTemplate> templates) {
-			PostgresAdvisoryLockTemplate template = templates.getIfAvailable();
-			return (template != null) ? new OverdueJobs(ledger, methods, template) : null;
 		}
 
 	}
