@@ -33,6 +33,11 @@ import java.util.OptionalLong;
 public interface LeaderElection {
 
 	/**
+	 * What the key of a role begins with, before its name.
+	 */
+	String KEY_PREFIX = "leader:";
+
+	/**
 	 * Return whether this instance leads a role. Who asks for a role takes part in its
 	 * elections from then on, and does not lead it yet.
 	 * @param role the name of the role: 1 to 64 letters, digits, dots, underscores or

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LedgerRun;
 import io.github.advisorylock.RunOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
@@ -37,7 +38,6 @@ import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.JobHistory;
 import io.github.advisorylock.jdbc.JobName;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
-import io.github.advisorylock.jdbc.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,7 +98,7 @@ final class JobTable {
 		String namespace = this.application.settings().namespace();
 		this.application.roles()
 			.get()
-			.forEach((role) -> this.locks.name(key(new JobName(namespace, PostgresLeaderElection.KEY_PREFIX + role)),
+			.forEach((role) -> this.locks.name(key(new JobName(namespace, LeaderElection.KEY_PREFIX + role)),
 					Kind.LEADER, null));
 		this.locks.name(key(new JobName(namespace, PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY)), Kind.LIBRARY, null);
 		this.locks.nameByHolders(namespace, this.application.settings().keyFactory());

@@ -20,6 +20,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.SingleRunnerKey;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
@@ -36,8 +37,6 @@ import org.springframework.util.StringValueResolver;
  * Turns the attributes of an annotation into an operation.
  */
 final class SingleRunnerOperationParser {
-
-	private static final String LEADER_PREFIX = "leader:";
 
 	private final SingleRunnerSettings settings;
 
@@ -89,8 +88,9 @@ final class SingleRunnerOperationParser {
 		if (!StringUtils.hasText(text)) {
 			throw new InvalidAttributeException("key", "is empty", "Set it to a name that identifies the job.", null);
 		}
-		if (text.startsWith(LEADER_PREFIX)) {
-			throw new InvalidAttributeException("key", "starts with '" + LEADER_PREFIX + "': '" + text + "'",
+		if (text.startsWith(LeaderElection.KEY_PREFIX)) {
+			throw new InvalidAttributeException("key",
+					"starts with '" + LeaderElection.KEY_PREFIX + "': '" + text + "'",
 					"Choose another name, that start is kept for the locks of leaders.", null);
 		}
 		try {

@@ -42,8 +42,8 @@ import org.springframework.util.Assert;
 
 /**
  * Elects leaders by the session locks of PostgreSQL. The key of a role is made of
- * {@code "leader:"} and its name, in the namespace of the application. No annotated
- * method may have a key that starts like that, and no request should.
+ * {@value LeaderElection#KEY_PREFIX} and its name, in the namespace of the application.
+ * No annotated method may have a key that starts like that, and no request should.
  * <p>
  * Stops after the schedulers have stopped, and then hands over at once.
  *
@@ -52,11 +52,6 @@ import org.springframework.util.Assert;
 public final class PostgresLeaderElection implements LeaderElection, SmartLifecycle {
 
 	private static final Log logger = LogFactory.getLog(PostgresLeaderElection.class);
-
-	/**
-	 * What the key of a role begins with.
-	 */
-	public static final String KEY_PREFIX = "leader:";
 
 	private static final long TICK_MILLIS = 25;
 
