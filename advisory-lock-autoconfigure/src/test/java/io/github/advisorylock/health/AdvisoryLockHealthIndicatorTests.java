@@ -71,8 +71,7 @@ class AdvisoryLockHealthIndicatorTests {
 		this.runner.run((context) -> {
 			HeldLock held = operations(context).tryAcquire(LockRequest.of("healthy")).orElseThrow();
 			assertThat(health(context).getDetails()).containsEntry("session", "connected");
-			TestPostgres
-				.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted");
+			TestPostgres.terminate("test");
 			Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !held.isHeld());
 			Awaitility.await()
 				.atMost(10, TimeUnit.SECONDS)

@@ -70,6 +70,24 @@ final class LeaderCandidate implements AutoCloseable {
 		this.election.start();
 	}
 
+	/**
+	 * Return the candidate that leads, the last one if more than one does. Two have
+	 * believed at once if one did before and after the other did.
+	 * @param whenTwo is run for each that believes at the same time as the one before
+	 */
+	static LeaderCandidate findLeader(List<LeaderCandidate> candidates, Runnable whenTwo) {
+		LeaderCandidate found = null;
+		for (LeaderCandidate candidate : candidates) {
+			if (candidate.isLeader()) {
+				if (found != null && found.isLeader()) {
+					whenTwo.run();
+				}
+				found = candidate;
+			}
+		}
+		return found;
+	}
+
 	boolean isLeader() {
 		return this.election.isLeader(ROLE);
 	}
@@ -96,7 +114,7 @@ final class LeaderCandidate implements AutoCloseable {
 	 * Have the server end the session of this candidate.
 	 */
 	void terminate() {
-		TestPostgres.terminate("al:" + this.application + "@%");
+		TestPostgres.terminate(this.application);
 	}
 
 	/**

@@ -86,7 +86,7 @@ class LedgerFencingTests extends AbstractLedgerTests {
 			.isThrownBy(() -> this.template.execute(request, (overtaken) -> {
 				assertThat(update(overtaken, 1)).isOne();
 				assertThat(update(overtaken, 2)).isOne();
-				TestPostgres.terminate("al:tests@%");
+				TestPostgres.terminate("tests");
 				assertThat(other.execute(request, (holder) -> update(holder, 3)).value()).isOne();
 				assertThat(update(overtaken, 4)).isZero();
 				return 0;

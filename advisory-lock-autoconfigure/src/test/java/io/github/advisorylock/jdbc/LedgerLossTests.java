@@ -57,7 +57,7 @@ class LedgerLossTests extends AbstractLedgerTests {
 	void keyOfRunWhoseLockWasLostUnnoticedIsNotCompleted() {
 		LockRequest request = LockRequest.of("job").scope(LockScope.SESSION).oncePerKey();
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> this.template.execute(request, (lock) -> TestPostgres.terminate("al:tests@%")));
+			.isThrownBy(() -> this.template.execute(request, (lock) -> TestPostgres.terminate("tests")));
 		assertThat(TestPostgres.query("SELECT key FROM ledger_tests_completion")).isEmpty();
 		assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
 	}
@@ -94,7 +94,7 @@ class LedgerLossTests extends AbstractLedgerTests {
 	@Test
 	void jobsOwnFailureIsRecordedWhenItsLockWasLostUnnoticed() {
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-			TestPostgres.terminate("al:tests@%");
+			TestPostgres.terminate("tests");
 			throw new IllegalStateException("expected");
 		}));
 		assertThat(errors()).containsExactly("java.lang.IllegalStateException: expected");
@@ -116,7 +116,7 @@ class LedgerLossTests extends AbstractLedgerTests {
 
 	private void assertThatLockIsLost() {
 		assertThatExceptionOfType(LockLostException.class)
-			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> TestPostgres.terminate("al:tests@%")))
+			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> TestPostgres.terminate("tests")))
 			.withMessageContaining("'tests/job'")
 			.withCauseInstanceOf(SQLException.class)
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());

@@ -57,7 +57,7 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 	void runWhoseLockWasLostHasFailedAndLeavesItsTick() {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.template.execute(request(LockScope.SESSION).oncePerTick(TICK), (lock) -> {
-				TestPostgres.terminate("al:tests@%");
+				TestPostgres.terminate("tests");
 				Awaitility.await().until(() -> !lock.isHeld());
 				return 1;
 			}));
@@ -71,7 +71,7 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 		PostgresAdvisoryLockTemplate other = createTemplate(this.pool, this.transactionManager);
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.template.execute(request(LockScope.SESSION).oncePerTick(TICK), (lock) -> {
-				TestPostgres.terminate("al:tests@%");
+				TestPostgres.terminate("tests");
 				return other.execute(request(LockScope.SESSION).oncePerTick(TICK), (overtaking) -> 2).orElseThrow();
 			}));
 		assertThat(outcomes()).containsExactly("ABANDONED", "EXECUTED");

@@ -65,7 +65,7 @@ class LockSessionTests extends AbstractLockTests {
 			CountDownLatch running = new CountDownLatch(1);
 			Future<LockContext> job = this.threads.submit(() -> runUntilInterrupted(running));
 			assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
-			assertThat(TestPostgres.terminate("al:tests@%")).isOne();
+			assertThat(TestPostgres.terminate("tests")).isOne();
 			assertThat(job.get(5, TimeUnit.SECONDS).isHeld()).isFalse();
 			assertThat(TestPostgres.locks()).isEmpty();
 		}
@@ -82,7 +82,7 @@ class LockSessionTests extends AbstractLockTests {
 			throw new IllegalStateException("expected");
 		});
 		held.onLost(() -> this.events.add("second, by " + Thread.currentThread().getName()));
-		TestPostgres.terminate("al:tests@%");
+		TestPostgres.terminate("tests");
 		Awaitility.await().until(() -> this.events.size() == 3);
 		assertThat(this.events).containsExactly("first, held: false", "second, by advisory-lock-events",
 				new LockLostEvent(KEY));
@@ -93,7 +93,7 @@ class LockSessionTests extends AbstractLockTests {
 	void reportLeavesTheJobRunningAndItsResultIsAnError() throws Exception {
 		useSession(TestPostgres.url(), WhenLost.REPORT, Duration.ofSeconds(2));
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-			TestPostgres.terminate("al:tests@%");
+			TestPostgres.terminate("tests");
 			Awaitility.await().until(() -> !this.events.isEmpty());
 			return assertThat(lock.isHeld()).isFalse();
 		}));
@@ -107,7 +107,7 @@ class LockSessionTests extends AbstractLockTests {
 			proxy.stall();
 			Awaitility.await().atMost(Duration.ofSeconds(2)).until(() -> !held.isHeld());
 		}
-		TestPostgres.terminate("al:tests@%");
+		TestPostgres.terminate("tests");
 		assertThat(TestPostgres.locks()).isEmpty();
 	}
 
@@ -115,7 +115,7 @@ class LockSessionTests extends AbstractLockTests {
 	void connectionThatDiedIdleIsReplacedWithoutAnError() {
 		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
 		this.template.tryAcquire(REQUEST).orElseThrow().close();
-		TestPostgres.terminate("al:tests@%");
+		TestPostgres.terminate("tests");
 		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
 	}
 

@@ -60,7 +60,7 @@ class SessionScopeTests extends AbstractLockTests {
 			held.add(this.template.tryAcquire(LockRequest.of("job-" + i)).orElseThrow());
 		}
 		assertThat(TestPostgres.locks()).hasSize(20);
-		assertThat(sessions()).hasSize(1);
+		assertThat(TestPostgres.connections("tests")).hasSize(1);
 		assertThat(this.pool.getHikariPoolMXBean()).isNull();
 		held.forEach(HeldLock::close);
 		assertThat(TestPostgres.locks()).isEmpty();
@@ -120,7 +120,7 @@ class SessionScopeTests extends AbstractLockTests {
 		LockContext[] context = new LockContext[1];
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 			context[0] = lock;
-			TestPostgres.terminate("al:tests@%");
+			TestPostgres.terminate("tests");
 			return 1;
 		})).withMessageContaining("'tests/job'").withCauseInstanceOf(SQLException.class);
 		assertThat(context[0].isHeld()).isFalse();
@@ -132,7 +132,7 @@ class SessionScopeTests extends AbstractLockTests {
 	void jobsOwnFailureWinsOverLostSession() {
 		IllegalStateException failure = new IllegalStateException("job");
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-			TestPostgres.terminate("al:tests@%");
+			TestPostgres.terminate("tests");
 			throw failure;
 		})).isSameAs(failure);
 		assertThat(failure.getSuppressed()).hasSize(1).hasOnlyElementsOfType(LockLostException.class);
@@ -145,7 +145,7 @@ class SessionScopeTests extends AbstractLockTests {
 		HeldLock second = this.template.tryAcquire(LockRequest.of("other")).orElseThrow();
 		first.onLost(lost::incrementAndGet);
 		second.onLost(lost::incrementAndGet);
-		TestPostgres.terminate("al:tests@%");
+		TestPostgres.terminate("tests");
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(first::close);
 		Awaitility.await().untilAsserted(() -> assertThat(lost).hasValue(2));
 		assertThat(second.isHeld()).isFalse();
@@ -212,10 +212,6 @@ class SessionScopeTests extends AbstractLockTests {
 		Awaitility.await().until(() -> ForeignSession.isFree(KEY));
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.template.tryAcquire(REQUEST))
 			.withMessageContaining("shutting down");
-	}
-
-	private static List<String> sessions() {
-		return TestPostgres.query("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'al:tests@%'");
 	}
 
 	/**

@@ -277,7 +277,7 @@ class TransactionScopeTests extends AbstractLockTests {
 	void lostConnectionIsAnErrorOfTheRunAndLeavesNoNoteBehind() {
 		assertThatExceptionOfType(TransactionException.class)
 			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-				TestPostgres.terminate("al:job@%");
+				TestPostgres.terminate("job");
 				return 1;
 			}));
 		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
@@ -288,7 +288,7 @@ class TransactionScopeTests extends AbstractLockTests {
 	void jobsOwnFailureWinsOverFailedRollback() {
 		IllegalStateException failure = new IllegalStateException("job");
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-			TestPostgres.terminate("al:job@%");
+			TestPostgres.terminate("job");
 			throw failure;
 		})).isSameAs(failure);
 		assertThat(failure.getSuppressed()).hasSize(1);

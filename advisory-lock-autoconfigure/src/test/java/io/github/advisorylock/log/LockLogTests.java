@@ -168,7 +168,7 @@ class LockLogTests {
 	}
 
 	private static void loseLock() {
-		TestPostgres.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted");
+		TestPostgres.terminate("test");
 		LockContext lock = LockContext.current().orElseThrow();
 		Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !lock.isHeld());
 	}

@@ -221,7 +221,7 @@ class AdvisoryLockMetricsTests {
 	}
 
 	private static void loseLock() {
-		TestPostgres.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted");
+		TestPostgres.terminate("test");
 		LockContext lock = LockContext.current().orElseThrow();
 		Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !lock.isHeld());
 	}

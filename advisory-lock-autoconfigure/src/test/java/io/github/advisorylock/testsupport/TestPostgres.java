@@ -143,13 +143,20 @@ public final class TestPostgres {
 	}
 
 	/**
-	 * Have the server end the connections whose application name is like this, and wait
+	 * Return the process ids of the connections of ours that say this name: that of an
+	 * application for sessions, that of a key for transactions.
+	 */
+	public static List<String> connections(String name) {
+		return query("SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'al:" + name + "@%'");
+	}
+
+	/**
+	 * Have the server end the {@linkplain #connections connections} of a name, and wait
 	 * until they are gone with their locks: a client is told before that.
 	 * @return how many there were
 	 */
-	public static int terminate(String applicationName) {
-		List<String> pids = query(
-				"SELECT pid FROM pg_stat_activity WHERE application_name LIKE '" + applicationName + "'");
+	public static int terminate(String name) {
+		List<String> pids = connections(name);
 		for (String pid : pids) {
 			execute("SELECT pg_terminate_backend(" + pid + ")");
 			long start = System.nanoTime();

@@ -23,9 +23,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -148,27 +146,14 @@ public final class TestServer implements AutoCloseable {
 	 * Return the first value of a query, as text.
 	 */
 	public String query(String sql) {
-		try (Connection connection = open();
-				Statement statement = connection.createStatement();
-				ResultSet row = statement.executeQuery(sql)) {
-			row.next();
-			return row.getString(1);
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
+		return TestPostgres.query(url(), sql).get(0);
 	}
 
 	/**
 	 * Run a statement.
 	 */
 	public void execute(String sql) {
-		try (Connection connection = open(); Statement statement = connection.createStatement()) {
-			statement.execute(sql);
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
+		TestPostgres.execute(url(), sql);
 	}
 
 	@Override
