@@ -111,7 +111,7 @@ class LeaderElectionSoakTests {
 		boolean led = false;
 		long lastSeen = 0;
 		while (!this.over) {
-			boolean leads = findLeader() != null;
+			boolean leads = LeaderCandidate.findLeader(this.candidates, this.doubles::incrementAndGet) != null;
 			if (leads && !led && lastSeen != 0) {
 				this.gaps.add(System.nanoTime() - lastSeen);
 			}
@@ -120,22 +120,6 @@ class LeaderElectionSoakTests {
 			this.samples.incrementAndGet();
 			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
 		}
-	}
-
-	/**
-	 * Two have believed at once if one did before and after the other did.
-	 */
-	private LeaderCandidate findLeader() {
-		LeaderCandidate found = null;
-		for (LeaderCandidate candidate : this.candidates) {
-			if (candidate.isLeader()) {
-				if (found != null && found.isLeader()) {
-					this.doubles.incrementAndGet();
-				}
-				found = candidate;
-			}
-		}
-		return found;
 	}
 
 	private void report(int losses) {
