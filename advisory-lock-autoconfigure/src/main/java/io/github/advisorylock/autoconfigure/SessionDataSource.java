@@ -81,20 +81,17 @@ final class SessionDataSource {
 			}
 		}
 		catch (RuntimeException ex) {
-			throw invalid(url, ex);
+			InvalidConfigurationPropertyValueException invalid = invalid(url);
+			// Spring Boot 4.0 takes no cause, and a cause can't be given later
+			invalid.addSuppressed(ex);
+			throw invalid;
 		}
-		throw invalid(url, null);
+		throw invalid(url);
 	}
 
-	private static InvalidConfigurationPropertyValueException invalid(String url, @Nullable Throwable cause) {
-		InvalidConfigurationPropertyValueException invalid = new InvalidConfigurationPropertyValueException(
-				"advisory-lock.session.url", url,
+	private static InvalidConfigurationPropertyValueException invalid(String url) {
+		return new InvalidConfigurationPropertyValueException("advisory-lock.session.url", url,
 				"No JDBC driver understands it; a URL of PostgreSQL is 'jdbc:postgresql://host:port/database'.");
-		if (cause != null) {
-			// Spring Boot 4.0 takes no cause, and a cause can't be given later
-			invalid.addSuppressed(cause);
-		}
-		return invalid;
 	}
 
 	private static SimpleDriverDataSource from(JdbcConnectionDetails details) {
