@@ -136,7 +136,7 @@ public class AdvisoryLocksSource {
 		if (!this.ledgerInUse.getAsBoolean()) {
 			return List.of();
 		}
-		List<JobName> names = jobs.stream().map((job) -> new JobName(job.namespace(), job.key())).distinct().toList();
+		List<JobName> names = jobs.stream().map(JobActions::name).distinct().toList();
 		return this.monitor.periods(names, lookBack, slot);
 	}
 

@@ -146,7 +146,7 @@ public class JobActions {
 		return new ActionDescriptor(job.key(), job.namespace(), RUNNING, user, outcome, error);
 	}
 
-	private static JobName name(JobDescriptor job) {
+	static JobName name(JobDescriptor job) {
 		return new JobName(job.namespace(), job.key());
 	}
 

@@ -69,7 +69,7 @@ final class JobTable {
 	List<JobDescriptor> describe(List<JobHistory> histories) {
 		Collection<SingleRunnerMethod> methods = this.application.methods().get();
 		Map<JobName, JobHistory> known = new HashMap<>();
-		histories.forEach((history) -> known.put(name(history), history));
+		histories.forEach((history) -> known.put(JobName.of(history.job()), history));
 		nameLocks(methods, known);
 		List<JobDescriptor> jobs = new ArrayList<>();
 		Map<JobName, Long> users = new HashMap<>();
@@ -202,12 +202,7 @@ final class JobTable {
 
 	private static JobName name(SingleRunnerMethod method) {
 		AdvisoryLockKey key = method.fixedKey();
-		return (key != null) ? new JobName(key.namespace(), key.name())
-				: new JobName(method.namespace(), method.operation().keyTemplate());
-	}
-
-	private static JobName name(JobHistory history) {
-		return new JobName(history.job().namespace(), history.job().key());
+		return (key != null) ? JobName.of(key) : new JobName(method.namespace(), method.operation().keyTemplate());
 	}
 
 }

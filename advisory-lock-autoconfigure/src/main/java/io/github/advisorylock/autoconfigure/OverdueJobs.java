@@ -92,10 +92,10 @@ final class OverdueJobs implements SmartLifecycle {
 		}
 		Map<JobName, LedgerJob> jobs = this.ledger.jobs()
 			.stream()
-			.collect(Collectors.toMap((job) -> new JobName(job.namespace(), job.key()), Function.identity()));
+			.collect(Collectors.toMap(JobName::of, Function.identity()));
 		for (SingleRunnerMethod method : scheduled()) {
 			AdvisoryLockKey key = method.fixedKey();
-			LedgerJob job = (key != null) ? jobs.get(new JobName(key.namespace(), key.name())) : null;
+			LedgerJob job = (key != null) ? jobs.get(JobName.of(key)) : null;
 			if (key != null && job != null) {
 				look(method, key, job, now);
 			}

@@ -22,6 +22,8 @@ import java.sql.SQLException;
 import java.util.Collection;
 import java.util.function.Function;
 
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LedgerJob;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,24 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public record JobName(String namespace, String key) {
+
+	/**
+	 * Return the name of the job that is locked by a key.
+	 * @param key the key
+	 * @return its name
+	 */
+	public static JobName of(AdvisoryLockKey key) {
+		return new JobName(key.namespace(), key.name());
+	}
+
+	/**
+	 * Return the name of a job of the ledger.
+	 * @param job the job
+	 * @return its name
+	 */
+	public static JobName of(LedgerJob job) {
+		return new JobName(job.namespace(), job.key());
+	}
 
 	/**
 	 * Read a name that begins with a namespace.
@@ -59,8 +79,8 @@ public record JobName(String namespace, String key) {
 	}
 
 	/**
-	 * Return the text of this name, as its
-	 * {@linkplain io.github.advisorylock.AdvisoryLockKey#toString() key} has it.
+	 * Return the text of this name, as its {@linkplain AdvisoryLockKey#toString() key}
+	 * has it.
 	 */
 	@Override
 	public String toString() {
