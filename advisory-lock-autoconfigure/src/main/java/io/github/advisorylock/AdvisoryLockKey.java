@@ -48,6 +48,14 @@ public final class AdvisoryLockKey {
 
 	private static final Pattern TAG = Pattern.compile("[A-Za-z]{1,4}");
 
+	/**
+	 * Characters that can fake a line, turn the direction of what follows, or be seen by
+	 * nobody.
+	 */
+	private static final Pattern DECEPTIVE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]");
+
+	private static final int DISPLAYED_CHARACTERS = 200;
+
 	private final String text;
 
 	private final String name;
@@ -173,18 +181,36 @@ public final class AdvisoryLockKey {
 		return (int) this.value;
 	}
 
+	/**
+	 * Return a name as it can be shown to somebody: bounded, and on one line. Names may
+	 * come from outside, and must not be able to fill a log, to fake a line of it or to
+	 * pass for another name. What is locked is the whole name.
+	 * @param text the name of a key, or another text that somebody else chose
+	 * @return the text; control, format and line-separating characters are question
+	 * marks, and of more than 200 characters the first ones are followed by the length
+	 * and a hash, so that two such texts can be told apart
+	 */
+	public static String display(String text) {
+		if (text.length() <= DISPLAYED_CHARACTERS) {
+			return DECEPTIVE.matcher(text).replaceAll("?");
+		}
+		return DECEPTIVE.matcher(text.substring(0, DISPLAYED_CHARACTERS)).replaceAll("?") + "... (" + text.length()
+				+ " characters, hash " + Integer.toHexString(text.hashCode()) + ")";
+	}
+
 	private static String text(String namespace, String name) {
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.hasText(name, "'name' must not be empty");
 		if (namespace.indexOf('/') >= 0) {
-			throw new IllegalArgumentException("'namespace' must not contain a slash: '" + namespace + "'");
+			throw new IllegalArgumentException("'namespace' must not contain a slash: '" + display(namespace) + "'");
 		}
 		return namespace.isEmpty() ? name : namespace + "/" + name;
 	}
 
 	private static int tag(String parameter, String word) {
 		if (!TAG.matcher(word).matches()) {
-			throw new IllegalArgumentException("'" + parameter + "' must be one to four ASCII letters: '" + word + "'");
+			throw new IllegalArgumentException(
+					"'" + parameter + "' must be one to four ASCII letters: '" + word + "'");
 		}
 		byte[] bytes = new byte[Integer.BYTES];
 		byte[] letters = word.getBytes(StandardCharsets.US_ASCII);
@@ -218,12 +244,13 @@ public final class AdvisoryLockKey {
 	}
 
 	/**
-	 * Return the text that the key stands for.
-	 * @return the name, behind its namespace and a slash when it has one
+	 * Return the key as it stands in logs and messages.
+	 * @return the {@linkplain #display displayed} name, behind its namespace and a slash
+	 * when it has one
 	 */
 	@Override
 	public String toString() {
-		return this.text;
+		return display(this.text);
 	}
 
 }

@@ -274,8 +274,8 @@ public final class LockRequest {
 
 	@Override
 	public String toString() {
-		Object key = (this.key != null) ? this.key
-				: (this.namespace != null) ? this.namespace + "/" + this.name : this.name;
+		String key = (this.key != null) ? this.key.toString() : AdvisoryLockKey
+			.display((this.namespace != null) ? this.namespace + "/" + this.name : String.valueOf(this.name));
 		return "LockRequest[" + key + ", scope=" + this.scope + ", mode=" + this.mode + ", waitFor=" + this.waitFor
 				+ (isRecorded() ? ", " + this.recording : "") + "]";
 	}

@@ -82,6 +82,42 @@ class AdvisoryLockKeyTests {
 		assertThat(key.isPair()).isFalse();
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "\n", "\r", "\u0000", "\u0085", "\u2028", "\u2029", "\u202e", "\u2067", "\u200f", "\u200b",
+			"\ufeff", "\u001b" })
+	void charactersThatDeceiveAreNotShownButLocked(String character) {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "a" + character + "b");
+		assertThat(key).hasToString("shop/a?b").isNotEqualTo(AdvisoryLockKey.of("shop", "a?b"));
+		assertThat(key.name()).isEqualTo("a" + character + "b");
+		assertThat(LockRequest.of("a" + character + "b").toString()).contains("[a?b,");
+	}
+
+	@Test
+	void whatPeopleWriteIsShownAsItIs() {
+		assertThat(AdvisoryLockKey.of("büro 🏢", "caf\u00e9/\u043a\u043b\u044e\u0447/\u9375/\u05de")).asString()
+			.isEqualTo("büro 🏢/caf\u00e9/\u043a\u043b\u044e\u0447/\u9375/\u05de");
+	}
+
+	@Test
+	void longNameIsShownBoundedAndLockedWhole() {
+		String start = "x".repeat(100_000);
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", start + "1");
+		AdvisoryLockKey other = AdvisoryLockKey.of("shop", start + "2");
+		assertThat(key.toString()).hasSizeLessThan(250)
+			.startsWith("shop/xxx")
+			.contains("(100006 characters, hash ")
+			.isNotEqualTo(other.toString());
+		assertThat(key).isNotEqualTo(other);
+		assertThat(key.name()).isEqualTo(start + "1");
+		assertThat(key.namespace()).isEqualTo("shop");
+		assertThat(LockRequest.of(start).toString()).hasSizeLessThan(350);
+	}
+
+	@Test
+	void longNameIsNotCutInsideCharacter() {
+		assertThat(AdvisoryLockKey.display("x".repeat(199) + "🏢".repeat(9))).startsWith("x".repeat(199) + "?...");
+	}
+
 	@Test
 	void nameMayHoldSlashes() {
 		assertThat(AdvisoryLockKey.of("shop", "a/b")).isEqualTo(AdvisoryLockKey.of("shop/a/b"));

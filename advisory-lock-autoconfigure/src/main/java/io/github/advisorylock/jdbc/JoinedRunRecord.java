@@ -20,6 +20,7 @@ import java.util.HashSet;
 import java.util.OptionalLong;
 import java.util.Set;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -101,9 +102,8 @@ final class JoinedRunRecord implements RunRecord, TransactionSynchronization {
 			this.runs.failAfterCompletion(this.run, error);
 		}
 		catch (RuntimeException ex) {
-			logger.warn(
-					"The failed run of advisory lock '" + this.run.name() + "' could not be recorded (" + error + ")",
-					ex);
+			logger.warn("The failed run of advisory lock '" + AdvisoryLockKey.display(this.run.name().toString())
+					+ "' could not be recorded (" + error + ")", ex);
 		}
 	}
 

@@ -95,8 +95,8 @@ final class LedgerRuns {
 			return (answer.getInt(1) == 1 || !run.oncePerKey()) && (answer.getInt(2) == 1 || !run.keepsJob());
 		});
 		if (!first) {
-			throw new IllegalStateException("Failed to complete the run of advisory lock '" + run.name()
-					+ "': somebody else has completed it meanwhile");
+			throw new IllegalStateException("Failed to complete the run of advisory lock '"
+					+ AdvisoryLockKey.display(run.name().toString()) + "': somebody else has completed it meanwhile");
 		}
 	}
 

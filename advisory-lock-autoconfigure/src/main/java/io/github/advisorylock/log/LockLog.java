@@ -19,7 +19,6 @@ package io.github.advisorylock.log;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
-import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -53,8 +52,6 @@ public final class LockLog {
 
 	private static final Logger ALERTS = LoggerFactory.getLogger(ALERT);
 
-	private static final Pattern CONTROL = Pattern.compile("\\p{Cntrl}");
-
 	private LockLog() {
 	}
 
@@ -76,12 +73,12 @@ public final class LockLog {
 		LoggingEventBuilder event = call(Level.INFO, key, scope, method, (failure != null) ? "failed" : "executed")
 			.addKeyValue("advisory_lock.duration_ms", millis);
 		if (failure == null) {
-			event.log("Ran " + quoted(key) + " (" + method + ") in " + millis + " ms");
+			event.log("Ran '" + key + "' (" + method + ") in " + millis + " ms");
 			return;
 		}
 		String error = failure.getClass().getName();
 		event.addKeyValue("advisory_lock.error", error)
-			.log("Failed " + quoted(key) + " (" + method + ") after " + millis + " ms: " + error);
+			.log("Failed '" + key + "' (" + method + ") after " + millis + " ms: " + error);
 	}
 
 	/**
@@ -96,7 +93,7 @@ public final class LockLog {
 			String word = word(outcome);
 			String reason = reason(outcome);
 			call(Level.DEBUG, key, scope, method, word).addKeyValue("advisory_lock.reason", reason)
-				.log("Skipped " + quoted(key) + " (" + method + "), " + word + ": " + reason);
+				.log("Skipped '" + key + "' (" + method + "), " + word + ": " + reason);
 		}
 	}
 
@@ -107,8 +104,8 @@ public final class LockLog {
 	public static void lost(AdvisoryLockKey key) {
 		if (ALERTS.isWarnEnabled()) {
 			alert("lost", key).addKeyValue("advisory_lock.scope", word(LockScope.SESSION))
-				.log("Lost the lock on " + quoted(key)
-						+ " while its holder was still at it: another instance may run the same work now");
+				.log("Lost the lock on '" + key
+						+ "' while its holder was still at it: another instance may run the same work now");
 		}
 	}
 
@@ -123,7 +120,7 @@ public final class LockLog {
 			alert("long-hold", key).addKeyValue("advisory_lock.scope", word(LockScope.TRANSACTION))
 				.addKeyValue("advisory_lock.since", since.toString())
 				.addKeyValue("advisory_lock.duration_ms", duration.toMillis())
-				.log("A transaction has held the lock on " + quoted(key) + " since " + since
+				.log("A transaction has held the lock on '" + key + "' since " + since
 						+ ": a long transaction holds back VACUUM; use scope SESSION for long work, or raise "
 						+ "'advisory-lock.doctor.long-hold'");
 		}
@@ -141,7 +138,7 @@ public final class LockLog {
 			if (lastTick != null) {
 				event = event.addKeyValue("advisory_lock.last_tick", lastTick.toString());
 			}
-			event.log("Job " + quoted(key) + " is overdue: no instance has completed its tick of " + tick
+			event.log("Job '" + key + "' is overdue: no instance has completed its tick of " + tick
 					+ ((lastTick != null) ? ", the last one was that of " + lastTick : ", nor any before"));
 		}
 	}
@@ -158,8 +155,8 @@ public final class LockLog {
 	}
 
 	private static LoggingEventBuilder about(LoggingEventBuilder event, AdvisoryLockKey key) {
-		return event.addKeyValue("advisory_lock.key", key.name())
-			.addKeyValue("advisory_lock.namespace", key.namespace());
+		return event.addKeyValue("advisory_lock.key", AdvisoryLockKey.display(key.name()))
+			.addKeyValue("advisory_lock.namespace", AdvisoryLockKey.display(key.namespace()));
 	}
 
 	private static String reason(LockOutcome outcome) {
@@ -174,13 +171,6 @@ public final class LockLog {
 
 	private static String word(Enum<?> constant) {
 		return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
-	}
-
-	/**
-	 * A key may come from outside, and must not be able to fake a line of its own.
-	 */
-	private static String quoted(AdvisoryLockKey key) {
-		return "'" + CONTROL.matcher(key.toString()).replaceAll("?") + "'";
 	}
 
 }

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.log;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -26,6 +28,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -37,6 +40,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -144,6 +148,34 @@ class LockLogTests {
 				assertThat(log.messages()).singleElement().asString().startsWith("Ran 'test/for:x?Ran 'fake''");
 			}
 		});
+	}
+
+	@Test
+	void keyFromOutsideCanNotTurnLineAround() {
+		this.runner.run((context) -> {
+			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "debug")) {
+				context.getBean(Jobs.class).runFor("a\u202eb\u2028c\u2029d\u0085e");
+				assertThat(log.messages()).singleElement().asString().startsWith("Ran 'test/for:a?b?c?d?e' (");
+				assertThat(LogRecorder.fields(log.events().get(0))).containsEntry("advisory_lock.key", "for:a?b?c?d?e");
+			}
+		});
+	}
+
+	@Test
+	void longKeyFromOutsideFillsNeitherLineNorEvent() {
+		List<SingleRunnerFinishedEvent> events = new ArrayList<>();
+		this.runner
+			.withInitializer((context) -> context
+				.addApplicationListener(ApplicationListener.<SingleRunnerFinishedEvent>forPayload(events::add)))
+			.run((context) -> {
+				try (LogRecorder log = LogRecorder.of(LockLog.RUN, "debug")) {
+					context.getBean(Jobs.class).runFor("x".repeat(100_000));
+					assertThat(log.messages()).singleElement().asString().hasSizeLessThan(300).contains("(100009 char");
+					assertThat(LogRecorder.fields(log.events().get(0)).toString()).hasSizeLessThan(600);
+					assertThat(events).singleElement().asString().hasSizeLessThan(500);
+					assertThat(events.get(0).key().name()).hasSize(100_004);
+				}
+			});
 	}
 
 	@ParameterizedTest
