@@ -209,8 +209,7 @@ public final class AdvisoryLockKey {
 
 	private static int tag(String parameter, String word) {
 		if (!TAG.matcher(word).matches()) {
-			throw new IllegalArgumentException(
-					"'" + parameter + "' must be one to four ASCII letters: '" + word + "'");
+			throw new IllegalArgumentException("'" + parameter + "' must be one to four ASCII letters: '" + word + "'");
 		}
 		byte[] bytes = new byte[Integer.BYTES];
 		byte[] letters = word.getBytes(StandardCharsets.US_ASCII);

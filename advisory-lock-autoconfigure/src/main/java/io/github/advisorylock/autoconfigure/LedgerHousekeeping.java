@@ -25,9 +25,8 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.SmartLifecycle;
@@ -37,8 +36,6 @@ import org.springframework.context.SmartLifecycle;
  * batches with a transaction each.
  */
 final class LedgerHousekeeping implements SmartLifecycle {
-
-	private static final Log logger = LogFactory.getLog(LedgerHousekeeping.class);
 
 	private static final long PERIOD = TimeUnit.MINUTES.toSeconds(10);
 
@@ -78,8 +75,9 @@ final class LedgerHousekeeping implements SmartLifecycle {
 			thread.setDaemon(true);
 			return thread;
 		});
-		this.schedule = this.executor.scheduleWithFixedDelay(this::purge, ThreadLocalRandom.current().nextLong(PERIOD),
-				PERIOD, TimeUnit.SECONDS);
+		this.schedule = this.executor.scheduleWithFixedDelay(
+				new GuardedTask("The ledger of advisory locks could not be purged", this::purge),
+				ThreadLocalRandom.current().nextLong(PERIOD), PERIOD, TimeUnit.SECONDS);
 	}
 
 	@Override
@@ -101,16 +99,11 @@ final class LedgerHousekeeping implements SmartLifecycle {
 	 * Forget what need not be remembered, unless another instance does.
 	 */
 	void purge() {
-		try {
-			LockResult<Boolean> more;
-			do {
-				more = this.operations.execute(this.lock, (lock) -> this.ledger.purgeBatch());
-			}
-			while (Boolean.TRUE.equals(more.value()) && !Thread.currentThread().isInterrupted());
+		LockResult<Boolean> more;
+		do {
+			more = this.operations.execute(this.lock, (lock) -> this.ledger.purgeBatch());
 		}
-		catch (RuntimeException ex) {
-			logger.warn("The ledger of advisory locks could not be purged", ex);
-		}
+		while (Boolean.TRUE.equals(more.value()) && !Thread.currentThread().isInterrupted());
 	}
 
 }

@@ -21,8 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
+import io.github.advisorylock.jdbc.GuardedTask;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,17 +29,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Watch {
 
-	private static final Log logger = LogFactory.getLog(Watch.class);
-
 	private final String name;
 
-	private final Runnable look;
+	private final GuardedTask look;
 
 	private @Nullable ScheduledThreadPoolExecutor executor;
 
 	private @Nullable Future<?> schedule;
-
-	private boolean failing;
 
 	/**
 	 * Create a watch that has not begun.
@@ -49,7 +44,7 @@ final class Watch {
 	 */
 	Watch(String name, Runnable look) {
 		this.name = name;
-		this.look = look;
+		this.look = new GuardedTask("Failed to look for " + name + ", will try again", look);
 	}
 
 	/**
@@ -62,7 +57,7 @@ final class Watch {
 				thread.setDaemon(true);
 				return thread;
 			});
-			this.schedule = this.executor.scheduleWithFixedDelay(this::look, period.toMillis(), period.toMillis(),
+			this.schedule = this.executor.scheduleWithFixedDelay(this.look, period.toMillis(), period.toMillis(),
 					TimeUnit.MILLISECONDS);
 		}
 	}
@@ -72,22 +67,6 @@ final class Watch {
 			this.schedule.cancel(true);
 			this.executor.shutdown();
 			this.executor = null;
-		}
-	}
-
-	/**
-	 * What fails is said once, until it works again.
-	 */
-	private void look() {
-		try {
-			this.look.run();
-			this.failing = false;
-		}
-		catch (RuntimeException ex) {
-			if (!this.failing && !Thread.currentThread().isInterrupted()) {
-				logger.warn("Failed to look for " + this.name + ", will try again", ex);
-			}
-			this.failing = true;
 		}
 	}
 

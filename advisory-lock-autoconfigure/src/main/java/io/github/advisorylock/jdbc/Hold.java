@@ -138,16 +138,11 @@ final class Hold {
 
 	/**
 	 * End this hold because its lock is gone.
-	 * @return what those who asked to be told want done
+	 * @return what those who asked to be told want done, or {@code null} when this hold
+	 * had ended before
 	 */
-	List<Runnable> lose() {
-		synchronized (this) {
-			if (!end(State.LOST)) {
-				return List.of();
-			}
-		}
-		this.cleanUp.run();
-		return List.copyOf(this.lostActions);
+	synchronized @Nullable List<Runnable> lose() {
+		return end(State.LOST) ? List.copyOf(this.lostActions) : null;
 	}
 
 	/**
@@ -155,6 +150,10 @@ final class Hold {
 	 */
 	void setCleanUp(Runnable cleanUp) {
 		this.cleanUp = cleanUp;
+	}
+
+	void cleanUp() {
+		this.cleanUp.run();
 	}
 
 	/**
@@ -190,8 +189,12 @@ final class Hold {
 		}
 	}
 
+	/**
+	 * Interrupt the thread that runs under this hold. Where somebody else has done so
+	 * before, that interrupt serves both, and is not taken back.
+	 */
 	synchronized void interruptRunner() {
-		if (this.runner != null) {
+		if (this.runner != null && !this.runner.isInterrupted()) {
 			this.interrupted = true;
 			this.runner.interrupt();
 		}

@@ -64,7 +64,9 @@ public final class LockSession implements AutoCloseable {
 
 	private final BackOff backOff = new BackOff();
 
-	private final SessionThreads threads;
+	private final LockLosses losses;
+
+	private final SessionHeartbeat heartbeat;
 
 	private volatile @Nullable SessionConnection connection;
 
@@ -87,8 +89,9 @@ public final class LockSession implements AutoCloseable {
 		this.connectionSource = connectionSource;
 		this.applicationName = ApplicationName.ofSession(application);
 		this.settings = settings;
-		this.threads = new SessionThreads(settings, (hold) -> eventPublisher.accept(new LockLostEvent(hold.key())),
-				this::beat);
+		this.losses = new LockLosses(settings.whenLost(),
+				(hold) -> eventPublisher.accept(new LockLostEvent(hold.key())));
+		this.heartbeat = new SessionHeartbeat(settings.heartbeat(), this::beat);
 	}
 
 	/**
@@ -209,7 +212,15 @@ public final class LockSession implements AutoCloseable {
 	public void close() {
 		this.closed = true;
 		this.commands.submit(SessionCommand.close());
-		this.threads.close();
+		this.heartbeat.close();
+		this.losses.close();
+	}
+
+	/**
+	 * Return what is to be told of locks that are lost, in either scope.
+	 */
+	LockLosses losses() {
+		return this.losses;
 	}
 
 	/**
@@ -325,7 +336,7 @@ public final class LockSession implements AutoCloseable {
 					this.settings);
 			this.backOff.reset();
 			this.connection = opened;
-			this.threads.start();
+			this.heartbeat.start();
 			return opened;
 		}
 		catch (SQLException ex) {
@@ -391,7 +402,7 @@ public final class LockSession implements AutoCloseable {
 
 	private void end(SessionConnection current, @Nullable SQLException cause) {
 		this.connection = null;
-		this.threads.announceLoss(current.end(cause));
+		this.losses.lost(current.end(cause));
 	}
 
 	private DataAccessException translate(AdvisoryLockKey key, SQLException ex) {

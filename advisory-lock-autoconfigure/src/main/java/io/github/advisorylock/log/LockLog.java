@@ -100,10 +100,11 @@ public final class LockLog {
 	/**
 	 * Log that a lock was lost while its holder was still at it.
 	 * @param key the key that is no longer locked
+	 * @param scope how long the lock was to live
 	 */
-	public static void lost(AdvisoryLockKey key) {
+	public static void lost(AdvisoryLockKey key, LockScope scope) {
 		if (ALERTS.isWarnEnabled()) {
-			alert("lost", key).addKeyValue("advisory_lock.scope", word(LockScope.SESSION))
+			alert("lost", key).addKeyValue("advisory_lock.scope", word(scope))
 				.log("Lost the lock on '" + key
 						+ "' while its holder was still at it: another instance may run the same work now");
 		}

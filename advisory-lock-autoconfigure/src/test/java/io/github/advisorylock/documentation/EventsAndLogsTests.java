@@ -111,7 +111,7 @@ class EventsAndLogsTests {
 			LockLog.finished(KEY, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null);
 			LockLog.finished(KEY, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12), new IllegalStateException());
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY);
-			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"));
+			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
 			LockLog.heldLong(KEY, Instant.EPOCH, Duration.ofMinutes(10));
 			LockLog.overdue(KEY, Instant.EPOCH, Instant.EPOCH);
 			return Stream.concat(runs.events().stream(), alerts.events().stream()).toList();

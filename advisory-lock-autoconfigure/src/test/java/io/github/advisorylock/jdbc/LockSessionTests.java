@@ -19,6 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -87,6 +88,76 @@ class LockSessionTests extends AbstractLockTests {
 		assertThat(this.events).containsExactly("first, held: false", "second, by advisory-lock-events",
 				new LockLostEvent(KEY));
 		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void everyRunIsInterruptedBeforeAnyListenerIsTold() throws Exception {
+		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
+		CountDownLatch jobsEnded = new CountDownLatch(2);
+		List<Boolean> endedBefore = new CopyOnWriteArrayList<>();
+		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
+		held.onLost(() -> endedBefore.add(awaitQuietly(jobsEnded)));
+		CountDownLatch running = new CountDownLatch(2);
+		for (String key : List.of("first", "second")) {
+			this.threads.submit(() -> this.template.execute(LockRequest.of(key).scope(LockScope.SESSION), (lock) -> {
+				running.countDown();
+				awaitQuietly(new CountDownLatch(1));
+				jobsEnded.countDown();
+				return null;
+			}));
+		}
+		assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
+		TestPostgres.terminate("tests");
+		Awaitility.await().until(() -> this.events.size() == 3);
+		assertThat(endedBefore).containsExactly(true);
+	}
+
+	@Test
+	void errorInListenerStopsNeitherTheInterruptNorTheOtherListeners() throws Exception {
+		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
+		HeldLock held = this.template.tryAcquire(LockRequest.of("other")).orElseThrow();
+		held.onLost(() -> {
+			throw new NoClassDefFoundError("expected");
+		});
+		held.onLost(() -> this.events.add("second"));
+		CountDownLatch running = new CountDownLatch(1);
+		Future<LockContext> job = this.threads.submit(() -> runUntilInterrupted(running));
+		assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
+		TestPostgres.terminate("tests");
+		assertThat(job.get(5, TimeUnit.SECONDS).isHeld()).isFalse();
+		Awaitility.await().until(() -> this.events.size() == 3);
+		assertThat(this.events).containsExactlyInAnyOrder("second", new LockLostEvent(KEY),
+				new LockLostEvent(held.key()));
+	}
+
+	@Test
+	void ownInterruptDoesNotTakeBackOneThatWasThereBefore() throws Exception {
+		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
+		CountDownLatch interrupted = new CountDownLatch(1);
+		Future<Boolean> job = this.threads.submit(() -> {
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+					Thread.currentThread().interrupt();
+					interrupted.countDown();
+					while (this.events.isEmpty()) {
+						Thread.onSpinWait();
+					}
+					return null;
+				}));
+			return Thread.interrupted();
+		});
+		assertThat(interrupted.await(5, TimeUnit.SECONDS)).isTrue();
+		TestPostgres.terminate("tests");
+		assertThat(job.get(5, TimeUnit.SECONDS)).isTrue();
+	}
+
+	private static boolean awaitQuietly(CountDownLatch latch) {
+		try {
+			return latch.await(5, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			return false;
+		}
 	}
 
 	@Test

@@ -1,0 +1,75 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Work that must never take down what calls it: recurring work, which its executor would
+ * not call again, and what strangers want done. Survives any {@link Throwable}, and says
+ * so once, until it works again.
+ *
+ * @since 0.1.0
+ */
+public final class GuardedTask implements Runnable {
+
+	private static final Log logger = LogFactory.getLog(GuardedTask.class);
+
+	private final String failure;
+
+	private final Runnable work;
+
+	private boolean failing;
+
+	/**
+	 * Create a task.
+	 * @param failure what is logged when the work fails
+	 * @param work what to do, by one thread at a time
+	 */
+	public GuardedTask(String failure, Runnable work) {
+		this.failure = failure;
+		this.work = work;
+	}
+
+	@Override
+	public void run() {
+		try {
+			this.work.run();
+			this.failing = false;
+		}
+		catch (Throwable ex) {
+			report(ex);
+		}
+	}
+
+	private void report(Throwable ex) {
+		try {
+			if (this.failing || Thread.currentThread().isInterrupted()) {
+				logger.debug(this.failure, ex);
+			}
+			else {
+				logger.warn(this.failure, ex);
+				this.failing = true;
+			}
+		}
+		catch (Throwable unspeakable) {
+			// out of memory, and out of words: the next call may have both
+		}
+	}
+
+}

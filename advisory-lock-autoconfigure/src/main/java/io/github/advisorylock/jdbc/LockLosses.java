@@ -1,0 +1,105 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import io.github.advisorylock.log.LockLog;
+
+/**
+ * What happens when locks are found to be lost, in either scope. First all of them are,
+ * and their runs are interrupted: whoever comes next may have begun. Only then is
+ * everybody told, one after the other, by a thread of its own, so that a listener can
+ * hold up neither a run nor a heartbeat.
+ */
+final class LockLosses implements AutoCloseable {
+
+	private final ExecutorService notifier = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+			new LinkedBlockingQueue<>(), new DaemonThreads("advisory-lock-events"));
+
+	private final WhenLost whenLost;
+
+	private final Consumer<Hold> listener;
+
+	/**
+	 * Create it.
+	 * @param whenLost what happens to threads that run under a lost lock
+	 * @param listener is told of each lock that is lost
+	 */
+	LockLosses(WhenLost whenLost, Consumer<Hold> listener) {
+		this.whenLost = whenLost;
+		this.listener = listener;
+	}
+
+	/**
+	 * Mark holds as lost, interrupt who runs under them, and have everybody told. Those
+	 * that ended before are left alone.
+	 */
+	void lost(List<Hold> holds) {
+		Map<Hold, List<Runnable>> lost = new LinkedHashMap<>();
+		for (Hold hold : holds) {
+			List<Runnable> actions = hold.lose();
+			if (actions != null) {
+				lost.put(hold, actions);
+			}
+		}
+		if (this.whenLost == WhenLost.INTERRUPT) {
+			lost.keySet().forEach(Hold::interruptRunner);
+		}
+		lost.keySet().forEach(Hold::cleanUp);
+		if (!lost.isEmpty()) {
+			tellLater(lost);
+		}
+	}
+
+	private void tellLater(Map<Hold, List<Runnable>> lost) {
+		try {
+			this.notifier.execute(() -> lost.forEach(this::tell));
+		}
+		catch (RejectedExecutionException ex) {
+			// closed already: better told by this thread than not at all
+			lost.forEach(this::tell);
+		}
+	}
+
+	private void tell(Hold hold, List<Runnable> actions) {
+		guard(() -> LockLog.lost(hold.key(), hold.scope()));
+		actions.forEach(LockLosses::guard);
+		guard(() -> this.listener.accept(hold));
+	}
+
+	private static void guard(Runnable action) {
+		new GuardedTask("A listener for lost locks failed", action).run();
+	}
+
+	/**
+	 * Tell about the losses so far, and end.
+	 */
+	@Override
+	public void close() {
+		this.notifier.shutdown();
+	}
+
+}
