@@ -22,8 +22,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps an application from hammering a server that refuses connections: attempts that
- * come too early fail like the last one did.
+ * Keeps an application from hammering a server that refuses connections, and from waiting
+ * again and again for one that does not answer: attempts that come too early fail like
+ * the last one did.
  */
 final class BackOff {
 
@@ -31,7 +32,7 @@ final class BackOff {
 
 	private static final long LONGEST = TimeUnit.SECONDS.toNanos(5);
 
-	private @Nullable SQLException failure;
+	private @Nullable Exception failure;
 
 	private long pause;
 
@@ -39,13 +40,24 @@ final class BackOff {
 
 	void check() throws SQLException {
 		if (this.failure != null && System.nanoTime() - this.end < 0) {
-			throw new SQLException(this.failure.getMessage(), this.failure.getSQLState(), this.failure);
+			if (this.failure instanceof UnsupportedDatabaseException refusal) {
+				UnsupportedDatabaseException again = new UnsupportedDatabaseException(refusal.getReason());
+				again.initCause(refusal);
+				throw again;
+			}
+			String state = (this.failure instanceof SQLException ex) ? ex.getSQLState() : null;
+			throw new SQLException(this.failure.getMessage(), state, this.failure);
 		}
 	}
 
-	void lengthen(SQLException failure) {
+	/**
+	 * Pause for at least as long as the attempt took: those who wait behind it have
+	 * waited for it already.
+	 */
+	void lengthen(Exception failure, long tookNanos) {
 		this.failure = failure;
-		this.pause = (this.pause == 0) ? SHORTEST : Math.min(this.pause * 2, LONGEST);
+		long longer = Math.max(this.pause * 2, tookNanos);
+		this.pause = Math.min(Math.max(longer, SHORTEST), LONGEST);
 		this.end = System.nanoTime() + this.pause;
 	}
 

@@ -68,6 +68,8 @@ public final class LockSession implements AutoCloseable {
 
 	private final SessionHeartbeat heartbeat;
 
+	private volatile @Nullable ConnectionOpening opening;
+
 	private volatile @Nullable SessionConnection connection;
 
 	private volatile @Nullable SessionListener listener;
@@ -206,11 +208,32 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Return whether there may be something to {@linkplain #hearIfIdle() hear}. Costs
+	 * next to nothing and never waits; {@code true} also where that is not known.
+	 */
+	boolean hasInput() {
+		SessionConnection current = this.connection;
+		return current != null && current.hasInput();
+	}
+
+	/**
+	 * End an attempt to open the connection, if one is under way; whoever waits for it
+	 * fails. Never waits.
+	 */
+	void giveUpOpening() {
+		ConnectionOpening attempt = this.opening;
+		if (attempt != null) {
+			attempt.abort("The application is shutting down");
+		}
+	}
+
+	/**
 	 * Close the connection; locks that are still held on it are lost.
 	 */
 	@Override
 	public void close() {
 		this.closed = true;
+		giveUpOpening();
 		this.commands.submit(SessionCommand.close());
 		this.heartbeat.close();
 		this.losses.close();
@@ -331,17 +354,26 @@ public final class LockSession implements AutoCloseable {
 
 	private SessionConnection open() throws SQLException {
 		this.backOff.check();
+		ConnectionOpening attempt = new ConnectionOpening(this.settings);
+		this.opening = attempt;
+		if (this.closed) {
+			giveUpOpening();
+		}
+		long start = System.nanoTime();
 		try {
 			SessionConnection opened = SessionConnection.open(this.connectionSource, this.applicationName,
-					this.settings);
+					this.settings, attempt);
 			this.backOff.reset();
 			this.connection = opened;
 			this.heartbeat.start();
 			return opened;
 		}
-		catch (SQLException ex) {
-			this.backOff.lengthen(ex);
+		catch (SQLException | RuntimeException ex) {
+			this.backOff.lengthen(ex, System.nanoTime() - start);
 			throw ex;
+		}
+		finally {
+			this.opening = null;
 		}
 	}
 

@@ -17,13 +17,16 @@
 package io.github.advisorylock.jdbc;
 
 import java.sql.Connection;
+import java.sql.Driver;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Properties;
 
 import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
+import org.postgresql.PGProperty;
 import org.postgresql.PGStatement;
 
 import org.springframework.util.ClassUtils;
@@ -44,6 +47,66 @@ final class PgDriver {
 
 	static boolean isOwnerOf(Connection connection) throws SQLException {
 		return PRESENT && connection.isWrapperFor(PGConnection.class);
+	}
+
+	/**
+	 * Return whether a driver is PostgreSQL's, can make sense of a URL, and can create
+	 * what is ours: with a driver of the web server's own it could not.
+	 */
+	static boolean understands(Driver driver, String url) {
+		return PRESENT && driver instanceof org.postgresql.Driver
+				&& org.postgresql.Driver.parseURL(url, new Properties()) != null
+				&& ClassUtils.isVisible(LockSocketFactory.class, driver.getClass().getClassLoader());
+	}
+
+	/**
+	 * Return what will know the socket of a connection.
+	 */
+	static LockSocket socketFor(String url, Properties properties) {
+		Properties told = told(url, properties);
+		return new LockSocket(told, PGProperty.SOCKET_FACTORY.getOrDefault(told) == null);
+	}
+
+	/**
+	 * Open a connection whose socket is known from the beginning. What has to hold is
+	 * added to the end of the URL, where it has the last word. Limits that are stricter
+	 * than ours are left alone.
+	 */
+	static Connection connect(Driver driver, String url, Properties properties, LockSocket socket, int timeoutMillis)
+			throws SQLException {
+		String token = LockSocketFactory.expect(socket);
+		try {
+			StringBuilder extended = new StringBuilder(url).append((url.indexOf('?') >= 0) ? '&' : '?');
+			append(extended, PGProperty.SOCKET_FACTORY, LockSocketFactory.class.getName());
+			append(extended, PGProperty.SOCKET_FACTORY_ARG, token);
+			for (PGProperty limit : new PGProperty[] { PGProperty.CONNECT_TIMEOUT, PGProperty.SOCKET_TIMEOUT }) {
+				int seconds = limit.getInt(socket.driverProperties());
+				int longest = (timeoutMillis + 999) / 1000;
+				if (seconds <= 0 || seconds > longest) {
+					append(extended, limit, Integer.toString(longest));
+				}
+			}
+			Connection connection = driver.connect(extended.toString(), properties);
+			if (connection == null) {
+				throw new SQLException("The driver does not understand the URL");
+			}
+			return connection;
+		}
+		finally {
+			LockSocketFactory.forget(token);
+		}
+	}
+
+	private static void append(StringBuilder url, PGProperty property, String value) {
+		url.append(property.getName()).append('=').append(value).append('&');
+	}
+
+	/**
+	 * Return what the driver is told by a URL and properties together.
+	 */
+	private static Properties told(String url, Properties properties) {
+		Properties told = org.postgresql.Driver.parseURL(url, properties);
+		return (told != null) ? told : properties;
 	}
 
 	/**

@@ -47,21 +47,28 @@ final class SessionConnection {
 
 	private volatile boolean empty = true;
 
+	private final @Nullable LockSocket socket;
+
+	/**
+	 * Whether the driver may have read more than it was asked for.
+	 */
+	private boolean answered = true;
+
 	private @Nullable ServerMessages messages;
 
-	private SessionConnection(Connection connection) {
+	private SessionConnection(Connection connection, @Nullable LockSocket socket) {
 		this.connection = connection;
+		this.socket = socket;
 	}
 
-	static SessionConnection open(DataSource connectionSource, String applicationName, LockSessionSettings settings)
-			throws SQLException {
-		Connection opened = connectionSource.getConnection();
+	static SessionConnection open(DataSource connectionSource, String applicationName, LockSessionSettings settings,
+			ConnectionOpening opening) throws SQLException {
+		Connection opened = opening.open(connectionSource);
 		try {
-			opened.setNetworkTimeout(Runnable::run, settings.answerTimeoutMillis());
 			opened.setAutoCommit(true);
 			PostgresServer.check(opened);
 			DeadClientDetection.enable(opened, applicationName, settings);
-			return new SessionConnection(opened);
+			return new SessionConnection(opened, opening.finish());
 		}
 		catch (Throwable ex) {
 			end(opened, ex);
@@ -79,6 +86,7 @@ final class SessionConnection {
 		ordered.sort(Comparator.comparing(SessionCommand::sql));
 		StringJoiner sql = new StringJoiner(";");
 		ordered.forEach((command) -> sql.add(command.sql()));
+		this.answered = true;
 		try (PreparedStatement statement = this.connection.prepareStatement(sql.toString())) {
 			int next = 1;
 			for (SessionCommand command : ordered) {
@@ -107,12 +115,22 @@ final class SessionConnection {
 	}
 
 	/**
-	 * Pass on what other applications have said.
+	 * Pass on what other applications have said. Costs next to nothing when nothing has
+	 * arrived.
 	 */
 	void hear(SessionListener listener) throws SQLException {
-		if (this.messages != null) {
+		if (this.messages != null && (this.answered || hasInput())) {
+			this.answered = false;
 			this.messages.receive().forEach(listener::heard);
 		}
+	}
+
+	/**
+	 * Return whether the server has sent something since the last answer, as far as is
+	 * known. May be asked by any thread.
+	 */
+	boolean hasInput() {
+		return this.socket == null || this.socket.hasInput();
 	}
 
 	/**

@@ -76,8 +76,7 @@ final class SessionExamination {
 	}
 
 	private Connection open() throws SQLException {
-		Connection connection = this.session.connectionSource().getConnection();
-		connection.setNetworkTimeout(Runnable::run, this.session.settings().answerTimeoutMillis());
+		Connection connection = new ConnectionOpening(this.session.settings()).open(this.session.connectionSource());
 		return connection;
 	}
 

@@ -1,0 +1,261 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.net.SocketFactory;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.util.function.ThrowingConsumer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link ConnectionOpening}.
+ */
+class ConnectionOpeningTests {
+
+	private static final LockSessionSettings SHORT = new LockSessionSettings(Duration.ofMillis(300),
+			Duration.ofMillis(1500), WhenLost.INTERRUPT);
+
+	private final List<Socket> accepted = new CopyOnWriteArrayList<>();
+
+	private ServerSocket server;
+
+	@BeforeEach
+	void listen() throws IOException {
+		this.server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+	}
+
+	@AfterEach
+	void stop() throws IOException {
+		this.server.close();
+		for (Socket socket : this.accepted) {
+			socket.close();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "&sslmode=disable", "&socketTimeout=300&connectTimeout=0" })
+	void callersOfSilentServerFailTogetherInTime(String parameters) {
+		accept((socket) -> {
+		});
+		try (LockSession session = session(url() + parameters, SHORT)) {
+			List<CompletableFuture<Throwable>> callers = new ArrayList<>();
+			for (int i = 0; i < 100; i++) {
+				callers.add(tryLock(session, "silent-" + i));
+			}
+			assertThat(callers)
+				.allSatisfy((caller) -> assertThat(caller.get(15, TimeUnit.SECONDS)).hasMessageContaining("silent-"));
+			assertThat(this.accepted).hasSizeLessThan(4);
+		}
+	}
+
+	@Test
+	void serverThatTalksOnAndOnDoesNotLetUsWaitForEver() {
+		accept((socket) -> {
+			socket.getOutputStream().write(new byte[] { 'E', 0, 0, 100, 0 });
+			while (!socket.isClosed()) {
+				socket.getOutputStream().write('S');
+				TimeUnit.MILLISECONDS.sleep(50);
+			}
+		});
+		try (LockSession session = session(url() + "&sslmode=disable", SHORT)) {
+			assertThat(tryLock(session, "talkative")).succeedsWithin(Duration.ofSeconds(10))
+				.satisfies((failure) -> assertThat(failure).hasRootCauseMessage("Socket closed")
+					.hasStackTraceContaining("did not let us in within 1500 ms"));
+		}
+	}
+
+	@Test
+	void closeEndsConnectionThatIsBeingOpened() {
+		accept((socket) -> {
+		});
+		LockSession session = session(url(),
+				new LockSessionSettings(Duration.ofSeconds(1), Duration.ofMinutes(5), WhenLost.INTERRUPT));
+		CompletableFuture<Throwable> caller = tryLock(session, "closing");
+		Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !this.accepted.isEmpty());
+		assertThat(CompletableFuture.runAsync(session::close)).succeedsWithin(Duration.ofSeconds(5));
+		assertThat(caller).succeedsWithin(Duration.ofSeconds(5))
+			.satisfies((failure) -> assertThat(failure).hasStackTraceContaining("shutting down"));
+	}
+
+	@Test
+	void inputIsKnownWithoutReadingIt() {
+		List<String> heard = new CopyOnWriteArrayList<>();
+		try (LockSession session = session(TestPostgres.url(), LockSessionSettings.DEFAULT)) {
+			assertThat(session.hasInput()).isFalse();
+			session.setListener(new SessionListener() {
+
+				@Override
+				public void connected() {
+				}
+
+				@Override
+				public void heard(String message) {
+					heard.add(message);
+				}
+
+			});
+			assertThat(tryLock(session, "input")).succeedsWithin(Duration.ofSeconds(10)).isNull();
+			session.hearNow();
+			assertThat(session.hasInput()).isFalse();
+			TestPostgres.execute("NOTIFY " + PostgresAdvisoryLockFunctions.CHANNEL + ", 'to ConnectionOpeningTests'");
+			Awaitility.await().atMost(10, TimeUnit.SECONDS).until(session::hasInput);
+			session.hearNow();
+			assertThat(heard).contains("to ConnectionOpeningTests");
+			assertThat(session.hasInput()).isFalse();
+		}
+	}
+
+	@Test
+	void socketFactoryOfTheApplicationIsUsed() {
+		String parameters = "&socketFactory=" + CountingSocketFactory.class.getName();
+		try (LockSession session = session(TestPostgres.url() + parameters, LockSessionSettings.DEFAULT)) {
+			int before = CountingSocketFactory.created.get();
+			assertThat(tryLock(session, "factory")).succeedsWithin(Duration.ofSeconds(10)).isNull();
+			assertThat(CountingSocketFactory.created).hasValueGreaterThan(before);
+		}
+	}
+
+	@Test
+	void refusedServerIsLeftAloneForAWhile() {
+		AtomicInteger attempts = new AtomicInteger();
+		DriverManagerDataSource other = new DriverManagerDataSource("jdbc:h2:mem:refused") {
+
+			@Override
+			public java.sql.Connection getConnection() throws java.sql.SQLException {
+				attempts.incrementAndGet();
+				return super.getConnection();
+			}
+
+		};
+		try (LockSession session = new LockSession(other, "test", LockSessionSettings.DEFAULT, (event) -> {
+		})) {
+			for (int i = 0; i < 20; i++) {
+				assertThatExceptionOfType(UnsupportedDatabaseException.class)
+					.isThrownBy(() -> session.tryLock(hold("refused")));
+			}
+			assertThat(attempts).hasValueLessThan(10);
+		}
+	}
+
+	private String url() {
+		return "jdbc:postgresql://127.0.0.1:" + this.server.getLocalPort() + "/postgres?user=postgres&password=secret";
+	}
+
+	private static LockSession session(String url, LockSessionSettings settings) {
+		return new LockSession(new DriverManagerDataSource(url), "test", settings, (event) -> {
+		});
+	}
+
+	private static CompletableFuture<Throwable> tryLock(LockSession session, String key) {
+		CompletableFuture<Throwable> failure = new CompletableFuture<>();
+		Thread thread = new Thread(() -> {
+			try {
+				session.tryLock(hold(key));
+				failure.complete(null);
+			}
+			catch (Throwable ex) {
+				failure.complete(ex);
+			}
+		});
+		thread.setDaemon(true);
+		thread.start();
+		return failure;
+	}
+
+	private static Hold hold(String key) {
+		return new Hold(AdvisoryLockKey.of("opening", key), LockMode.EXCLUSIVE, LockScope.SESSION);
+	}
+
+	private void accept(ThrowingConsumer<Socket> behaviour) {
+		Thread thread = new Thread(() -> {
+			while (!this.server.isClosed()) {
+				try {
+					Socket socket = this.server.accept();
+					this.accepted.add(socket);
+					behaviour.accept(socket);
+				}
+				catch (Exception ex) {
+					// the client has gone
+				}
+			}
+		}, "silent-server");
+		thread.setDaemon(true);
+		thread.start();
+	}
+
+	/**
+	 * Counts its sockets.
+	 */
+	public static class CountingSocketFactory extends SocketFactory {
+
+		static final AtomicInteger created = new AtomicInteger();
+
+		@Override
+		public Socket createSocket() throws IOException {
+			created.incrementAndGet();
+			return new Socket();
+		}
+
+		@Override
+		public Socket createSocket(String host, int port) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Socket createSocket(String host, int port, InetAddress localHost, int localPort) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Socket createSocket(InetAddress host, int port) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public Socket createSocket(InetAddress host, int port, InetAddress localHost, int localPort) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+}
