@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param scope how long the lock lived
  * @param method the method, as {@code Class.method}
  * @param duration how long the call took, with waiting and committing
- * @param failure what the caller got as an exception, {@code null} on success
+ * @param failure what the run threw, {@code null} on success; the caller got it as an
+ * exception, unless other advice of the method has kept it back
  * @since 0.1.0
  */
 public record SingleRunnerFinishedEvent(AdvisoryLockKey key, LockScope scope, String method, Duration duration,

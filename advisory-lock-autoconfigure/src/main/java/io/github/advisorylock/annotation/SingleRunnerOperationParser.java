@@ -19,7 +19,6 @@ package io.github.advisorylock.annotation;
 import java.lang.reflect.Method;
 import java.time.Duration;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.SingleRunnerKey;
@@ -69,15 +68,6 @@ final class SingleRunnerOperationParser {
 						template.isFixed(), job));
 	}
 
-	/**
-	 * Return the key that every call of a method has.
-	 * @return the key, or {@code null} when it depends on the arguments
-	 */
-	@Nullable AdvisoryLockKey fixedKey(SingleRunner annotation, Method method) {
-		KeyTemplate template = parseKey(annotation, method);
-		return template.isFixed() ? createKey(annotation, template).resolve(new Object[0]) : null;
-	}
-
 	String namespace(SingleRunner annotation) {
 		String namespace = resolve("namespace", annotation.namespace());
 		return namespace.isEmpty() ? this.settings.namespace() : namespace;
@@ -110,8 +100,7 @@ final class SingleRunnerOperationParser {
 			return (arguments) -> this.settings.keyFactory().createKey(namespace, template.evaluate(arguments));
 		}
 		try {
-			AdvisoryLockKey key = this.settings.keyFactory().createKey(namespace, template.text());
-			return (arguments) -> key;
+			return SingleRunnerKey.of(this.settings.keyFactory().createKey(namespace, template.text()));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidAttributeException("namespace", "is unusable: " + ex.getMessage(),

@@ -41,7 +41,11 @@ final class SingleRunnerCall {
 
 	private final SingleRunnerObserver.Call observed;
 
+	private boolean decided;
+
 	private @Nullable LockOutcome outcome;
+
+	private @Nullable Throwable failure;
 
 	/**
 	 * Create a call.
@@ -76,20 +80,43 @@ final class SingleRunnerCall {
 	}
 
 	/**
+	 * Return whether the call got to where its lock is asked for, or was skipped before.
+	 */
+	boolean isDecided() {
+		return this.decided;
+	}
+
+	/**
+	 * Return what the run threw, even if other advice has kept that from the caller.
+	 */
+	@Nullable Throwable failure() {
+		return this.failure;
+	}
+
+	/**
 	 * Go on with the invocation under the lock, or skip it. What could be foreseen was
 	 * found out before.
 	 */
 	@SuppressWarnings("NullAway") // a method may return null
 	@Nullable Object run(AdvisoryLockOperations operations, MethodInvocation invocation) throws Throwable {
+		this.decided = true;
 		this.outcome = null;
+		this.failure = null;
 		LockResult<@Nullable Object> result;
 		try {
 			result = operations.execute(this.request.foreseen(), (lock) -> proceed(lock, invocation));
 		}
-		catch (UndeclaredThrowableException ex) {
-			throw (ex.getUndeclaredThrowable() instanceof Exception) ? ex : ex.getUndeclaredThrowable();
+		catch (Throwable ex) {
+			this.failure = unwrap(ex);
+			throw this.failure;
 		}
 		return result.executed() ? result.value() : skip(result);
+	}
+
+	private static Throwable unwrap(Throwable failure) {
+		return (failure instanceof UndeclaredThrowableException wrapper
+				&& !(wrapper.getUndeclaredThrowable() instanceof Exception)) ? wrapper.getUndeclaredThrowable()
+						: failure;
 	}
 
 	SingleRunnerObserver.Call observed() {
@@ -101,6 +128,7 @@ final class SingleRunnerCall {
 	}
 
 	private @Nullable Object skip(LockResult<?> result) {
+		this.decided = true;
 		this.outcome = result.outcome();
 		return this.operation.skippedValue(result);
 	}

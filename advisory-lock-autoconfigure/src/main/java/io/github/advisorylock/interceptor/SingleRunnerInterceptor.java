@@ -57,9 +57,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private final Function<LockRequest, LockOutcome> foresight;
 
-	private final Supplier<SingleRunnerObserver> observer;
+	private final SingleRunnerObserver observer;
 
 	private final Consumer<Object> eventPublisher;
+
+	private final MethodInterceptor insideTransaction = this::invokeInsideTransaction;
 
 	/**
 	 * Create an interceptor.
@@ -77,7 +79,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		this.operationSource = operationSource;
 		this.operations = operations;
 		this.foresight = foresight;
-		this.observer = observer;
+		this.observer = new GuardedObserver(observer);
 		this.eventPublisher = eventPublisher;
 	}
 
@@ -87,11 +89,13 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	 * @return the interceptor for the innermost place
 	 */
 	public MethodInterceptor insideTransaction() {
-		return (invocation) -> {
-			Object call = ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
-			return (call instanceof SingleRunnerCall inside) ? inside.run(this.operations.get(), invocation)
-					: invocation.proceed();
-		};
+		return this.insideTransaction;
+	}
+
+	private @Nullable Object invokeInsideTransaction(MethodInvocation invocation) throws Throwable {
+		Object call = ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
+		return (call instanceof SingleRunnerCall inside) ? inside.run(this.operations.get(), invocation)
+				: invocation.proceed();
 	}
 
 	@Override
@@ -103,12 +107,15 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		RunNow now = RunNow.take();
-		SingleRunnerCall call = new SingleRunnerCall(operation, invocation.getArguments(), now != null,
-				this.observer.get());
+		SingleRunnerCall call = new SingleRunnerCall(operation, invocation.getArguments(), now != null, this.observer);
 		long started = System.nanoTime();
 		try {
 			Object result = run(call, invocation);
-			announce(call, started, null);
+			if (!call.isDecided()) {
+				checkDidNotRun(call, invocation);
+				return result;
+			}
+			announce(call, started, call.failure());
 			return result;
 		}
 		catch (Throwable ex) {
@@ -138,6 +145,21 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		return invocation.proceed();
 	}
 
+	/**
+	 * Make sure that a call did not run which came back without having got to where its
+	 * lock is taken. What answered it instead is no run and no skip, so nothing is said
+	 * of it.
+	 * @throws IllegalStateException if the method may have run without its lock
+	 */
+	private void checkDidNotRun(SingleRunnerCall call, MethodInvocation invocation) {
+		if (!AnsweringAdvice.explains(invocation, this.insideTransaction)) {
+			throw new IllegalStateException("Failed to guard '" + call.operation().method() + "' (advisory lock '"
+					+ call.key() + "'): the call came back without having got to where its lock is taken, inside its "
+					+ "transaction, so the method may have run without it; remove the advice of the bean that goes past "
+					+ "that, or set 'scope' to SESSION");
+		}
+	}
+
 	private void announce(SingleRunnerCall call, long started, @Nullable Throwable failure) {
 		SingleRunnerOperation operation = call.operation();
 		LockOutcome outcome = call.outcome();
@@ -148,7 +170,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			return;
 		}
 		Duration duration = Duration.ofNanos(System.nanoTime() - started);
-		LockLog.finished(call.key(), operation.scope(), operation.method(), duration, failure);
+		LockLog.finished(call.key(), operation.key().fixed() != null, operation.scope(), operation.method(), duration,
+				failure);
 		publish(new SingleRunnerFinishedEvent(call.key(), operation.scope(), operation.method(), duration, failure));
 	}
 
@@ -156,7 +179,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		try {
 			this.eventPublisher.accept(event);
 		}
-		catch (RuntimeException ex) {
+		catch (Throwable ex) {
 			logger.warn("A listener failed on " + event, ex);
 		}
 	}

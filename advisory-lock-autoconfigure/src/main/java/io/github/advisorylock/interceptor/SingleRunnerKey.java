@@ -35,4 +35,33 @@ public interface SingleRunnerKey {
 	 */
 	AdvisoryLockKey resolve(@Nullable Object[] arguments);
 
+	/**
+	 * Return the key that every call has.
+	 * @return the key, {@code null} when it depends on the arguments
+	 */
+	default @Nullable AdvisoryLockKey fixed() {
+		return null;
+	}
+
+	/**
+	 * Create what gives every call the same key.
+	 * @param key the key
+	 * @return gives that key
+	 */
+	static SingleRunnerKey of(AdvisoryLockKey key) {
+		return new SingleRunnerKey() {
+
+			@Override
+			public AdvisoryLockKey resolve(@Nullable Object[] arguments) {
+				return key;
+			}
+
+			@Override
+			public AdvisoryLockKey fixed() {
+				return key;
+			}
+
+		};
+	}
+
 }

@@ -22,7 +22,8 @@ import io.github.advisorylock.LockOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the calls of guarded methods.
+ * Watches the calls of guarded methods. What an observer throws is logged, and changes
+ * neither the result nor the failure of a call.
  *
  * @since 0.1.0
  */
@@ -53,8 +54,7 @@ public interface SingleRunnerObserver {
 
 			@Override
 			public Work begin(LockContext lock) {
-				return () -> {
-				};
+				return Work.UNOBSERVED;
 			}
 
 			@Override
@@ -84,6 +84,12 @@ public interface SingleRunnerObserver {
 	 */
 	@FunctionalInterface
 	interface Work {
+
+		/**
+		 * Nobody watches this work.
+		 */
+		Work UNOBSERVED = () -> {
+		};
 
 		/**
 		 * The work has ended.

@@ -39,7 +39,8 @@ import org.slf4j.spi.LoggingEventBuilder;
 public final class LockLog {
 
 	/**
-	 * The logger of runs, at {@code INFO}, and skips, at {@code DEBUG}.
+	 * The logger of runs, at {@code INFO}, and of skips and of runs whose key depends on
+	 * arguments, at {@code DEBUG}.
 	 */
 	public static final String RUN = "io.github.advisorylock.run";
 
@@ -57,20 +58,23 @@ public final class LockLog {
 
 	/**
 	 * Log that a method ran, or failed. What it threw is for the caller, so there is no
-	 * stack trace.
+	 * stack trace. A method whose key depends on arguments may be called as often as
+	 * there are requests from outside, so that is for {@code DEBUG}.
 	 * @param key the key of the run
+	 * @param fixed whether every call of the method has that key
 	 * @param scope how long the lock lived
 	 * @param method the method
 	 * @param duration how long the call took
 	 * @param failure what it threw, {@code null} on success
 	 */
-	public static void finished(AdvisoryLockKey key, LockScope scope, String method, Duration duration,
+	public static void finished(AdvisoryLockKey key, boolean fixed, LockScope scope, String method, Duration duration,
 			@Nullable Throwable failure) {
-		if (!RUNS.isInfoEnabled()) {
+		Level level = fixed ? Level.INFO : Level.DEBUG;
+		if (!RUNS.isEnabledForLevel(level)) {
 			return;
 		}
 		long millis = duration.toMillis();
-		LoggingEventBuilder event = call(Level.INFO, key, scope, method, (failure != null) ? "failed" : "executed")
+		LoggingEventBuilder event = call(level, key, scope, method, (failure != null) ? "failed" : "executed")
 			.addKeyValue("advisory_lock.duration_ms", millis);
 		if (failure == null) {
 			event.log("Ran '" + key + "' (" + method + ") in " + millis + " ms");

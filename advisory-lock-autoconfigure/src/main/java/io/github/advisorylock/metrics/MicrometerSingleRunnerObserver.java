@@ -40,9 +40,6 @@ import org.jspecify.annotations.Nullable;
  */
 public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 
-	private static final Work UNOBSERVED_WORK = () -> {
-	};
-
 	private final MeterRegistry meters;
 
 	private final ObservationRegistry observations;
@@ -151,10 +148,32 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 			MicrometerSingleRunnerObserver.this.running.put(this.key, this.operation.keyTemplate());
 			if (MicrometerSingleRunnerObserver.this.observations.isNoop()) {
 				this.timed = this.known.begin();
-				return UNOBSERVED_WORK;
+				return Work.UNOBSERVED;
 			}
-			Observation.Scope scope = observation(lock).start().openScope();
-			return scope::close;
+			return openScope(observation(lock).start());
+		}
+
+		/**
+		 * A handler may throw, and then nobody else puts back the scope that was current.
+		 */
+		private Work openScope(Observation observation) {
+			ObservationRegistry registry = MicrometerSingleRunnerObserver.this.observations;
+			Observation.Scope previous = registry.getCurrentObservationScope();
+			try {
+				Observation.Scope scope = observation.openScope();
+				return () -> {
+					try {
+						scope.close();
+					}
+					finally {
+						registry.setCurrentObservationScope(previous);
+					}
+				};
+			}
+			catch (RuntimeException | Error ex) {
+				registry.setCurrentObservationScope(previous);
+				throw ex;
+			}
 		}
 
 		private Observation observation(@Nullable LockContext lock) {
@@ -175,6 +194,7 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 				observeSkip(outcome);
 				return;
 			}
+			MicrometerSingleRunnerObserver.this.running.remove(this.key);
 			if (failure == null) {
 				this.known.succeeded();
 			}
@@ -184,7 +204,6 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 			else {
 				stop(failure);
 			}
-			MicrometerSingleRunnerObserver.this.running.remove(this.key);
 		}
 
 		private void observeSkip(LockOutcome outcome) {

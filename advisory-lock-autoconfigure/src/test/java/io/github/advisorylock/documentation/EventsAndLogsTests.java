@@ -108,8 +108,9 @@ class EventsAndLogsTests {
 	private static List<ILoggingEvent> lines() {
 		try (LogRecorder runs = LogRecorder.of(LockLog.RUN, "debug");
 				LogRecorder alerts = LogRecorder.of(LockLog.ALERT, "warn")) {
-			LockLog.finished(KEY, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null);
-			LockLog.finished(KEY, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12), new IllegalStateException());
+			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null);
+			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12),
+					new IllegalStateException());
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY);
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
 			LockLog.heldLong(KEY, Instant.EPOCH, Duration.ofMinutes(10));

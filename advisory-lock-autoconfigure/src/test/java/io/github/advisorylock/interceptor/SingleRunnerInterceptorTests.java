@@ -18,8 +18,13 @@ package io.github.advisorylock.interceptor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.spi.ILoggingEvent;
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
@@ -27,10 +32,23 @@ import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.LogRecorder;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.cache.annotation.Cacheable;
+import org.springframework.cache.annotation.EnableCaching;
+import org.springframework.cache.concurrent.ConcurrentMapCacheManager;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.event.EventListener;
+import org.springframework.core.PriorityOrdered;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -85,7 +103,87 @@ class SingleRunnerInterceptorTests {
 			.run((context) -> assertThat(context.getBean(Jobs.class).run(false)).isEqualTo("done"));
 	}
 
+	@Test
+	void errorOfListenerChangesNothing() {
+		this.runner.withBean(BrokenListener.class)
+			.run((context) -> assertThat(context.getBean(Jobs.class).run(false)).isEqualTo("done"));
+	}
+
+	@Test
+	void adviceThatGoesPastTheLockIsAnErrorThatNamesTheMethod() {
+		this.runner
+			.withBean(AdvicePostProcessor.class,
+					(Supplier<AdvicePostProcessor>) () -> new AdvicePostProcessor((invocation) -> invocation.getMethod()
+						.invoke(invocation.getThis(), invocation.getArguments())))
+			.run((context) -> {
+				assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).run(false))
+					.withMessageContaining("Failed to guard 'Jobs.run' (advisory lock 'test/job')")
+					.withMessageContaining("set 'scope' to SESSION");
+				assertThat(context.getBean(Listener.class).finished()).singleElement()
+					.extracting(SingleRunnerFinishedEvent::failure)
+					.isInstanceOf(IllegalStateException.class);
+				assertThat(context.getBean(Jobs.class).session()).isEqualTo("done");
+			});
+	}
+
+	@Test
+	void answerFromCacheIsNeitherRunNorSkip() {
+		this.runner.withUserConfiguration(Caching.class).run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			assertThat(List.of(jobs.cached("a"), jobs.cached("a"), jobs.cached("b"))).containsExactly("a1", "a1", "b2");
+			assertThat(context.getBean(Listener.class).finished()).hasSize(2);
+			assertThat(context.getBean(Listener.class).skipped()).isEmpty();
+		});
+	}
+
+	@Test
+	void failureThatOtherAdviceKeepsBackIsPublished() {
+		this.runner.withBean(AdvicePostProcessor.class,
+				(Supplier<AdvicePostProcessor>) () -> new AdvicePostProcessor((invocation) -> {
+					try {
+						return invocation.proceed();
+					}
+					catch (IllegalStateException ex) {
+						return "fallback";
+					}
+				}))
+			.run((context) -> {
+				assertThat(context.getBean(Jobs.class).run(true)).isEqualTo("fallback");
+				assertThat(context.getBean(Listener.class).finished()).singleElement()
+					.extracting(SingleRunnerFinishedEvent::failure)
+					.isInstanceOf(IllegalStateException.class);
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "observe", "begin", "close", "end" })
+	void observerThatFailsChangesNothingAndIsLoggedOnce(String place) {
+		this.runner.withBean(SingleRunnerObserver.class, () -> new FailingObserver(place)).run((context) -> {
+			try (LogRecorder log = LogRecorder.of(SingleRunnerObserver.class.getName(), "info")) {
+				Jobs jobs = context.getBean(Jobs.class);
+				assertThat(jobs.run(false)).isEqualTo("done");
+				assertThatIllegalStateException().isThrownBy(() -> jobs.run(true)).withMessage("failed");
+				assertThat(jobs.session()).isEqualTo("done");
+				assertThat(log.events()).singleElement().extracting(ILoggingEvent::getLevel).isEqualTo(Level.WARN);
+			}
+			assertThat(context.getBean(Listener.class).finished()).hasSize(3);
+		});
+	}
+
 	static class Jobs {
+
+		private final AtomicInteger calls = new AtomicInteger();
+
+		@Cacheable("answers")
+		@SingleRunner("cached:#{#name}")
+		String cached(String name) {
+			return name + this.calls.incrementAndGet();
+		}
+
+		@SingleRunner(key = "session", scope = LockScope.SESSION)
+		String session() {
+			return "done";
+		}
 
 		@SingleRunner("job")
 		String run(boolean fail) {
@@ -119,6 +217,85 @@ class SingleRunnerInterceptorTests {
 
 		List<SingleRunnerSkippedEvent> skipped() {
 			return this.skipped;
+		}
+
+	}
+
+	static class BrokenListener {
+
+		@EventListener
+		void onFinished(SingleRunnerFinishedEvent event) {
+			throw new NoClassDefFoundError("listener");
+		}
+
+	}
+
+	/**
+	 * Puts advice around beans before the library does.
+	 */
+	static class AdvicePostProcessor implements BeanPostProcessor, PriorityOrdered {
+
+		private final MethodInterceptor advice;
+
+		AdvicePostProcessor(MethodInterceptor advice) {
+			this.advice = advice;
+		}
+
+		@Override
+		public int getOrder() {
+			return 0;
+		}
+
+		@Override
+		public Object postProcessAfterInitialization(Object bean, String beanName) {
+			if (!(bean instanceof Jobs)) {
+				return bean;
+			}
+			ProxyFactory factory = new ProxyFactory(bean);
+			factory.setProxyTargetClass(true);
+			factory.addAdvice(this.advice);
+			return factory.getProxy();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableCaching
+	static class Caching {
+
+		@Bean
+		ConcurrentMapCacheManager cacheManager() {
+			return new ConcurrentMapCacheManager();
+		}
+
+	}
+
+	/**
+	 * Fails in one place.
+	 */
+	record FailingObserver(String place) implements SingleRunnerObserver, SingleRunnerObserver.Call {
+
+		@Override
+		public Call observe(SingleRunnerOperation operation, AdvisoryLockKey key) {
+			fail("observe");
+			return this;
+		}
+
+		@Override
+		public Work begin(LockContext lock) {
+			fail("begin");
+			return () -> fail("close");
+		}
+
+		@Override
+		public void end(@Nullable LockOutcome outcome, @Nullable Throwable failure) {
+			fail("end");
+		}
+
+		private void fail(String here) {
+			if (this.place.equals(here)) {
+				throw new NoSuchMethodError(here);
+			}
 		}
 
 	}

@@ -111,6 +111,22 @@ class LockLogTests {
 	}
 
 	@Test
+	void runOfKeyWithArgumentsIsOneLineAtDebugAndNoneAtInfo() {
+		this.runner.run((context) -> {
+			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "info")) {
+				context.getBean(Jobs.class).runFor("x");
+				assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).runFor("fail"));
+				assertThat(log.events()).isEmpty();
+			}
+			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "debug")) {
+				context.getBean(Jobs.class).runFor("x");
+				assertThat(onlyLine(log, Level.DEBUG).getFormattedMessage())
+					.startsWith("Ran 'test/for:x' (Jobs.runFor)");
+			}
+		});
+	}
+
+	@Test
 	void levelWarnOfLoggerQuietsRunsAndFailures() {
 		this.runner.run((context) -> {
 			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "warn")) {
@@ -143,7 +159,7 @@ class LockLogTests {
 	@Test
 	void keyFromOutsideCanNotFakeLine() {
 		this.runner.run((context) -> {
-			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "info")) {
+			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "debug")) {
 				context.getBean(Jobs.class).runFor("x\nRan 'fake'");
 				assertThat(log.messages()).singleElement().asString().startsWith("Ran 'test/for:x?Ran 'fake''");
 			}
@@ -219,6 +235,9 @@ class LockLogTests {
 
 		@SingleRunner(key = "for:#{#name}")
 		void runFor(String name) {
+			if (name.equals("fail")) {
+				throw new IllegalStateException(name);
+			}
 		}
 
 	}

@@ -27,6 +27,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistryAssert;
@@ -37,6 +38,8 @@ import io.micrometer.tracing.test.simple.SimpleSpan;
 import io.micrometer.tracing.test.simple.SimpleTracer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
@@ -98,6 +101,20 @@ class LockTracingTests {
 					.hasLowCardinalityKeyValue("key", "traced")
 					.hasLowCardinalityKeyValue("outcome", "executed")
 					.hasParentObservationContextSatisfying((parent) -> assertThat(parent.getName()).isEqualTo("outer"));
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "start", "open", "close", "stop" })
+	void handlerThatThrowsTurnsNoRunIntoFailureAndLeavesNoScope(String place) {
+		this.runner.withBean(SimpleMeterRegistry.class)
+			.withBean(FailingHandler.class, () -> new FailingHandler(place))
+			.run((context) -> {
+				Jobs jobs = context.getBean(Jobs.class);
+				jobs.traced();
+				jobs.traced();
+				assertThat(jobs.fencingToken()).isNotEqualTo("none");
+				assertThat(context.getBean(ObservationRegistry.class).getCurrentObservationScope()).isNull();
 			});
 	}
 
@@ -177,6 +194,44 @@ class LockTracingTests {
 
 		String fencingToken() {
 			return this.fencingToken;
+		}
+
+	}
+
+	/**
+	 * Throws in one place.
+	 */
+	record FailingHandler(String place) implements ObservationHandler<Observation.Context> {
+
+		@Override
+		public boolean supportsContext(Observation.Context context) {
+			return context instanceof LockExecutionObservationContext;
+		}
+
+		@Override
+		public void onStart(Observation.Context context) {
+			fail("start");
+		}
+
+		@Override
+		public void onScopeOpened(Observation.Context context) {
+			fail("open");
+		}
+
+		@Override
+		public void onScopeClosed(Observation.Context context) {
+			fail("close");
+		}
+
+		@Override
+		public void onStop(Observation.Context context) {
+			fail("stop");
+		}
+
+		private void fail(String here) {
+			if (this.place.equals(here)) {
+				throw new IllegalStateException(here);
+			}
 		}
 
 	}
