@@ -22,13 +22,21 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.util.ClassUtils;
 
 /**
  * Chooses the transaction manager and the DataSource whose transactions hold locks.
  */
 final class LockTransactionManager {
+
+	private static final boolean JPA_PRESENT = ClassUtils.isPresent("org.springframework.orm.jpa.JpaTransactionManager",
+			LockTransactionManager.class.getClassLoader());
+
+	private static final String CHOICE = "Set 'advisory-lock.transaction-manager' to the name of the transaction "
+			+ "manager of the DataSource that holds the locks";
 
 	private final ListableBeanFactory beanFactory;
 
@@ -58,26 +66,52 @@ final class LockTransactionManager {
 
 	/**
 	 * Return the DataSource that locks are taken on.
-	 * @return the one of the transaction manager, where it has one, or the only or
-	 * primary one
+	 * @return the one of the transaction manager, or the only one where the manager does
+	 * not tell, or the only or primary one where there is no manager
 	 */
 	DataSource getDataSource() {
-		if (get() instanceof ResourceTransactionManager manager
-				&& manager.getResourceFactory() instanceof DataSource dataSource) {
+		PlatformTransactionManager manager = get();
+		DataSource dataSource = (manager != null) ? dataSourceOf(manager) : null;
+		if (dataSource != null) {
 			return dataSource;
 		}
-		DataSource dataSource = this.beanFactory.getBeanProvider(DataSource.class).getIfUnique();
+		String[] names = this.beanFactory.getBeanNamesForType(DataSource.class);
+		if (manager != null && names.length > 1) {
+			throw new AdvisoryLockConfigurationException(
+					"Advisory locks can't tell which of the DataSources " + names(this.beanFactory, DataSource.class)
+							+ " the transactions of " + manager.getClass().getName() + " are on",
+					CHOICE + ".");
+		}
+		dataSource = this.beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (dataSource == null) {
 			throw new AdvisoryLockConfigurationException(
 					"Advisory locks can't choose between the DataSources " + names(this.beanFactory, DataSource.class),
-					"Set 'advisory-lock.transaction-manager' to the name of the JDBC transaction manager of the "
-							+ "DataSource that holds the locks, or mark one DataSource as @Primary.");
+					CHOICE + ", or mark one DataSource as @Primary.");
 		}
 		return dataSource;
 	}
 
+	private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
+		if (manager instanceof ResourceTransactionManager resourceManager
+				&& resourceManager.getResourceFactory() instanceof DataSource dataSource) {
+			return dataSource;
+		}
+		return JPA_PRESENT ? Jpa.dataSourceOf(manager) : null;
+	}
+
 	private static String names(ListableBeanFactory beanFactory, Class<?> type) {
 		return "[" + String.join(", ", beanFactory.getBeanNamesForType(type)) + "]";
+	}
+
+	/**
+	 * Whose transactions are on a DataSource of the entity manager factory.
+	 */
+	private static final class Jpa {
+
+		private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
+			return (manager instanceof JpaTransactionManager jpa) ? jpa.getDataSource() : null;
+		}
+
 	}
 
 }
