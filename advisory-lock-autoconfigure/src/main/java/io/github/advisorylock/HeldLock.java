@@ -45,7 +45,9 @@ public interface HeldLock extends AutoCloseable {
 	void onLost(Runnable action);
 
 	/**
-	 * Release the lock. Does nothing when it was closed or lost before.
+	 * Release the lock. Does nothing when it was closed before, also by another thread at
+	 * the same moment. A lock that was lost is no error here, whoever notices the loss:
+	 * {@link #onLost} and {@link LockLostEvent} tell about it.
 	 */
 	@Override
 	void close();

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
@@ -129,8 +130,20 @@ final class Hold {
 	}
 
 	/**
+	 * Begin to release the lock. Until that is done it can still be lost.
+	 * @return {@code true} for the one caller that has to release it
+	 */
+	synchronized boolean beginRelease() {
+		boolean first = this.state == State.ACTIVE;
+		if (first) {
+			this.state = State.RELEASING;
+		}
+		return first;
+	}
+
+	/**
 	 * End this hold in order.
-	 * @return whether it was still active
+	 * @return whether it had not ended before
 	 */
 	synchronized boolean release() {
 		return end(State.RELEASED);
@@ -165,7 +178,7 @@ final class Hold {
 
 	/**
 	 * Make sure that the lock is held.
-	 * @throws io.github.advisorylock.LockLostException if it is not
+	 * @throws LockLostException if it is not
 	 */
 	void confirm() {
 		this.confirmation.run();
@@ -173,8 +186,12 @@ final class Hold {
 
 	/**
 	 * Note that the current thread runs under this hold.
+	 * @throws LockLostException if the lock is lost already: no interrupt would tell
 	 */
 	synchronized void beginRun() {
+		if (isLost()) {
+			throw new LockLostException(this.key);
+		}
 		this.runner = Thread.currentThread();
 	}
 
@@ -216,7 +233,7 @@ final class Hold {
 	}
 
 	private boolean end(State end) {
-		if (this.state != State.ACTIVE) {
+		if (this.state != State.ACTIVE && this.state != State.RELEASING) {
 			return false;
 		}
 		this.state = end;
@@ -225,7 +242,7 @@ final class Hold {
 
 	private enum State {
 
-		ACTIVE, RELEASED, LOST
+		ACTIVE, RELEASING, RELEASED, LOST
 
 	}
 

@@ -60,7 +60,7 @@ public final class LockSession implements AutoCloseable {
 
 	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
 
-	private final SessionCommands commands = new SessionCommands(this::fly);
+	private final SessionFlights flights = new SessionFlights(this::fly);
 
 	private final BackOff backOff = new BackOff();
 
@@ -101,27 +101,25 @@ public final class LockSession implements AutoCloseable {
 	 * @return whether it was taken
 	 */
 	boolean tryLock(Hold hold) {
-		SessionCommand command = SessionCommand.acquire(hold);
-		this.commands.submit(command);
-		Exception failure = command.failure();
-		if (failure instanceof SQLException ex) {
-			throw translate(hold.key(), ex);
-		}
+		SessionCommand.Acquire command = new SessionCommand.Acquire(hold);
+		this.flights.submit(command);
+		Throwable failure = command.failure();
 		if (failure instanceof RuntimeException ex) {
 			throw ex;
 		}
-		return command.answer();
+		if (failure != null) {
+			throw translate(hold.key(), failure);
+		}
+		return command.isGranted();
 	}
 
 	/**
-	 * Release the lock of a hold. Does nothing when it was lost before.
-	 * @throws LockLostException if it turns out that the lock was not held any more
+	 * Release the lock of a hold that nobody else releases.
+	 * @throws LockLostException if the lock was lost before, or it turns out that it was
+	 * not held any more
 	 */
 	void unlock(Hold hold) throws LockLostException {
-		if (!hold.isActive()) {
-			return;
-		}
-		submitHeld(SessionCommand.release(hold));
+		submitHeld(new SessionCommand.Release(hold));
 	}
 
 	/**
@@ -130,11 +128,11 @@ public final class LockSession implements AutoCloseable {
 	 * @throws LockLostException if it is not held any more
 	 */
 	void confirm(Hold hold) throws LockLostException {
-		submitHeld(SessionCommand.confirm(hold));
+		submitHeld(new SessionCommand.Confirm(hold));
 	}
 
-	private void submitHeld(SessionCommand command) throws LockLostException {
-		this.commands.submit(command);
+	private void submitHeld(SessionCommand.OfHold command) throws LockLostException {
+		this.flights.submit(command);
 		if (command.hold().isLost() || command.failure() != null) {
 			LockLostException lost = new LockLostException(command.hold().key());
 			lost.initCause(command.failure());
@@ -146,7 +144,7 @@ public final class LockSession implements AutoCloseable {
 	 * Release the lock of a hold and tell other applications.
 	 */
 	void resign(Hold hold, String message) {
-		this.commands.submit(SessionCommand.resign(hold, message));
+		this.flights.submit(new SessionCommand.Release(hold, message));
 	}
 
 	/**
@@ -154,8 +152,8 @@ public final class LockSession implements AutoCloseable {
 	 * @return a number that is higher each time, whichever application asks
 	 */
 	long announce(Hold hold, String message) {
-		SessionCommand command = SessionCommand.announce(hold, message);
-		this.commands.submit(command);
+		SessionCommand.Announce command = new SessionCommand.Announce(hold, message);
+		this.flights.submit(command);
 		if (command.failure() != null) {
 			throw new DataAccessResourceFailureException("Failed to announce '" + message + "'", command.failure());
 		}
@@ -174,14 +172,14 @@ public final class LockSession implements AutoCloseable {
 	 * millisecond, in which the driver looks.
 	 */
 	void hearNow() {
-		this.commands.submit(SessionCommand.poll());
+		this.flights.submit(new SessionCommand.Hear());
 	}
 
 	/**
 	 * As {@link #hearNow()}, but does nothing while somebody else uses the connection.
 	 */
 	void hearIfIdle() {
-		this.commands.submitIfIdle(SessionCommand.poll());
+		this.flights.submitIfIdle(new SessionCommand.Hear());
 	}
 
 	/**
@@ -234,7 +232,7 @@ public final class LockSession implements AutoCloseable {
 	public void close() {
 		this.closed = true;
 		giveUpOpening();
-		this.commands.submit(SessionCommand.close());
+		this.flights.submit(new SessionCommand.Close());
 		this.heartbeat.close();
 		this.losses.close();
 	}
@@ -260,38 +258,29 @@ public final class LockSession implements AutoCloseable {
 	private void beat() {
 		SessionConnection current = this.connection;
 		if (current != null && current.carriesLocks()) {
-			this.commands.submit(SessionCommand.heartbeat());
+			this.flights.submit(new SessionCommand.Heartbeat());
 		}
 	}
 
 	private void fly(List<SessionCommand> commands) {
-		List<SessionCommand> forServer = new ArrayList<>(commands.size());
-		for (SessionCommand command : commands) {
-			if (needsServer(command)) {
-				forServer.add(command);
-			}
-		}
-		boolean reused = this.connection != null;
 		try {
-			if (!forServer.isEmpty()) {
-				run(forServer);
+			List<SessionCommand> forServer = new ArrayList<>(commands.size());
+			for (SessionCommand command : commands) {
+				if (needsServer(command)) {
+					forServer.add(command);
+				}
 			}
-			if (commands.stream().anyMatch((command) -> command.kind() == SessionCommand.Kind.POLL)) {
+			ask(forServer);
+			if (commands.stream().anyMatch(SessionCommand::hears)) {
 				hear();
 			}
 		}
-		catch (SQLException ex) {
-			recover(forServer, reused, ex);
-		}
-		catch (RuntimeException ex) {
-			forServer.forEach((command) -> command.fail(ex));
+		catch (RuntimeException | Error ex) {
+			abandon(commands, ex);
+			throw ex;
 		}
 	}
 
-	/**
-	 * Answer what can be answered here: everything after closing, and what is about locks
-	 * that are lost already.
-	 */
 	private boolean needsServer(SessionCommand command) {
 		SessionConnection current = this.connection;
 		if (this.closed) {
@@ -301,21 +290,18 @@ public final class LockSession implements AutoCloseable {
 			command.fail(new SQLException("The application is shutting down", SqlState.CONNECTION_DOES_NOT_EXIST));
 			return false;
 		}
-		if (command.kind() == SessionCommand.Kind.POLL) {
-			return false;
-		}
-		boolean acquires = command.kind() == SessionCommand.Kind.ACQUIRE;
-		boolean carried = current != null && (!command.needsHold() || current.carries(command.hold()));
-		if (!acquires && !carried) {
-			answerWithoutLock(command);
-		}
-		return acquires || carried;
+		return command.needsServer(current);
 	}
 
-	private static void answerWithoutLock(SessionCommand command) {
-		command.answer(true);
-		if (!command.isRelease()) {
-			command.fail(new SQLException("The lock is not held any more", SqlState.CONNECTION_DOES_NOT_EXIST));
+	private void ask(List<SessionCommand> commands) {
+		boolean reused = this.connection != null;
+		try {
+			if (!commands.isEmpty()) {
+				run(commands);
+			}
+		}
+		catch (SQLException ex) {
+			recover(commands, reused, ex);
 		}
 	}
 
@@ -331,11 +317,36 @@ public final class LockSession implements AutoCloseable {
 		long sent = System.nanoTime();
 		current.run(commands);
 		this.confirmedNanos = sent;
+		destroyIfDoubtful(current, commands);
+	}
+
+	private void destroyIfDoubtful(SessionConnection current, List<SessionCommand> commands) {
 		for (SessionCommand command : commands) {
-			if (command.isRelease() && !command.answer()) {
-				destroy(current, "it did not hold advisory lock '" + command.hold().key() + "' that it was to release",
-						null);
+			String complaint = command.complaint();
+			if (complaint != null) {
+				destroy(current, complaint, null);
+				return;
 			}
+		}
+	}
+
+	/**
+	 * Nobody knows what the server has been asked and has answered. Whatever it granted
+	 * must not stay.
+	 */
+	private void abandon(List<SessionCommand> commands, Throwable failure) {
+		SessionConnection current = this.connection;
+		try {
+			if (current != null) {
+				commands.forEach((command) -> command.abandon(current, failure));
+				destroy(current, "a flight failed", failure);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			failure.addSuppressed(ex);
+		}
+		finally {
+			commands.forEach((command) -> command.failUnanswered(failure));
 		}
 	}
 
@@ -383,12 +394,12 @@ public final class LockSession implements AutoCloseable {
 			commands.forEach((command) -> command.fail(failure));
 		}
 		else if (SqlState.endsConnection(failure)) {
+			commands.forEach((command) -> command.abandon(current, failure));
 			destroy(current, "the connection was lost", failure);
-			commands.forEach((command) -> command.fail(failure));
 			if (reused) {
 				// nothing can be held on the old connection any more, so asking again is
 				// safe
-				retry(commands.stream().filter((command) -> !command.needsHold()).toList());
+				retry(commands.stream().filter(SessionCommand::outlivesConnection).toList());
 			}
 		}
 		else {
@@ -403,19 +414,23 @@ public final class LockSession implements AutoCloseable {
 	private void settle(SessionConnection current, List<SessionCommand> commands, SQLException failure) {
 		try {
 			for (SessionCommand command : commands) {
-				current.settleAfterFailure(command, failure);
+				command.settle(current, failure);
 			}
+			current.releaseSurplus();
 		}
 		catch (SQLException ex) {
 			failure.addSuppressed(ex);
+			commands.forEach((command) -> command.abandon(current, failure));
 			destroy(current, "it is not known which locks it holds", failure);
-			commands.forEach((command) -> command.fail(failure));
 			return;
 		}
 		if (commands.size() > 1) {
 			commands.stream()
 				.filter((command) -> command.failure() != null)
 				.forEach((command) -> retry(List.of(command)));
+		}
+		else {
+			destroyIfDoubtful(current, commands);
 		}
 	}
 
@@ -425,21 +440,23 @@ public final class LockSession implements AutoCloseable {
 		}
 	}
 
-	private void destroy(SessionConnection current, String reason, @Nullable SQLException cause) {
-		if (current.carriesLocks()) {
-			logger.warn("Destroying the connection of the session locks because " + reason, cause);
-		}
+	private void destroy(SessionConnection current, String reason, @Nullable Throwable cause) {
+		boolean matters = current.carriesLocks();
 		end(current, cause);
+		if (matters) {
+			logger.warn("Destroyed the connection of the session locks because " + reason, cause);
+		}
 	}
 
-	private void end(SessionConnection current, @Nullable SQLException cause) {
+	private void end(SessionConnection current, @Nullable Throwable cause) {
 		this.connection = null;
 		this.losses.lost(current.end(cause));
 	}
 
-	private DataAccessException translate(AdvisoryLockKey key, SQLException ex) {
+	private DataAccessException translate(AdvisoryLockKey key, Throwable ex) {
 		String task = "Failed to acquire advisory lock '" + key + "'";
-		DataAccessException translated = this.exceptionTranslator.translate(task, null, ex);
+		DataAccessException translated = (ex instanceof SQLException failure)
+				? this.exceptionTranslator.translate(task, null, failure) : null;
 		return (translated != null) ? translated : new DataAccessResourceFailureException(task, ex);
 	}
 

@@ -159,13 +159,13 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * Count the entries that this session has in the lock table for a key. Binds the two
+	 * Ask whether this session has an entry in the lock table for a key. Binds the two
 	 * halves of the key as {@code bigint}. A session has locks of its own database only,
 	 * and asking which that is would need room in the lock table, which may be full.
 	 */
-	static String holdsOfThisSession(AdvisoryLockKey key) {
+	static String isHeldByThisSession(AdvisoryLockKey key) {
 		return """
-				SELECT count(*) FROM pg_catalog.pg_locks l
+				SELECT count(*) > 0 FROM pg_catalog.pg_locks l
 				WHERE l.locktype = 'advisory' AND l.granted AND l.pid = pg_catalog.pg_backend_pid()
 				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d
 				""".formatted(key.isPair() ? 2 : 1);

@@ -19,198 +19,391 @@ package io.github.advisorylock.jdbc;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * One statement for the {@link LockSession}, and its answer. Waits for the thread that
- * takes it along, or takes others along itself.
+ * One statement for the {@link LockSession}, and its answer: a class for each verb. A
+ * command belongs to the thread that submits it, and in between to the flight that
+ * carries it.
  */
-final class SessionCommand {
+abstract sealed class SessionCommand {
 
-	private final Kind kind;
+	private boolean answered;
 
-	private final @Nullable Hold hold;
-
-	private final @Nullable String message;
-
-	private final Thread caller = Thread.currentThread();
-
-	private volatile Progress progress = Progress.WAITING;
-
-	private boolean answer;
-
-	private long number;
-
-	private @Nullable Exception failure;
-
-	private SessionCommand(Kind kind, @Nullable Hold hold, @Nullable String message) {
-		this.kind = kind;
-		this.hold = hold;
-		this.message = message;
-	}
-
-	static SessionCommand acquire(Hold hold) {
-		return new SessionCommand(Kind.ACQUIRE, hold, null);
-	}
-
-	static SessionCommand release(Hold hold) {
-		return new SessionCommand(Kind.RELEASE, hold, null);
-	}
+	private @Nullable Throwable failure;
 
 	/**
-	 * Ask whether a lock is still held.
+	 * Return what the server is asked.
 	 */
-	static SessionCommand confirm(Hold hold) {
-		return new SessionCommand(Kind.CONFIRM, hold, null);
-	}
-
-	/**
-	 * Release a lock and say so to other applications.
-	 */
-	static SessionCommand resign(Hold hold, String message) {
-		return new SessionCommand(Kind.RESIGN, hold, message);
-	}
-
-	/**
-	 * Say something to other applications, while a lock is held.
-	 */
-	static SessionCommand announce(Hold hold, String message) {
-		return new SessionCommand(Kind.ANNOUNCE, hold, message);
-	}
-
-	/**
-	 * Look for what others have said, without asking the server.
-	 */
-	static SessionCommand poll() {
-		return new SessionCommand(Kind.POLL, null, null);
-	}
-
-	static SessionCommand heartbeat() {
-		return new SessionCommand(Kind.HEARTBEAT, null, null);
-	}
-
-	static SessionCommand close() {
-		return new SessionCommand(Kind.CLOSE, null, null);
-	}
-
-	Kind kind() {
-		return this.kind;
-	}
-
-	Hold hold() {
-		if (this.hold == null) {
-			throw new IllegalStateException("A " + this.kind + " command is for no lock");
-		}
-		return this.hold;
-	}
-
 	String sql() {
-		return switch (this.kind) {
-			case ACQUIRE -> PostgresAdvisoryLockFunctions.trySessionLock(hold().key(), hold().mode());
-			case RELEASE -> PostgresAdvisoryLockFunctions.sessionUnlock(hold().key(), hold().mode());
-			case RESIGN -> PostgresAdvisoryLockFunctions.resign(hold().key());
-			case ANNOUNCE -> PostgresAdvisoryLockFunctions.ANNOUNCE;
-			case CONFIRM, HEARTBEAT, POLL, CLOSE -> PostgresAdvisoryLockFunctions.HEARTBEAT;
-		};
+		return PostgresAdvisoryLockFunctions.HEARTBEAT;
 	}
 
+	/**
+	 * Bind the parameters of the statement.
+	 * @return the index of the next parameter
+	 */
 	int bind(PreparedStatement statement, int index) throws SQLException {
-		int next = index;
-		if (this.hold != null && this.kind != Kind.ANNOUNCE && this.kind != Kind.CONFIRM) {
-			next = PostgresAdvisoryLockFunctions.bindKey(statement, next, this.hold.key());
-		}
-		if (this.message != null) {
-			statement.setString(next++, PostgresAdvisoryLockFunctions.CHANNEL);
-			statement.setString(next++, this.message);
-		}
-		return next;
+		return index;
 	}
 
-	void readAnswer(ResultSet row) throws SQLException {
-		if (this.kind == Kind.ANNOUNCE) {
-			this.number = row.getLong(1);
-		}
-		answer(this.kind == Kind.ANNOUNCE || row.getBoolean(1));
+	/**
+	 * Read the answer, and note on the connection what it means for what that carries.
+	 */
+	final void read(ResultSet answer, SessionConnection connection) throws SQLException {
+		answer.next();
+		readRow(answer, connection);
+		answer();
 	}
 
-	void answer(boolean answer) {
-		this.answer = answer;
+	void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+	}
+
+	/**
+	 * Return whether the server has to be asked. What it need not be asked is answered
+	 * here.
+	 * @param connection the connection, {@code null} when none is open
+	 */
+	boolean needsServer(@Nullable SessionConnection connection) {
+		if (connection == null) {
+			answer();
+		}
+		return connection != null;
+	}
+
+	/**
+	 * Find out what became of this command, whose flight failed although the connection
+	 * did not: the server may have obeyed before the failure.
+	 * @throws SQLException if that can't be told
+	 */
+	void settle(SessionConnection connection, SQLException failure) throws SQLException {
+		answer();
+	}
+
+	/**
+	 * Fail unless there is an answer, because the connection is in an unknown state and
+	 * about to be destroyed.
+	 */
+	void abandon(SessionConnection connection, Throwable failure) {
+		failUnanswered(failure);
+	}
+
+	/**
+	 * Fail unless there is an answer.
+	 */
+	final void failUnanswered(Throwable failure) {
+		if (!this.answered) {
+			fail(failure);
+		}
+	}
+
+	/**
+	 * Return whether this can be sent again when the connection was lost.
+	 */
+	boolean outlivesConnection() {
+		return true;
+	}
+
+	/**
+	 * Return why the connection can't be kept after the answer to this command, or the
+	 * lack of one.
+	 */
+	@Nullable String complaint() {
+		return null;
+	}
+
+	/**
+	 * Return whether this asks for what other applications have said.
+	 */
+	boolean hears() {
+		return false;
+	}
+
+	final void answer() {
+		this.answered = true;
 		this.failure = null;
 	}
 
-	void fail(Exception failure) {
+	final void fail(Throwable failure) {
+		this.answered = false;
 		this.failure = failure;
 	}
 
 	/**
-	 * Return the answer of the server, which means nothing after a failure.
+	 * Return why there is no answer.
 	 */
-	boolean answer() {
-		return this.answer;
-	}
-
-	/**
-	 * Return the number that the server answered to an announcement.
-	 */
-	long number() {
-		return this.number;
-	}
-
-	@Nullable Exception failure() {
+	final @Nullable Throwable failure() {
 		return this.failure;
 	}
 
-	boolean isRelease() {
-		return this.kind == Kind.RELEASE || this.kind == Kind.RESIGN;
+	private static int bindMessage(PreparedStatement statement, int index, String message) throws SQLException {
+		statement.setString(index, PostgresAdvisoryLockFunctions.CHANNEL);
+		statement.setString(index + 1, message);
+		return index + 2;
 	}
 
 	/**
-	 * Return whether this means nothing on a connection that does not carry its lock.
+	 * Takes a lock.
 	 */
-	boolean needsHold() {
-		return isRelease() || this.kind == Kind.CONFIRM || this.kind == Kind.ANNOUNCE;
-	}
+	static final class Acquire extends SessionCommand {
 
-	/**
-	 * Wait until this command was taken along, or has to take others along.
-	 * @return {@code true} in the second case
-	 */
-	boolean awaitTurn() {
-		boolean interrupted = false;
-		while (this.progress == Progress.WAITING) {
-			LockSupport.park(this);
-			interrupted |= Thread.interrupted();
+		private final Hold hold;
+
+		private boolean granted;
+
+		Acquire(Hold hold) {
+			this.hold = hold;
 		}
-		if (interrupted) {
-			Thread.currentThread().interrupt();
+
+		boolean isGranted() {
+			return this.granted;
 		}
-		return this.progress == Progress.LEADING;
-	}
 
-	void lead() {
-		this.progress = Progress.LEADING;
-		LockSupport.unpark(this.caller);
-	}
+		@Override
+		String sql() {
+			return PostgresAdvisoryLockFunctions.trySessionLock(this.hold.key(), this.hold.mode());
+		}
 
-	void finish() {
-		this.progress = Progress.DONE;
-		LockSupport.unpark(this.caller);
+		@Override
+		int bind(PreparedStatement statement, int index) throws SQLException {
+			return PostgresAdvisoryLockFunctions.bindKey(statement, index, this.hold.key());
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.granted = row.getBoolean(1);
+			if (this.granted) {
+				connection.add(this.hold);
+			}
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			return true;
+		}
+
+		/**
+		 * Taking a shared lock once more than needed does no harm while another holder is
+		 * there.
+		 */
+		@Override
+		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+			if (connection.sharesKey(this.hold)) {
+				connection.mayHoldTooOften(this.hold);
+				fail(failure);
+			}
+			else if (connection.isHeld(this.hold)) {
+				this.granted = true;
+				connection.add(this.hold);
+				answer();
+			}
+			else {
+				fail(failure);
+			}
+		}
+
+		/**
+		 * A lock that was granted goes with the connection, before anybody had it.
+		 */
+		@Override
+		void abandon(SessionConnection connection, Throwable failure) {
+			if (this.granted) {
+				this.granted = false;
+				connection.remove(this.hold);
+				fail(failure);
+			}
+			super.abandon(connection, failure);
+		}
+
 	}
 
 	/**
-	 * What a command does.
+	 * Asks for nothing: any answer shows that the connection, and what it carries, is
+	 * still there.
 	 */
-	enum Kind {
-
-		ACQUIRE, CONFIRM, RELEASE, RESIGN, ANNOUNCE, POLL, HEARTBEAT, CLOSE
+	static final class Heartbeat extends SessionCommand {
 
 	}
 
-	private enum Progress {
+	/**
+	 * Gives the thread that closes the session its turn.
+	 */
+	static final class Close extends SessionCommand {
 
-		WAITING, LEADING, DONE
+	}
+
+	/**
+	 * Looks for what others have said, without asking the server.
+	 */
+	static final class Hear extends SessionCommand {
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			answer();
+			return false;
+		}
+
+		@Override
+		boolean hears() {
+			return true;
+		}
+
+	}
+
+	/**
+	 * Is about a lock that is held, and means nothing on a connection that does not carry
+	 * it.
+	 */
+	abstract static sealed class OfHold extends SessionCommand {
+
+		private final Hold hold;
+
+		private OfHold(Hold hold) {
+			this.hold = hold;
+		}
+
+		final Hold hold() {
+			return this.hold;
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			boolean carried = connection != null && connection.carries(this.hold);
+			if (!carried) {
+				fail(new SQLException("The lock is not held any more", SqlState.CONNECTION_DOES_NOT_EXIST));
+			}
+			return carried;
+		}
+
+		@Override
+		boolean outlivesConnection() {
+			return false;
+		}
+
+	}
+
+	/**
+	 * Asks whether a lock is still held: any answer of the connection that carries it
+	 * says so.
+	 */
+	static final class Confirm extends OfHold {
+
+		Confirm(Hold hold) {
+			super(hold);
+		}
+
+	}
+
+	/**
+	 * Releases a lock, and may tell other applications so.
+	 */
+	static final class Release extends OfHold {
+
+		private final @Nullable String message;
+
+		private boolean notFound;
+
+		Release(Hold hold) {
+			this(hold, null);
+		}
+
+		Release(Hold hold, @Nullable String message) {
+			super(hold);
+			this.message = message;
+		}
+
+		@Override
+		String sql() {
+			return (this.message != null) ? PostgresAdvisoryLockFunctions.resign(hold().key())
+					: PostgresAdvisoryLockFunctions.sessionUnlock(hold().key(), hold().mode());
+		}
+
+		@Override
+		int bind(PreparedStatement statement, int index) throws SQLException {
+			int next = PostgresAdvisoryLockFunctions.bindKey(statement, index, hold().key());
+			return (this.message != null) ? bindMessage(statement, next, this.message) : next;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.notFound = !row.getBoolean(1);
+			if (!this.notFound) {
+				connection.remove(hold());
+			}
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			boolean carried = connection != null && connection.carries(hold());
+			if (!carried) {
+				answer();
+			}
+			return carried;
+		}
+
+		@Override
+		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+			if (connection.sharesKey(hold())) {
+				connection.mayHoldTooOften(hold());
+			}
+			else if (connection.isHeld(hold())) {
+				fail(failure);
+				return;
+			}
+			connection.remove(hold());
+			answer();
+		}
+
+		@Override
+		@Nullable String complaint() {
+			String lock = "advisory lock '" + hold().key() + "'";
+			return this.notFound ? "it did not hold " + lock + " that it was to release"
+					: (failure() != null) ? "it could not release " + lock : null;
+		}
+
+	}
+
+	/**
+	 * Says something to other applications, while a lock is held.
+	 */
+	static final class Announce extends OfHold {
+
+		private final String message;
+
+		private long number;
+
+		Announce(Hold hold, String message) {
+			super(hold);
+			this.message = message;
+		}
+
+		/**
+		 * Return a number that is higher each time, whichever application asks.
+		 */
+		long number() {
+			return this.number;
+		}
+
+		@Override
+		String sql() {
+			return PostgresAdvisoryLockFunctions.ANNOUNCE;
+		}
+
+		@Override
+		int bind(PreparedStatement statement, int index) throws SQLException {
+			return bindMessage(statement, index, this.message);
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.number = row.getLong(1);
+		}
+
+		@Override
+		void settle(SessionConnection connection, SQLException failure) {
+			fail(failure);
+		}
 
 	}
 

@@ -22,13 +22,16 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +47,8 @@ final class SessionConnection {
 	private final Connection connection;
 
 	private final Set<Hold> holds = new LinkedHashSet<>();
+
+	private final Map<AdvisoryLockKey, Hold> surplus = new HashMap<>();
 
 	private volatile boolean empty = true;
 
@@ -95,13 +100,12 @@ final class SessionConnection {
 			statement.execute();
 			for (SessionCommand command : ordered) {
 				try (ResultSet answer = statement.getResultSet()) {
-					answer.next();
-					command.readAnswer(answer);
-					settle(command);
+					command.read(answer, this);
 				}
 				statement.getMoreResults();
 			}
 		}
+		releaseSurplus();
 	}
 
 	/**
@@ -133,43 +137,76 @@ final class SessionConnection {
 		return this.socket == null || this.socket.hasInput();
 	}
 
-	/**
-	 * Find out what became of a command whose flight failed although the connection did
-	 * not: the server may have granted or released the lock before the failure.
-	 * @throws SQLException if that can't be told
-	 */
-	void settleAfterFailure(SessionCommand command, SQLException failure) throws SQLException {
-		if (command.kind() == SessionCommand.Kind.HEARTBEAT || command.kind() == SessionCommand.Kind.CONFIRM) {
-			command.answer(true);
-			return;
-		}
-		if (command.kind() == SessionCommand.Kind.ANNOUNCE) {
-			command.fail(failure);
-			return;
-		}
-		Hold hold = command.hold();
-		boolean ambiguous = this.holds.stream()
-			.anyMatch((other) -> !other.equals(hold) && other.key().equals(hold.key()));
-		if (ambiguous) {
-			throw new SQLException("Several holds share advisory lock '" + hold.key() + "'");
-		}
-		boolean held = countHolds(hold) > 0;
-		boolean done = held == (command.kind() == SessionCommand.Kind.ACQUIRE);
-		if (done) {
-			command.answer(true);
-			settle(command);
-		}
-		else {
-			command.fail(failure);
-		}
-	}
-
 	boolean carriesLocks() {
 		return !this.empty;
 	}
 
 	boolean carries(Hold hold) {
 		return this.holds.contains(hold);
+	}
+
+	void add(Hold hold) {
+		this.holds.add(hold);
+		this.empty = false;
+	}
+
+	void remove(Hold hold) {
+		this.holds.remove(hold);
+		this.empty = this.holds.isEmpty();
+	}
+
+	/**
+	 * Return whether there is another hold of the same key. The server counts how often a
+	 * session holds a lock, and does not tell.
+	 */
+	boolean sharesKey(Hold hold) {
+		return this.holds.stream().anyMatch((other) -> !other.equals(hold) && other.key().equals(hold.key()));
+	}
+
+	/**
+	 * Note that the server may count more holds of a key than there are. While there is
+	 * one, the lock is to be held anyway.
+	 */
+	void mayHoldTooOften(Hold hold) {
+		this.surplus.put(hold.key(), hold);
+	}
+
+	/**
+	 * Release what the server still counts of keys that nobody holds any more.
+	 */
+	void releaseSurplus() throws SQLException {
+		if (this.surplus.isEmpty()) {
+			return;
+		}
+		for (Hold last : List.copyOf(this.surplus.values())) {
+			if (!carries(last) && !sharesKey(last)) {
+				while (isHeld(last)) {
+					ask(PostgresAdvisoryLockFunctions.sessionUnlock(last.key(), last.mode()),
+							(statement) -> PostgresAdvisoryLockFunctions.bindKey(statement, 1, last.key()));
+				}
+				this.surplus.remove(last.key());
+			}
+		}
+	}
+
+	/**
+	 * Return whether the server says that this connection holds a key.
+	 */
+	boolean isHeld(Hold hold) throws SQLException {
+		return ask(PostgresAdvisoryLockFunctions.isHeldByThisSession(hold.key()), (statement) -> {
+			statement.setLong(1, Integer.toUnsignedLong(hold.key().classId()));
+			statement.setLong(2, Integer.toUnsignedLong(hold.key().objectId()));
+		});
+	}
+
+	private boolean ask(String sql, Binding binding) throws SQLException {
+		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
+			binding.bind(statement);
+			try (ResultSet answer = statement.executeQuery()) {
+				answer.next();
+				return answer.getBoolean(1);
+			}
+		}
 	}
 
 	/**
@@ -183,28 +220,6 @@ final class SessionConnection {
 		return lost;
 	}
 
-	private void settle(SessionCommand command) {
-		if (command.answer() && command.kind() == SessionCommand.Kind.ACQUIRE) {
-			this.holds.add(command.hold());
-		}
-		else if (command.answer() && command.isRelease()) {
-			this.holds.remove(command.hold());
-		}
-		this.empty = this.holds.isEmpty();
-	}
-
-	private long countHolds(Hold hold) throws SQLException {
-		try (PreparedStatement statement = this.connection
-			.prepareStatement(PostgresAdvisoryLockFunctions.holdsOfThisSession(hold.key()))) {
-			statement.setLong(1, Integer.toUnsignedLong(hold.key().classId()));
-			statement.setLong(2, Integer.toUnsignedLong(hold.key().objectId()));
-			try (ResultSet count = statement.executeQuery()) {
-				count.next();
-				return count.getLong(1);
-			}
-		}
-	}
-
 	/**
 	 * Abort first: it ends the connection without waiting for a server that may not
 	 * answer.
@@ -213,7 +228,7 @@ final class SessionConnection {
 		try (connection) {
 			connection.abort(Runnable::run);
 		}
-		catch (SQLException ex) {
+		catch (SQLException | RuntimeException | Error ex) {
 			if (reason != null) {
 				reason.addSuppressed(ex);
 			}
@@ -221,6 +236,15 @@ final class SessionConnection {
 				logger.debug("Closing the lock session failed", ex);
 			}
 		}
+	}
+
+	/**
+	 * Binds the parameters of a statement.
+	 */
+	private interface Binding {
+
+		void bind(PreparedStatement statement) throws SQLException;
+
 	}
 
 }

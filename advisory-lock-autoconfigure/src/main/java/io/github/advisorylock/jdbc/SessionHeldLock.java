@@ -18,11 +18,16 @@ package io.github.advisorylock.jdbc;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockLostException;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 /**
  * A session lock that its holder closes.
  */
 final class SessionHeldLock implements HeldLock {
+
+	private static final Log logger = LogFactory.getLog(SessionHeldLock.class);
 
 	private final Hold hold;
 
@@ -54,8 +59,12 @@ final class SessionHeldLock implements HeldLock {
 
 	@Override
 	public void close() {
-		if (this.hold.isActive()) {
+		try {
 			this.scope.release(this.hold);
+		}
+		catch (LockLostException ex) {
+			// told already, as when anybody else notices
+			logger.debug("Advisory lock '" + key() + "' was lost before it was closed", ex);
 		}
 	}
 

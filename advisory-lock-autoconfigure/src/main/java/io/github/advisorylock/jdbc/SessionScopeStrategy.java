@@ -103,7 +103,14 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		this.holds.leave(hold);
 	}
 
-	void release(Hold hold) {
+	/**
+	 * Release a lock, unless somebody else does or did, or it is lost.
+	 * @throws LockLostException if it turns out that the lock was not held any more
+	 */
+	void release(Hold hold) throws LockLostException {
+		if (!hold.beginRelease()) {
+			return;
+		}
 		try {
 			this.session.unlock(hold);
 		}
@@ -163,9 +170,9 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 	}
 
 	private void releaseOrThrowIfLost(Hold hold) {
-		boolean lost = hold.isLost();
 		release(hold);
-		if (lost) {
+		if (hold.isLost()) {
+			leave(hold);
 			throw new LockLostException(hold.key());
 		}
 	}

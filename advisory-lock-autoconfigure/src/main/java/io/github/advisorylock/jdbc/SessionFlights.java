@@ -1,0 +1,233 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/**
+ * Lets commands that arrive while a round trip is under way travel together in the next
+ * one. One of the callers leads: it takes along whatever waits, and hands the lead to the
+ * first that arrived meanwhile. No delay when there is no crowd.
+ * <p>
+ * A virtual thread never leads: an interrupt would close the socket that it reads, with
+ * everybody's locks. Where one is first in the queue, a pilot leads instead, a thread
+ * that ends when it has nothing to do. Nobody waits for a monitor here, which a virtual
+ * thread might get and then find no carrier to go on.
+ */
+final class SessionFlights {
+
+	private static final int LARGEST_FLIGHT = 64;
+
+	private final Queue<Passenger> waiting = new ConcurrentLinkedQueue<>();
+
+	private final AtomicBoolean underWay = new AtomicBoolean();
+
+	private final Consumer<List<SessionCommand>> flight;
+
+	private final ThreadPoolExecutor pilot = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+			new LinkedBlockingQueue<>(), new DaemonThreads("advisory-lock-pilot"));
+
+	/**
+	 * Create a queue.
+	 * @param flight answers commands; called by one thread at a time. What it throws
+	 * reaches the leader of the flight
+	 */
+	SessionFlights(Consumer<List<SessionCommand>> flight) {
+		this.flight = flight;
+	}
+
+	/**
+	 * Have a command answered. Returns when it has been; an interrupt changes nothing,
+	 * and is kept.
+	 */
+	void submit(SessionCommand command) {
+		Passenger passenger = new Passenger(command);
+		this.waiting.add(passenger);
+		if (this.underWay.compareAndSet(false, true)) {
+			take(passenger);
+		}
+		awaitArrival(passenger);
+	}
+
+	/**
+	 * Have a command answered unless a flight is under way. Never waits for one.
+	 */
+	void submitIfIdle(SessionCommand command) {
+		if (this.underWay.compareAndSet(false, true)) {
+			Passenger passenger = new Passenger(command);
+			this.waiting.add(passenger);
+			take(passenger);
+			awaitArrival(passenger);
+		}
+	}
+
+	private void take(Passenger first) {
+		if (first.isVirtual()) {
+			callPilot();
+		}
+		else {
+			fly();
+		}
+	}
+
+	private void awaitArrival(Passenger passenger) {
+		while (passenger.awaitTurn()) {
+			fly();
+		}
+	}
+
+	@SuppressWarnings("ThreadPriorityCheck") // waits for nothing, is only polite
+	private void fly() {
+		List<Passenger> passengers = board();
+		try {
+			this.flight.accept(passengers.stream().map(Passenger::command).toList());
+		}
+		finally {
+			passengers.forEach(Passenger::arrive);
+			if (passengers.size() > 1) {
+				// those who come back at once shall be there before the next flight
+				// leaves
+				Thread.yield();
+			}
+			passOn();
+		}
+	}
+
+	private List<Passenger> board() {
+		List<Passenger> passengers = new ArrayList<>();
+		while (passengers.size() < LARGEST_FLIGHT) {
+			Passenger next = this.waiting.poll();
+			if (next == null) {
+				break;
+			}
+			passengers.add(next);
+		}
+		return passengers;
+	}
+
+	private void passOn() {
+		do {
+			Passenger next = this.waiting.peek();
+			if (next != null) {
+				appoint(next);
+				return;
+			}
+			this.underWay.set(false);
+		}
+		while (!this.waiting.isEmpty() && this.underWay.compareAndSet(false, true));
+	}
+
+	private void appoint(Passenger next) {
+		if (next.isVirtual()) {
+			callPilot();
+		}
+		else {
+			next.lead();
+		}
+	}
+
+	/**
+	 * Where no thread can be had, those who wait fail. The turn may have been queued all
+	 * the same, and must not come twice.
+	 */
+	private void callPilot() {
+		FutureTask<Void> turn = new FutureTask<>(this::fly, null);
+		try {
+			this.pilot.execute(turn);
+		}
+		catch (Throwable ex) {
+			if (turn.cancel(false)) {
+				List<Passenger> stranded = board();
+				stranded.forEach((passenger) -> passenger.command().fail(ex));
+				stranded.forEach(Passenger::arrive);
+				passOn();
+			}
+		}
+	}
+
+	/**
+	 * A command on its way, and the thread that waits for it.
+	 */
+	private static final class Passenger {
+
+		private final SessionCommand command;
+
+		private final Thread caller = Thread.currentThread();
+
+		private final boolean virtual = VirtualThreads.isVirtual(this.caller);
+
+		private volatile Progress progress = Progress.WAITING;
+
+		private Passenger(SessionCommand command) {
+			this.command = command;
+		}
+
+		private SessionCommand command() {
+			return this.command;
+		}
+
+		private boolean isVirtual() {
+			return this.virtual;
+		}
+
+		/**
+		 * Wait until this one has arrived, or has to lead a flight.
+		 * @return {@code true} in the second case
+		 */
+		private boolean awaitTurn() {
+			boolean interrupted = false;
+			while (this.progress == Progress.WAITING) {
+				LockSupport.park(this);
+				interrupted |= Thread.interrupted();
+			}
+			if (interrupted) {
+				this.caller.interrupt();
+			}
+			return this.progress == Progress.LEADING;
+		}
+
+		private void lead() {
+			this.progress = Progress.LEADING;
+			LockSupport.unpark(this.caller);
+		}
+
+		private void arrive() {
+			this.progress = Progress.ARRIVED;
+			if (this.caller != Thread.currentThread()) {
+				LockSupport.unpark(this.caller);
+			}
+		}
+
+	}
+
+	private enum Progress {
+
+		WAITING, LEADING, ARRIVED
+
+	}
+
+}

@@ -1,0 +1,206 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.FaultyDataSource;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.dao.DataAccessException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests that one fault on the connection of the session locks stays one.
+ */
+class SessionFaultTests extends AbstractLockTests {
+
+	private static final LockRequest REQUEST = LockRequest.of("job").scope(LockScope.SESSION);
+
+	private static final LockRequest SHARED = REQUEST.mode(LockMode.SHARED);
+
+	private static final SQLException CANCELLED = new SQLException("expected", "57014");
+
+	private final FaultyDataSource faulty = new FaultyDataSource();
+
+	@BeforeEach
+	void openFaultyConnections() {
+		this.template = createTemplate(this.pool, this.transactionManager, this.faulty);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "execute", "next", "getMoreResults", "close" })
+	void errorInFlightReachesItsLeaderAndLeavesNoLock(String method) {
+		HeldLock bystander = this.template.tryAcquire(LockRequest.of("bystander")).orElseThrow();
+		OutOfMemoryError expected = new OutOfMemoryError("expected");
+		this.faulty.failAfter(method, "pg_try_advisory_lock", expected);
+		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> this.template.tryAcquire(REQUEST))
+			.isSameAs(expected);
+		assertThat(bystander.isHeld()).isFalse();
+		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(this.events).containsExactly(new LockLostEvent(bystander.key())));
+		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
+	}
+
+	@Test
+	void errorInFlightFailsItsPassengersAndTellsNobodyBusy() throws Exception {
+		for (int i = 0; i < 30; i++) {
+			int crowd = 8;
+			CyclicBarrier start = new CyclicBarrier(crowd);
+			this.faulty.failAfter("next", "pg_try_advisory_lock", new OutOfMemoryError("expected"));
+			List<Future<String>> callers = new ArrayList<>();
+			for (int j = 0; j < crowd; j++) {
+				LockRequest request = LockRequest.of("job-" + j);
+				callers.add(this.threads.submit(() -> {
+					start.await();
+					return tryAcquireAndClose(request);
+				}));
+			}
+			List<String> outcomes = new ArrayList<>();
+			for (Future<String> caller : callers) {
+				outcomes.add(caller.get(10, TimeUnit.SECONDS));
+			}
+			assertThat(this.faulty.hasFailed()).isTrue();
+			assertThat(outcomes).doesNotContain("busy").containsOnlyOnce("error");
+			Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+		}
+	}
+
+	private String tryAcquireAndClose(LockRequest request) {
+		try {
+			HeldLock held = this.template.tryAcquire(request).orElse(null);
+			if (held == null) {
+				return "busy";
+			}
+			held.close();
+			return "held";
+		}
+		catch (DataAccessException ex) {
+			assertThat(ex).hasCauseInstanceOf(OutOfMemoryError.class);
+			return "failed";
+		}
+		catch (OutOfMemoryError ex) {
+			return "error";
+		}
+	}
+
+	@Test
+	void heartbeatSurvivesAnError() {
+		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
+		this.faulty.failAfter("execute", "SELECT true", new OutOfMemoryError("expected"));
+		Awaitility.await().until(() -> !held.isHeld());
+		HeldLock next = this.template.tryAcquire(REQUEST).orElseThrow();
+		TestPostgres.terminate("tests");
+		Awaitility.await().until(() -> !next.isHeld());
+	}
+
+	@Test
+	void lockThatIsClosedTwiceAtTheSameMomentIsReleasedOnce() throws Exception {
+		HeldLock bystander = this.template.tryAcquire(LockRequest.of("bystander")).orElseThrow();
+		for (int i = 0; i < 300; i++) {
+			HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
+			CyclicBarrier start = new CyclicBarrier(2);
+			Future<?> other = this.threads.submit(() -> {
+				start.await();
+				held.close();
+				return null;
+			});
+			start.await();
+			held.close();
+			other.get(5, TimeUnit.SECONDS);
+			assertThat(ForeignSession.isHeld(KEY)).isFalse();
+		}
+		assertThat(bystander.isHeld()).isTrue();
+		assertThat(this.events).isEmpty();
+		bystander.close();
+	}
+
+	@Test
+	void closeThatNoticesTheLossDoesNothingAsOneThatComesLater() {
+		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
+		CountDownLatch told = new CountDownLatch(1);
+		held.onLost(told::countDown);
+		TestPostgres.terminate("tests");
+		held.close();
+		held.close();
+		assertThat(held.isHeld()).isFalse();
+		Awaitility.await().until(() -> told.getCount() == 0 && !this.events.isEmpty());
+		assertThat(this.events).containsExactly(new LockLostEvent(KEY));
+	}
+
+	@Test
+	void failedSecondAcquireOfSharedKeyLeavesTheFirstAndNothingBehind() {
+		HeldLock first = this.template.tryAcquire(SHARED).orElseThrow();
+		HeldLock bystander = this.template.tryAcquire(LockRequest.of("bystander")).orElseThrow();
+		this.faulty.failAfter("execute", "pg_try_advisory_lock_shared", CANCELLED);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.template.tryAcquire(SHARED));
+		assertThat(this.faulty.hasFailed()).isTrue();
+		assertThat(first.isHeld()).isTrue();
+		assertThat(ForeignSession.isHeld(KEY)).isTrue();
+		first.close();
+		assertThat(ForeignSession.isHeld(KEY)).isFalse();
+		assertThat(bystander.isHeld()).isTrue();
+		bystander.close();
+	}
+
+	@Test
+	void failedReleaseOfSharedKeyLeavesTheOtherHolderAndNothingBehind() {
+		HeldLock first = this.template.tryAcquire(SHARED).orElseThrow();
+		HeldLock second = this.template.tryAcquire(SHARED).orElseThrow();
+		this.faulty.failAfter("execute", "pg_advisory_unlock_shared", CANCELLED);
+		first.close();
+		assertThat(this.faulty.hasFailed()).isTrue();
+		assertThat(second.isHeld()).isTrue();
+		assertThat(ForeignSession.isHeld(KEY)).isTrue();
+		second.close();
+		assertThat(ForeignSession.isHeld(KEY)).isFalse();
+		assertThat(this.events).isEmpty();
+	}
+
+	@Test
+	void failedReleaseThatWasObeyedIsTakenForDone() {
+		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
+		HeldLock bystander = this.template.tryAcquire(LockRequest.of("bystander")).orElseThrow();
+		this.faulty.failAfter("execute", "pg_advisory_unlock", CANCELLED);
+		held.close();
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		assertThat(bystander.isHeld()).isTrue();
+		bystander.close();
+	}
+
+}

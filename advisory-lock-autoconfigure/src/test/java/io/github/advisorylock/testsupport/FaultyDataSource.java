@@ -1,0 +1,97 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.testsupport;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.util.concurrent.atomic.AtomicReference;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/**
+ * Opens connections whose statements fail when a test says so, after the server has done
+ * what it was asked.
+ */
+public final class FaultyDataSource extends DriverManagerDataSource {
+
+	private final AtomicReference<@Nullable Fault> fault = new AtomicReference<>();
+
+	public FaultyDataSource() {
+		super(TestPostgres.url());
+	}
+
+	/**
+	 * Have the next call of a method of a statement or its answers fail once it is done.
+	 * @param method the name of the method
+	 * @param sql what the text of the statement contains
+	 * @param failure what is thrown
+	 */
+	public void failAfter(String method, String sql, Throwable failure) {
+		this.fault.set(new Fault(method, sql, failure));
+	}
+
+	/**
+	 * Return whether what was to fail has failed.
+	 */
+	public boolean hasFailed() {
+		return this.fault.get() == null;
+	}
+
+	@Override
+	public Connection getConnection() {
+		return wrap(Connection.class, TestPostgres.open(), "");
+	}
+
+	private <T> T wrap(Class<T> type, Object target, String sql) {
+		return type.cast(Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { type },
+				(proxy, method, arguments) -> invoke(target, method, arguments, sql)));
+	}
+
+	private @Nullable Object invoke(Object target, Method method, Object @Nullable [] arguments, String sql)
+			throws Throwable {
+		Object result = call(target, method, arguments);
+		Fault due = this.fault.get();
+		if (due != null && due.method.equals(method.getName()) && sql.contains(due.sql)
+				&& this.fault.compareAndSet(due, null)) {
+			throw due.failure;
+		}
+		if (result instanceof PreparedStatement && arguments != null) {
+			return wrap(PreparedStatement.class, result, (String) arguments[0]);
+		}
+		return (result instanceof ResultSet) ? wrap(ResultSet.class, result, sql) : result;
+	}
+
+	private static @Nullable Object call(Object target, Method method, Object @Nullable [] arguments) throws Throwable {
+		try {
+			return method.invoke(target, arguments);
+		}
+		catch (InvocationTargetException ex) {
+			throw ex.getCause();
+		}
+	}
+
+	private record Fault(String method, String sql, Throwable failure) {
+
+	}
+
+}
