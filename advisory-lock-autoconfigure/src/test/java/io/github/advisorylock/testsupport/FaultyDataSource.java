@@ -22,6 +22,8 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
@@ -30,11 +32,13 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * Opens connections whose statements fail when a test says so, after the server has done
- * what it was asked.
+ * what it was asked, and knows who has used them.
  */
 public final class FaultyDataSource extends DriverManagerDataSource {
 
 	private final AtomicReference<@Nullable Fault> fault = new AtomicReference<>();
+
+	private final Set<String> threads = ConcurrentHashMap.newKeySet();
 
 	public FaultyDataSource() {
 		super(TestPostgres.url());
@@ -57,6 +61,13 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 		return this.fault.get() == null;
 	}
 
+	/**
+	 * Return the names of the threads that have used a connection.
+	 */
+	public Set<String> threads() {
+		return this.threads;
+	}
+
 	@Override
 	public Connection getConnection() {
 		return wrap(Connection.class, TestPostgres.open(), "");
@@ -69,6 +80,7 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 
 	private @Nullable Object invoke(Object target, Method method, Object @Nullable [] arguments, String sql)
 			throws Throwable {
+		this.threads.add(Thread.currentThread().getName());
 		Object result = call(target, method, arguments);
 		Fault due = this.fault.get();
 		if (due != null && due.method.equals(method.getName()) && sql.contains(due.sql)
