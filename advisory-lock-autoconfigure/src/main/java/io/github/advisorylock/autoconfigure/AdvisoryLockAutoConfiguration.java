@@ -144,7 +144,7 @@ public final class AdvisoryLockAutoConfiguration {
 		@Nullable LockSession lockSession(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 				LockTransactionManager transactionManager, ObjectProvider<JdbcConnectionDetails> connectionDetails,
 				ApplicationEventPublisher eventPublisher) {
-			DataSource connectionSource = SessionDataSource.create(properties.getSession(),
+			SessionDataSource connectionSource = SessionDataSource.create(properties.getSession(),
 					transactionManager.getDataSource(), connectionDetails.getIfUnique());
 			return (connectionSource != null) ? new LockSession(connectionSource, settings.namespace(),
 					properties.getSession().toSettings(), eventPublisher::publishEvent) : null;

@@ -369,6 +369,13 @@ public class AdvisoryLockProperties {
 		private @Nullable String password;
 
 		/**
+		 * Driver properties of that connection, such as 'sslmode' and 'sslrootcert'. They
+		 * are added to those of the application's DataSource, and replace what has the
+		 * same name there or in the URL.
+		 */
+		private final Map<String, String> properties = new LinkedHashMap<>();
+
+		/**
 		 * How often that connection is checked while it carries locks. Must be shorter
 		 * than the dead client timeout.
 		 */
@@ -409,6 +416,10 @@ public class AdvisoryLockProperties {
 			this.password = password;
 		}
 
+		public Map<String, String> getProperties() {
+			return this.properties;
+		}
+
 		public Duration getHeartbeat() {
 			return this.heartbeat;
 		}
@@ -437,11 +448,12 @@ public class AdvisoryLockProperties {
 		 * Return the names of those properties of the connection that are set.
 		 */
 		List<String> configuredProperties() {
-			Map<String, @Nullable String> properties = new LinkedHashMap<>();
-			properties.put("advisory-lock.session.url", this.url);
-			properties.put("advisory-lock.session.username", this.username);
-			properties.put("advisory-lock.session.password", this.password);
-			return properties.keySet().stream().filter((name) -> properties.get(name) != null).toList();
+			Map<String, @Nullable Object> settings = new LinkedHashMap<>();
+			settings.put("advisory-lock.session.url", this.url);
+			settings.put("advisory-lock.session.username", this.username);
+			settings.put("advisory-lock.session.password", this.password);
+			settings.put("advisory-lock.session.properties", this.properties.isEmpty() ? null : this.properties);
+			return settings.keySet().stream().filter((name) -> settings.get(name) != null).toList();
 		}
 
 		LockSessionSettings toSettings() {

@@ -17,111 +17,106 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.util.Properties;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.jdbc.PostgresDoctor;
+import io.github.advisorylock.jdbc.JdbcUrl;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.util.StringUtils;
 
 /**
- * Finds out how to open a connection of our own: never one of the application's pool, and
- * from the connection details rather than from properties, so that Testcontainers and
- * Docker Compose lead to the same database.
+ * Says how to open a connection of our own, never one of the application's pool: exactly
+ * as the pool that locks are taken on opens its own, with the same driver, its properties
+ * and the credentials of that moment, unless properties say otherwise.
  */
-final class SessionDataSource {
+final class SessionDataSource implements Supplier<DataSource> {
 
-	private SessionDataSource() {
+	private static final String POSTGRESQL = "jdbc:postgresql:";
+
+	private final AdvisoryLockProperties.Session session;
+
+	private final @Nullable Supplier<DataSource> pool;
+
+	private SessionDataSource(AdvisoryLockProperties.Session session, @Nullable Supplier<DataSource> pool) {
+		this.session = session;
+		this.pool = pool;
 	}
 
 	/**
-	 * Create a DataSource that opens a new physical connection each time.
-	 * @return the DataSource, or {@code null} when the application's one can't be looked
-	 * into and no URL is set
+	 * Create what says how to open a connection.
+	 * @param dataSource the one that locks are taken on
+	 * @param details connection details of the application, used where they are that
+	 * DataSource's own
+	 * @return {@code null} when that DataSource can't be looked into and no URL is set
 	 */
-	static @Nullable DataSource create(AdvisoryLockProperties.Session session, DataSource dataSource,
+	static @Nullable SessionDataSource create(AdvisoryLockProperties.Session session, DataSource dataSource,
 			@Nullable JdbcConnectionDetails details) {
-		SimpleDriverDataSource result = (details != null) ? from(details) : from(dataSource);
+		Supplier<DataSource> pool = PhysicalConnections.of(dataSource, details);
 		if (session.getUrl() != null) {
-			SimpleDriverDataSource configured = from(session.getUrl());
-			if (result != null) {
-				configured.setUsername(result.getUsername());
-				configured.setPassword(result.getPassword());
-			}
-			result = configured;
+			check(session.getUrl());
 		}
-		if (result == null) {
-			return null;
+		return (session.getUrl() != null || pool != null) ? new SessionDataSource(session, pool) : null;
+	}
+
+	/**
+	 * Return what opens one connection.
+	 */
+	@Override
+	public DataSource get() {
+		DataSource pooled = (this.pool != null) ? this.pool.get() : null;
+		if (this.session.getUrl() == null && pooled != null && !(pooled instanceof SimpleDriverDataSource)) {
+			return pooled;
 		}
-		if (session.getUsername() != null) {
-			result.setUsername(session.getUsername());
+		SimpleDriverDataSource result = (pooled instanceof SimpleDriverDataSource described) ? described
+				: new SimpleDriverDataSource();
+		if (this.session.getUrl() != null) {
+			SimpleDriverDataSource configured = PhysicalConnections.of(null, this.session.getUrl());
+			result.setDriver(configured.getDriver());
+			result.setUrl(configured.getUrl());
 		}
-		if (session.getPassword() != null) {
-			result.setPassword(session.getPassword());
-		}
-		if (StringUtils.startsWithIgnoreCase(result.getUrl(), "jdbc:postgresql:")) {
-			result.setConnectionProperties(driverProperties());
-		}
+		override(result);
 		return result;
 	}
 
-	private static SimpleDriverDataSource from(String url) {
-		try {
-			SimpleDriverDataSource dataSource = DataSourceBuilder.create()
-				.type(SimpleDriverDataSource.class)
-				.url(url)
-				.build();
-			if (PostgresDoctor.isUnderstood(dataSource)) {
-				return dataSource;
-			}
+	private void override(SimpleDriverDataSource result) {
+		if (this.session.getUsername() != null) {
+			result.setUsername(this.session.getUsername());
 		}
-		catch (RuntimeException ex) {
-			InvalidConfigurationPropertyValueException invalid = invalid(url);
-			// Spring Boot 4.0 takes no cause, and a cause can't be given later
-			invalid.addSuppressed(ex);
-			throw invalid;
+		if (this.session.getPassword() != null) {
+			result.setPassword(this.session.getPassword());
 		}
-		throw invalid(url);
-	}
-
-	private static InvalidConfigurationPropertyValueException invalid(String url) {
-		return new InvalidConfigurationPropertyValueException("advisory-lock.session.url", url,
-				"No JDBC driver understands it; a URL of PostgreSQL is 'jdbc:postgresql://host:port/database'.");
-	}
-
-	private static SimpleDriverDataSource from(JdbcConnectionDetails details) {
-		return DataSourceBuilder.create()
-			.type(SimpleDriverDataSource.class)
-			.driverClassName(details.getDriverClassName())
-			.url(details.getJdbcUrl())
-			.username(details.getUsername())
-			.password(details.getPassword())
-			.build();
-	}
-
-	private static @Nullable SimpleDriverDataSource from(DataSource dataSource) {
-		try {
-			return DataSourceBuilder.derivedFrom(dataSource).type(SimpleDriverDataSource.class).build();
-		}
-		catch (RuntimeException ex) {
-			return null;
-		}
-	}
-
-	/**
-	 * What a connection that is held for long, and grants locks, needs of the driver; the
-	 * URL has the last word.
-	 */
-	private static Properties driverProperties() {
 		Properties properties = new Properties();
-		properties.setProperty("tcpKeepAlive", "true");
-		properties.setProperty("targetServerType", "primary");
-		return properties;
+		if (StringUtils.startsWithIgnoreCase(result.getUrl(), POSTGRESQL)) {
+			// for a connection that is held for long, and grants locks
+			properties.setProperty("tcpKeepAlive", "true");
+			properties.setProperty("targetServerType", "primary");
+			result.setUrl(JdbcUrl.without(result.getUrl(), this.session.getProperties().keySet()));
+		}
+		if (result.getConnectionProperties() != null) {
+			properties.putAll(result.getConnectionProperties());
+		}
+		properties.putAll(this.session.getProperties());
+		result.setConnectionProperties(properties);
+	}
+
+	private static void check(String url) {
+		boolean understood = false;
+		try {
+			understood = !JdbcUrl.hasUserInformation(url) && JdbcUrl.isUnderstood(PhysicalConnections.of(null, url));
+		}
+		catch (RuntimeException ex) {
+			// says what it was given, with the password; there is no such driver
+		}
+		if (!understood) {
+			throw new AdvisoryLockConfigurationException(
+					"No JDBC driver understands 'advisory-lock.session.url', which is '" + JdbcUrl.redact(url) + "'",
+					"Set it to a URL of the form 'jdbc:postgresql://host:port/database', and user and password to "
+							+ "'advisory-lock.session.username' and 'advisory-lock.session.password'.");
+		}
 	}
 
 }

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -52,7 +53,7 @@ public final class LockSession implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockSession.class);
 
-	private final DataSource connectionSource;
+	private final Supplier<? extends DataSource> connectionSource;
 
 	private final String applicationName;
 
@@ -87,6 +88,20 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public LockSession(DataSource connectionSource, String application, LockSessionSettings settings,
 			Consumer<Object> eventPublisher) {
+		this(() -> connectionSource, application, settings, eventPublisher);
+		Assert.notNull(connectionSource, "'connectionSource' must not be null");
+	}
+
+	/**
+	 * Create a session that is not open yet.
+	 * @param connectionSource is asked each time when a physical connection is to be
+	 * opened, as credentials may have changed
+	 * @param application the name of the application, for {@code pg_stat_activity}
+	 * @param settings how it is watched
+	 * @param eventPublisher is given a {@link LockLostEvent} for each lost lock
+	 */
+	public LockSession(Supplier<? extends DataSource> connectionSource, String application,
+			LockSessionSettings settings, Consumer<Object> eventPublisher) {
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 		this.connectionSource = connectionSource;
 		this.applicationName = ApplicationName.ofSession(application);
@@ -248,7 +263,7 @@ public final class LockSession implements AutoCloseable {
 	 * Return what opens connections like the one of this session.
 	 */
 	DataSource connectionSource() {
-		return this.connectionSource;
+		return this.connectionSource.get();
 	}
 
 	LockSessionSettings settings() {
@@ -372,8 +387,8 @@ public final class LockSession implements AutoCloseable {
 		}
 		long start = System.nanoTime();
 		try {
-			SessionConnection opened = SessionConnection.open(this.connectionSource, this.applicationName,
-					this.settings, attempt);
+			SessionConnection opened = SessionConnection.open(connectionSource(), this.applicationName, this.settings,
+					attempt);
 			this.backOff.reset();
 			this.connection = opened;
 			this.heartbeat.start();

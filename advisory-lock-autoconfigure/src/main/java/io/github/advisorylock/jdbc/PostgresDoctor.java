@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -27,7 +26,6 @@ import io.github.advisorylock.doctor.Finding;
 import io.github.advisorylock.doctor.LockDemand;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.util.Assert;
 
 /**
@@ -58,20 +56,6 @@ public class PostgresDoctor {
 		this.pooled = new PooledExamination(dataSource, poolSize,
 				new SettingsExamination(DeadClientSettings.within(settings.deadClientTimeout()), maxHeldLocks));
 		this.session = (session != null) ? new SessionExamination(session, sessionProperties) : null;
-	}
-
-	/**
-	 * Return whether the driver can make sense of the URL of a DataSource.
-	 * @param dataSource the DataSource
-	 * @return {@code false} if it can't connect to anything, ever
-	 */
-	public static boolean isUnderstood(SimpleDriverDataSource dataSource) {
-		try {
-			return dataSource.getDriver() != null && dataSource.getDriver().acceptsURL(dataSource.getUrl());
-		}
-		catch (SQLException ex) {
-			return false;
-		}
 	}
 
 	/**

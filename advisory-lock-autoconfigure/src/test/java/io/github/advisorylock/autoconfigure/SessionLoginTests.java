@@ -31,7 +31,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.test.util.TestSocketUtils;
@@ -68,7 +67,7 @@ class SessionLoginTests {
 			.withPropertyValues("advisory-lock.session.url=" + url)
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
-				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
+				.isInstanceOf(AdvisoryLockConfigurationException.class)
 				.hasMessageContaining("advisory-lock.session.url"));
 	}
 

@@ -1,0 +1,119 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.Properties;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.PropertyAccessorFactory;
+import org.springframework.boot.jdbc.DataSourceBuilder;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Reads how a DataSource opens physical connections, where all of it can be read: a
+ * connection that is opened with less than the pool's has perhaps no TLS.
+ */
+final class PhysicalConnections {
+
+	private static final boolean HIKARI_PRESENT = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
+			PhysicalConnections.class.getClassLoader());
+
+	private static final String TOMCAT_POOL = "org.apache.tomcat.jdbc.pool.DataSource";
+
+	private PhysicalConnections() {
+	}
+
+	/**
+	 * Return what opens connections as a DataSource does, as of each call.
+	 * @param details the connection details of the application, which need not be those
+	 * of this DataSource
+	 * @return {@code null} if that can't be found out
+	 */
+	static @Nullable Supplier<DataSource> of(DataSource dataSource, @Nullable JdbcConnectionDetails details) {
+		Supplier<DataSource> pooled = HIKARI_PRESENT ? HikariConnections.of(dataSource, details) : null;
+		if (pooled != null) {
+			return pooled;
+		}
+		DataSource root = DataSourceUnwrapper.unwrapRoot(dataSource);
+		return (root != null) ? ofOpener(root) : ofOpener(dataSource);
+	}
+
+	/**
+	 * As {@link #of}, for what opens physical connections itself.
+	 */
+	static @Nullable Supplier<DataSource> ofOpener(DataSource opener) {
+		if (opener.getClass() == SimpleDriverDataSource.class || opener.getClass() == DriverManagerDataSource.class) {
+			return () -> copy((AbstractDriverBasedDataSource) opener);
+		}
+		if (opener.getClass().getName().equals("org.postgresql.ds.PGSimpleDataSource")) {
+			return () -> derive(opener);
+		}
+		if (opener.getClass().getName().equals(TOMCAT_POOL)) {
+			return () -> fromTomcat(opener);
+		}
+		return null;
+	}
+
+	/**
+	 * Return what opens connections to a URL.
+	 */
+	static SimpleDriverDataSource of(@Nullable String driverClassName, String url) {
+		DataSourceBuilder<SimpleDriverDataSource> builder = DataSourceBuilder.create()
+			.type(SimpleDriverDataSource.class)
+			.url(url);
+		return ((driverClassName != null) ? builder.driverClassName(driverClassName) : builder).build();
+	}
+
+	private static SimpleDriverDataSource copy(AbstractDriverBasedDataSource source) {
+		SimpleDriverDataSource copy = derive(source);
+		Properties properties = new Properties();
+		if (source.getConnectionProperties() != null) {
+			properties.putAll(source.getConnectionProperties());
+		}
+		copy.setConnectionProperties(properties);
+		return copy;
+	}
+
+	/**
+	 * The pool keeps what its two properties for the driver say in one place.
+	 */
+	private static SimpleDriverDataSource fromTomcat(DataSource pool) {
+		SimpleDriverDataSource result = derive(pool);
+		BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(pool);
+		Properties driverProperties = new Properties();
+		if (properties.getPropertyValue("dbProperties") instanceof Properties configured) {
+			driverProperties.putAll(configured);
+		}
+		result.setConnectionProperties(driverProperties);
+		return result;
+	}
+
+	private static SimpleDriverDataSource derive(DataSource dataSource) {
+		return DataSourceBuilder.derivedFrom(dataSource).type(SimpleDriverDataSource.class).build();
+	}
+
+}
