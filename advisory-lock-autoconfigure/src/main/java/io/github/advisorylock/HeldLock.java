@@ -19,6 +19,10 @@ package io.github.advisorylock;
 /**
  * A {@link LockScope#SESSION} lock that stays held until it is closed, from any thread,
  * or lost.
+ * <p>
+ * Whoever wants the lock keeps this object: one that nothing refers to any more can't be
+ * closed by anybody, and is reported, and its lock released, when the garbage collector
+ * finds it.
  *
  * @since 0.1.0
  * @see AdvisoryLockOperations#tryAcquire(LockRequest)
@@ -39,7 +43,9 @@ public interface HeldLock extends AutoCloseable {
 
 	/**
 	 * Register an action that runs once if the lock is lost; at once when it is lost
-	 * already. It does not run when the lock is closed in order.
+	 * already. It does not run when the lock is closed in order. The action is kept as
+	 * long as the lock is held: one that refers to this object keeps it from being found
+	 * when it is forgotten.
 	 * @param action what to do
 	 */
 	void onLost(Runnable action);

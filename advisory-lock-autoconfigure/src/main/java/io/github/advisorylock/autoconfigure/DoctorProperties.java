@@ -108,8 +108,8 @@ public class DoctorProperties {
 	private Severity lockTable = Severity.WARN;
 
 	/**
-	 * Time after which a transaction of this instance that still holds a lock is warned
-	 * of while it runs, once. Zero for never.
+	 * Time after which a lock that this instance still holds is warned of, once. Zero for
+	 * never.
 	 */
 	private Duration longHold = Duration.ofMinutes(10);
 

@@ -17,19 +17,15 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.log.LockLog;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Warns of transactions of this instance that hold a lock for long, once each, while they
- * do. Begins with the first run, and asks no database.
+ * Warns of locks that this instance holds for long, in either scope, once each, while it
+ * does. Begins with the first lock, and asks no database.
  */
 final class LongHolds implements SmartLifecycle {
 
@@ -91,11 +87,7 @@ final class LongHolds implements SmartLifecycle {
 	}
 
 	private void look() {
-		this.template.reportLongHolds(this.tooLong, LongHolds::warn);
-	}
-
-	private static void warn(AdvisoryLockKey key, Duration duration) {
-		LockLog.heldLong(key, Instant.now().minus(duration).truncatedTo(ChronoUnit.MILLIS), duration);
+		this.template.reportLongHolds(this.tooLong);
 	}
 
 }

@@ -18,7 +18,6 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -46,27 +45,6 @@ final class Deadline {
 	 */
 	long remainingMillis() {
 		return TimeUnit.NANOSECONDS.toMillis(remainingNanos() + 999_999);
-	}
-
-	/**
-	 * Wait for a signal.
-	 * @return {@code false} when the wait is over; after an interrupt, whose flag stays
-	 * set, it is
-	 */
-	@SuppressWarnings("WaitNotInLoop") // the caller loops
-	boolean await(Condition condition) {
-		long remaining = remainingNanos();
-		if (remaining <= 0) {
-			return false;
-		}
-		try {
-			condition.awaitNanos(remaining);
-			return true;
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return false;
-		}
 	}
 
 	/**

@@ -17,12 +17,13 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
@@ -35,14 +36,13 @@ import org.springframework.dao.CannotAcquireLockException;
  * The locks that this application holds or is about to take. Threads of one application
  * exclude each other here, before the database is asked: it would let them all in on the
  * one connection that carries the session locks, and a busy answer costs no query.
+ * <p>
+ * Those who wait for a key get it in the order in which they came, so that a shared
+ * holder does not overtake an exclusive one that waits.
  */
 final class LocalHolds {
 
-	private final ReentrantLock monitor = new ReentrantLock();
-
-	private final Condition left = this.monitor.newCondition();
-
-	private final Map<AdvisoryLockKey, List<Hold>> holds = new HashMap<>();
+	private final Map<AdvisoryLockKey, HoldsOfKey> keys = new HashMap<>();
 
 	private final int limit;
 
@@ -62,22 +62,39 @@ final class LocalHolds {
 	 * it is still impossible at the deadline, or the thread was interrupted
 	 */
 	@Nullable Hold enter(AdvisoryLockKey key, LockMode mode, LockScope scope, Deadline deadline) {
-		this.monitor.lock();
-		try {
-			while (isBusy(key, mode)) {
-				if (!deadline.await(this.left)) {
-					return null;
-				}
-			}
-			checkLimit(key);
-			Hold hold = new Hold(key, mode, scope);
-			this.count++;
-			this.holds.computeIfAbsent(key, (absent) -> new ArrayList<>(1)).add(hold);
-			return hold;
+		Waiter waiter = new Waiter(new Hold(key, mode, scope));
+		arrive(waiter);
+		while (waiter.place == Place.QUEUE && deadline.pause(Long.MAX_VALUE)) {
+			// until it is let in
 		}
-		finally {
-			this.monitor.unlock();
+		if (giveUp(waiter)) {
+			return null;
 		}
+		checkLimit(waiter);
+		return waiter.hold;
+	}
+
+	private synchronized void arrive(Waiter waiter) {
+		HoldsOfKey holds = this.keys.computeIfAbsent(waiter.hold.key(), (absent) -> new HoldsOfKey());
+		if (holds.isBusy(waiter.hold.mode())) {
+			holds.queue.add(waiter);
+		}
+		else {
+			letIn(waiter, holds);
+			removeIfEmpty(waiter.hold.key(), holds);
+		}
+	}
+
+	private synchronized boolean giveUp(Waiter waiter) {
+		if (waiter.place != Place.QUEUE) {
+			return false;
+		}
+		HoldsOfKey holds = this.keys.get(waiter.hold.key());
+		if (holds != null) {
+			holds.queue.remove(waiter);
+			letNextIn(waiter.hold.key(), holds);
+		}
+		return true;
 	}
 
 	/**
@@ -85,87 +102,140 @@ final class LocalHolds {
 	 */
 	void leave(Hold hold) {
 		hold.release();
-		this.monitor.lock();
-		try {
-			List<Hold> holdsOfKey = this.holds.get(hold.key());
-			if (holdsOfKey != null && holdsOfKey.remove(hold)) {
+		synchronized (this) {
+			HoldsOfKey holds = this.keys.get(hold.key());
+			if (holds != null && holds.inside.remove(hold)) {
 				this.count--;
-				if (holdsOfKey.isEmpty()) {
-					this.holds.remove(hold.key());
-				}
-				this.left.signalAll();
+				letNextIn(hold.key(), holds);
 			}
 		}
-		finally {
-			this.monitor.unlock();
+	}
+
+	private void letNextIn(AdvisoryLockKey key, HoldsOfKey holds) {
+		Waiter next = holds.queue.peek();
+		while (next != null && holds.lets(next.hold.mode())) {
+			holds.queue.remove();
+			letIn(next, holds);
+			LockSupport.unpark(next.thread);
+			next = holds.queue.peek();
+		}
+		removeIfEmpty(key, holds);
+	}
+
+	private void letIn(Waiter waiter, HoldsOfKey holds) {
+		if (this.count >= this.limit) {
+			waiter.place = Place.NONE;
+			return;
+		}
+		this.count++;
+		holds.inside.add(waiter.hold);
+		waiter.place = Place.INSIDE;
+	}
+
+	private void removeIfEmpty(AdvisoryLockKey key, HoldsOfKey holds) {
+		if (holds.inside.isEmpty() && holds.queue.isEmpty()) {
+			this.keys.remove(key);
 		}
 	}
 
 	/**
 	 * Return whether another thread's hold stands in the way of this one.
 	 */
-	boolean isBusyForThisThread(AdvisoryLockKey key, LockMode mode) {
-		this.monitor.lock();
-		try {
-			return isBusy(key, mode) && !isHeldByThisThread(key);
-		}
-		finally {
-			this.monitor.unlock();
-		}
+	synchronized boolean isBusyForThisThread(AdvisoryLockKey key, LockMode mode) {
+		HoldsOfKey holds = this.keys.get(key);
+		return holds != null && holds.isBusy(mode) && !holds.isHeldByThisThread();
 	}
 
-	boolean isHeldByThisThread(AdvisoryLockKey key) {
-		this.monitor.lock();
-		try {
-			return this.holds.getOrDefault(key, List.of())
-				.stream()
-				.anyMatch((hold) -> hold.owner() == Thread.currentThread());
-		}
-		finally {
-			this.monitor.unlock();
-		}
+	synchronized boolean isHeldByThisThread(AdvisoryLockKey key) {
+		HoldsOfKey holds = this.keys.get(key);
+		return holds != null && holds.isHeldByThisThread();
 	}
 
 	/**
-	 * Return the holds of a scope that have lasted for longer than that. Each is returned
-	 * once.
+	 * Return the holds that have lasted for longer than that. Each is returned once.
 	 */
-	List<Hold> takeHeldLonger(LockScope scope, Duration duration) {
-		this.monitor.lock();
-		try {
-			return this.holds.values()
-				.stream()
-				.flatMap(List::stream)
-				.filter((hold) -> hold.scope() == scope && hold.heldFor().compareTo(duration) > 0 && hold.report())
-				.toList();
-		}
-		finally {
-			this.monitor.unlock();
-		}
+	synchronized List<Hold> takeHeldLonger(Duration duration) {
+		return this.keys.values()
+			.stream()
+			.flatMap((holds) -> holds.inside.stream())
+			.filter((hold) -> hold.heldFor().compareTo(duration) > 0 && hold.report())
+			.toList();
 	}
 
-	int size() {
-		this.monitor.lock();
-		try {
-			return this.count;
-		}
-		finally {
-			this.monitor.unlock();
-		}
+	synchronized int size() {
+		return this.count;
 	}
 
-	private void checkLimit(AdvisoryLockKey key) {
-		if (this.count >= this.limit) {
+	private void checkLimit(Waiter waiter) {
+		if (waiter.place == Place.NONE) {
 			throw new CannotAcquireLockException(
-					"Failed to acquire advisory lock '" + key + "': this application holds " + this.count
+					"Failed to acquire advisory lock '" + waiter.hold.key() + "': this application holds " + this.limit
 							+ " already, and 'advisory-lock.max-held-locks' keeps it from filling the lock table of "
 							+ "the server");
 		}
 	}
 
-	private boolean isBusy(AdvisoryLockKey key, LockMode mode) {
-		List<Hold> holdsOfKey = this.holds.get(key);
-		return holdsOfKey != null && (mode == LockMode.EXCLUSIVE || holdsOfKey.get(0).mode() == LockMode.EXCLUSIVE);
+	/**
+	 * Those who hold a key, and those who wait for it.
+	 */
+	private static final class HoldsOfKey {
+
+		private final List<Hold> inside = new ArrayList<>(1);
+
+		private final Deque<Waiter> queue = new ArrayDeque<>(0);
+
+		/**
+		 * Return whether a newcomer has to wait. A thread that shares the key already
+		 * does not wait behind somebody who waits for that thread.
+		 */
+		private boolean isBusy(LockMode mode) {
+			return !lets(mode) || (!this.queue.isEmpty() && !isHeldByThisThread());
+		}
+
+		private boolean lets(LockMode mode) {
+			return this.inside.isEmpty() || (mode == LockMode.SHARED && this.inside.get(0).mode() == LockMode.SHARED);
+		}
+
+		private boolean isHeldByThisThread() {
+			return this.inside.stream().anyMatch((hold) -> hold.owner() == Thread.currentThread());
+		}
+
+	}
+
+	/**
+	 * A thread that waits to enter its hold.
+	 */
+	private static final class Waiter {
+
+		private final Hold hold;
+
+		private final Thread thread = Thread.currentThread();
+
+		private volatile Place place = Place.QUEUE;
+
+		private Waiter(Hold hold) {
+			this.hold = hold;
+		}
+
+	}
+
+	private enum Place {
+
+		/**
+		 * Waits.
+		 */
+		QUEUE,
+
+		/**
+		 * Was let in.
+		 */
+		INSIDE,
+
+		/**
+		 * Was next, but the limit is reached.
+		 */
+		NONE
+
 	}
 
 }

@@ -19,7 +19,6 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
-import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -34,6 +33,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
@@ -138,16 +138,20 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		Assert.notNull(request, "'request' must not be null");
 		Assert.notNull(action, "'action' must not be null");
 		AdvisoryLockKey key = key(request);
-		if (!this.used) {
-			this.used = true;
-			this.whenUsed.run();
-		}
+		noteUse();
 		this.calls.begin();
 		try {
 			return execute(request, key, action);
 		}
 		finally {
 			this.calls.end();
+		}
+	}
+
+	private void noteUse() {
+		if (!this.used) {
+			this.used = true;
+			this.whenUsed.run();
 		}
 	}
 
@@ -195,8 +199,9 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		Assert.isTrue(!request.isRecorded(), () -> "'request' must not ask for the ledger, which records work that "
 				+ "is executed: advisory lock '" + key + "' can only be held");
 		SessionScopeStrategy scope = sessionScope(key);
+		noteUse();
 		Hold hold = scope.acquire(key, request.mode(), deadline(request));
-		return (hold != null) ? Optional.of(new SessionHeldLock(hold, scope)) : Optional.empty();
+		return (hold != null) ? Optional.of(scope.hand(hold)) : Optional.empty();
 	}
 
 	/**
@@ -253,14 +258,12 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	}
 
 	/**
-	 * Tell about each transaction that has held a lock of this application for long. Asks
-	 * no database.
+	 * Warn of each lock that this application has held for long, once. Asks no database.
 	 * @param duration how long that is
-	 * @param report is told the key and for how long it has been held, once for each hold
 	 */
-	public void reportLongHolds(Duration duration, BiConsumer<AdvisoryLockKey, Duration> report) {
-		this.holds.takeHeldLonger(LockScope.TRANSACTION, duration)
-			.forEach((hold) -> report.accept(hold.key(), hold.heldFor()));
+	public void reportLongHolds(Duration duration) {
+		this.holds.takeHeldLonger(duration)
+			.forEach((hold) -> LockLog.heldLong(hold.key(), hold.scope(), hold.heldFor()));
 	}
 
 	/**
@@ -273,7 +276,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	}
 
 	/**
-	 * Run something as soon as {@link #execute} was called, at once if it was already.
+	 * Run something as soon as a lock was asked for, at once if one was already.
 	 * @param action what to run, possibly more than once
 	 */
 	public void whenUsed(Runnable action) {

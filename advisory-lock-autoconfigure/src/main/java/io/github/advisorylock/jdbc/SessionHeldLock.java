@@ -16,9 +16,13 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.log.LockLog;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -31,11 +35,14 @@ final class SessionHeldLock implements HeldLock {
 
 	private final Hold hold;
 
-	private final SessionScopeStrategy scope;
+	private final End end;
 
-	SessionHeldLock(Hold hold, SessionScopeStrategy scope) {
+	private final Cleaner.Cleanable cleanable;
+
+	SessionHeldLock(Hold hold, SessionScopeStrategy scope, Cleaner cleaner) {
 		this.hold = hold;
-		this.scope = scope;
+		this.end = new End(hold, scope);
+		this.cleanable = cleaner.register(this, this.end);
 		hold.setCleanUp(() -> scope.leave(hold));
 		if (hold.isLost()) {
 			scope.leave(hold);
@@ -60,12 +67,45 @@ final class SessionHeldLock implements HeldLock {
 	@Override
 	public void close() {
 		try {
-			this.scope.release(this.hold);
+			this.end.closed = true;
+			this.cleanable.clean();
 		}
-		catch (LockLostException ex) {
-			// told already, as when anybody else notices
-			logger.debug("Advisory lock '" + key() + "' was lost before it was closed", ex);
+		finally {
+			Reference.reachabilityFence(this);
 		}
+	}
+
+	/**
+	 * Runs once, when the lock is closed or was forgotten. Knows nothing of the object
+	 * that its holder has: that would never be forgotten.
+	 */
+	private static final class End implements Runnable {
+
+		private final Hold hold;
+
+		private final SessionScopeStrategy scope;
+
+		private volatile boolean closed;
+
+		private End(Hold hold, SessionScopeStrategy scope) {
+			this.hold = hold;
+			this.scope = scope;
+		}
+
+		@Override
+		public void run() {
+			if (!this.closed && this.hold.isActive()) {
+				LockLog.unclosed(this.hold.key());
+			}
+			try {
+				this.scope.release(this.hold);
+			}
+			catch (LockLostException ex) {
+				// told already, as when anybody else notices
+				logger.debug("Advisory lock '" + this.hold.key() + "' was lost before it was closed", ex);
+			}
+		}
+
 	}
 
 }

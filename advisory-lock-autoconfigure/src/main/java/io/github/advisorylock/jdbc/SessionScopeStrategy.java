@@ -16,10 +16,12 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.lang.ref.Cleaner;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
@@ -48,6 +50,8 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 	private final LocalHolds holds;
 
 	private final LockSession session;
+
+	private @Nullable Cleaner cleaner;
 
 	SessionScopeStrategy(Object application, LocalHolds holds, LockSession session) {
 		this.application = application;
@@ -96,7 +100,24 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 				this.holds.leave(hold);
 			}
 		}
+		if (acquired) {
+			hold.acquired();
+		}
 		return acquired ? hold : null;
+	}
+
+	/**
+	 * Hand a lock over to a holder who closes it.
+	 */
+	HeldLock hand(Hold hold) {
+		return new SessionHeldLock(hold, this, cleaner());
+	}
+
+	private synchronized Cleaner cleaner() {
+		if (this.cleaner == null) {
+			this.cleaner = Cleaner.create(new DaemonThreads("advisory-lock-cleaner"));
+		}
+		return this.cleaner;
 	}
 
 	void leave(Hold hold) {

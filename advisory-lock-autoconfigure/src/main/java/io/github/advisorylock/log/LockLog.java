@@ -18,6 +18,7 @@ package io.github.advisorylock.log;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -115,19 +116,42 @@ public final class LockLog {
 	}
 
 	/**
-	 * Log that a transaction has held a lock for long.
+	 * Log that a lock has been held for long.
 	 * @param key the key that is locked
-	 * @param since since when
-	 * @param duration for how long
+	 * @param scope how long the lock lives
+	 * @param duration for how long it has been held
 	 */
-	public static void heldLong(AdvisoryLockKey key, Instant since, Duration duration) {
+	public static void heldLong(AdvisoryLockKey key, LockScope scope, Duration duration) {
 		if (ALERTS.isWarnEnabled()) {
-			alert("long-hold", key).addKeyValue("advisory_lock.scope", word(LockScope.TRANSACTION))
+			Instant since = Instant.now().minus(duration).truncatedTo(ChronoUnit.MILLIS);
+			alert("long-hold", key).addKeyValue("advisory_lock.scope", word(scope))
 				.addKeyValue("advisory_lock.since", since.toString())
 				.addKeyValue("advisory_lock.duration_ms", duration.toMillis())
-				.log("A transaction has held the lock on '" + key + "' since " + since
-						+ ": a long transaction holds back VACUUM; use scope SESSION for long work, or raise "
-						+ "'advisory-lock.doctor.long-hold'");
+				.log(heldBy(scope) + " has held the lock on '" + key + "' since " + since + ": " + advice(scope)
+						+ " 'advisory-lock.doctor.long-hold'");
+		}
+	}
+
+	private static String heldBy(LockScope scope) {
+		return (scope == LockScope.TRANSACTION) ? "A transaction" : "The lock session";
+	}
+
+	private static String advice(LockScope scope) {
+		return (scope == LockScope.TRANSACTION)
+				? "a long transaction holds back VACUUM; use scope SESSION for long work, or raise"
+				: "nobody else gets it until it is released; if it is to be held that long, raise";
+	}
+
+	/**
+	 * Log that nobody can close a lock any more that nobody has closed.
+	 * @param key the key that was locked
+	 */
+	public static void unclosed(AdvisoryLockKey key) {
+		if (ALERTS.isWarnEnabled()) {
+			alert("unclosed", key).addKeyValue("advisory_lock.scope", word(LockScope.SESSION))
+				.log("Nobody has closed the lock on '" + key
+						+ "' that 'tryAcquire' returned, and nothing refers to it any more: it is released now; keep the "
+						+ "HeldLock, and close it");
 		}
 	}
 

@@ -22,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.log.LockLog;
@@ -61,11 +61,10 @@ class LongHoldsTests {
 								(millis) -> assertThat((Long) millis).isBetween(200L, 5000L))
 						.hasEntrySatisfying("advisory_lock.since", (since) -> assertThat(Instant.parse((String) since))
 							.isBetween(before.minusMillis(50), Instant.now()));
-					context.getBean(PostgresAdvisoryLockTemplate.class)
-						.reportLongHolds(Duration.ZERO, (key, duration) -> log.stop());
+					context.getBean(PostgresAdvisoryLockTemplate.class).reportLongHolds(Duration.ZERO);
 				});
-				assertThat(log.isStarted()).as("reported once").isTrue();
-				assertThat(log.messages()).singleElement()
+				assertThat(log.messages()).as("reported once")
+					.singleElement()
 					.asString()
 					.startsWith("A transaction has held the lock on 'test/held'")
 					.contains("scope SESSION", "VACUUM", "advisory-lock.doctor.long-hold");
@@ -91,24 +90,40 @@ class LongHoldsTests {
 	}
 
 	@Test
-	void sessionLockAndWaitingAreNotWarnedOf() {
+	void waitingIsNotWarnedOf() {
 		this.runner.run((context) -> {
 			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
 			try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn");
 					ForeignSession foreign = ForeignSession.holding(AdvisoryLockKey.of("test", "waits"))) {
-				operations.execute(LockRequest.of("long").scope(LockScope.SESSION), (session) -> {
-					Thread waiter = new Thread(() -> operations
-						.execute(LockRequest.of("waits").waitFor(Duration.ofSeconds(20)), (lock) -> null));
-					waiter.start();
-					operations.execute(LockRequest.of("measure"), (lock) -> {
-						awaitWarning(log);
-						return null;
-					});
-					foreign.unlock(AdvisoryLockKey.of("test", "waits"));
-					waiter.join();
+				Thread waiter = new Thread(() -> operations
+					.execute(LockRequest.of("waits").waitFor(Duration.ofSeconds(20)), (lock) -> null));
+				waiter.start();
+				operations.execute(LockRequest.of("measure"), (lock) -> {
+					awaitWarning(log);
 					return null;
 				});
+				foreign.unlock(AdvisoryLockKey.of("test", "waits"));
+				waiter.join();
 				assertThat(log.messages()).singleElement().asString().contains("'test/measure'");
+			}
+		});
+	}
+
+	@Test
+	void longSessionLockIsWarnedOfOnceWhileItIsHeld() {
+		this.runner.run((context) -> {
+			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+			try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn");
+					HeldLock held = operations.tryAcquire(LockRequest.of("held")).orElseThrow()) {
+				awaitWarning(log);
+				assertThat(held.isHeld()).isTrue();
+				assertThat(LogRecorder.fields(log.events().get(0))).containsEntry("advisory_lock.key", "held")
+					.containsEntry("advisory_lock.scope", "session");
+				context.getBean(PostgresAdvisoryLockTemplate.class).reportLongHolds(Duration.ZERO);
+				assertThat(log.messages()).singleElement()
+					.asString()
+					.startsWith("The lock session has held the lock on 'test/held'")
+					.contains("advisory-lock.doctor.long-hold");
 			}
 		});
 	}

@@ -80,11 +80,11 @@ class EventsAndLogsTests {
 	@Test
 	void linesOfTableAreThoseThatAreLogged() {
 		String document = Documentation.read(DOCUMENT);
-		assertThat(lines()).hasSize(6).allSatisfy((line) -> {
+		assertThat(lines()).hasSize(8).allSatisfy((line) -> {
 			String message = line.getFormattedMessage();
 			String beginning = message.substring(0, message.contains("since") ? message.indexOf("since")
 					: message.contains("tick") ? message.indexOf(" of ") : message.length());
-			assertThat(document).contains("| `" + beginning.split(": another")[0]);
+			assertThat(document).contains("| `" + beginning.split(": another|, and nothing")[0]);
 		});
 		assertThat(lines()).extracting(ILoggingEvent::getLoggerName)
 			.allSatisfy((logger) -> assertThat(document).contains("| `" + logger + "` |"));
@@ -113,7 +113,9 @@ class EventsAndLogsTests {
 					new IllegalStateException());
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY);
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
-			LockLog.heldLong(KEY, Instant.EPOCH, Duration.ofMinutes(10));
+			LockLog.heldLong(KEY, LockScope.TRANSACTION, Duration.ofMinutes(10));
+			LockLog.heldLong(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, Duration.ofMinutes(10));
+			LockLog.unclosed(AdvisoryLockKey.of("shop", "price-sync"));
 			LockLog.overdue(KEY, Instant.EPOCH, Instant.EPOCH);
 			return Stream.concat(runs.events().stream(), alerts.events().stream()).toList();
 		}

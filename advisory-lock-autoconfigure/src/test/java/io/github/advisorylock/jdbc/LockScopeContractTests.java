@@ -18,12 +18,18 @@ package io.github.advisorylock.jdbc;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
@@ -32,6 +38,7 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -45,6 +52,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for what {@link PostgresAdvisoryLockTemplate} promises in both scopes.
  */
 class LockScopeContractTests extends AbstractLockTests {
+
+	private final AtomicInteger readers = new AtomicInteger();
 
 	@ParameterizedTest
 	@EnumSource
@@ -216,6 +225,69 @@ class LockScopeContractTests extends AbstractLockTests {
 			assertThat(this.template.execute(request(scope), (lock) -> 1).outcome()).isEqualTo(LockOutcome.BUSY);
 			return assertThat(ForeignSession.isFree(KEY)).isFalse();
 		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void exclusiveRequestThatWaitsIsNotStarvedByOverlappingReaders(LockScope scope) throws Exception {
+		usePool(TestPostgres.pool(8));
+		AtomicBoolean done = new AtomicBoolean();
+		CountDownLatch reading = new CountDownLatch(2);
+		List<Future<?>> readers = new ArrayList<>();
+		for (int i = 0; i < 2; i++) {
+			readers.add(this.threads.submit(() -> {
+				while (!done.get()) {
+					readOverlapping(scope, reading, done);
+				}
+			}));
+		}
+		assertThat(reading.await(10, TimeUnit.SECONDS)).isTrue();
+		try {
+			assertThat(this.template.execute(request(scope).waitFor(LONG), (lock) -> 1).outcome())
+				.isEqualTo(LockOutcome.EXECUTED);
+		}
+		finally {
+			done.set(true);
+		}
+		for (Future<?> reader : readers) {
+			reader.get(30, TimeUnit.SECONDS);
+		}
+	}
+
+	/**
+	 * Hold the lock until a second reader, which is another one each time, has it too.
+	 */
+	private void readOverlapping(LockScope scope, CountDownLatch reading, AtomicBoolean done) {
+		this.template.execute(request(scope).mode(LockMode.SHARED).waitFor(LONG), (lock) -> {
+			reading.countDown();
+			int own = this.readers.incrementAndGet();
+			long end = System.nanoTime() + SHORT.toNanos();
+			while (!done.get() && this.readers.get() == own && System.nanoTime() < end) {
+				LockSupport.parkNanos(1_000_000);
+			}
+			return null;
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void readerThatReadsAgainDoesNotWaitBehindWriterThatWaitsForIt(LockScope scope) throws Exception {
+		LockRequest shared = request(scope).mode(LockMode.SHARED);
+		Future<LockOutcome> writer = this.template.execute(shared, (lock) -> {
+			Future<LockOutcome> waiting = this.threads
+				.submit(() -> this.template.execute(request(scope).waitFor(LONG), (inner) -> 1).outcome());
+			Awaitility.await().until(() -> readerOfOtherThread(shared) == LockOutcome.BUSY);
+			assertThat(this.template.execute(shared, (inner) -> 1).executed()).isTrue();
+			HeldLock second = this.template.tryAcquire(LockRequest.of("job").mode(LockMode.SHARED)).orElseThrow();
+			second.close();
+			return waiting;
+		}).orElseThrow();
+		assertThat(writer.get(10, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	private LockOutcome readerOfOtherThread(LockRequest shared) throws Exception {
+		return this.threads.submit(() -> this.template.execute(shared, (inner) -> 1).outcome())
+			.get(5, TimeUnit.SECONDS);
 	}
 
 	@ParameterizedTest

@@ -33,7 +33,9 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -113,6 +115,37 @@ class SessionScopeTests extends AbstractLockTests {
 		assertThat(ForeignSession.isFree(KEY)).isFalse();
 		second.close();
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
+	}
+
+	@Test
+	void heldLockThatIsForgottenIsReportedAndReleased() {
+		HeldLock kept = this.template.tryAcquire(LockRequest.of("kept")).orElseThrow();
+		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
+			assertThat(this.template.tryAcquire(REQUEST)).isPresent();
+			Awaitility.await().until(() -> {
+				System.gc();
+				return !log.messages().isEmpty();
+			});
+			assertThat(log.messages()).singleElement().asString().contains("'tests/job'", "close it");
+			Awaitility.await().until(() -> ForeignSession.isFree(KEY));
+		}
+		assertThat(this.template.getHeldLocks()).isOne();
+		assertThat(kept.isHeld()).isTrue();
+		kept.close();
+	}
+
+	@Test
+	void heldLockThatWasClosedIsNotReported() {
+		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
+			this.template.tryAcquire(REQUEST).orElseThrow().close();
+			assertThat(this.template.tryAcquire(LockRequest.of("forgotten"))).isPresent();
+			Awaitility.await().until(() -> {
+				System.gc();
+				return !log.messages().isEmpty();
+			});
+			assertThat(log.messages()).singleElement().asString().contains("'tests/forgotten'");
+		}
+		Awaitility.await().until(() -> this.template.getHeldLocks() == 0);
 	}
 
 	@Test

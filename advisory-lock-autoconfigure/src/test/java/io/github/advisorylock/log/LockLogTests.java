@@ -146,6 +146,7 @@ class LockLogTests {
 			try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
 				assertThatExceptionOfType(LockLostException.class)
 					.isThrownBy(() -> context.getBean(Jobs.class).runLong(LockLogTests::loseLock));
+				Awaitility.await().until(() -> !log.events().isEmpty());
 				ILoggingEvent line = onlyLine(log, Level.WARN);
 				assertThat(line.getFormattedMessage()).startsWith("Lost the lock on 'test/logged-long'");
 				assertThat(LogRecorder.fields(line)).containsEntry("advisory_lock.alert", "lost")

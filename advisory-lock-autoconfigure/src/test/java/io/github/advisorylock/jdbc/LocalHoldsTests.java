@@ -1,0 +1,154 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockScope;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.dao.CannotAcquireLockException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LocalHolds}: who is let in when.
+ */
+class LocalHoldsTests {
+
+	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("tests", "job");
+
+	private static final Duration LONG = Duration.ofSeconds(30);
+
+	private final LocalHolds holds = new LocalHolds(100);
+
+	private final List<String> entered = new CopyOnWriteArrayList<>();
+
+	private final List<Thread> waiters = new ArrayList<>();
+
+	@AfterEach
+	void endWaiters() throws InterruptedException {
+		for (Thread waiter : this.waiters) {
+			waiter.interrupt();
+			waiter.join(TimeUnit.SECONDS.toMillis(10));
+		}
+	}
+
+	@Test
+	void thoseWhoWaitAreLetInInOrderAndReadersTogether() {
+		Hold first = enter(this.holds, LockMode.SHARED, Duration.ZERO);
+		Thread writer = enterLater("writer", LockMode.EXCLUSIVE, () -> this.holds);
+		enterLater("reader 1", LockMode.SHARED, () -> this.holds);
+		enterLater("reader 2", LockMode.SHARED, () -> this.holds);
+		assertThat(this.holds.size()).isOne();
+		this.holds.leave(first);
+		Awaitility.await().untilAsserted(() -> assertThat(this.entered).containsExactly("writer"));
+		writer.interrupt();
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(this.entered).startsWith("writer", "writer left")
+				.contains("reader 1", "reader 2")
+				.hasSize(4));
+	}
+
+	@Test
+	void writerThatGivesUpLetsThoseBehindItIn() {
+		enter(this.holds, LockMode.SHARED, Duration.ZERO);
+		Thread writer = enterLater("writer", LockMode.EXCLUSIVE, () -> this.holds);
+		enterLater("reader", LockMode.SHARED, () -> this.holds);
+		assertThat(this.entered).isEmpty();
+		writer.interrupt();
+		Awaitility.await().untilAsserted(() -> assertThat(this.entered).containsExactly("reader"));
+	}
+
+	@Test
+	void onlyThoseWhoWaitForTheKeyAreWoken() throws InterruptedException {
+		Hold other = this.holds.enter(AdvisoryLockKey.of("tests", "other"), LockMode.EXCLUSIVE, LockScope.SESSION,
+				Deadline.after(Duration.ZERO));
+		enter(this.holds, LockMode.EXCLUSIVE, Duration.ZERO);
+		Thread waiter = enterLater("waiter", LockMode.EXCLUSIVE, () -> this.holds);
+		long parkedBefore = parked(waiter);
+		assertThat(other).isNotNull();
+		this.holds.leave(other);
+		Thread next = new Thread(() -> this.holds.isHeldByThisThread(KEY));
+		next.start();
+		next.join();
+		assertThat(parked(waiter)).isEqualTo(parkedBefore);
+	}
+
+	/**
+	 * Return how often a thread has waited.
+	 */
+	private static long parked(Thread thread) {
+		return ManagementFactory.getThreadMXBean().getThreadInfo(thread.getId()).getWaitedCount();
+	}
+
+	@Test
+	void limitIsAnErrorForThoseWhoWaitToo() {
+		LocalHolds limited = new LocalHolds(1);
+		Hold first = enter(limited, LockMode.EXCLUSIVE, Duration.ZERO);
+		enterLater("first", LockMode.SHARED, () -> limited);
+		enterLater("second", LockMode.SHARED, () -> limited);
+		limited.leave(first);
+		Awaitility.await().untilAsserted(() -> assertThat(this.entered).containsExactlyInAnyOrder("first", "too many"));
+		assertThat(limited.size()).isOne();
+	}
+
+	private static Hold enter(LocalHolds holds, LockMode mode, Duration waitFor) {
+		Hold hold = holds.enter(KEY, mode, LockScope.SESSION, Deadline.after(waitFor));
+		assertThat(hold).isNotNull();
+		return hold;
+	}
+
+	/**
+	 * Have a thread enter, which leaves when it is interrupted, and wait until it waits.
+	 */
+	private Thread enterLater(String name, LockMode mode, Supplier<LocalHolds> holds) {
+		Thread waiter = new Thread(() -> enterUntilInterrupted(name, mode, holds.get()));
+		this.waiters.add(waiter);
+		waiter.start();
+		Awaitility.await().until(() -> waiter.getState() == Thread.State.TIMED_WAITING);
+		return waiter;
+	}
+
+	private void enterUntilInterrupted(String name, LockMode mode, LocalHolds holds) {
+		try {
+			Hold hold = holds.enter(KEY, mode, LockScope.SESSION, Deadline.after(LONG));
+			if (hold != null) {
+				this.entered.add(name);
+				while (!Thread.currentThread().isInterrupted()) {
+					Thread.onSpinWait();
+				}
+				this.entered.add(name + " left");
+				holds.leave(hold);
+			}
+		}
+		catch (CannotAcquireLockException ex) {
+			this.entered.add("too many");
+		}
+	}
+
+}
