@@ -33,11 +33,13 @@ import org.jspecify.annotations.Nullable;
  * @param startedAt when it started
  * @param finishedAt when it ended, {@code null} while it runs
  * @param outcome how it ended, {@code null} while it runs
- * @param error the first line of the failure, {@code null} if there was none
+ * @param error the first line of what the failure prints, {@code null} if there was none
+ * @param errorClass the name of its class, {@code null} if there was none, or it was
+ * written by a version that did not keep it
  * @since 0.1.0
  */
 public record LedgerRun(long id, String namespace, String key, @Nullable Instant tick, LockScope scope, String instance,
 		long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable RunOutcome outcome,
-		@Nullable String error) {
+		@Nullable String error, @Nullable String errorClass) {
 
 }

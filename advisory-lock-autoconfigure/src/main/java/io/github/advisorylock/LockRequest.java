@@ -136,7 +136,8 @@ public final class LockRequest {
 	 * @return a changed copy
 	 */
 	public LockRequest oncePerKey() {
-		return with(new Recording(true, true, this.recording.tick, this.recording.minInterval, false));
+		return with(new Recording(true, true, this.recording.tick, this.recording.minInterval, false,
+				this.recording.template));
 	}
 
 	/**
@@ -148,7 +149,8 @@ public final class LockRequest {
 	 */
 	public LockRequest oncePerTick(Instant tick) {
 		Assert.notNull(tick, "'tick' must not be null");
-		return with(new Recording(true, this.recording.oncePerKey, tick, this.recording.minInterval, false));
+		return with(new Recording(true, this.recording.oncePerKey, tick, this.recording.minInterval, false,
+				this.recording.template));
 	}
 
 	/**
@@ -162,7 +164,7 @@ public final class LockRequest {
 		Assert.notNull(minInterval, "'minInterval' must not be null");
 		Assert.isTrue(minInterval.compareTo(Duration.ZERO) > 0, "'minInterval' must be more than zero");
 		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, minInterval,
-				this.recording.foreseen));
+				this.recording.foreseen, this.recording.template));
 	}
 
 	/**
@@ -172,7 +174,19 @@ public final class LockRequest {
 	 */
 	public LockRequest recorded() {
 		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, this.recording.minInterval,
-				this.recording.foreseen));
+				this.recording.foreseen, this.recording.template));
+	}
+
+	/**
+	 * As {@link #recorded()}, for one of many keys that are made from the same template:
+	 * operators see these under it, rather than each on its own.
+	 * @param template the text that the keys of this kind are made from, not empty
+	 * @return a changed copy
+	 */
+	public LockRequest recordedUnder(String template) {
+		Assert.hasText(template, "'template' must not be empty");
+		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, this.recording.minInterval,
+				this.recording.foreseen, template));
 	}
 
 	/**
@@ -184,8 +198,8 @@ public final class LockRequest {
 	 * @return a changed copy
 	 */
 	public LockRequest foreseen() {
-		return (this.recording.tick == null) ? this : with(
-				new Recording(true, this.recording.oncePerKey, this.recording.tick, this.recording.minInterval, true));
+		return (this.recording.tick == null) ? this : with(new Recording(true, this.recording.oncePerKey,
+				this.recording.tick, this.recording.minInterval, true, this.recording.template));
 	}
 
 	private LockRequest with(Recording recording) {
@@ -265,6 +279,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Return what the key was made from.
+	 * @return the template, {@code null} if there is one key only, or that is not known
+	 */
+	public @Nullable String template() {
+		return this.recording.template;
+	}
+
+	/**
 	 * Return whether there is nothing to ask the ledger before the lock is taken.
 	 * @return {@code true} without a tick, and after {@link #foreseen()}
 	 */
@@ -284,9 +306,9 @@ public final class LockRequest {
 	 * What is asked of the ledger.
 	 */
 	private record Recording(boolean recorded, boolean oncePerKey, @Nullable Instant tick,
-			@Nullable Duration minInterval, boolean foreseen) {
+			@Nullable Duration minInterval, boolean foreseen, @Nullable String template) {
 
-		private static final Recording NONE = new Recording(false, false, null, null, false);
+		private static final Recording NONE = new Recording(false, false, null, null, false, null);
 
 	}
 

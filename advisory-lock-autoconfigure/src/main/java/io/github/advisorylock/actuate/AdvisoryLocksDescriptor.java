@@ -34,20 +34,29 @@ import org.jspecify.annotations.Nullable;
  * @param namespace its namespace
  * @param database the database that has the locks
  * @param ledger whether the ledger is in use: without it, nothing is known of runs
- * @param jobs the jobs of this instance and of the ledger, in the order of namespace and
- * key
- * @param locks all advisory locks of the server that are held or waited for
+ * @param jobCount how many jobs there are; of those that only the ledger knows, 10,000
+ * are looked at
+ * @param matching how many of these are asked for
+ * @param page which page of them this is, from 1
+ * @param size how many are on a page
+ * @param jobs the jobs of the page in the order of namespace and key; those of this
+ * instance are on the first pages, those that only the ledger knows behind them
+ * @param lockCount how many holders and waiters of advisory locks there are
+ * @param locks the advisory locks of the server that are held or waited for, with a
+ * thousand holders and waiters at most
  * @since 0.1.0
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String instance, String namespace,
-		String database, boolean ledger, List<JobDescriptor> jobs, List<LockDescriptor> locks) {
+		String database, boolean ledger, int jobCount, int matching, int page, int size, List<JobDescriptor> jobs,
+		int lockCount, List<LockDescriptor> locks) {
 
 	/**
 	 * One job.
 	 *
 	 * @param key its key, with expressions where these depend on arguments
 	 * @param namespace the namespace of the key
+	 * @param id what stands for namespace and key in addresses, whatever these hold
 	 * @param target the method as {@code Class.method}, {@code null} if this instance has
 	 * none of that key
 	 * @param scope how long the lock lives, {@code null} without a method
@@ -66,13 +75,38 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param problems what an operator should look at
 	 * @param actions what can be asked of it over the web: {@code running},
 	 * {@code paused} and {@code resumed}
+	 * @param keys the keys that were made from it where it depends on arguments,
+	 * {@code null} if it does not, or the ledger knows of none
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record JobDescriptor(String key, String namespace, @Nullable String target, @Nullable LockScope scope,
-			List<ScheduleDescriptor> schedules, @Nullable Instant next, String state, @Nullable PauseDescriptor paused,
-			@Nullable Instant lastTick, @Nullable RunDescriptor lastRun, String history, Map<String, Long> outcomes,
-			List<HolderDescriptor> holders, List<WaiterDescriptor> waiters, List<Problem> problems,
-			List<String> actions) {
+	public record JobDescriptor(String key, String namespace, String id, @Nullable String target,
+			@Nullable LockScope scope, List<ScheduleDescriptor> schedules, @Nullable Instant next, String state,
+			@Nullable PauseDescriptor paused, @Nullable Instant lastTick, @Nullable RunDescriptor lastRun,
+			String history, Map<String, Long> outcomes, List<HolderDescriptor> holders, List<WaiterDescriptor> waiters,
+			List<Problem> problems, List<String> actions, @Nullable KeysDescriptor keys) {
+
+	}
+
+	/**
+	 * The keys of the ledger that were made from arguments.
+	 *
+	 * @param count how many there are; 10,000 stands for more, too
+	 * @param latest the latest few, newest first
+	 */
+	public record KeysDescriptor(int count, List<KeyDescriptor> latest) {
+
+	}
+
+	/**
+	 * A key that was made from arguments.
+	 *
+	 * @param key the key
+	 * @param id what stands for namespace and key in addresses
+	 * @param startedAt when its last run started
+	 * @param outcome how its last run that has ended did so
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record KeyDescriptor(String key, String id, @Nullable Instant startedAt, @Nullable String outcome) {
 
 	}
 
@@ -149,7 +183,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param duration how long it took, {@code null} while it runs
 	 * @param outcome {@code EXECUTED}, {@code FAILED} or {@code ABANDONED}, {@code null}
 	 * while it runs
-	 * @param error its failure; the message is hidden from who may not see values
+	 * @param error its failure; only its class for who may not see values
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record RunDescriptor(@Nullable Instant tick, String instance, long fencingToken, Instant startedAt,
@@ -268,9 +302,9 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param key the key of the job
 	 * @param namespace the namespace of the key
 	 * @param state what was asked for: {@code running}, {@code paused} or {@code resumed}
-	 * @param by who asked
+	 * @param by who asked, {@code unauthenticated} for who is not logged in
 	 * @param outcome how a run ended that was asked for, {@code null} if it still runs
-	 * @param error its failure; the message is hidden from who may not see values
+	 * @param error its failure; only its class for who may not see values
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record ActionDescriptor(String key, String namespace, String state, String by, @Nullable String outcome,

@@ -46,17 +46,22 @@ public class AdvisoryLocksEndpoint {
 	}
 
 	/**
-	 * Return all jobs and locks, values hidden.
+	 * Return jobs and locks, values hidden.
+	 * @param q what keys or methods of the jobs must contain
+	 * @param state the state the jobs must have
+	 * @param page which page of the jobs, from 1
+	 * @param size how many jobs are on a page, 100 unless set, 1000 at most
 	 * @return jobs and locks
 	 */
 	@ReadOperation
-	public AdvisoryLocksDescriptor advisoryLocks() {
-		return this.source.getLocks(false);
+	public AdvisoryLocksDescriptor advisoryLocks(@Nullable String q, @Nullable String state, @Nullable Integer page,
+			@Nullable Integer size) {
+		return this.source.getLocks(JobFilter.of(q, state, page, size), false);
 	}
 
 	/**
 	 * Return one job with its last runs, values hidden.
-	 * @param key its key, or its namespace, a slash and its key
+	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return the job, {@code null} if there is none of that key
 	 */
 	@ReadOperation

@@ -17,11 +17,11 @@
 package io.github.advisorylock.actuate;
 
 import java.security.Principal;
-import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
@@ -43,7 +43,11 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 @ImportRuntimeHints(AdvisoryLocksRuntimeHints.class)
 public class AdvisoryLocksEndpointWebExtension {
 
-	private static final String ANONYMOUS = "anonymous";
+	/**
+	 * Stands for who is not logged in. Not a name that somebody could log in with by
+	 * chance, such as that of an anonymous authentication.
+	 */
+	private static final String UNAUTHENTICATED = "unauthenticated";
 
 	private final AdvisoryLocksSource source;
 
@@ -69,47 +73,54 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Return all jobs and locks.
+	 * Return jobs and locks.
 	 * @param securityContext who asks
-	 * @return jobs and locks
+	 * @param q what keys or methods of the jobs must contain
+	 * @param state the state the jobs must have
+	 * @param page which page of the jobs, from 1
+	 * @param size how many jobs are on a page, 100 unless set, 1000 at most
+	 * @return jobs and locks; status 400 if they can't be asked for like this
 	 */
 	@ReadOperation
-	public WebEndpointResponse<AdvisoryLocksDescriptor> advisoryLocks(SecurityContext securityContext) {
-		return new WebEndpointResponse<>(this.source.getLocks(isShown(securityContext)));
+	public WebEndpointResponse<Object> advisoryLocks(SecurityContext securityContext, @Nullable String q,
+			@Nullable String state, @Nullable Integer page, @Nullable Integer size) {
+		return answer(() -> this.source.getLocks(JobFilter.of(q, state, page, size), isShown(securityContext)));
 	}
 
 	/**
 	 * Return one job with its last runs.
 	 * @param securityContext who asks
-	 * @param key its key, or its namespace, a slash and its key
-	 * @return the job, or status 404 if there is none of that key
+	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @return the job; status 404 if there is none of that key, 400 if there are several
 	 */
 	@ReadOperation
-	public WebEndpointResponse<JobDetailsDescriptor> job(SecurityContext securityContext,
+	public WebEndpointResponse<Object> job(SecurityContext securityContext,
 			@Selector(match = Match.ALL_REMAINING) String... key) {
-		return this.source.getJob(String.join("/", key), isShown(securityContext))
-			.map(WebEndpointResponse::new)
-			.orElseGet(() -> new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND));
+		return answer(() -> this.source.getJob(String.join("/", key), isShown(securityContext)).orElse(null));
 	}
 
 	/**
 	 * Pause, resume or run a job.
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused}, {@code resumed} or {@code running}
-	 * @param key its key, or its namespace, a slash and its key
+	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return what was done; status 404 if there is no job of that key, 400 if that can't
-	 * be done with it
+	 * be done with it, or there are several
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state,
 			@Selector(match = Match.ALL_REMAINING) String... key) {
 		boolean shown = isShown(securityContext);
-		Optional<JobDetailsDescriptor> job = this.source.getJob(String.join("/", key), shown);
-		if (job.isEmpty()) {
-			return new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
-		}
+		return answer(() -> this.source.getJob(String.join("/", key), shown)
+			.map((job) -> this.actions.act(job.job(), state, user(securityContext), shown))
+			.orElse(null));
+	}
+
+	private static WebEndpointResponse<Object> answer(Supplier<@Nullable Object> answer) {
 		try {
-			return new WebEndpointResponse<>(this.actions.act(job.get().job(), state, user(securityContext), shown));
+			Object body = answer.get();
+			return (body != null) ? new WebEndpointResponse<>(body)
+					: new WebEndpointResponse<>(WebEndpointResponse.STATUS_NOT_FOUND);
 		}
 		catch (IllegalArgumentException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())),
@@ -123,7 +134,7 @@ public class AdvisoryLocksEndpointWebExtension {
 
 	private static String user(SecurityContext securityContext) {
 		Principal principal = securityContext.getPrincipal();
-		return (principal != null) ? principal.getName() : ANONYMOUS;
+		return (principal != null) ? principal.getName() : UNAUTHENTICATED;
 	}
 
 }

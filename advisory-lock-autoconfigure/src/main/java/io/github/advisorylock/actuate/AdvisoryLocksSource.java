@@ -16,24 +16,40 @@
 
 package io.github.advisorylock.actuate;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LedgerCapacity;
+import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.JobHistory;
 import io.github.advisorylock.jdbc.JobName;
+import io.github.advisorylock.jdbc.JobNamesPage;
+import io.github.advisorylock.jdbc.KeysOfTemplate;
 import io.github.advisorylock.jdbc.LockActivity;
+import io.github.advisorylock.jdbc.LockNumber;
 import io.github.advisorylock.jdbc.PostgresLockMonitor;
 import io.github.advisorylock.jdbc.RunPeriod;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.util.Assert;
 
 /**
  * Puts together what the methods of this instance, the ledger and the server's table of
@@ -44,6 +60,8 @@ import org.springframework.boot.actuate.endpoint.Sanitizer;
 public class AdvisoryLocksSource {
 
 	private static final int RUNS = 60;
+
+	private static final int LATEST_KEYS = 5;
 
 	private final GuardedApplication application;
 
@@ -74,36 +92,164 @@ public class AdvisoryLocksSource {
 
 	/**
 	 * Return jobs and locks as they are now.
+	 * @param filter which jobs
 	 * @param showUnsanitized whether values may be seen
-	 * @return all jobs and locks
+	 * @return a page of jobs, and the locks
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	public AdvisoryLocksDescriptor getLocks(boolean showUnsanitized) {
-		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
+	public AdvisoryLocksDescriptor getLocks(JobFilter filter, boolean showUnsanitized) {
 		boolean ledger = this.ledgerInUse.getAsBoolean();
-		List<JobHistory> histories = ledger ? this.monitor.jobs(RUNS) : List.of();
-		LockActivity activity = this.monitor.locks();
-		LockTable locks = new LockTable(activity, redaction::query);
-		JobTable jobs = new JobTable(this.application, this.counts, locks, redaction);
-		List<JobDescriptor> descriptors = jobs.describe(histories)
-			.stream()
-			.sorted(Comparator.comparing(JobDescriptor::namespace).thenComparing(JobDescriptor::key))
-			.toList();
+		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
+		JobTable table = new JobTable(this.application, this.counts, redaction);
+		LockActivity activity = this.monitor.locks(table.numbers(), true);
+		List<JobName> templates = ledger ? this.monitor.templates() : List.of();
+		List<JobName> own = find(filter, table, templates, new LockTable(activity, redaction::query));
+		JobNamesPage alone = ledger ? this.monitor.alone(table.names(), filter.text(), filter.state(),
+				Math.max(0, filter.offset() - own.size()), filter.size() - (int) page(own.stream(), filter).count())
+				: JobNamesPage.NONE;
+		List<JobName> names = Stream.concat(page(own.stream(), filter), alone.names().stream()).toList();
+		LockTable locks = new LockTable(withLocksOf(alone.names(), table, activity), redaction::query);
+		List<JobDescriptor> jobs = describe(names, new HashSet<>(templates), table, locks);
+		int others = (int) templates.stream().filter((template) -> !table.names().contains(template)).count();
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
-				InstanceName.get(), this.application.settings().namespace(), activity.database(), ledger, descriptors,
-				locks.all());
+				InstanceName.get(), this.application.settings().namespace(), activity.database(), ledger,
+				table.names().size() + others + alone.seen(), own.size() + alone.total(), filter.page(), filter.size(),
+				jobs, activity.total(), locks.all());
+	}
+
+	/**
+	 * Return the jobs of this instance, and the templates of others, that are asked for.
+	 */
+	private List<JobName> find(JobFilter filter, JobTable table, List<JobName> templates, LockTable locks) {
+		Map<JobName, LedgerJob> rows = new HashMap<>();
+		if (this.ledgerInUse.getAsBoolean()) {
+			this.monitor.jobs(table.names()).forEach((job) -> rows.put(JobName.of(job), job));
+		}
+		table.nameLocks(locks, List.of());
+		return Stream.concat(table.names().stream(), templates.stream())
+			.distinct()
+			.filter((name) -> table.describe(name, locks, history(rows.get(name)), null)
+				.stream()
+				.anyMatch(filter::matches))
+			.sorted(JobTable.ORDER)
+			.toList();
+	}
+
+	private static @Nullable JobHistory history(@Nullable LedgerJob job) {
+		return (job != null) ? new JobHistory(job, null, "") : null;
+	}
+
+	private static Stream<JobName> page(Stream<JobName> names, JobFilter filter) {
+		return names.skip(filter.offset()).limit(filter.size());
+	}
+
+	/**
+	 * Not all locks are told where there are many: have those of some jobs among them.
+	 */
+	private LockActivity withLocksOf(List<JobName> names, JobTable table, LockActivity activity) {
+		if (names.isEmpty() || activity.total() <= activity.entries().size()) {
+			return activity;
+		}
+		Set<LockNumber> numbers = names.stream()
+			.map((name) -> LockNumber.of(table.key(name)))
+			.collect(Collectors.toSet());
+		return activity.with(numbers, this.monitor.locks(numbers, false));
+	}
+
+	private List<JobDescriptor> describe(List<JobName> names, Set<JobName> templates, JobTable table, LockTable locks) {
+		boolean ledger = this.ledgerInUse.getAsBoolean();
+		Map<JobName, JobHistory> histories = new LinkedHashMap<>();
+		Map<JobName, KeysOfTemplate> keys = new HashMap<>();
+		if (ledger) {
+			this.monitor.histories(names, RUNS).forEach((job) -> histories.put(JobName.of(job.job()), job));
+			List<JobName> parents = names.stream()
+				.filter((name) -> !histories.containsKey(name) || templates.contains(name) || table.isTemplate(name))
+				.toList();
+			this.monitor.keys(parents, LATEST_KEYS).forEach((template) -> keys.put(template.name(), template));
+		}
+		table.nameLocks(locks, histories.values());
+		return names.stream()
+			.sorted(JobTable.ORDER)
+			.flatMap((name) -> table.describe(name, locks, histories.get(name), keys.get(name)).stream())
+			.toList();
 	}
 
 	/**
 	 * Return one job as it is now.
-	 * @param key its key, or its namespace, a slash and its key
+	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @param showUnsanitized whether values may be seen
 	 * @return the job, or empty if there is none of that key
+	 * @throws IllegalArgumentException if several jobs could be meant
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public Optional<JobDetailsDescriptor> getJob(String key, boolean showUnsanitized) {
-		return find(getLocks(showUnsanitized).jobs(), key)
-			.map((job) -> new JobDetailsDescriptor(job, getRuns(job, showUnsanitized)));
+		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
+		JobTable table = new JobTable(this.application, this.counts, redaction);
+		JobName name = find(key, table);
+		if (name == null) {
+			return Optional.empty();
+		}
+		Set<LockNumber> numbers = table.numbers(name);
+		LockTable locks = new LockTable(this.monitor.locks(numbers, false), redaction::query);
+		JobDescriptor job = describe(List.of(name), Set.of(), table, locks).get(0);
+		return Optional.of(new JobDetailsDescriptor(job, getRuns(job, showUnsanitized)));
+	}
+
+	/**
+	 * Find the job that a text means. Methods of this instance go before what only the
+	 * ledger knows.
+	 */
+	private @Nullable JobName find(String text, JobTable table) {
+		if (JobId.isId(text)) {
+			JobName name = JobId.parse(text);
+			return table.names()
+				.stream()
+				.filter((one) -> JobId.of(one).equals(text))
+				.findFirst()
+				.orElseGet(() -> (name != null) ? known(List.of(name)).stream().findFirst().orElse(null) : null);
+		}
+		String namespace = this.application.settings().namespace();
+		Optional<JobName> ofMethod = table.names()
+			.stream()
+			.filter((name) -> name.key().equals(text) || (name.namespace() + "/" + name.key()).equals(text))
+			.min(Comparator.comparing((name) -> !name.namespace().equals(namespace)));
+		if (ofMethod.isPresent()) {
+			return ofMethod.get();
+		}
+		List<JobName> known = known(meanings(text, namespace));
+		Assert.isTrue(known.size() <= 1, () -> "'" + AdvisoryLockKey.display(text)
+				+ "' may mean several jobs; name one of them by its id: " + known.stream().map(JobId::of).toList());
+		return known.isEmpty() ? null : known.get(0);
+	}
+
+	private static List<JobName> meanings(String text, String namespace) {
+		int slash = text.indexOf('/');
+		return Stream
+			.of(new JobName(namespace, text), new JobName("", text),
+					new JobName(text.substring(0, Math.max(0, slash)), text.substring(slash + 1)))
+			.distinct()
+			.toList();
+	}
+
+	/**
+	 * Return those of some names that the ledger knows, as a job or as a template.
+	 */
+	private List<JobName> known(List<JobName> names) {
+		if (!this.ledgerInUse.getAsBoolean()) {
+			return List.of();
+		}
+		List<JobName> asked = names.stream().filter(AdvisoryLocksSource::hasRoom).toList();
+		List<JobName> jobs = this.monitor.jobs(asked).stream().map(JobName::of).toList();
+		return !jobs.isEmpty() ? jobs : this.monitor.keys(asked, 1).stream().map(KeysOfTemplate::name).toList();
+	}
+
+	/**
+	 * What can't be stored, the ledger can't be asked for either.
+	 */
+	private static boolean hasRoom(JobName name) {
+		return !name.key().isBlank() && name.namespace().indexOf('/') < 0
+				&& LedgerCapacity.findExcess(AdvisoryLockKey.of(name.namespace(), name.key())) == null
+				&& StandardCharsets.UTF_8.newEncoder().canEncode(name.namespace() + name.key());
 	}
 
 	/**
@@ -138,13 +284,6 @@ public class AdvisoryLocksSource {
 		}
 		List<JobName> names = jobs.stream().map(JobActions::name).distinct().toList();
 		return this.monitor.periods(names, lookBack, slot);
-	}
-
-	private Optional<JobDescriptor> find(List<JobDescriptor> jobs, String key) {
-		String namespace = this.application.settings().namespace();
-		return jobs.stream()
-			.filter((job) -> job.key().equals(key) || (job.namespace() + "/" + job.key()).equals(key))
-			.min(Comparator.comparing((JobDescriptor job) -> !job.namespace().equals(namespace)));
 	}
 
 }

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.TreeMap;
@@ -34,6 +35,11 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public class CallCounts {
+
+	/**
+	 * Keys may depend on arguments: they are not kept for ever.
+	 */
+	private static final Duration REMEMBERED = Duration.ofHours(1);
 
 	private final Map<String, Map<String, LongAdder>> counts = new ConcurrentHashMap<>();
 
@@ -60,7 +66,9 @@ public class CallCounts {
 	 * @param event the loss
 	 */
 	public void lost(LockLostEvent event) {
-		this.losses.put(event.key(), Instant.now());
+		Instant now = Instant.now();
+		this.losses.values().removeIf((loss) -> loss.isBefore(now.minus(REMEMBERED)));
+		this.losses.put(event.key(), now);
 	}
 
 	Map<String, Long> of(String method) {

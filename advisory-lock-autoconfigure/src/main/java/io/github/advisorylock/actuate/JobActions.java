@@ -24,11 +24,13 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.jdbc.JobName;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.jdbc.RunFailure;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -105,11 +107,13 @@ public class JobActions {
 	}
 
 	private static String reason(JobDescriptor job, String state) {
+		String key = AdvisoryLockKey.display(job.key());
 		return switch (state) {
-			case RUNNING -> "Failed to run '" + job.key() + "' now: this instance has no method of that key which is "
+			case RUNNING -> "Failed to run '" + key + "' now: this instance has no method of that key which is "
 					+ "recorded in the ledger and takes no arguments";
-			case PAUSED, RESUMED -> "Failed to change '" + job.key() + "': it is not recorded in the ledger";
-			default -> "Unknown state '" + state + "': choose '" + RUNNING + "', '" + PAUSED + "' or '" + RESUMED + "'";
+			case PAUSED, RESUMED -> "Failed to change '" + key + "': it is not recorded in the ledger";
+			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + PAUSED
+					+ "' or '" + RESUMED + "'";
 		};
 	}
 
@@ -123,7 +127,8 @@ public class JobActions {
 			.supplyAsync(() -> ledger.runNow(name(job), user), this.executor)
 			.whenComplete((outcome, failure) -> {
 				if (failure != null) {
-					logger.warn("'" + job.key() + "' failed, which was run now for " + user, failure);
+					logger.warn("'" + AdvisoryLockKey.display(job.key()) + "' failed, which was run now for "
+							+ AdvisoryLockKey.display(user), failure);
 				}
 			});
 		try {
@@ -133,7 +138,8 @@ public class JobActions {
 			return ran(job, user, null, null);
 		}
 		catch (ExecutionException ex) {
-			return ran(job, user, "FAILED", redaction.error(String.valueOf(ex.getCause())));
+			RunFailure failure = RunFailure.of((ex.getCause() != null) ? ex.getCause() : ex);
+			return ran(job, user, "FAILED", redaction.error(failure.type(), failure.text()));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -20,16 +20,24 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.LedgerRun;
 import io.github.advisorylock.RunOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
@@ -37,6 +45,8 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.JobHistory;
 import io.github.advisorylock.jdbc.JobName;
+import io.github.advisorylock.jdbc.KeysOfTemplate;
+import io.github.advisorylock.jdbc.LockNumber;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
@@ -48,69 +58,124 @@ final class JobTable {
 
 	private static final Duration RECENT = Duration.ofHours(1);
 
+	/**
+	 * The order of jobs.
+	 */
+	static final Comparator<JobName> ORDER = Comparator.comparing(JobName::namespace).thenComparing(JobName::key);
+
 	private final GuardedApplication application;
 
 	private final MethodSchedules schedules;
 
 	private final CallCounts counts;
 
-	private final LockTable locks;
-
 	private final Redaction redaction;
 
-	JobTable(GuardedApplication application, CallCounts counts, LockTable locks, Redaction redaction) {
+	private final Map<JobName, List<SingleRunnerMethod>> methods;
+
+	JobTable(GuardedApplication application, CallCounts counts, Redaction redaction) {
 		this.application = application;
 		this.schedules = application.schedules();
 		this.counts = counts;
-		this.locks = locks;
 		this.redaction = redaction;
+		this.methods = application.methods()
+			.get()
+			.stream()
+			.collect(Collectors.groupingBy(JobTable::name, () -> new TreeMap<>(ORDER), Collectors.toList()));
 	}
 
-	List<JobDescriptor> describe(List<JobHistory> histories) {
-		Collection<SingleRunnerMethod> methods = this.application.methods().get();
-		Map<JobName, JobHistory> known = new HashMap<>();
-		histories.forEach((history) -> known.put(JobName.of(history.job()), history));
-		nameLocks(methods, known);
-		List<JobDescriptor> jobs = new ArrayList<>();
-		Map<JobName, Long> users = new HashMap<>();
-		methods.forEach((method) -> users.merge(name(method), 1L, Long::sum));
-		for (SingleRunnerMethod method : methods) {
-			JobName name = name(method);
-			Long sharing = users.get(name);
-			jobs.add(describe(name, method, known.get(name), sharing != null && sharing > 1));
+	/**
+	 * Describe one job.
+	 * @param name its name
+	 * @param locks the locks of the moment
+	 * @param history what the ledger knows of it, {@code null} if nothing
+	 * @param keys the keys that were made from it, {@code null} if there are none
+	 * @return its methods on this instance, or the job without a method
+	 */
+	List<JobDescriptor> describe(JobName name, LockTable locks, @Nullable JobHistory history,
+			@Nullable KeysOfTemplate keys) {
+		List<SingleRunnerMethod> methods = this.methods.getOrDefault(name, List.of());
+		if (methods.isEmpty()) {
+			return List.of(describe(name, null, locks, history, keys));
 		}
-		known.forEach((name, history) -> {
-			if (!users.containsKey(name)) {
-				jobs.add(describe(name, null, history, false));
-			}
-		});
-		return jobs;
+		return methods.stream().map((method) -> describe(name, method, locks, history, keys)).toList();
 	}
 
-	private void nameLocks(Collection<SingleRunnerMethod> methods, Map<JobName, JobHistory> known) {
-		for (SingleRunnerMethod method : methods) {
+	/**
+	 * Return the names of the jobs of the methods of this instance.
+	 */
+	Set<JobName> names() {
+		return this.methods.keySet();
+	}
+
+	/**
+	 * Return the numbers of the locks of the methods and roles of this instance.
+	 */
+	Set<LockNumber> numbers() {
+		Set<LockNumber> numbers = new LinkedHashSet<>();
+		this.methods.values().forEach((methods) -> methods.forEach((method) -> {
 			AdvisoryLockKey key = method.fixedKey();
 			if (key != null) {
-				this.locks.name(key, Kind.JOB, running(known.get(name(method))));
+				numbers.add(LockNumber.of(key));
 			}
+		}));
+		ownKeys().keySet().forEach((key) -> numbers.add(LockNumber.of(key)));
+		return numbers;
+	}
+
+	/**
+	 * Return whether a name is that of a method whose key depends on arguments.
+	 */
+	boolean isTemplate(JobName name) {
+		return this.methods.getOrDefault(name, List.of()).stream().anyMatch((method) -> method.fixedKey() == null);
+	}
+
+	/**
+	 * Return the numbers of the locks of one job: none where its key depends on
+	 * arguments.
+	 */
+	Set<LockNumber> numbers(JobName name) {
+		List<SingleRunnerMethod> methods = this.methods.getOrDefault(name, List.of());
+		AdvisoryLockKey key = methods.isEmpty() ? key(name) : methods.get(0).fixedKey();
+		return (key != null) ? Set.of(LockNumber.of(key)) : Set.of();
+	}
+
+	/**
+	 * Give names to locks.
+	 * @param locks the locks
+	 * @param histories jobs that may hold them, in addition to those of the methods
+	 */
+	void nameLocks(LockTable locks, Collection<JobHistory> histories) {
+		for (JobHistory history : histories) {
+			locks.name(key(JobName.of(history.job())), Kind.JOB, running(history));
 		}
-		known.forEach((name, history) -> this.locks.name(key(name), Kind.JOB, running(history)));
+		this.methods.values().forEach((methods) -> methods.forEach((method) -> {
+			AdvisoryLockKey key = method.fixedKey();
+			if (key != null) {
+				locks.name(key, Kind.JOB, null);
+			}
+		}));
+		ownKeys().forEach((key, kind) -> locks.name(key, kind, null));
+		locks.nameByHolders(this.application.settings().namespace(), this.application.settings().keyFactory());
+	}
+
+	private Map<AdvisoryLockKey, Kind> ownKeys() {
+		Map<AdvisoryLockKey, Kind> keys = new LinkedHashMap<>();
 		String namespace = this.application.settings().namespace();
 		this.application.roles()
 			.get()
-			.forEach((role) -> this.locks.name(key(new JobName(namespace, LeaderElection.KEY_PREFIX + role)),
-					Kind.LEADER, null));
-		this.locks.name(key(new JobName(namespace, PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY)), Kind.LIBRARY, null);
-		this.locks.nameByHolders(namespace, this.application.settings().keyFactory());
+			.forEach((role) -> keys.put(key(new JobName(namespace, LeaderElection.KEY_PREFIX + role)), Kind.LEADER));
+		keys.put(key(new JobName(namespace, PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY)), Kind.LIBRARY);
+		return keys;
 	}
 
-	private JobDescriptor describe(JobName name, @Nullable SingleRunnerMethod method, @Nullable JobHistory history,
-			boolean sharedKey) {
-		AdvisoryLockKey key = (method != null) ? method.fixedKey() : key(name);
-		List<HolderDescriptor> holders = (key != null) ? this.locks.holders(key) : List.of();
+	private JobDescriptor describe(JobName name, @Nullable SingleRunnerMethod method, LockTable locks,
+			@Nullable JobHistory history, @Nullable KeysOfTemplate keys) {
+		AdvisoryLockKey key = (method != null) ? method.fixedKey() : (keys != null) ? null : key(name);
+		List<HolderDescriptor> holders = (key != null) ? locks.holders(key) : List.of();
 		PauseDescriptor paused = paused(method, history);
 		LedgerRun lastRun = (history != null) ? history.lastRun() : null;
-		return new JobDescriptor(name.key(), name.namespace(), (method != null) ? target(method) : null,
+		return new JobDescriptor(name.key(), name.namespace(), JobId.of(name), (method != null) ? target(method) : null,
 				(method != null) ? method.operation().scope() : null,
 				(method != null) ? this.schedules.of(method.method()) : List.of(),
 				(method != null) ? this.schedules.next(method.method()) : null,
@@ -119,9 +184,25 @@ final class JobTable {
 				(lastRun != null) ? describe(lastRun, this.redaction) : null,
 				(history != null) ? history.outcomes() : "",
 				(method != null) ? this.counts.of(method.operation().method()) : Map.of(), holders,
-				(key != null) ? this.locks.waiters(key) : List.of(),
-				problems(key, paused, lastRun, holders.isEmpty() && isOverdue(method, history), sharedKey),
-				actions(method, history));
+				(key != null) ? locks.waiters(key) : List.of(),
+				problems(key, paused, lastOutcome(history), holders.isEmpty() && isOverdue(method, history),
+						this.methods.getOrDefault(name, List.of()).size() > 1),
+				actions(method, history), (keys != null) ? describe(keys) : null);
+	}
+
+	private static KeysDescriptor describe(KeysOfTemplate keys) {
+		return new KeysDescriptor(keys.count(), keys.latest().stream().map(JobTable::describe).toList());
+	}
+
+	private static KeyDescriptor describe(LedgerJob job) {
+		RunOutcome outcome = job.lastOutcome();
+		return new KeyDescriptor(job.key(), JobId.of(JobName.of(job)), job.lastStartedAt(),
+				(outcome != null) ? outcome.name() : null);
+	}
+
+	private static @Nullable RunOutcome lastOutcome(@Nullable JobHistory history) {
+		LedgerRun lastRun = (history != null) ? history.lastRun() : null;
+		return (lastRun != null) ? lastRun.outcome() : (history != null) ? history.job().lastOutcome() : null;
 	}
 
 	static RunDescriptor describe(LedgerRun run, Redaction redaction) {
@@ -129,11 +210,11 @@ final class JobTable {
 		RunOutcome outcome = run.outcome();
 		return new RunDescriptor(run.tick(), run.instance(), run.fencingToken(), run.startedAt(), finishedAt,
 				(finishedAt != null) ? Duration.between(run.startedAt(), finishedAt) : null,
-				(outcome != null) ? outcome.name() : null, redaction.error(run.error()));
+				(outcome != null) ? outcome.name() : null, redaction.error(run.errorClass(), run.error()));
 	}
 
 	private List<Problem> problems(@Nullable AdvisoryLockKey key, @Nullable PauseDescriptor paused,
-			@Nullable LedgerRun lastRun, boolean overdue, boolean sharedKey) {
+			@Nullable RunOutcome lastOutcome, boolean overdue, boolean sharedKey) {
 		List<Problem> problems = new ArrayList<>();
 		if (paused != null) {
 			problems.add(Problem.PAUSED);
@@ -141,10 +222,10 @@ final class JobTable {
 		if (overdue) {
 			problems.add(Problem.OVERDUE);
 		}
-		if (lastRun != null && lastRun.outcome() == RunOutcome.FAILED) {
+		if (lastOutcome == RunOutcome.FAILED) {
 			problems.add(Problem.FAILED);
 		}
-		if (lastRun != null && lastRun.outcome() == RunOutcome.ABANDONED) {
+		if (lastOutcome == RunOutcome.ABANDONED) {
 			problems.add(Problem.ABANDONED);
 		}
 		Instant loss = (key != null) ? this.counts.lastLoss(key) : null;
@@ -175,7 +256,7 @@ final class JobTable {
 		return actions;
 	}
 
-	private AdvisoryLockKey key(JobName name) {
+	AdvisoryLockKey key(JobName name) {
 		return this.application.settings().keyFactory().createKey(name.namespace(), name.key());
 	}
 

@@ -34,15 +34,15 @@ record Redaction(Sanitizer sanitizer, boolean showUnsanitized) {
 	}
 
 	/**
-	 * Hide the message of a failure, but not its class.
+	 * Return the failure of a run as far as it may be seen: its class, and what it prints
+	 * only for who may see values.
 	 */
-	@Nullable String error(@Nullable String error) {
-		if (error == null) {
-			return null;
+	@Nullable String error(@Nullable String type, @Nullable String text) {
+		if (!this.showUnsanitized || text == null) {
+			return (type != null || text == null) ? type : SanitizableData.SANITIZED_VALUE;
 		}
-		int message = error.indexOf(": ");
-		return (message < 0) ? error
-				: error.substring(0, message + 2) + sanitize("error", error.substring(message + 2));
+		String prefix = (type != null && text.startsWith(type + ": ")) ? type + ": " : "";
+		return text.equals(type) ? type : prefix + sanitize("error", text.substring(prefix.length()));
 	}
 
 	private String sanitize(String key, String value) {

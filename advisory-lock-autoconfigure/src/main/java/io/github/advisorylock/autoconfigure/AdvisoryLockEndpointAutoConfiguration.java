@@ -26,11 +26,14 @@ import io.github.advisorylock.actuate.AdvisoryLocksEndpoint;
 import io.github.advisorylock.actuate.AdvisoryLocksEndpointWebExtension;
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.actuate.CallCounts;
+import io.github.advisorylock.actuate.EndpointRequests;
 import io.github.advisorylock.actuate.GuardedApplication;
 import io.github.advisorylock.actuate.JobActions;
 import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
 import io.github.advisorylock.actuate.page.CsrfHeader;
+import io.github.advisorylock.actuate.page.PageHeaders;
 import io.github.advisorylock.actuate.page.ServletCsrfHeaderSource;
+import io.github.advisorylock.actuate.page.ServletPageHeaders;
 import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.LeaderOnlyMethod;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
@@ -103,6 +106,11 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 	}
 
 	@Bean
+	EndpointRequests advisoryLocksEndpointRequests() {
+		return new EndpointRequests();
+	}
+
+	@Bean
 	CallCounts callCounts() {
 		return new CallCounts();
 	}
@@ -151,11 +159,12 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 	@ConditionalOnMissingBean
 	AdvisoryLocksPageEndpoint advisoryLocksPageEndpoint(AdvisoryLocksSource source,
 			AdvisoryLocksEndpointProperties endpoint, AdvisoryLocksPageProperties page, EndpointAccessResolver access,
-			ObjectProvider<PathMappedEndpoints> paths, ObjectProvider<Supplier<CsrfHeader>> csrfHeader) {
+			ObjectProvider<PathMappedEndpoints> paths, ObjectProvider<Supplier<CsrfHeader>> csrfHeader,
+			ObjectProvider<PageHeaders> headers) {
 		return new AdvisoryLocksPageEndpoint(source, page.toSettings(endpoint),
 				() -> (access.accessFor(ENDPOINT, Access.READ_ONLY) == Access.UNRESTRICTED)
 						? pathFromPage(paths.getIfAvailable()) : null,
-				csrfHeader.getIfAvailable(() -> () -> CsrfHeader.NONE));
+				csrfHeader.getIfAvailable(() -> () -> CsrfHeader.NONE), headers.getIfAvailable(() -> PageHeaders.NONE));
 	}
 
 	/**
@@ -175,6 +184,22 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 
 	private static Sanitizer sanitizer(ObjectProvider<SanitizingFunction> sanitizing) {
 		return new Sanitizer(sanitizing.orderedStream().toList());
+	}
+
+	/**
+	 * Headers of the page, without Spring Security too.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = "jakarta.servlet.http.HttpServletResponse")
+	@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+	static class HeadersConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean(PageHeaders.class)
+		ServletPageHeaders servletPageHeaders() {
+			return new ServletPageHeaders();
+		}
+
 	}
 
 	/**

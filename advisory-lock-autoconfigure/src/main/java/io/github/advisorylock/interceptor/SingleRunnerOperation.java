@@ -52,14 +52,22 @@ public record SingleRunnerOperation(String method, Class<?> returnType, String k
 	}
 
 	LockRequest createRequest(AdvisoryLockKey key) {
-		return this.ledger.apply(request(key));
+		return underTemplate(this.ledger.apply(request(key)), key);
 	}
 
 	/**
 	 * As {@link #createRequest}, for a run that an operator asked for.
 	 */
 	LockRequest createRequestNow(AdvisoryLockKey key) {
-		return this.ledger.applyNow(request(key));
+		return underTemplate(this.ledger.applyNow(request(key)), key);
+	}
+
+	/**
+	 * A key that is not the text of the annotation was made from arguments.
+	 */
+	private LockRequest underTemplate(LockRequest request, AdvisoryLockKey key) {
+		return (request.isRecorded() && !key.name().equals(this.keyTemplate)) ? request.recordedUnder(this.keyTemplate)
+				: request;
 	}
 
 	private LockRequest request(AdvisoryLockKey key) {

@@ -45,7 +45,7 @@ final class JoinedRunRecord implements RunRecord, TransactionSynchronization {
 
 	private boolean completed;
 
-	private @Nullable String error;
+	private @Nullable RunFailure failure;
 
 	JoinedRunRecord(LedgerRuns runs, RecordedRun run) {
 		this.runs = runs;
@@ -71,7 +71,7 @@ final class JoinedRunRecord implements RunRecord, TransactionSynchronization {
 
 	@Override
 	public void fail(Throwable failure) {
-		this.error = LedgerRuns.firstLine(failure);
+		this.failure = RunFailure.of(failure);
 	}
 
 	@Override
@@ -88,7 +88,8 @@ final class JoinedRunRecord implements RunRecord, TransactionSynchronization {
 	public void savepointRollback(Object savepoint) {
 		if (!this.youngerSavepoints.contains(savepoint)) {
 			this.completed = false;
-			this.error = (this.error != null) ? this.error : "Rolled back to a savepoint before the run";
+			this.failure = (this.failure != null) ? this.failure
+					: RunFailure.rollback("Rolled back to a savepoint before the run");
 		}
 	}
 
@@ -97,13 +98,14 @@ final class JoinedRunRecord implements RunRecord, TransactionSynchronization {
 		if (status == STATUS_COMMITTED && this.completed) {
 			return;
 		}
-		String error = (this.error != null) ? this.error : "The transaction that the run was part of was not committed";
+		RunFailure failure = (this.failure != null) ? this.failure
+				: RunFailure.rollback("The transaction that the run was part of was not committed");
 		try {
-			this.runs.failAfterCompletion(this.run, error);
+			this.runs.failAfterCompletion(this.run, failure);
 		}
 		catch (RuntimeException ex) {
 			logger.warn("The failed run of advisory lock '" + AdvisoryLockKey.display(this.run.name().toString())
-					+ "' could not be recorded (" + error + ")", ex);
+					+ "' could not be recorded (" + failure.text() + ")", ex);
 		}
 	}
 

@@ -48,7 +48,7 @@ final class LedgerRows {
 		return new LedgerRun(row.getLong("id"), row.getString("namespace"), row.getString("key"), instant(row, "tick"),
 				LockScope.valueOf(row.getString("scope")), row.getString("instance"), row.getLong("fencing_token"),
 				required(row, "started_at"), instant(row, "finished_at"), outcome(row.getString("outcome")),
-				row.getString("error"));
+				row.getString("error"), row.getString("error_class"));
 	}
 
 	static @Nullable Instant instant(ResultSet row, String column) throws SQLException {

@@ -41,8 +41,6 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 final class LedgerRuns {
 
-	private static final int LONGEST_ERROR = 1024;
-
 	private final LedgerConnections connections;
 
 	private final PostgresLedgerStatements statements;
@@ -90,6 +88,7 @@ final class LedgerRuns {
 		boolean first = this.jdbc.execute(this.statements.complete(), (PreparedStatement statement) -> {
 			int next = bindKeyTwice(statement, bindRun(statement, run), run);
 			statement.setBoolean(next++, run.oncePerKey());
+			statement.setString(next++, run.template());
 			statement.setBoolean(next, run.keepsJob());
 			ResultSet answer = query(statement);
 			return (answer.getInt(1) == 1 || !run.oncePerKey()) && (answer.getInt(2) == 1 || !run.keepsJob());
@@ -104,15 +103,15 @@ final class LedgerRuns {
 	 * Write a run whose transaction was rolled back, once that is over.
 	 */
 	void fail(RecordedRun run, Throwable failure) {
-		this.connections.apart((apart) -> fail(apart, run, firstLine(failure)));
+		this.connections.apart((apart) -> fail(apart, run, RunFailure.of(failure)));
 	}
 
 	/**
 	 * Write a run whose transaction was rolled back, on the connection that this
 	 * transaction still occupies: there may be no other in the pool.
 	 */
-	void failAfterCompletion(RecordedRun run, String error) {
-		this.connections.afterCompletion((left) -> fail(left, run, error));
+	void failAfterCompletion(RecordedRun run, RunFailure failure) {
+		this.connections.afterCompletion((left) -> fail(left, run, failure));
 	}
 
 	/**
@@ -129,6 +128,7 @@ final class LedgerRuns {
 				statement.setString(next++, this.instance);
 				statement.setString(next++, run.namespace());
 				statement.setString(next++, run.key());
+				statement.setString(next++, run.template());
 				statement.setBoolean(next, run.keepsJob());
 				return decision(statement);
 			})));
@@ -141,22 +141,29 @@ final class LedgerRuns {
 	boolean end(RecordedRun run, RunOutcome outcome, @Nullable Throwable failure) {
 		return this.connections.apart((apart) -> apart.execute(this.statements.end(), (PreparedStatement statement) -> {
 			statement.setString(1, outcome.name());
-			statement.setString(2, (failure != null) ? firstLine(failure) : null);
-			statement.setString(3, run.namespace());
-			statement.setString(4, run.key());
-			statement.setLong(5, run.fencingToken().orElseThrow());
-			statement.setBoolean(6, run.oncePerKey());
+			bindFailure(statement, 2, (failure != null) ? RunFailure.of(failure) : null);
+			statement.setString(4, run.namespace());
+			statement.setString(5, run.key());
+			statement.setLong(6, run.fencingToken().orElseThrow());
+			statement.setBoolean(7, run.oncePerKey());
 			return query(statement).getInt(1) == 1;
 		}));
 	}
 
-	private int fail(JdbcOperations jdbc, RecordedRun run, String error) {
+	private int fail(JdbcOperations jdbc, RecordedRun run, RunFailure failure) {
 		return jdbc.execute(this.statements.fail(), (PreparedStatement statement) -> {
-			int next = bindRun(statement, run);
-			statement.setString(next++, error);
+			int next = bindFailure(statement, bindRun(statement, run), failure);
+			statement.setString(next++, run.template());
 			statement.setBoolean(next, run.keepsJob());
 			return statement.executeUpdate();
 		});
+	}
+
+	private static int bindFailure(PreparedStatement statement, int index, @Nullable RunFailure failure)
+			throws SQLException {
+		statement.setString(index, (failure != null) ? failure.type() : null);
+		statement.setString(index + 1, (failure != null) ? failure.text() : null);
+		return index + 2;
 	}
 
 	private static int bindDecision(PreparedStatement statement, RecordedRun run) throws SQLException {
@@ -216,27 +223,6 @@ final class LedgerRuns {
 		ResultSet answer = statement.getResultSet();
 		answer.next();
 		return answer;
-	}
-
-	/**
-	 * What failed, in one line that has room in the history.
-	 */
-	static String firstLine(Throwable failure) {
-		String line = describe(failure).replace("\0", "").lines().findFirst().orElse("");
-		return (line.codePointCount(0, line.length()) <= LONGEST_ERROR) ? line
-				: line.substring(0, line.offsetByCodePoints(0, LONGEST_ERROR));
-	}
-
-	/**
-	 * An exception of the application may be unable to say what it is about.
-	 */
-	private static String describe(Throwable failure) {
-		try {
-			return "" + failure;
-		}
-		catch (RuntimeException | Error ex) {
-			return failure.getClass().getName();
-		}
 	}
 
 }

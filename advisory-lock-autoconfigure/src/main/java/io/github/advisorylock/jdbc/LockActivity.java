@@ -18,7 +18,9 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,10 +30,24 @@ import org.jspecify.annotations.Nullable;
  * @param time the moment, by the database's clock
  * @param skew by how much that clock is ahead of this application's
  * @param database the database of this application
+ * @param total how many holders and waiters there are, also of locks that are not told
  * @param entries the locks, ordered by database and number, holders before waiters
  * @since 0.1.0
  */
-public record LockActivity(Instant time, Duration skew, String database, List<Entry> entries) {
+public record LockActivity(Instant time, Duration skew, String database, int total, List<Entry> entries) {
+
+	/**
+	 * Return this activity with that of some locks, which may not have been among those
+	 * that were told.
+	 * @param numbers the numbers of the locks
+	 * @param activity the activity of these
+	 * @return all of it
+	 */
+	public LockActivity with(Set<LockNumber> numbers, LockActivity activity) {
+		List<Entry> all = new ArrayList<>(activity.entries);
+		this.entries.stream().filter((entry) -> !numbers.contains(entry.number)).forEach(all::add);
+		return new LockActivity(this.time, this.skew, this.database, this.total, all);
+	}
 
 	/**
 	 * A lock that somebody holds or waits for.

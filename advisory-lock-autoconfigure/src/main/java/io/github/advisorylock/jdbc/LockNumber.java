@@ -16,6 +16,12 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Array;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.function.Function;
+
 import io.github.advisorylock.AdvisoryLockKey;
 
 /**
@@ -41,6 +47,22 @@ public record LockNumber(int classId, int objectId, int subId) {
 	public static LockNumber of(AdvisoryLockKey key) {
 		return key.isPair() ? new LockNumber(key.classId(), key.objectId(), PAIR)
 				: new LockNumber((int) (key.value() >>> Integer.SIZE), (int) key.value(), 1);
+	}
+
+	/**
+	 * Bind arrays of the parts of some numbers, as the first parameters.
+	 * @return the index of the next parameter
+	 */
+	static int bind(PreparedStatement statement, Collection<LockNumber> numbers) throws SQLException {
+		statement.setArray(1, array(statement, "bigint", numbers, (number) -> Integer.toUnsignedLong(number.classId)));
+		statement.setArray(2, array(statement, "bigint", numbers, (number) -> Integer.toUnsignedLong(number.objectId)));
+		statement.setArray(3, array(statement, "integer", numbers, LockNumber::subId));
+		return 4;
+	}
+
+	private static Array array(PreparedStatement statement, String type, Collection<LockNumber> numbers,
+			Function<LockNumber, Object> part) throws SQLException {
+		return statement.getConnection().createArrayOf(type, numbers.stream().map(part).toArray());
 	}
 
 	@Override

@@ -27,6 +27,7 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockLedger;
 import io.github.advisorylock.JobPausedEvent;
 import io.github.advisorylock.JobResumedEvent;
@@ -255,8 +256,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		checkWho(by);
 		open();
 		int paused = update(this.statements.pause(), by, job.namespace(), job.key(), job.namespace(), job.key());
-		Assert.isTrue(paused == 1, () -> "Failed to pause '" + job + "': the ledger has no job of that key");
-		logger.info("'" + job + "' was paused by " + by);
+		Assert.isTrue(paused == 1, () -> "Failed to pause '" + display(job) + "': the ledger has no job of that key");
+		logger.info("'" + display(job) + "' was paused by " + AdvisoryLockKey.display(by));
 		publish(new JobPausedEvent(job.namespace(), job.key(), by));
 	}
 
@@ -275,8 +276,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		checkWho(by);
 		open();
 		int resumed = update(this.statements.resume(), job.namespace(), job.key());
-		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + job + "': the ledger has no job of that key");
-		logger.info("'" + job + "' was resumed by " + by);
+		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + display(job) + "': the ledger has no job of that key");
+		logger.info("'" + display(job) + "' was resumed by " + AdvisoryLockKey.display(by));
 		publish(new JobResumedEvent(job.namespace(), job.key(), by));
 	}
 
@@ -304,9 +305,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 
 	private static LockOutcome runNow(@Nullable LedgerMethod method, String key, String by) {
 		Supplier<LockOutcome> run = (method != null) ? method.run() : null;
-		Assert.isTrue(run != null, () -> "Failed to run '" + key
+		Assert.isTrue(run != null, () -> "Failed to run '" + AdvisoryLockKey.display(key)
 				+ "' now: this instance has no method of that key that takes no arguments");
-		logger.info("'" + key + "' is run now for " + by);
+		logger.info("'" + AdvisoryLockKey.display(key) + "' is run now for " + AdvisoryLockKey.display(by));
 		return run.get();
 	}
 
@@ -336,6 +337,10 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 		catch (RuntimeException ex) {
 			logger.warn("A listener failed on " + event, ex);
 		}
+	}
+
+	private static String display(JobName job) {
+		return AdvisoryLockKey.display(job.toString());
 	}
 
 	private static void checkWho(String by) {

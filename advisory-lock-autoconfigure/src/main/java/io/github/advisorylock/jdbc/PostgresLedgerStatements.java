@@ -77,8 +77,9 @@ final class PostgresLedgerStatements {
 			  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at)
 			  SELECT ?, ?, CAST(? AS timestamptz), ?, ?, t.fencing_token, t.started_at FROM token t
 			), recorded AS (
-			  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome)
-			  SELECT ?, ?, t.started_at, t.fencing_token, a.finished_at, a.outcome
+			  INSERT INTO {job} AS j
+			    (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome, template)
+			  SELECT ?, ?, t.started_at, t.fencing_token, a.finished_at, a.outcome, ?
 			  FROM token t LEFT JOIN abandoned a ON true WHERE ?
 			  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
 			    fencing_token = excluded.fencing_token,
@@ -91,7 +92,7 @@ final class PostgresLedgerStatements {
 
 	private static final String END = """
 			WITH ended AS (
-			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = ?, error = ?
+			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = ?, error_class = ?, error = ?
 			  WHERE r.namespace = ? AND r.key = ? AND r.fencing_token = ? AND r.finished_at IS NULL RETURNING r.*
 			), completed AS (
 			  INSERT INTO {completion} (namespace, key)
@@ -115,8 +116,8 @@ final class PostgresLedgerStatements {
 			  SELECT e.namespace, e.key FROM ended e WHERE ? ON CONFLICT DO NOTHING RETURNING 1
 			), recorded AS (
 			  INSERT INTO {job} AS j
-			    (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token)
-			  SELECT e.namespace, e.key, e.tick, e.started_at, e.finished_at, e.outcome, e.fencing_token
+			    (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token, template)
+			  SELECT e.namespace, e.key, e.tick, e.started_at, e.finished_at, e.outcome, e.fencing_token, ?
 			  FROM ended e WHERE ?
 			  ON CONFLICT (namespace, key) DO UPDATE SET last_tick = coalesce(excluded.last_tick, j.last_tick),
 			    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
@@ -130,8 +131,8 @@ final class PostgresLedgerStatements {
 	private static final String FAIL = """
 			WITH ended AS (
 			  INSERT INTO {run}
-			    (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome, error)
-			  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'FAILED', ?)
+			    (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome, error_class, error)
+			  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'FAILED', ?, ?)
 			  ON CONFLICT (namespace, key, fencing_token) DO NOTHING RETURNING *
 			), abandoned AS (
 			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED' FROM ended e
@@ -139,8 +140,9 @@ final class PostgresLedgerStatements {
 			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p
 			    WHERE p.namespace = e.namespace AND p.key = e.key AND p.fencing_token < e.fencing_token)
 			)
-			INSERT INTO {job} AS j (namespace, key, last_started_at, last_finished_at, last_outcome, fencing_token)
-			SELECT e.namespace, e.key, e.started_at, e.finished_at, e.outcome, e.fencing_token FROM ended e WHERE ?
+			INSERT INTO {job} AS j
+			  (namespace, key, last_started_at, last_finished_at, last_outcome, fencing_token, template)
+			SELECT e.namespace, e.key, e.started_at, e.finished_at, e.outcome, e.fencing_token, ? FROM ended e WHERE ?
 			ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
 			  last_finished_at = excluded.last_finished_at, last_outcome = excluded.last_outcome,
 			  fencing_token = excluded.fencing_token
@@ -190,16 +192,17 @@ final class PostgresLedgerStatements {
 
 	/**
 	 * Decide, and write the start of a run. Binds what {@link #decide()} does; namespace
-	 * and key, twice; namespace, key, tick, scope and instance; namespace, key and
-	 * whether the job is kept. Answers what {@link #decide()} does.
+	 * and key, twice; namespace, key, tick, scope and instance; namespace, key, template
+	 * and whether the job is kept. Answers what {@link #decide()} does.
 	 */
 	String begin() {
 		return this.begin;
 	}
 
 	/**
-	 * Write the end of a run that was begun. Binds outcome and error; namespace, key and
-	 * token; whether the key is completed. Answers 0 if it was ended by somebody else.
+	 * Write the end of a run that was begun. Binds outcome, class and text of the
+	 * failure; namespace, key and token; whether the key is completed. Answers 0 if it
+	 * was ended by somebody else.
 	 */
 	String end() {
 		return this.end;
@@ -207,8 +210,8 @@ final class PostgresLedgerStatements {
 
 	/**
 	 * Write a run that is about to commit. Binds namespace, key, tick, scope, instance,
-	 * token and start; namespace and key, twice; whether the key is completed, and
-	 * whether the job is kept. Answers 0 where that was done by somebody else.
+	 * token and start; namespace and key, twice; whether the key is completed; template
+	 * and whether the job is kept. Answers 0 where that was done by somebody else.
 	 */
 	String complete() {
 		return this.complete;
@@ -216,8 +219,8 @@ final class PostgresLedgerStatements {
 
 	/**
 	 * Write a run that was rolled back; others may have had its lock since. Binds
-	 * namespace, key, tick, scope, instance, token, start and error; whether the job is
-	 * kept.
+	 * namespace, key, tick, scope, instance, token and start; class and text of the
+	 * failure; template and whether the job is kept.
 	 */
 	String fail() {
 		return this.fail;
@@ -344,13 +347,16 @@ final class PostgresLedgerStatements {
 	}
 
 	/**
-	 * Ask whether all tables are there.
+	 * Ask whether all tables are there, with the columns that came later.
 	 */
 	String exists() {
 		return name(
 				"""
 						SELECT pg_catalog.to_regclass('{job}') IS NOT NULL AND pg_catalog.to_regclass('{run}') IS NOT NULL
 						  AND pg_catalog.to_regclass('{completion}') IS NOT NULL AND pg_catalog.to_regclass('{token}') IS NOT NULL
+						  AND 2 = (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
+						    AND (a.attrelid, a.attname) IN ((pg_catalog.to_regclass('{job}'), 'template'),
+						      (pg_catalog.to_regclass('{run}'), 'error_class')))
 						""");
 	}
 
@@ -360,10 +366,10 @@ final class PostgresLedgerStatements {
 	String[] check() {
 		return new String[] { name("""
 				SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
-				  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by FROM {job} j LIMIT 0
+				  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by, j.template FROM {job} j LIMIT 0
 				"""), name("""
 				SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
-				  r.finished_at, r.outcome, r.error FROM {run} r LIMIT 0
+				  r.finished_at, r.outcome, r.error, r.error_class FROM {run} r LIMIT 0
 				"""), name("SELECT c.namespace, c.key, c.completed_at FROM {completion} c LIMIT 0"),
 				name("SELECT t.last_value FROM {token} t LIMIT 0") };
 	}

@@ -24,10 +24,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.LedgerRun;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +49,12 @@ import org.springframework.util.Assert;
 public class PostgresLockMonitor {
 
 	private static final int MOST_RUNS_OF_PERIODS = 1000;
+
+	private static final int MOST_ENTRIES = 1000;
+
+	private static final int MOST_TEMPLATES = 1000;
+
+	private static final int MOST_KEYS = 10_000;
 
 	private final JdbcOperations jdbc;
 
@@ -64,28 +75,102 @@ public class PostgresLockMonitor {
 	}
 
 	/**
-	 * Return all advisory locks of the server.
+	 * Return advisory locks of the server, a thousand holders and waiters at most.
+	 * @param first the numbers of the locks that go before all others
+	 * @param others whether others are wanted
 	 * @return the locks of the moment
 	 */
-	public LockActivity locks() {
+	public LockActivity locks(Collection<LockNumber> first, boolean others) {
 		Instant before = Instant.now();
-		LockActivity locks = this.jdbc.query(PostgresMonitoringStatements.LOCKS,
-				(ResultSet rows) -> readLocks(rows, before));
+		LockActivity locks = this.jdbc.execute(PostgresMonitoringStatements.LOCKS, (PreparedStatement statement) -> {
+			int next = LockNumber.bind(statement, new LinkedHashSet<>(first));
+			statement.setBoolean(next++, others);
+			statement.setInt(next, MOST_ENTRIES);
+			return readLocks(statement.executeQuery(), before);
+		});
 		Assert.state(locks != null, "'locks' must not be null");
 		return locks;
 	}
 
 	/**
-	 * Return all jobs of the ledger.
-	 * @param outcomes of how many runs the outcomes are wanted
-	 * @return the jobs, in the order of namespace and key
+	 * Return some jobs of the ledger, without their runs.
+	 * @param names the names of the jobs
+	 * @return those that there are
 	 */
-	public List<JobHistory> jobs(int outcomes) {
-		return this.jdbc.query(this.statements.jobs(), (row, number) -> {
-			LedgerRun lastRun = (row.getString("instance") != null) ? LedgerRows.run(row) : null;
-			String letters = row.getString("outcomes");
-			return new JobHistory(LedgerRows.job(row), lastRun, (letters != null) ? letters : "");
-		}, outcomes);
+	public List<LedgerJob> jobs(Collection<JobName> names) {
+		return query(this.statements.jobs(), names, (statement, next) -> {
+		}, LedgerRows::job);
+	}
+
+	/**
+	 * Return some jobs of the ledger with their last runs.
+	 * @param names the names of the jobs
+	 * @param outcomes of how many runs the outcomes are wanted
+	 * @return those that there are
+	 */
+	public List<JobHistory> histories(Collection<JobName> names, int outcomes) {
+		return query(this.statements.histories(), names, (statement, next) -> statement.setInt(next, outcomes),
+				(row) -> {
+					LedgerRun lastRun = (row.getString("instance") != null) ? LedgerRows.run(row) : null;
+					String letters = row.getString("outcomes");
+					return new JobHistory(LedgerRows.job(row), lastRun, (letters != null) ? letters : "");
+				});
+	}
+
+	/**
+	 * Return some of the jobs that only the ledger knows, and that are listed on their
+	 * own: those of keys which depend on no arguments, and those that are paused. Of more
+	 * than 10,000, the others can be found by their names only.
+	 * @param known the names of jobs that are known otherwise
+	 * @param text what their names must contain
+	 * @param state their state: {@code running}, {@code paused}, {@code idle},
+	 * {@code problem}, or {@code all}
+	 * @param offset how many to leave out
+	 * @param limit how many at most
+	 * @return their names
+	 */
+	public JobNamesPage alone(Collection<JobName> known, String text, String state, int offset, int limit) {
+		JobNamesPage page = this.jdbc.execute(this.statements.alone(), (PreparedStatement statement) -> {
+			Object[] names = known.stream().map((name) -> name.namespace() + "/" + name.key()).toArray();
+			statement.setArray(1, statement.getConnection().createArrayOf("text", names));
+			statement.setInt(2, MOST_KEYS);
+			statement.setString(3, text);
+			statement.setString(4, state);
+			statement.setInt(5, limit);
+			statement.setInt(6, offset);
+			return readPage(statement.executeQuery());
+		});
+		return (page != null) ? page : JobNamesPage.NONE;
+	}
+
+	/**
+	 * Return what the keys with arguments were made from, a thousand at most.
+	 * @return the templates, each in the place of a key
+	 */
+	public List<JobName> templates() {
+		return this.jdbc.query(this.statements.templates(),
+				(row, number) -> new JobName(row.getString("namespace"), row.getString("key")), MOST_TEMPLATES);
+	}
+
+	/**
+	 * Return how many keys were made from templates, and the latest few of them.
+	 * @param templates the templates, each in the place of a key
+	 * @param latest how many keys of each
+	 * @return the keys of those that have any
+	 */
+	public List<KeysOfTemplate> keys(List<JobName> templates, int latest) {
+		Map<JobName, KeysOfTemplate> keys = new LinkedHashMap<>();
+		query(this.statements.keys(), templates, (statement, next) -> {
+			statement.setInt(next, MOST_KEYS);
+			statement.setInt(next + 1, latest);
+		}, (row) -> {
+			JobName template = templates.get(row.getInt("position") - 1);
+			int count = row.getInt("count");
+			return keys.computeIfAbsent(template, (name) -> new KeysOfTemplate(name, count, new ArrayList<>()))
+				.latest()
+				.add(LedgerRows.job(row));
+		});
+		return List.copyOf(keys.values());
 	}
 
 	/**
@@ -118,6 +203,36 @@ public class PostgresLockMonitor {
 		return (periods != null) ? periods : List.of();
 	}
 
+	private <T> List<T> query(String sql, Collection<JobName> names, Binder binder, Reader<T> reader) {
+		if (names.isEmpty()) {
+			return List.of();
+		}
+		List<T> result = this.jdbc.execute(sql, (PreparedStatement statement) -> {
+			binder.bind(statement, JobName.bind(statement, names));
+			ResultSet rows = statement.executeQuery();
+			List<T> read = new ArrayList<>();
+			while (rows.next()) {
+				read.add(reader.read(rows));
+			}
+			return read;
+		});
+		return (result != null) ? result : List.of();
+	}
+
+	private static JobNamesPage readPage(ResultSet rows) throws SQLException {
+		int seen = 0;
+		int total = 0;
+		List<JobName> names = new ArrayList<>();
+		while (rows.next()) {
+			seen = rows.getInt("seen");
+			total = rows.getInt("total");
+			if (rows.getString("key") != null) {
+				names.add(new JobName(rows.getString("namespace"), rows.getString("key")));
+			}
+		}
+		return new JobNamesPage(seen, total, names);
+	}
+
 	private static List<RunPeriod> readPeriods(ResultSet rows) throws SQLException {
 		List<RunPeriod> periods = new ArrayList<>();
 		while (rows.next()) {
@@ -133,6 +248,7 @@ public class PostgresLockMonitor {
 		rows.next();
 		Instant time = LedgerRows.required(rows, "now");
 		String database = rows.getString("here");
+		int total = rows.getInt("total");
 		List<LockActivity.Entry> entries = new ArrayList<>();
 		do {
 			if (rows.getString("mode") != null) {
@@ -140,7 +256,7 @@ public class PostgresLockMonitor {
 			}
 		}
 		while (rows.next());
-		return new LockActivity(time, Duration.between(middle, time), database, List.copyOf(entries));
+		return new LockActivity(time, Duration.between(middle, time), database, total, List.copyOf(entries));
 	}
 
 	private static LockActivity.Entry readEntry(ResultSet row) throws SQLException {
@@ -161,6 +277,26 @@ public class PostgresLockMonitor {
 	private static List<Integer> blockedBy(ResultSet row) throws SQLException {
 		Array pids = row.getArray("blocking_pids");
 		return (pids != null) ? Arrays.asList((Integer[]) pids.getArray()) : List.of();
+	}
+
+	/**
+	 * Binds the parameters that follow those of names.
+	 */
+	@FunctionalInterface
+	private interface Binder {
+
+		void bind(PreparedStatement statement, int next) throws SQLException;
+
+	}
+
+	/**
+	 * Reads a row.
+	 */
+	@FunctionalInterface
+	private interface Reader<T> {
+
+		T read(ResultSet row) throws SQLException;
+
 	}
 
 }

@@ -23,20 +23,33 @@ package io.github.advisorylock.jdbc;
 final class PostgresMonitoringStatements {
 
 	/**
-	 * All advisory locks of the server, and time and database in any case. The text of a
-	 * statement that may not be seen is a notice in PostgreSQL, not {@code null}.
+	 * Advisory locks of the server, and time and database in any case. The text of a
+	 * statement that may not be seen is a notice in PostgreSQL, not {@code null}. Binds
+	 * the numbers of locks that go before others, as arrays of each part; whether there
+	 * are to be others at all; how many holders and waiters.
 	 */
 	static final String LOCKS = """
-			SELECT n.now, n.here, d.datname, l.classid::bigint AS classid, l.objid::bigint AS objid, l.objsubid,
+			SELECT n.now, n.here, l.total, d.datname, l.classid::bigint AS classid, l.objid::bigint AS objid, l.objsubid,
 			  l.mode, l.granted, l.pid, l.waitstart, a.application_name, a.usename, a.client_addr, a.client_port, a.state,
 			  a.xact_start, CASE WHEN a.backend_start IS NOT NULL THEN a.query END AS query,
 			  CASE WHEN NOT l.granted THEN pg_catalog.pg_blocking_pids(l.pid) END AS blocking_pids
 			FROM (SELECT pg_catalog.clock_timestamp() AS now, pg_catalog.current_database() AS here) n
-			LEFT JOIN pg_catalog.pg_locks l ON l.locktype = 'advisory'
+			LEFT JOIN (
+			  SELECT o.*, count(*) OVER () AS total FROM pg_catalog.pg_locks o
+			  LEFT JOIN ROWS FROM (pg_catalog.unnest(CAST(? AS bigint[])), pg_catalog.unnest(CAST(? AS bigint[])),
+			    pg_catalog.unnest(CAST(? AS integer[]))) w (classid, objid, objsubid)
+			    ON w.classid = o.classid::bigint AND w.objid = o.objid::bigint AND w.objsubid = o.objsubid
+			  WHERE o.locktype = 'advisory' AND (w.objsubid IS NOT NULL OR ?)
+			  ORDER BY w.objsubid IS NULL, o.granted DESC, o.classid::bigint, o.objid::bigint LIMIT ?) l ON true
 			LEFT JOIN pg_catalog.pg_database d ON d.oid = l.database
 			LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
 			ORDER BY d.datname, classid, objid, l.objsubid, l.granted DESC, l.waitstart, l.pid
 			""";
+
+	/**
+	 * What is listed on its own. The index has the same words.
+	 */
+	private static final String ALONE = "(j.template IS NULL OR j.paused_at IS NOT NULL)";
 
 	private final PostgresLedgerStatements ledger;
 
@@ -45,26 +58,99 @@ final class PostgresMonitoringStatements {
 	}
 
 	/**
-	 * All jobs with their last run, and the first letters of the outcomes of the last
-	 * ones, {@code R} for one that is not over. Binds how many outcomes.
+	 * Some jobs, without their runs. Binds an array of namespaces and one of keys.
 	 */
 	String jobs() {
+		return this.ledger.name("""
+				SELECT j.* FROM ROWS FROM
+				  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
+				JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+				""");
+	}
+
+	/**
+	 * Some jobs with their last run, and the first letters of the outcomes of the last
+	 * ones, {@code R} for one that is not over. Binds an array of namespaces and one of
+	 * keys, and how many outcomes.
+	 */
+	String histories() {
 		return this.ledger
 			.name("""
 					SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
-					  j.last_outcome, j.paused_at, j.paused_by, coalesce(r.fencing_token, j.fencing_token) AS fencing_token,
-					  r.id, r.tick, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, h.outcomes
-					FROM {job} j
-					LEFT JOIN LATERAL (
-					  SELECT o.* FROM {run} o WHERE o.namespace = j.namespace AND o.key = j.key
-					  ORDER BY o.fencing_token DESC LIMIT 1) r ON true
+					  j.last_outcome, j.paused_at, j.paused_by, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
+					  r.id, r.tick, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class, h.outcomes
+					FROM ROWS FROM
+					  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
+					JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
 					LEFT JOIN LATERAL (
 					  SELECT pg_catalog.string_agg(coalesce(pg_catalog.left(l.outcome, 1), 'R'), '' ORDER BY l.fencing_token)
-					    AS outcomes
-					  FROM (SELECT o.outcome, o.fencing_token FROM {run} o WHERE o.namespace = j.namespace AND o.key = j.key
+					    AS outcomes, pg_catalog.array_agg(l.fencing_token ORDER BY l.fencing_token DESC) AS tokens
+					  FROM (SELECT o.outcome, o.fencing_token FROM {run} o WHERE o.namespace = n.namespace AND o.key = n.key
 					    ORDER BY o.fencing_token DESC LIMIT ?) l) h ON true
-					ORDER BY j.namespace, j.key
+					LEFT JOIN {run} r ON r.namespace = n.namespace AND r.key = n.key AND r.fencing_token = h.tokens[1]
 					""");
+	}
+
+	/**
+	 * A page of the jobs that are listed on their own, but for those of the methods of
+	 * this instance, how many there are, and how many of them are asked for. Looks at no
+	 * more than some of them. Binds an array of the names that are left out, how many to
+	 * look at; what the name must contain, and the state, {@code all} for any; the size
+	 * of a page and how many rows to leave out.
+	 */
+	String alone() {
+		return this.ledger.name("""
+				WITH seen AS MATERIALIZED (
+				  SELECT j.* FROM {job} j WHERE\s""" + ALONE
+				+ """
+						 AND j.namespace || '/' || j.key <> ALL (CAST(? AS text[]))
+						  ORDER BY j.namespace, j.key LIMIT ?
+						), wanted AS MATERIALIZED (
+						  SELECT s.namespace, s.key FROM seen s, (SELECT CAST(? AS text) AS name, CAST(? AS text) AS state) w
+						  WHERE pg_catalog.strpos(pg_catalog.lower(s.namespace || '/' || s.key), pg_catalog.lower(w.name)) > 0
+						    AND CASE w.state WHEN 'all' THEN true WHEN 'paused' THEN s.paused_at IS NOT NULL
+						      WHEN 'problem' THEN s.paused_at IS NOT NULL OR s.last_outcome <> 'EXECUTED'
+						      WHEN 'running' THEN s.last_started_at > coalesce(s.last_finished_at, '-infinity')
+						      ELSE s.paused_at IS NULL AND coalesce(s.last_started_at <= s.last_finished_at, true) END
+						)
+						SELECT (SELECT count(*) FROM seen) AS seen, (SELECT count(*) FROM wanted) AS total, p.namespace, p.key FROM (SELECT 1) one
+						LEFT JOIN (SELECT w.* FROM wanted w ORDER BY w.namespace, w.key LIMIT ? OFFSET ?) p ON true
+						""");
+	}
+
+	/**
+	 * What keys with arguments were made from. Skips from each to the next in the index.
+	 * Binds how many.
+	 */
+	String templates() {
+		return this.ledger.name("""
+				WITH RECURSIVE t AS (
+				  (SELECT j.namespace, j.template FROM {job} j WHERE j.template IS NOT NULL
+				    ORDER BY j.namespace, j.template LIMIT 1)
+				  UNION ALL SELECT n.* FROM t CROSS JOIN LATERAL (
+				    SELECT j.namespace, j.template FROM {job} j
+				    WHERE j.template IS NOT NULL AND (j.namespace, j.template) > (t.namespace, t.template)
+				    ORDER BY j.namespace, j.template LIMIT 1) n
+				)
+				SELECT t.namespace, t.template AS key FROM t LIMIT ?
+				""");
+	}
+
+	/**
+	 * The number and the latest of the keys of some templates. Binds an array of
+	 * namespaces and one of templates; how many keys to count, and how many to show.
+	 */
+	String keys() {
+		return this.ledger.name("""
+				SELECT n.position, c.count, k.* FROM ROWS FROM
+				  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[])))
+				  WITH ORDINALITY n (namespace, template, position)
+				CROSS JOIN LATERAL (SELECT count(*) AS count FROM (
+				  SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.template LIMIT ?) o) c
+				CROSS JOIN LATERAL (SELECT j.* FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.template
+				  ORDER BY j.first_seen_at DESC LIMIT ?) k
+				ORDER BY n.position, k.first_seen_at DESC
+				""");
 	}
 
 	/**

@@ -38,10 +38,13 @@ import org.springframework.util.Assert;
  * @param tick the planned time it runs for
  * @param oncePerKey whether the key is completed by it
  * @param minInterval the time to leave after the start of the last run
+ * @param template what keys of its kind are made from, {@code null} if there is one only
  * @param decision what the ledger said
  */
 record RecordedRun(String namespace, String key, LockScope scope, @Nullable Instant tick, boolean oncePerKey,
-		@Nullable Duration minInterval, Decision decision) {
+		@Nullable Duration minInterval, @Nullable String template, Decision decision) {
+
+	private static final int LONGEST_TEMPLATE = 255;
 
 	/**
 	 * Describe a run that nothing is decided about yet.
@@ -51,12 +54,21 @@ record RecordedRun(String namespace, String key, LockScope scope, @Nullable Inst
 		String excess = LedgerCapacity.findExcess(key);
 		Assert.isTrue(excess == null, () -> "Failed to record runs of advisory lock '" + key + "': " + excess);
 		return new RecordedRun(key.namespace(), key.name(), scope, request.tick(), request.isOncePerKey(),
-				request.minInterval(), Decision.NONE);
+				request.minInterval(), template(request.template()), Decision.NONE);
+	}
+
+	/**
+	 * Of a template that has no room in an index, runs are recorded as those of keys
+	 * without one.
+	 */
+	private static @Nullable String template(@Nullable String template) {
+		return (template == null || template.length() > LONGEST_TEMPLATE || template.indexOf('\0') >= 0) ? null
+				: template;
 	}
 
 	RecordedRun with(Decision decision) {
 		return new RecordedRun(this.namespace, this.key, this.scope, this.tick, this.oncePerKey, this.minInterval,
-				decision);
+				this.template, decision);
 	}
 
 	JobName name() {

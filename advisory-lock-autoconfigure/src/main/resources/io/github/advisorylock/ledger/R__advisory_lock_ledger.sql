@@ -38,5 +38,17 @@ CREATE TABLE IF NOT EXISTS advisory_lock_completion (
 
 CREATE INDEX IF NOT EXISTS advisory_lock_completion_age ON advisory_lock_completion (completed_at);
 
+-- What the key was made from, where it depends on arguments
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS template text;
+
+-- Jobs that are listed on their own, and those that are listed under what their keys were made from
+CREATE INDEX IF NOT EXISTS advisory_lock_job_alone ON advisory_lock_job (namespace, key)
+  WHERE template IS NULL OR paused_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS advisory_lock_job_template ON advisory_lock_job (namespace, template, first_seen_at)
+  WHERE template IS NOT NULL;
+
+-- The class of a failure, beside the first line of what it prints
+ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS error_class text;
+
 -- Not in a transaction: the token of a run that was rolled back is never given again
 CREATE SEQUENCE IF NOT EXISTS advisory_lock_fencing_token AS bigint;

@@ -151,7 +151,7 @@ class JobTableTests {
 			.containsEntry("outcomes", Map.of("EXECUTED", 1, "BUSY", 1, "FAILED", 1))
 			.containsEntry("problems", List.of("FAILED"));
 		assertThat(job.<Map<String, Object>>read("$.job.lastRun")).containsEntry("outcome", "FAILED")
-			.containsEntry("error", "java.lang.IllegalStateException: ******")
+			.containsEntry("error", "java.lang.IllegalStateException")
 			.containsKeys("instance", "fencingToken", "startedAt", "finishedAt", "duration");
 		assertThat(job.<List<String>>read("$.runs[*].outcome")).containsExactly("FAILED", "EXECUTED");
 	}

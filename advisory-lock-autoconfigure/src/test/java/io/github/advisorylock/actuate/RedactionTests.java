@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -45,7 +46,7 @@ class RedactionTests {
 	void statementsAndMessagesAreHiddenUnlessShown() {
 		try (OperatedApplication application = start(Jobs.class)) {
 			assertThat(statement(application)).isEqualTo("******");
-			assertThat(failure(application)).isEqualTo("java.lang.IllegalStateException: ******");
+			assertThat(failure(application)).isEqualTo("java.lang.IllegalStateException");
 		}
 	}
 
@@ -61,7 +62,7 @@ class RedactionTests {
 	void statementsAndMessagesAreHiddenFromWhoIsNotLoggedIn() {
 		try (OperatedApplication application = start(Jobs.class, SHOW + "when-authorized")) {
 			assertThat(statement(application)).isEqualTo("******");
-			assertThat(failure(application)).isEqualTo("java.lang.IllegalStateException: ******");
+			assertThat(failure(application)).isEqualTo("java.lang.IllegalStateException");
 		}
 	}
 
@@ -73,9 +74,32 @@ class RedactionTests {
 		}
 	}
 
+	@Test
+	void exceptionThatPrintsItselfIsToldByItsClassOnly() {
+		try (OperatedApplication application = start(Jobs.class)) {
+			assertThat(failure(application, "chatty")).isEqualTo(ChattyException.class.getName());
+			assertThat(EndpointAnswer.all(application).body()).doesNotContain("1234");
+			assertThat(application.get("actuator/advisorylockspage?key=chatty").body()).doesNotContain("1234")
+				.contains(ChattyException.class.getSimpleName());
+		}
+		try (OperatedApplication application = start(Jobs.class, SHOW + "always")) {
+			assertThat(failure(application, "chatty")).isEqualTo("no money on account 1234");
+		}
+	}
+
+	@Test
+	void failureThatWasKeptWithoutItsClassIsHiddenWhole() {
+		try (OperatedApplication application = start(Jobs.class)) {
+			failure(application, "chatty");
+			TestPostgres.execute("UPDATE operated_run SET error_class = NULL");
+			assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/chatty"))
+				.<String>read("$.job.lastRun.error")).isEqualTo("******");
+		}
+	}
+
 	private static OperatedApplication start(Class<?> jobs, String... properties) {
 		List<String> all = new ArrayList<>(List.of(properties));
-		all.add("management.endpoints.web.exposure.include=advisorylocks");
+		all.add("management.endpoints.web.exposure.include=advisorylocks,advisorylockspage");
 		all.add("management.endpoint.advisorylocks.access=unrestricted");
 		return OperatedApplication.start(jobs, all.toArray(String[]::new));
 	}
@@ -91,8 +115,12 @@ class RedactionTests {
 	 * Let a run fail, and return what is told of it, in the answer and in the history.
 	 */
 	private static String failure(OperatedApplication application) {
-		String answer = EndpointAnswer.of(application.setState("broken", "running")).read("$.error");
-		EndpointAnswer job = EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/broken"));
+		return failure(application, "broken");
+	}
+
+	private static String failure(OperatedApplication application, String key) {
+		String answer = EndpointAnswer.of(application.setState(key, "running")).read("$.error");
+		EndpointAnswer job = EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/" + key));
 		assertThat(job.<String>read("$.job.lastRun.error")).isEqualTo(answer);
 		assertThat(job.<String>read("$.runs[0].error")).isEqualTo(answer);
 		return answer;
@@ -113,6 +141,11 @@ class RedactionTests {
 			throw new IllegalStateException("token=secret: 1234");
 		}
 
+		@SingleRunner("chatty")
+		void chatty() {
+			throw new ChattyException();
+		}
+
 	}
 
 	/**
@@ -124,6 +157,18 @@ class RedactionTests {
 		SanitizingFunction tokens() {
 			return (data) -> (String.valueOf(data.getValue()).startsWith("token=")) ? data.withValue("token=***")
 					: data;
+		}
+
+	}
+
+	/**
+	 * Prints neither its class nor a colon.
+	 */
+	static class ChattyException extends RuntimeException {
+
+		@Override
+		public String toString() {
+			return "no money on account 1234";
 		}
 
 	}

@@ -73,9 +73,9 @@ class LedgerSchemaTests {
 		always(this.runner).run((context) -> assertThat(columns()).containsExactly(
 				"advisory_lock_completion: namespace, key, completed_at",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
-						+ "last_outcome, fencing_token, paused_at, paused_by",
+						+ "last_outcome, fencing_token, paused_at, paused_by, template",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
-						+ "outcome, error"));
+						+ "outcome, error, error_class"));
 	}
 
 	@Test

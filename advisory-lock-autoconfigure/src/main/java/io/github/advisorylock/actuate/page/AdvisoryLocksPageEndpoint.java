@@ -43,6 +43,8 @@ public class AdvisoryLocksPageEndpoint {
 
 	private final Supplier<CsrfHeader> csrfHeader;
 
+	private final PageHeaders headers;
+
 	private final PageDocument document = new PageDocument();
 
 	/**
@@ -52,19 +54,21 @@ public class AdvisoryLocksPageEndpoint {
 	 * @param writableEndpoint where writes go to, relative to the page, {@code null} if
 	 * they are not allowed; asked for each time
 	 * @param csrfHeader what they must carry; asked for each time
+	 * @param headers sends headers with the page
 	 */
 	public AdvisoryLocksPageEndpoint(AdvisoryLocksSource source, PageSettings settings,
-			Supplier<@Nullable String> writableEndpoint, Supplier<CsrfHeader> csrfHeader) {
+			Supplier<@Nullable String> writableEndpoint, Supplier<CsrfHeader> csrfHeader, PageHeaders headers) {
 		this.source = source;
 		this.settings = settings;
 		this.writableEndpoint = writableEndpoint;
 		this.csrfHeader = csrfHeader;
+		this.headers = headers;
 	}
 
 	/**
 	 * Return the page.
 	 * @param securityContext who asks
-	 * @param key the one job to show, with its namespace
+	 * @param key the one job to show, by its id or its name
 	 * @param q what keys or methods of the jobs must contain
 	 * @param state the state the jobs must have
 	 * @param hours how far the timeline goes back
@@ -74,6 +78,7 @@ public class AdvisoryLocksPageEndpoint {
 	@ReadOperation(produces = "text/html;charset=UTF-8")
 	public String page(SecurityContext securityContext, @Nullable String key, @Nullable String q,
 			@Nullable String state, @Nullable Integer hours, @Nullable Integer page) {
+		this.headers.send();
 		PageQuery query = PageQuery.of(key, q, state, hours, page, (int) this.settings.timeline().toHours());
 		boolean shown = this.settings.showValues().isShown(securityContext, this.settings.roles());
 		String endpoint = this.writableEndpoint.get();

@@ -17,6 +17,7 @@
 package io.github.advisorylock.actuate.page;
 
 import java.util.Arrays;
+import java.util.regex.Pattern;
 import java.util.stream.Collector;
 import java.util.stream.Collectors;
 
@@ -32,6 +33,12 @@ import org.springframework.web.util.HtmlUtils;
 record Html(String markup) {
 
 	static final Html NONE = new Html("");
+
+	/**
+	 * Characters that turn the direction of what follows, separate lines, or are seen by
+	 * nobody; lines of a statement may stay.
+	 */
+	private static final Pattern DECEPTIVE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}&&[^\\n\\r\\t]]");
 
 	/**
 	 * Put values into markup.
@@ -51,7 +58,8 @@ record Html(String markup) {
 		if (value instanceof Html html) {
 			return html.markup;
 		}
-		return (value != null) ? HtmlUtils.htmlEscape(value.toString(), "UTF-8") : "";
+		return (value != null) ? HtmlUtils.htmlEscape(DECEPTIVE.matcher(value.toString()).replaceAll("?"), "UTF-8")
+				: "";
 	}
 
 	@Override

@@ -25,8 +25,10 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
@@ -55,23 +57,35 @@ record JobRows(Times times, boolean writable) {
 
 	private Html row(JobDescriptor job) {
 		return Html.of("""
-				<tr data-key="%s" data-state="%s"><td class="key" data-label="Job">%s</td>
+				<tr data-key="%s" data-state="%s" data-id="%s"><td class="key" data-label="Job">%s</td>
 				<td class="method" data-label="Method"><span title="%s">%s</span></td>
 				<td class="schedule" data-label="Schedule">%s</td><td class="next" data-label="Next">%s</td>
 				<td class="last" data-label="Last run">%s</td><td class="duration" data-label="Took">%s</td>
 				<td class="runs" data-label="Last 60 runs">%s</td><td class="holder" data-label="Held by">%s</td>
 				<td class="waiters" data-label="Waiting">%s</td><td class="skips" data-label="Skips here">%s</td>%s</tr>
-				""", PageQuery.name(job), job.state(), key(job), job.target(), shortName(job.target()), schedules(job),
-				this.times.at(job.next()), last(job.lastRun()), duration(job.lastRun()), Sparkline.of(job.history()),
-				holders(job), waiters(job), skips(job.outcomes()), this.writable ? actions(job) : Html.NONE);
+				""", PageQuery.name(job), job.state(), job.id(), key(job), job.target(), shortName(job.target()),
+				schedules(job), this.times.at(job.next()), last(job.lastRun()), duration(job.lastRun()),
+				Sparkline.of(job.history()), holders(job), waiters(job), skips(job.outcomes()),
+				this.writable ? actions(job) : Html.NONE);
 	}
 
 	private Html key(JobDescriptor job) {
 		PauseDescriptor paused = job.paused();
 		Html badge = (paused != null)
 				? Html.of(" <span class=\"badge paused\" title=\"by %s\">paused</span>", paused.by()) : Html.NONE;
-		return Html.of("<a href=\"%s\">%s</a>%s <small>%s</small>", PageQuery.of(job), job.key(), badge,
-				job.namespace());
+		return Html.of("<a href=\"%s\">%s</a>%s <small>%s</small>%s", PageQuery.of(job.id()),
+				AdvisoryLockKey.display(job.key()), badge, AdvisoryLockKey.display(job.namespace()), keys(job.keys()));
+	}
+
+	private static Html keys(@Nullable KeysDescriptor keys) {
+		if (keys == null) {
+			return Html.NONE;
+		}
+		Html latest = keys.latest()
+			.stream()
+			.map((key) -> Html.of(" <a href=\"%s\">%s</a>", PageQuery.of(key.id()), AdvisoryLockKey.display(key.key())))
+			.collect(Html.joining());
+		return Html.of("<br><small class=\"keys\">%s keys, latest%s</small>", keys.count(), latest);
 	}
 
 	private Html schedules(JobDescriptor job) {
@@ -159,7 +173,7 @@ record JobRows(Times times, boolean writable) {
 
 	private static Html button(JobDescriptor job, String state, String text) {
 		return Html.of("<button type=\"button\" data-state=\"%s\" aria-label=\"%s %s\">%s</button>", state, text,
-				job.key(), text);
+				AdvisoryLockKey.display(job.key()), text);
 	}
 
 	/**

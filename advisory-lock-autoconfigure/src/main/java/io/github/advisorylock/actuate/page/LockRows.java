@@ -16,9 +16,9 @@
 
 package io.github.advisorylock.actuate.page;
 
-import java.util.List;
 import java.util.Locale;
 
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LockDescriptor;
 
 /**
@@ -28,13 +28,16 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LockDescriptor;
  */
 record LockRows(JobRows jobs) {
 
-	Html table(List<LockDescriptor> locks) {
+	private static final int MOST = 500;
+
+	Html table(AdvisoryLocksDescriptor all) {
 		return Html.of("""
 				<section id="locks"><details><summary><h2>All advisory locks of the server (%s)</h2></summary>
 				<table><thead><tr><th scope="col">Key</th><th scope="col">Number</th><th scope="col">Whose</th>
 				<th scope="col">Database</th><th scope="col">Held by</th><th scope="col">Waiting</th></tr></thead>
 				<tbody>%s</tbody></table></details></section>
-				""", locks.size(), locks.stream().limit(500).map(this::row).collect(Html.joining()));
+				""", (all.lockCount() > MOST) ? "the first of " + all.lockCount() : all.locks().size(),
+				all.locks().stream().limit(MOST).map(this::row).collect(Html.joining()));
 	}
 
 	private Html row(LockDescriptor lock) {

@@ -23,13 +23,20 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
+import io.github.advisorylock.actuate.JobFilter;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The content of the page: jobs and locks of a moment, as far as they are asked for.
  */
 final class PageContent {
+
+	private static final JobFilter PROBLEMS = new JobFilter("", "problem", 1, Problems.MOST);
+
+	private static final int MOST_PAGES = 100;
 
 	private static final int SLOTS = 400;
 
@@ -39,44 +46,56 @@ final class PageContent {
 
 	private final boolean writable;
 
-	private final boolean showValues;
-
 	private final AdvisoryLocksDescriptor all;
+
+	private final AdvisoryLocksDescriptor problems;
+
+	private final @Nullable JobDetailsDescriptor one;
 
 	private final Times times;
 
 	private final JobRows jobRows;
 
-	private final List<JobDescriptor> matching;
-
-	private final int rows;
-
 	PageContent(AdvisoryLocksSource source, PageQuery query, int rows, boolean writable, boolean showValues) {
-		this.source = source;
-		this.query = query;
 		this.writable = writable;
-		this.showValues = showValues;
-		this.all = source.getLocks(showValues);
+		this.query = query;
+		this.source = source;
+		this.all = source.getLocks(query.filter(rows), showValues);
+		this.problems = source.getLocks(PROBLEMS, showValues);
+		this.one = (query.key() != null) ? find(source, query.key(), showValues) : null;
 		this.times = new Times(this.all.time());
 		this.jobRows = new JobRows(this.times, writable);
-		this.matching = this.all.jobs().stream().filter(query::matches).toList();
-		this.rows = rows;
+	}
+
+	/**
+	 * What may mean several jobs is shown as none.
+	 */
+	private static @Nullable JobDetailsDescriptor find(AdvisoryLocksSource source, String key, boolean showValues) {
+		try {
+			return source.getJob(key, showValues).orElse(null);
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
 	}
 
 	String title() {
-		int problems = this.all.jobs().stream().mapToInt((job) -> job.problems().size()).sum();
+		int problems = this.problems.matching();
 		return ((problems > 0) ? "(" + problems + ") " : "") + "Advisory locks of " + this.all.namespace();
 	}
 
+	private List<JobDescriptor> shown() {
+		if (this.query.key() == null) {
+			return this.all.jobs();
+		}
+		return (this.one != null) ? List.of(this.one.job()) : List.of();
+	}
+
 	Html write() {
-		List<JobDescriptor> shown = this.matching.stream()
-			.skip((long) (this.query.page() - 1) * this.rows)
-			.limit(this.rows)
-			.toList();
 		return Html.of("""
 				<main><header><h1>Advisory locks</h1>%s</header><p id="status" role="status"></p>%s%s%s%s%s%s%s</main>
-				""", summary(), new Problems(this.times).list(this.all), filter(), this.jobRows.table(shown), pages(),
-				details(), timeline(shown), new LockRows(this.jobRows).table(this.all.locks()));
+				""", summary(), new Problems(this.times).list(this.problems), filter(), this.jobRows.table(shown()),
+				pages(), details(), timeline(shown()), new LockRows(this.jobRows).table(this.all));
 	}
 
 	private Html summary() {
@@ -106,7 +125,7 @@ final class PageContent {
 				<label class="scripted">Refresh <span><input type="checkbox" id="paused"> stopped</span></label>
 				<button type="button" id="local" class="scripted">UTC or local time</button>%s</form>
 				""", this.query.text(),
-				PageQuery.STATES.stream()
+				JobFilter.STATES.stream()
 					.map((state) -> option(state, state, state.equals(this.query.state())))
 					.collect(Html.joining()),
 				hours(), (this.query.key() != null) ? new Html("<a href=\"?\">All jobs</a>") : Html.NONE);
@@ -126,23 +145,21 @@ final class PageContent {
 	}
 
 	private Html pages() {
-		int pages = (this.matching.size() + this.rows - 1) / this.rows;
-		if (pages <= 1) {
-			return Html.of("<nav id=\"pages\" aria-label=\"Pages\">%s of %s jobs%s</nav>", this.matching.size(),
-					this.all.jobs().size(), this.writable ? "" : ", read-only");
-		}
-		Html links = IntStream.rangeClosed(1, pages)
-			.mapToObj((page) -> (page == this.query.page()) ? Html.of("<strong>%s</strong>", page)
-					: Html.of("<a href=\"%s\">%s</a>", this.query.withPage(page), page))
-			.collect(Html.joining());
-		return Html.of("<nav id=\"pages\" aria-label=\"Pages\">%s of %s jobs, page %s</nav>", this.matching.size(),
-				this.all.jobs().size(), links);
+		int matching = (this.query.key() != null) ? shown().size() : this.all.matching();
+		int pages = (matching + this.all.size() - 1) / this.all.size();
+		Html links = (pages <= 1) ? Html.NONE
+				: Html.of(", page %s",
+						IntStream.rangeClosed(1, Math.min(pages, MOST_PAGES))
+							.mapToObj((page) -> (page == this.query.page()) ? Html.of("<strong>%s</strong>", page)
+									: Html.of("<a href=\"%s\">%s</a>", this.query.withPage(page), page))
+							.collect(Html.joining()));
+		return Html.of("<nav id=\"pages\" aria-label=\"Pages\">%s of %s jobs%s%s</nav>", matching, this.all.jobCount(),
+				links, (this.writable || pages > 1) ? "" : ", read-only");
 	}
 
 	private Html details() {
-		return (this.query.key() == null) ? Html.NONE : this.matching.stream()
-			.map((job) -> new RunRows(this.times).table(PageQuery.name(job), this.source.getRuns(job, this.showValues)))
-			.collect(Html.joining());
+		return (this.one == null) ? Html.NONE
+				: new RunRows(this.times).table(PageQuery.name(this.one.job()), this.one.runs());
 	}
 
 	private Html timeline(List<JobDescriptor> shown) {

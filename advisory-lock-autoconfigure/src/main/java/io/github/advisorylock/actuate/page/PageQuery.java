@@ -17,9 +17,10 @@
 package io.github.advisorylock.actuate.page;
 
 import java.util.List;
-import java.util.Locale;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.JobFilter;
 import io.github.advisorylock.jdbc.JobName;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +29,7 @@ import org.springframework.web.util.UriComponentsBuilder;
 /**
  * What the address asks for.
  *
- * @param key the job to show, with its namespace, {@code null} for all
+ * @param key the id or the name of the job to show, {@code null} for all
  * @param text what keys and methods must contain
  * @param state the state of jobs: {@code running}, {@code paused}, {@code idle},
  * {@code problem}, or {@code all}
@@ -37,25 +38,25 @@ import org.springframework.web.util.UriComponentsBuilder;
  */
 record PageQuery(@Nullable String key, String text, String state, int hours, int page) {
 
-	static final List<String> STATES = List.of("all", "running", "paused", "idle", "problem");
+	private static final int LONGEST_TEXT = 1000;
 
 	static final List<Integer> HOURS = List.of(1, 6, 24);
 
 	static PageQuery of(@Nullable String key, @Nullable String text, @Nullable String state, @Nullable Integer hours,
 			@Nullable Integer page, int defaultHours) {
-		return new PageQuery((key != null && !key.isBlank()) ? key : null, (text != null) ? text.strip() : "",
-				(state != null && STATES.contains(state)) ? state : "all",
+		return new PageQuery((key != null && !key.isBlank()) ? key : null, text(text),
+				(state != null && JobFilter.STATES.contains(state)) ? state : "all",
 				(hours != null) ? Math.max(1, Math.min(hours, 24 * 7)) : defaultHours,
-				(page != null) ? Math.max(1, page) : 1);
+				(page != null) ? Math.max(1, Math.min(page, 10_000)) : 1);
 	}
 
-	boolean matches(JobDescriptor job) {
-		if (this.key != null) {
-			return this.key.equals(name(job));
-		}
-		boolean stateMatches = this.state.equals("all") || this.state.equals(job.state())
-				|| (this.state.equals("problem") && !job.problems().isEmpty());
-		return stateMatches && (contains(name(job)) || contains(job.target()));
+	private static String text(@Nullable String text) {
+		String stripped = (text != null) ? text.strip().replace("\0", "") : "";
+		return stripped.substring(0, Math.min(stripped.length(), LONGEST_TEXT));
+	}
+
+	JobFilter filter(int rows) {
+		return new JobFilter(this.text, this.state, this.page, rows);
 	}
 
 	/**
@@ -75,8 +76,8 @@ record PageQuery(@Nullable String key, String text, String state, int hours, int
 	/**
 	 * Return the address of one job.
 	 */
-	static String of(JobDescriptor job) {
-		return UriComponentsBuilder.newInstance().queryParam("key", "{key}").encode().build(name(job)).toString();
+	static String of(String id) {
+		return "?key=" + id;
 	}
 
 	static String name(JobDescriptor job) {
@@ -84,11 +85,7 @@ record PageQuery(@Nullable String key, String text, String state, int hours, int
 	}
 
 	static String name(String namespace, String key) {
-		return new JobName(namespace, key).toString();
-	}
-
-	private boolean contains(@Nullable String value) {
-		return value != null && value.toLowerCase(Locale.ROOT).contains(this.text.toLowerCase(Locale.ROOT));
+		return AdvisoryLockKey.display(new JobName(namespace, key).toString());
 	}
 
 }

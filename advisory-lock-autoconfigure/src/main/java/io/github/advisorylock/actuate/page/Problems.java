@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
@@ -36,7 +37,10 @@ record Problems(Times times) {
 
 	private static final Duration TOLERATED_SKEW = Duration.ofSeconds(1);
 
-	private static final int MOST = 20;
+	/**
+	 * How many problems are listed.
+	 */
+	static final int MOST = 20;
 
 	Html list(AdvisoryLocksDescriptor all) {
 		List<Html> problems = new ArrayList<>();
@@ -51,15 +55,17 @@ record Problems(Times times) {
 		if (problems.isEmpty()) {
 			return new Html("<section id=\"problems\"><h2>Problems</h2><p>No problems.</p></section>");
 		}
-		int more = problems.size() - MOST;
-		return Html.of("<section id=\"problems\" class=\"some\"><h2>Problems (%s)</h2><ul>%s</ul>%s</section>",
-				problems.size(), problems.stream().limit(MOST).collect(Html.joining()),
+		int count = problems.size() + Math.max(0, all.matching() - all.jobs().size());
+		int more = count - Math.min(MOST, problems.size());
+		return Html.of("<section id=\"problems\" class=\"some\"><h2>Problems (%s)</h2><ul>%s</ul>%s</section>", count,
+				problems.stream().limit(MOST).collect(Html.joining()),
 				(more > 0) ? Html.of("<p><a href=\"?state=problem\">%s more</a></p>", more) : Html.NONE);
 	}
 
 	private Html item(JobDescriptor job, Problem problem) {
-		return Html.of("<li data-problem=\"%s\" data-key=\"%s\"><a href=\"%s\">%s</a> %s</li>", problem,
-				PageQuery.name(job), PageQuery.of(job), job.key(), text(job, problem));
+		return Html.of("<li data-problem=\"%s\" data-key=\"%s\" data-id=\"%s\"><a href=\"%s\">%s</a> %s</li>", problem,
+				PageQuery.name(job), job.id(), PageQuery.of(job.id()), AdvisoryLockKey.display(job.key()),
+				text(job, problem));
 	}
 
 	private Html text(JobDescriptor job, Problem problem) {

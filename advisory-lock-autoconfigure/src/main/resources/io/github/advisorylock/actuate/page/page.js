@@ -34,7 +34,7 @@
     }
     return () => {
       const place = element.closest("#jobs") ? "#jobs" : "#problems";
-      const again = [...document.querySelectorAll(place + " [data-key]")].find((other) => other.dataset.key === row.dataset.key);
+      const again = [...document.querySelectorAll(place + " [data-key]")].find((other) => other.dataset.id === row.dataset.id);
       const state = element.dataset.state;
       const target = again && (state ? again.querySelector("button[data-state=" + state + "]") || again.querySelector("button") : again.querySelector("a"));
       if (target) {
@@ -89,11 +89,10 @@
     return cookie ? { "X-XSRF-TOKEN": decodeURIComponent(cookie.substring(11)) } : {};
   }
 
-  async function act(key, state) {
-    const path = key.split("/").map(encodeURIComponent).join("/");
+  async function act(key, id, state) {
     tell("Asking for \"" + key + "\" to be " + state + " ...");
     try {
-      const answer = await fetch(body.dataset.endpoint + "/" + path, {
+      const answer = await fetch(body.dataset.endpoint + "/" + encodeURIComponent(id), {
         method: "POST", credentials: "same-origin", body: JSON.stringify({ state: state }),
         headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
       });
@@ -129,7 +128,8 @@
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-state]");
     if (button) {
-      asked = { key: button.closest("[data-key]").dataset.key, state: button.dataset.state };
+      const job = button.closest("[data-id]").dataset;
+      asked = { key: job.key, id: job.id, state: button.dataset.state };
       document.getElementById("confirm-text").textContent = texts[asked.state](asked.key);
       dialog.showModal();
       document.getElementById("confirm-no").focus();
@@ -137,7 +137,7 @@
   });
   document.getElementById("confirm-yes").addEventListener("click", () => {
     dialog.close();
-    act(asked.key, asked.state);
+    act(asked.key, asked.id, asked.state);
   });
   document.getElementById("confirm-no").addEventListener("click", () => dialog.close());
   document.getElementById("filter").addEventListener("submit", (event) => {

@@ -131,7 +131,7 @@ class OperatorPageBrowserTests {
 			.until(() -> one.skips(CARTS, "PAUSED") > skips + 1 && two.skips(CARTS, "PAUSED") > otherSkips + 1);
 		assertThat(fleet.runs(CARTS)).isEqualTo(runs);
 		assertThat(fleet.query("SELECT paused_by FROM advisory_lock_job WHERE paused_at IS NOT NULL"))
-			.containsExactly("anonymous");
+			.containsExactly("unauthenticated");
 		page.act(CARTS, "resumed", "is resumed");
 		OperatorPage.await().until(() -> fleet.runs(CARTS) > runs + 1);
 	}

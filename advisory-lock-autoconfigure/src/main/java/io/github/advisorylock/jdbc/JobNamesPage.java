@@ -1,0 +1,36 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.util.List;
+
+/**
+ * Some of the jobs that only the ledger knows.
+ *
+ * @param seen how many there are, 10,000 for as many or more
+ * @param total how many of these are asked for
+ * @param names those of the page, in the order of namespace and key
+ * @since 0.1.0
+ */
+public record JobNamesPage(int seen, int total, List<JobName> names) {
+
+	/**
+	 * No jobs.
+	 */
+	public static final JobNamesPage NONE = new JobNamesPage(0, 0, List.of());
+
+}
