@@ -50,13 +50,13 @@ final class EmbeddedDatabase implements AutoCloseable {
 
 	private static final Duration STARTUP = Duration.ofSeconds(60);
 
-	private final Path directory;
+	private final PrivateDirectory directory;
 
 	private final FileChannel instances;
 
 	private final PostgresServer server;
 
-	private EmbeddedDatabase(Path directory, FileChannel instances, PostgresServer server) {
+	private EmbeddedDatabase(PrivateDirectory directory, FileChannel instances, PostgresServer server) {
 		this.directory = directory;
 		this.instances = instances;
 		this.server = server;
@@ -67,20 +67,20 @@ final class EmbeddedDatabase implements AutoCloseable {
 	 */
 	static EmbeddedDatabase join(Path directory) {
 		try {
-			Files.createDirectories(directory);
+			PrivateDirectory home = PrivateDirectory.of(directory);
 			try (FileChannel door = open(directory, "door.lock")) {
 				door.lock();
 				FileChannel instances = open(directory, "instances.lock");
 				instances.lock(0, Long.MAX_VALUE, true);
-				PostgresServer server = PostgresServer.findRunning(dataIn(directory));
+				PostgresServer server = PostgresServer.findRunning(dataIn(directory), passwordIn(home));
 				if (server != null) {
 					logger.info("Joined the PostgreSQL that is running at " + server.url());
 				}
 				else {
-					server = start(directory);
+					server = start(home);
 				}
 				Files.writeString(directory.resolve(COMPLETE), "");
-				return new EmbeddedDatabase(directory, instances, server);
+				return new EmbeddedDatabase(home, instances, server);
 			}
 		}
 		catch (IOException ex) {
@@ -88,16 +88,31 @@ final class EmbeddedDatabase implements AutoCloseable {
 		}
 	}
 
-	private static PostgresServer start(Path directory) throws IOException {
-		Path data = dataIn(directory);
-		if (!Files.exists(directory.resolve(COMPLETE))) {
+	/**
+	 * The password of a database that there is.
+	 */
+	private static String passwordIn(PrivateDirectory home) throws IOException {
+		return Files.exists(home.passwordFile()) ? home.password() : "";
+	}
+
+	/**
+	 * The server asks for its password from its first moment on: the options that say so
+	 * go to {@code initdb} together with those of the locale, and the last one counts.
+	 */
+	private static PostgresServer start(PrivateDirectory directory) throws IOException {
+		Path data = dataIn(directory.path());
+		if (!Files.exists(directory.resolve(COMPLETE)) || !Files.exists(directory.passwordFile())) {
 			logger.info("Creating a PostgreSQL database in " + data + ", which takes some seconds");
 			FileSystemUtils.deleteRecursively(data);
+			directory.createPassword();
 		}
 		ProcessBuilder.Redirect log = ProcessBuilder.Redirect.appendTo(directory.resolve("server.log").toFile());
 		try {
 			EmbeddedPostgres.builder()
 				.setDataDirectory(data)
+				.setLocaleConfig("auth", "scram-sha-256")
+				.setLocaleConfig("pwfile", directory.passwordFile().toString())
+				.setConnectConfig("password", directory.password())
 				.setCleanDataDirectory(false)
 				.setRegisterShutdownHook(false)
 				.setErrorRedirector(log)
@@ -112,7 +127,7 @@ final class EmbeddedDatabase implements AutoCloseable {
 			throw new IOException("PostgreSQL did not start; its log is in '" + directory.resolve("server.log")
 					+ "', and it begins anew when '" + data + "' is deleted", ex);
 		}
-		PostgresServer server = PostgresServer.findRunning(data);
+		PostgresServer server = PostgresServer.findRunning(data, directory.password());
 		if (server == null) {
 			throw new IOException("PostgreSQL in '" + data + "' is gone right after its start");
 		}
@@ -120,8 +135,19 @@ final class EmbeddedDatabase implements AutoCloseable {
 		return server;
 	}
 
+	/**
+	 * Return the URL of the server, without user and password.
+	 */
 	String url() {
 		return this.server.url();
+	}
+
+	String user() {
+		return PostgresServer.USER;
+	}
+
+	String password() {
+		return this.server.password();
 	}
 
 	/**
@@ -129,7 +155,7 @@ final class EmbeddedDatabase implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		try (FileChannel door = open(this.directory, "door.lock")) {
+		try (FileChannel door = open(this.directory.path(), "door.lock")) {
 			door.lock();
 			this.instances.close();
 			if (isEmpty()) {
@@ -141,12 +167,12 @@ final class EmbeddedDatabase implements AutoCloseable {
 			}
 		}
 		catch (IOException ex) {
-			logger.warn("Failed to leave the embedded PostgreSQL in '" + this.directory + "'", ex);
+			logger.warn("Failed to leave the embedded PostgreSQL in '" + this.directory.path() + "'", ex);
 		}
 	}
 
 	private boolean isEmpty() throws IOException {
-		try (FileChannel channel = open(this.directory, "instances.lock")) {
+		try (FileChannel channel = open(this.directory.path(), "instances.lock")) {
 			return channel.tryLock() != null;
 		}
 	}

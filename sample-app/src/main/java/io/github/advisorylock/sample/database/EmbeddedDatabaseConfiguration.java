@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.sample.database;
 
+import java.io.IOException;
 import java.nio.file.Path;
 
 import org.springframework.beans.factory.annotation.Value;
@@ -36,7 +37,7 @@ import org.springframework.util.StringUtils;
 class EmbeddedDatabaseConfiguration {
 
 	@Bean
-	EmbeddedDatabase embeddedDatabase(@Value("${sample.database.directory:}") String directory) {
+	EmbeddedDatabase embeddedDatabase(@Value("${sample.database.directory:}") String directory) throws IOException {
 		return EmbeddedDatabase.join(StringUtils.hasText(directory) ? Path.of(directory) : ofThisCheckout());
 	}
 
@@ -44,35 +45,36 @@ class EmbeddedDatabaseConfiguration {
 	 * Outside the build's output, so that a clean build does not pull the data away under
 	 * a running server; by user and checkout, so that two of either stay apart.
 	 */
-	private static Path ofThisCheckout() {
+	private static Path ofThisCheckout() throws IOException {
 		String user = System.getProperty("user.name").replaceAll("\\W", "_");
 		String checkout = Integer.toHexString(System.getProperty("user.dir").hashCode());
-		return Path.of(System.getProperty("java.io.tmpdir"), "advisory-lock-sample-" + user, checkout);
+		return PrivateDirectory.of(Path.of(System.getProperty("java.io.tmpdir"), "advisory-lock-sample-" + user))
+			.resolve(checkout);
 	}
 
 	@Bean
 	JdbcConnectionDetails embeddedConnectionDetails(EmbeddedDatabase database) {
-		return new EmbeddedConnectionDetails(database.url());
+		return new EmbeddedConnectionDetails(database);
 	}
 
 	/**
-	 * Where the embedded PostgreSQL is; it trusts whoever is on this machine.
+	 * Where the embedded PostgreSQL is, and its password.
 	 */
-	private record EmbeddedConnectionDetails(String url) implements JdbcConnectionDetails {
+	private record EmbeddedConnectionDetails(EmbeddedDatabase database) implements JdbcConnectionDetails {
 
 		@Override
 		public String getJdbcUrl() {
-			return this.url;
+			return this.database.url();
 		}
 
 		@Override
 		public String getUsername() {
-			return "postgres";
+			return this.database.user();
 		}
 
 		@Override
 		public String getPassword() {
-			return "";
+			return this.database.password();
 		}
 
 	}

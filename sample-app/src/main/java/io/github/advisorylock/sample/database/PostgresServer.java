@@ -43,8 +43,11 @@ import org.springframework.util.Assert;
  * @param data the data directory
  * @param pid the server's process
  * @param port the port it listens on
+ * @param password what it asks for
  */
-record PostgresServer(Path data, long pid, int port) {
+record PostgresServer(Path data, long pid, int port, String password) {
+
+	static final String USER = "postgres";
 
 	private static final Log logger = LogFactory.getLog(PostgresServer.class);
 
@@ -60,8 +63,8 @@ record PostgresServer(Path data, long pid, int port) {
 	 * that is long gone is cleared away.
 	 * @return the server, or {@code null} when none is running
 	 */
-	static @Nullable PostgresServer findRunning(Path data) throws IOException {
-		PostgresServer server = read(data);
+	static @Nullable PostgresServer findRunning(Path data, String password) throws IOException {
+		PostgresServer server = read(data, password);
 		if (server == null || server.answers()) {
 			return server;
 		}
@@ -77,14 +80,14 @@ record PostgresServer(Path data, long pid, int port) {
 		return await(server::answers, "start or stop") ? server : null;
 	}
 
-	private static @Nullable PostgresServer read(Path data) throws IOException {
+	private static @Nullable PostgresServer read(Path data, String password) throws IOException {
 		Path file = fileIn(data);
 		List<String> lines = Files.exists(file) ? Files.readAllLines(file) : List.of();
 		if (lines.size() <= LINE_OF_PORT) {
 			return null;
 		}
 		return new PostgresServer(data.toRealPath(), Long.parseLong(lines.get(LINE_OF_PID).strip()),
-				Integer.parseInt(lines.get(LINE_OF_PORT).strip()));
+				Integer.parseInt(lines.get(LINE_OF_PORT).strip()), password);
 	}
 
 	private static Path fileIn(Path data) {
@@ -92,7 +95,7 @@ record PostgresServer(Path data, long pid, int port) {
 	}
 
 	String url() {
-		return "jdbc:postgresql://127.0.0.1:" + this.port + "/postgres?user=postgres";
+		return "jdbc:postgresql://127.0.0.1:" + this.port + "/postgres";
 	}
 
 	/**
@@ -100,7 +103,8 @@ record PostgresServer(Path data, long pid, int port) {
 	 * stranger on the same port.
 	 */
 	private boolean answers() {
-		try (Connection connection = DriverManager.getConnection(url() + "&connectTimeout=2&socketTimeout=5");
+		try (Connection connection = DriverManager.getConnection(url() + "?connectTimeout=2&socketTimeout=5", USER,
+				this.password);
 				Statement statement = connection.createStatement();
 				ResultSet row = statement.executeQuery("SHOW data_directory")) {
 			return row.next() && Path.of(row.getString(1)).toRealPath().equals(this.data);
@@ -149,6 +153,14 @@ record PostgresServer(Path data, long pid, int port) {
 			logger.warn(ex.getCause().getMessage());
 			return false;
 		}
+	}
+
+	/**
+	 * Without the password.
+	 */
+	@Override
+	public String toString() {
+		return url() + " in '" + this.data + "'";
 	}
 
 	/**

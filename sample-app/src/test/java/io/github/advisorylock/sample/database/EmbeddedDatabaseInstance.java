@@ -30,7 +30,7 @@ public final class EmbeddedDatabaseInstance {
 	public static void main(String[] arguments) throws InterruptedException {
 		EmbeddedDatabase database = EmbeddedDatabase.join(Path.of(arguments[0]));
 		Runtime.getRuntime().addShutdownHook(new Thread(database::close));
-		System.out.println("url=" + database.url());
+		System.out.println("url=" + database.url() + "?user=" + database.user() + "&password=" + database.password());
 		new CountDownLatch(1).await();
 	}
 

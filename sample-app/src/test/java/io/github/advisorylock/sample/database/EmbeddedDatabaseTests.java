@@ -18,6 +18,7 @@ package io.github.advisorylock.sample.database;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -28,10 +29,13 @@ import java.util.List;
 
 import io.github.advisorylock.sample.JavaProcess;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 
 /**
  * Tests for {@link EmbeddedDatabase}, with instances that are JVMs of their own.
@@ -104,6 +108,38 @@ class EmbeddedDatabaseTests {
 		String pid = Long.toString(ProcessHandle.current().pid());
 		Files.writeString(postmasterFile(), file.replaceFirst("\\d+", pid));
 		assertThat(query(url(start()), "SELECT 1")).isEqualTo("1");
+	}
+
+	@Test
+	void nobodyGetsInWithoutThePasswordThatOnlyTheUserCanRead() throws Exception {
+		String url = url(start());
+		String server = url.substring(0, url.indexOf('?'));
+		for (String password : List.of("", "postgres")) {
+			assertThatExceptionOfType(SQLException.class)
+				.isThrownBy(() -> DriverManager.getConnection(server, "postgres", password).close())
+				.withMessageContaining("password");
+		}
+		assertThat(query(url, "SELECT count(*) FROM pg_hba_file_rules WHERE auth_method <> 'scram-sha-256'"))
+			.isEqualTo("0");
+		assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory))).isEqualTo("rwx------");
+		assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(directory.resolve("password"))))
+			.isEqualTo("rw-------");
+		assertThat(Files.readString(directory.resolve("server.log"))).doesNotContain(url.replaceAll(".*password=", ""));
+	}
+
+	@Test
+	void directoryOfSomebodyElseIsRefused() throws Exception {
+		Path foreign = Files.createTempDirectory("foreign");
+		try {
+			Assumptions.assumeTrue(System.getProperty("user.name").equals("root"), "can give directories away");
+			Files.setOwner(foreign,
+					foreign.getFileSystem().getUserPrincipalLookupService().lookupPrincipalByName("nobody"));
+			assertThatIOException().isThrownBy(() -> PrivateDirectory.of(foreign))
+				.withMessageContaining("belongs to nobody");
+		}
+		finally {
+			Files.delete(foreign);
+		}
 	}
 
 	private JavaProcess start() {
