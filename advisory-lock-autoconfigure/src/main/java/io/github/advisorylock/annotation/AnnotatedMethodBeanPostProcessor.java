@@ -19,32 +19,60 @@ package io.github.advisorylock.annotation;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.AutowireCapableBeanFactory;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.Ordered;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 
 /**
  * Puts an interceptor around beans with methods that have an annotation, outside
  * everything but asynchronous execution. Needs no AspectJ. Refuses a bean whose methods
  * would be called without it.
+ * <p>
+ * Comes before all post-processors that register methods of beans with somebody who calls
+ * them: schedulers and containers of message listeners must get hold of the proxy. Those
+ * have the lowest precedence, and others with that add advice of their own; what all of
+ * them have added is put in order by {@link #createArrangement()}.
  */
 abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
-		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton {
+		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton,
+		ApplicationListener<ContextRefreshedEvent> {
+
+	/**
+	 * Class and name of the beans that were checked: those of other scopes are created
+	 * again and again.
+	 */
+	private final transient Set<List<Object>> checked = ConcurrentHashMap.newKeySet();
 
 	private final transient AnnotatedMethods annotated;
+
+	private final transient ProxiedMethods proxied;
 
 	private final String consequence;
 
@@ -55,8 +83,10 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 	 */
 	AnnotatedMethodBeanPostProcessor(Class<? extends Annotation> annotation, String consequence) {
 		this.annotated = new AnnotatedMethods(annotation);
+		this.proxied = new ProxiedMethods(this.annotated, consequence);
 		this.consequence = consequence;
 		setBeforeExistingAdvisors(true);
+		setOrder(Ordered.LOWEST_PRECEDENCE - 1);
 	}
 
 	/**
@@ -73,7 +103,7 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 	}
 
 	/**
-	 * Add what else a proxy needs.
+	 * Add what else a proxy needs, or put it in its place.
 	 */
 	void complete(Advised advised) {
 	}
@@ -102,17 +132,61 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 
 	@Override
 	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		Class<?> targetClass = AopUtils.getTargetClass(bean);
 		if (bean instanceof AopInfrastructureBean || bean instanceof ScopedObject
-				|| !register(beanName, AopUtils.getTargetClass(bean))) {
+				|| beanName.equals(bean.getClass().getName() + AutowireCapableBeanFactory.ORIGINAL_INSTANCE_SUFFIX)) {
+			return bean;
+		}
+		boolean first = !isChecked(beanName, targetClass);
+		if (first) {
+			this.proxied.checkTarget(bean, beanName, definition(beanName));
+		}
+		if (first ? !register(beanName, targetClass) : this.annotated.of(targetClass).isEmpty()) {
 			return bean;
 		}
 		Object proxy = createProxy(bean, beanName);
-		if (proxy instanceof Advised advised) {
-			moveInside(advised);
-			complete(advised);
+		arrange((Advised) proxy);
+		if (first) {
+			this.proxied.checkProxy(proxy, beanName);
+			this.checked.add(List.of(beanName, ClassUtils.getUserClass(targetClass)));
 		}
-		checkInvocable(proxy, beanName);
 		return proxy;
+	}
+
+	private boolean isChecked(String beanName, Class<?> targetClass) {
+		return this.checked.contains(List.of(beanName, ClassUtils.getUserClass(targetClass)));
+	}
+
+	private @Nullable BeanDefinition definition(String beanName) {
+		ConfigurableListableBeanFactory beans = this.beanFactory;
+		return (beans != null && beans.containsBeanDefinition(beanName)) ? beans.getMergedBeanDefinition(beanName)
+				: null;
+	}
+
+	/**
+	 * An opaque proxy could not be told from the bean.
+	 */
+	@Override
+	protected void customizeProxyFactory(ProxyFactory proxyFactory) {
+		proxyFactory.setOpaque(false);
+	}
+
+	/**
+	 * Return what puts the advice of a proxy in order once every other post-processor has
+	 * added to it. Must come after those.
+	 */
+	final BeanPostProcessor createArrangement() {
+		return new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				if (isGuarded(bean)) {
+					arrange((Advised) bean);
+				}
+				return bean;
+			}
+
+		};
 	}
 
 	private Object createProxy(Object bean, String beanName) {
@@ -133,51 +207,75 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 	@Override
 	public void afterSingletonsInstantiated() {
 		Assert.state(this.beanFactory != null, "'beanFactory' must be set");
-		for (String beanName : this.beanFactory.getSingletonNames()) {
-			Object bean = this.beanFactory.getSingleton(beanName);
-			if (bean != null && !(bean instanceof ScopedObject) && !isGuarded(bean)) {
-				this.annotated.of(AopUtils.getTargetClass(bean)).stream().findFirst().ifPresent((method) -> {
-					throw this.annotated.invalid(beanName, method,
-							this.consequence + ": its bean was created too early to get a proxy",
-							"Let no BeanPostProcessor, and nothing that one depends on, depend on this bean, or make "
-									+ "that dependency lazy (ObjectProvider, @Lazy).");
-				});
+		checkSingletons(this.beanFactory, "its bean was created too early to get a proxy, or registered ready-made",
+				"Let no BeanPostProcessor, and nothing that one depends on, depend on this bean, or make that "
+						+ "dependency lazy (ObjectProvider, @Lazy).");
+	}
+
+	/**
+	 * Refuse beans of a child context that has no post-processor of its own: it inherits
+	 * none.
+	 */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		if (event.getApplicationContext()
+			.getAutowireCapableBeanFactory() instanceof ConfigurableListableBeanFactory beans
+				&& beans != this.beanFactory && beans.getBeanNamesForType(getClass(), false, false).length == 0) {
+			checkSingletons(beans,
+					"its bean is in the child context '" + event.getApplicationContext().getDisplayName()
+							+ "', which has no post-processor that makes its proxy",
+					"Import AdvisoryLockAutoConfiguration into that context, or move the bean to its parent.");
+		}
+	}
+
+	private void checkSingletons(ConfigurableListableBeanFactory beans, String problem, String action) {
+		for (String beanName : beans.getSingletonNames()) {
+			Object bean = beans.getSingleton(beanName);
+			if (bean instanceof FactoryBean) {
+				checkProduct(beans, beanName, problem, action);
+			}
+			if (bean != null) {
+				checkGuarded(bean, beanName, problem, action);
 			}
 		}
 	}
 
 	/**
-	 * A lock must not be released while work that was started under it goes on elsewhere.
+	 * What a factory makes is created when it is first asked for, which may have been too
+	 * early, too.
 	 */
-	private void moveInside(Advised advised) {
+	private void checkProduct(ConfigurableListableBeanFactory beans, String beanName, String problem, String action) {
+		Class<?> type = beans.getType(beanName, false);
+		if (type != null && beans.isSingleton(beanName) && !this.annotated.of(type).isEmpty()) {
+			checkGuarded(beans.getBean(beanName), beanName, problem, action);
+		}
+	}
+
+	private void checkGuarded(Object bean, String beanName, String problem, String action) {
+		Class<?> targetClass = AopUtils.getTargetClass(bean);
+		if (bean instanceof ScopedObject || isGuarded(bean) || isChecked(beanName, targetClass) || Mocks.isMock(bean)) {
+			return;
+		}
+		this.annotated.of(targetClass).stream().findFirst().ifPresent((method) -> {
+			throw this.annotated.invalid(beanName, method, this.consequence + ": " + problem, action);
+		});
+	}
+
+	/**
+	 * Put our advice in its place. A lock must not be released while work that was
+	 * started under it goes on elsewhere.
+	 */
+	private void arrange(Advised advised) {
 		Advisor outermost = this.advisor;
-		int position = 0;
-		for (int i = 0; i < advised.getAdvisorCount(); i++) {
-			if (belongsOutside(advised.getAdvisors()[i].getAdvice())) {
-				position = i;
-			}
-		}
-		if (outermost != null && position > 0) {
+		if (outermost != null && !advised.isFrozen()) {
 			advised.removeAdvisor(outermost);
-			advised.addAdvisor(position, outermost);
-		}
-	}
-
-	private void checkInvocable(Object proxy, String beanName) {
-		Class<?> targetClass = AopUtils.getTargetClass(proxy);
-		for (Method method : this.annotated.of(targetClass)) {
-			if (AopUtils.isJdkDynamicProxy(proxy) && !isInInterface(method, proxy, targetClass)) {
-				throw this.annotated.invalid(beanName, method,
-						this.consequence + ": it is not part of an interface of the bean's JDK proxy",
-						"Add the method to the interface, or set 'spring.aop.proxy-target-class' to true.");
+			int position = 0;
+			for (int i = 0; i < advised.getAdvisorCount(); i++) {
+				position = belongsOutside(advised.getAdvisors()[i].getAdvice()) ? i + 1 : position;
 			}
+			advised.addAdvisor(position, outermost);
+			complete(advised);
 		}
-	}
-
-	private static boolean isInInterface(Method method, Object proxy, Class<?> targetClass) {
-		return Arrays.stream(proxy.getClass().getInterfaces())
-			.flatMap((type) -> Arrays.stream(type.getMethods()))
-			.anyMatch((candidate) -> AopUtils.getMostSpecificMethod(candidate, targetClass).equals(method));
 	}
 
 	private boolean isGuarded(Object bean) {

@@ -56,29 +56,58 @@ final class AnnotatedMethods {
 	 * Return the annotated methods of a class, its superclasses and interfaces.
 	 */
 	Collection<Method> of(Class<?> targetClass) {
-		return this.methods.computeIfAbsent(ClassUtils.getUserClass(targetClass), this::find);
+		return this.methods.computeIfAbsent(ClassUtils.getUserClass(targetClass), this::findSpecific);
+	}
+
+	/**
+	 * Return the annotated methods that the interfaces of a class declare.
+	 */
+	Collection<Method> declaredByInterfaces(Class<?> type) {
+		Set<Class<?>> interfaces = new LinkedHashSet<>();
+		addInterfaces(type, interfaces);
+		return find(interfaces);
 	}
 
 	/**
 	 * Every bean of an application comes through here, so ask the cheap questions first:
 	 * most methods have no annotation at all.
 	 */
-	private Collection<Method> find(Class<?> type) {
-		Set<Class<?>> declaringTypes = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(type));
+	private Collection<Method> findSpecific(Class<?> type) {
+		Set<Class<?>> declaringTypes = new LinkedHashSet<>();
+		addInterfaces(type, declaringTypes);
 		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
 			declaringTypes.add(each);
 		}
+		Set<Method> specific = new LinkedHashSet<>();
+		find(declaringTypes).forEach((method) -> specific.add(AopUtils.getMostSpecificMethod(method, type)));
+		return specific;
+	}
+
+	private Collection<Method> find(Set<Class<?>> declaringTypes) {
 		Set<Method> found = new LinkedHashSet<>();
 		for (Class<?> each : declaringTypes) {
 			if (AnnotationUtils.isCandidateClass(each, this.annotation)) {
 				ReflectionUtils.doWithLocalMethods(each, (method) -> {
 					if (isAnnotated(method)) {
-						found.add(AopUtils.getMostSpecificMethod(method, type));
+						found.add(method);
 					}
 				});
 			}
 		}
 		return found;
+	}
+
+	/**
+	 * Add the interfaces of a class and of its superclasses, and those that they extend.
+	 */
+	private static void addInterfaces(Class<?> type, Set<Class<?>> interfaces) {
+		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+			for (Class<?> implemented : each.getInterfaces()) {
+				if (interfaces.add(implemented)) {
+					addInterfaces(implemented, interfaces);
+				}
+			}
+		}
 	}
 
 	private boolean isAnnotated(Method method) {

@@ -29,6 +29,7 @@ import io.github.advisorylock.interceptor.LeaderOnlyRoleSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
@@ -71,6 +72,16 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 	 */
 	public List<LeaderOnlyMethod> getMethods() {
 		return List.copyOf(this.methods);
+	}
+
+	/**
+	 * Return what puts the advice of a proxy in order once every other post-processor has
+	 * added to it.
+	 * @return a post-processor to be registered without an order, after those that have
+	 * one
+	 */
+	public BeanPostProcessor arrangement() {
+		return createArrangement();
 	}
 
 	@Override

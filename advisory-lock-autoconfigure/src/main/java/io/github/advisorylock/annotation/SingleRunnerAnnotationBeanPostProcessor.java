@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
@@ -102,6 +103,16 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		return methods().all();
 	}
 
+	/**
+	 * Return what puts the advice of a proxy in order once every other post-processor has
+	 * added to it.
+	 * @return a post-processor to be registered without an order, after those that have
+	 * one
+	 */
+	public BeanPostProcessor arrangement() {
+		return createArrangement();
+	}
+
 	@Override
 	boolean register(String beanName, Class<?> targetClass) {
 		return methods().register(beanName, targetClass);
@@ -114,6 +125,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 
 	@Override
 	void complete(Advised advised) {
+		advised.removeAdvisor(insideTransaction());
 		advised.addAdvisor(insideTransaction());
 	}
 

@@ -40,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -47,6 +48,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -89,8 +91,12 @@ public final class AdvisoryLockAutoConfiguration {
 		return new SingleRunnerSettingsFactory(properties, environment).create(keyFactory);
 	}
 
+	/**
+	 * Post-processors are not inherited: a context has its own even if its parent has
+	 * one.
+	 */
 	@Bean
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static SingleRunnerAnnotationBeanPostProcessor singleRunnerAnnotationBeanPostProcessor(
 			ObjectProvider<SingleRunnerSettings> settings, ObjectProvider<AdvisoryLockOperations> operations,
@@ -112,11 +118,26 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LeaderOnlyAnnotationBeanPostProcessor leaderOnlyAnnotationBeanPostProcessor(
 			ObjectProvider<LeaderElection> election) {
 		return new LeaderOnlyAnnotationBeanPostProcessor(election::getObject);
+	}
+
+	/**
+	 * Has no order, so that it comes after all post-processors that have one.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static BeanPostProcessor singleRunnerAdviceArrangement(SingleRunnerAnnotationBeanPostProcessor postProcessor) {
+		return postProcessor.arrangement();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static BeanPostProcessor leaderOnlyAdviceArrangement(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
+		return postProcessor.arrangement();
 	}
 
 	@Bean
@@ -162,13 +183,13 @@ public final class AdvisoryLockAutoConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
+		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
 		AdvisoryLockLifecycle advisoryLockLifecycle(PostgresAdvisoryLockTemplate template) {
 			return new AdvisoryLockLifecycle(template);
 		}
 
 		@Bean
-		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
+		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
 		LongHolds longHolds(PostgresAdvisoryLockTemplate template, DoctorProperties properties) {
 			return new LongHolds(template, properties.getLongHold());
 		}

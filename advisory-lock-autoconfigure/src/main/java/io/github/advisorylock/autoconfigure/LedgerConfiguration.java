@@ -33,6 +33,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -70,7 +71,7 @@ class LedgerConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
+	@ConditionalOnBean(value = PostgresAdvisoryLockLedger.class, search = SearchStrategy.CURRENT)
 	LedgerHousekeeping ledgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations,
 			LockTransactionManager transactionManager) {
 		LockScope scope = (transactionManager.get() != null) ? LockScope.TRANSACTION : LockScope.SESSION;

@@ -1,0 +1,142 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.target.EmptyTargetSource;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Refuses beans whose annotated methods are, or can be, called past the interceptors of
+ * their proxy.
+ */
+final class ProxiedMethods {
+
+	private final AnnotatedMethods annotated;
+
+	private final String consequence;
+
+	/**
+	 * Create a check.
+	 * @param annotated knows which methods are annotated
+	 * @param consequence what a method without interceptor would do
+	 */
+	ProxiedMethods(AnnotatedMethods annotated, String consequence) {
+		this.annotated = annotated;
+		this.consequence = consequence;
+	}
+
+	/**
+	 * Check a bean before it has interceptors.
+	 * @param definition the definition of the bean, {@code null} if there is none
+	 */
+	void checkTarget(Object bean, String beanName, @Nullable BeanDefinition definition) {
+		Class<?> targetClass = AopUtils.getTargetClass(bean);
+		if (Proxy.isProxyClass(bean.getClass()) || AopUtils.isAopProxy(bean)) {
+			checkInterfaces(bean, beanName, targetClass);
+		}
+		for (Method method : this.annotated.of(targetClass)) {
+			if (bean instanceof Advised advised && advised.isFrozen()) {
+				throw invalid(beanName, method, "its bean is a frozen proxy, which takes no interceptors",
+						"Let what makes the proxy not freeze it.");
+			}
+			String role = ContainerCalls.find(method, targetClass, definition);
+			if (role != null) {
+				throw invalid(beanName, method,
+						"the container calls it on the bean itself, not on its proxy (" + role + ")",
+						"Move the work to a method that others call, for example on ApplicationReadyEvent.");
+			}
+		}
+	}
+
+	/**
+	 * A proxy that answers calls by itself does so before interceptors that are added at
+	 * its end, and has no class with the annotated method.
+	 */
+	private void checkInterfaces(Object bean, String beanName, Class<?> targetClass) {
+		boolean withoutTarget = Proxy.isProxyClass(targetClass)
+				|| (bean instanceof Advised advised && advised.getTargetSource() instanceof EmptyTargetSource);
+		for (Method declared : this.annotated.declaredByInterfaces(bean.getClass())) {
+			if (withoutTarget || !this.annotated.of(targetClass)
+				.contains(AopUtils.getMostSpecificMethod(declared, targetClass))) {
+				throw invalid(beanName, declared,
+						"its bean is a proxy that was made for an interface and answers calls by itself, as Spring Data "
+								+ "repositories and declarative clients do",
+						"Annotate a method of the service that calls it.");
+			}
+		}
+	}
+
+	/**
+	 * Check that the methods of a bean can be called on its proxy only.
+	 */
+	void checkProxy(Object proxy, String beanName) {
+		Class<?> targetClass = AopUtils.getTargetClass(proxy);
+		for (Method method : this.annotated.of(targetClass)) {
+			if (AopUtils.isJdkDynamicProxy(proxy)) {
+				if (!isInInterface(method, proxy, targetClass)) {
+					throw invalid(beanName, method, "it is not part of an interface of the bean's JDK proxy",
+							"Add the method to the interface, or set 'spring.aop.proxy-target-class' to true.");
+				}
+			}
+			else if (!isOverridden(method, proxy.getClass())) {
+				throw invalid(beanName, method,
+						"its proxy can't override it" + (isPackagePrivate(method)
+								? ": it can be seen in the package of its class only, and the bean is " + "of class '"
+										+ targetClass.getName() + "'"
+								: ""),
+						"Make the method protected or public.");
+			}
+		}
+	}
+
+	private static boolean isInInterface(Method method, Object proxy, Class<?> targetClass) {
+		return Arrays.stream(proxy.getClass().getInterfaces())
+			.flatMap((type) -> Arrays.stream(type.getMethods()))
+			.anyMatch((candidate) -> AopUtils.getMostSpecificMethod(candidate, targetClass).equals(method));
+	}
+
+	private static boolean isOverridden(Method method, Class<?> proxyClass) {
+		return Arrays.stream(proxyClass.getDeclaredMethods())
+			.anyMatch((candidate) -> candidate.getName().equals(method.getName())
+					&& Arrays.equals(candidate.getParameterTypes(), method.getParameterTypes()))
+				&& (!isPackagePrivate(method) || isSamePackage(method.getDeclaringClass(), proxyClass));
+	}
+
+	private static boolean isPackagePrivate(Method method) {
+		return (method.getModifiers() & (Modifier.PUBLIC | Modifier.PROTECTED | Modifier.PRIVATE)) == 0;
+	}
+
+	private static boolean isSamePackage(Class<?> one, Class<?> other) {
+		return one.getClassLoader() == other.getClassLoader()
+				&& ClassUtils.getPackageName(one).equals(ClassUtils.getPackageName(other));
+	}
+
+	private InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action) {
+		return this.annotated.invalid(beanName, method, this.consequence + ": " + problem, action);
+	}
+
+}
