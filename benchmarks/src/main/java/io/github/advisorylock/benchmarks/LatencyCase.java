@@ -55,7 +55,11 @@ enum LatencyCase {
 
 	SESSION_PLAIN_8("SESSION, plain JDBC, a connection per thread", "sessionPlain", 8, null, 0),
 
-	SESSION_LIBRARY_8("SESSION, execute, one connection", "sessionLibrary", 8, SESSION_PLAIN_8, 1.5);
+	SESSION_LIBRARY_8("SESSION, execute, one connection", "sessionLibrary", 8, SESSION_PLAIN_8, 1.5),
+
+	SESSION_VIRTUAL("SESSION, execute, virtual thread", "sessionLibrary", 1, SESSION_PLAIN, 0),
+
+	SESSION_VIRTUAL_8("SESSION, execute, one connection, virtual threads", "sessionLibrary", 8, SESSION_PLAIN_8, 0);
 
 	private final String description;
 
@@ -77,6 +81,20 @@ enum LatencyCase {
 
 	String description() {
 		return this.description;
+	}
+
+	/**
+	 * Return whether the calls come from virtual threads.
+	 */
+	boolean isVirtual() {
+		return name().contains("_VIRTUAL");
+	}
+
+	/**
+	 * Return whether this JVM can run the calls.
+	 */
+	boolean isPossible() {
+		return !isVirtual() || Runtime.version().feature() >= 21;
 	}
 
 	String method() {

@@ -52,7 +52,7 @@ final class LatencyMeasurement {
 	LatencyResults run() throws RunnerException {
 		for (int round = 0; round < this.settings.rounds(); round++) {
 			for (LatencyCase latencyCase : LatencyCase.values()) {
-				if (this.settings.cases().matcher(latencyCase.name()).matches()) {
+				if (latencyCase.isPossible() && this.settings.cases().matcher(latencyCase.name()).matches()) {
 					measure(latencyCase);
 				}
 			}
@@ -72,6 +72,9 @@ final class LatencyMeasurement {
 			.measurementTime(TimeValue.seconds(1))
 			.shouldFailOnError(true);
 		this.settings.profilers().forEach(options::addProfiler);
+		if (latencyCase.isVirtual()) {
+			options.jvmArgsAppend("-Dpostgres=" + this.url, "-Djmh.executor=VIRTUAL");
+		}
 		RunResult result = new Runner(options.build()).runSingle();
 		Statistics statistics = result.getPrimaryResult().getStatistics();
 		add(this.medians, latencyCase, statistics.getPercentile(50) / 1000);
