@@ -196,12 +196,16 @@ final class Hold {
 	}
 
 	/**
-	 * Note that the run is over. An interrupt that came too late to reach it must not hit
-	 * what the thread does next.
+	 * Note that the run is over. An interrupt of ours that did not reach it must not hit
+	 * what the thread does next. One of somebody else's must: the flag stays where it was
+	 * set before ours, and where the run has taken ours. What comes on top of ours can't
+	 * be told from it.
+	 * @param tookInterrupt whether the run has ended by an interrupt, which cleared the
+	 * flag
 	 */
-	synchronized void endRun() {
+	synchronized void endRun(boolean tookInterrupt) {
 		this.runner = null;
-		if (this.interrupted) {
+		if (this.interrupted && !tookInterrupt) {
 			Thread.interrupted();
 		}
 	}

@@ -20,6 +20,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -42,7 +43,8 @@ import org.springframework.util.Assert;
  * The one session that carries all session locks of this application. Its connection is
  * the library's own, never one of a pool: a pool would hand it, locks and all, to the
  * next borrower. It is opened when the first lock is asked for, watched while it carries
- * locks, and opened again after a loss.
+ * locks, opened again after a loss, and closed when it has carried nothing for five
+ * minutes and nobody listens on it.
  * <p>
  * A connection in an unknown state is destroyed, which frees its locks: holding a lock
  * without knowing it would keep it for ever.
@@ -76,6 +78,10 @@ public final class LockSession implements AutoCloseable {
 	private volatile @Nullable SessionListener listener;
 
 	private volatile long confirmedNanos;
+
+	private volatile long lastLockNanos = System.nanoTime();
+
+	private volatile long idleNanos = TimeUnit.MINUTES.toNanos(5);
 
 	private volatile boolean closed;
 
@@ -214,7 +220,8 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * Return whether the connection is open, as far as is known.
-	 * @return {@code false} before the first lock, and from a loss to the next lock
+	 * @return {@code false} before the first lock, from a loss to the next lock, and when
+	 * it has carried nothing for five minutes
 	 */
 	public boolean isConnected() {
 		return this.connection != null;
@@ -272,9 +279,33 @@ public final class LockSession implements AutoCloseable {
 
 	private void beat() {
 		SessionConnection current = this.connection;
-		if (current != null && current.carriesLocks()) {
+		if (current == null) {
+			return;
+		}
+		if (current.carriesLocks()) {
+			this.lastLockNanos = System.nanoTime();
 			this.flights.submit(new SessionCommand.Heartbeat());
 		}
+		else if (isIdle()) {
+			this.flights.submit(new SessionCommand.Retire());
+		}
+	}
+
+	/**
+	 * Return whether nobody has used the connection for long, nor listens on it.
+	 */
+	private boolean isIdle() {
+		long now = System.nanoTime();
+		return this.listener == null && now - this.confirmedNanos > this.idleNanos
+				&& now - this.lastLockNanos > this.idleNanos;
+	}
+
+	/**
+	 * Set for how long a connection that carries nothing is kept. The default is five
+	 * minutes.
+	 */
+	void setIdleTimeout(Duration timeout) {
+		this.idleNanos = timeout.toNanos();
 	}
 
 	private void fly(List<SessionCommand> commands) {
@@ -288,6 +319,9 @@ public final class LockSession implements AutoCloseable {
 			ask(forServer);
 			if (commands.stream().anyMatch(SessionCommand::hears)) {
 				hear();
+			}
+			if (commands.stream().anyMatch(SessionCommand::retires)) {
+				retire();
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -362,6 +396,13 @@ public final class LockSession implements AutoCloseable {
 		}
 		finally {
 			commands.forEach((command) -> command.failUnanswered(failure));
+		}
+	}
+
+	private void retire() {
+		SessionConnection current = this.connection;
+		if (current != null && !current.carriesLocks()) {
+			end(current, null);
 		}
 	}
 

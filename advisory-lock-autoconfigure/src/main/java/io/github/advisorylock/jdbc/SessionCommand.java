@@ -120,6 +120,13 @@ abstract sealed class SessionCommand {
 		return false;
 	}
 
+	/**
+	 * Return whether the connection is to be closed if it carries nothing.
+	 */
+	boolean retires() {
+		return false;
+	}
+
 	final void answer() {
 		this.answered = true;
 		this.failure = null;
@@ -230,6 +237,24 @@ abstract sealed class SessionCommand {
 	 * Gives the thread that closes the session its turn.
 	 */
 	static final class Close extends SessionCommand {
+
+	}
+
+	/**
+	 * Closes a connection that carries nothing.
+	 */
+	static final class Retire extends SessionCommand {
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			answer();
+			return false;
+		}
+
+		@Override
+		boolean retires() {
+			return true;
+		}
 
 	}
 

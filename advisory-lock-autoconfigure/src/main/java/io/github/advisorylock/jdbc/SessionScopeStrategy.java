@@ -176,11 +176,16 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 	private static <T extends @Nullable Object, X extends Exception> LockResult<T> runInterruptibly(Hold hold,
 			LockRun run, LockCallback<T, X> action) throws X {
 		hold.beginRun();
+		boolean tookInterrupt = false;
 		try {
 			return run.runRecorded(action);
 		}
+		catch (Throwable ex) {
+			tookInterrupt = ex instanceof InterruptedException;
+			throw ex;
+		}
 		finally {
-			hold.endRun();
+			hold.endRun(tookInterrupt);
 		}
 	}
 

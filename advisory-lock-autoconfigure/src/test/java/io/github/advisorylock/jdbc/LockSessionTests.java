@@ -191,6 +191,44 @@ class LockSessionTests extends AbstractLockTests {
 	}
 
 	@Test
+	void connectionThatCarriesNothingForLongIsClosedAndOpenedAgain() {
+		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
+		LockSession session = this.sessions.get(this.sessions.size() - 1);
+		session.setIdleTimeout(Duration.ofMillis(200));
+		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
+		long end = System.nanoTime() + Duration.ofMillis(600).toNanos();
+		Awaitility.await().until(() -> System.nanoTime() - end > 0);
+		assertThat(held.isHeld()).isTrue();
+		held.close();
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.connections("tests")).isEmpty());
+		assertThat(session.isConnected()).isFalse();
+		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
+		assertThat(this.events).isEmpty();
+	}
+
+	@Test
+	void interruptAfterTheRunHasTakenOursIsKept() throws Exception {
+		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
+		CountDownLatch running = new CountDownLatch(1);
+		Future<Boolean> job = this.threads.submit(() -> {
+			assertThatExceptionOfType(InterruptedException.class)
+				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+					try {
+						running.countDown();
+						return new CountDownLatch(1).await(10, TimeUnit.SECONDS);
+					}
+					finally {
+						Thread.currentThread().interrupt();
+					}
+				}));
+			return Thread.interrupted();
+		});
+		assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
+		TestPostgres.terminate("tests");
+		assertThat(job.get(5, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
 	void crowdSharesRoundTrips() throws Exception {
 		int crowd = 64;
 		try (TestProxy proxy = new TestProxy(Duration.ofMillis(20))) {
