@@ -17,14 +17,20 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * The end of a wait, by the monotonic clock: setting the computer's clock changes
  * nothing.
  */
 final class Deadline {
+
+	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+
+	private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(250);
 
 	private final long nanos;
 
@@ -40,11 +46,26 @@ final class Deadline {
 	}
 
 	/**
-	 * Return what is left of the wait, rounded up to a millisecond.
-	 * @return milliseconds, 0 when the wait is over
+	 * Try at once, and again until this deadline, with pauses that grow, and vary, so
+	 * that those who wait for one thing do not ask at one time.
+	 * @return whether an attempt has succeeded; after an interrupt, whose flag stays set,
+	 * there is no other
 	 */
-	long remainingMillis() {
-		return TimeUnit.NANOSECONDS.toMillis(remainingNanos() + 999_999);
+	boolean poll(BooleanSupplier attempt) {
+		boolean done = attempt.getAsBoolean();
+		long pause = SHORTEST_PAUSE;
+		while (!done && pause(ThreadLocalRandom.current().nextLong(pause / 2, pause))) {
+			done = attempt.getAsBoolean();
+			pause = Math.min(pause * 2, LONGEST_PAUSE);
+		}
+		return done;
+	}
+
+	/**
+	 * Return whether there is anything left of the wait.
+	 */
+	boolean isAhead() {
+		return remainingNanos() > 0;
 	}
 
 	/**

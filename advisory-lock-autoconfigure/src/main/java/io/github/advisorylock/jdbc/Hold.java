@@ -59,6 +59,10 @@ final class Hold {
 
 	private volatile boolean acquired;
 
+	private volatile @Nullable LockTransaction transaction;
+
+	private volatile boolean lossTold;
+
 	private boolean reported;
 
 	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
@@ -105,6 +109,22 @@ final class Hold {
 	}
 
 	/**
+	 * Note that the lock is taken, in a transaction.
+	 */
+	void acquired(LockTransaction transaction) {
+		this.transaction = transaction;
+		acquired();
+	}
+
+	/**
+	 * Return the transaction that has the lock.
+	 * @return the transaction, {@code null} in scope SESSION and before the lock is taken
+	 */
+	@Nullable LockTransaction transaction() {
+		return this.transaction;
+	}
+
+	/**
 	 * Return for how long the lock has been held, zero before it is.
 	 */
 	Duration heldFor() {
@@ -122,7 +142,8 @@ final class Hold {
 	}
 
 	boolean isActive() {
-		return this.state == State.ACTIVE;
+		LockTransaction transaction = this.transaction;
+		return this.state == State.ACTIVE && (transaction == null || transaction.isOpen());
 	}
 
 	boolean isLost() {
@@ -142,6 +163,18 @@ final class Hold {
 	}
 
 	/**
+	 * Note that the transaction that has the lock is about to end: from now on the lock
+	 * may be gone because that has.
+	 * @return whether the lock was not lost before
+	 */
+	synchronized boolean beginEnd() {
+		if (this.state == State.ACTIVE) {
+			this.state = State.ENDING;
+		}
+		return this.state != State.LOST;
+	}
+
+	/**
 	 * End this hold in order.
 	 * @return whether it had not ended before
 	 */
@@ -156,6 +189,18 @@ final class Hold {
 	 */
 	synchronized @Nullable List<Runnable> lose() {
 		return end(State.LOST) ? List.copyOf(this.lostActions) : null;
+	}
+
+	/**
+	 * Note that whoever called the run has been told by an exception that its lock was
+	 * lost, and decides about the rest.
+	 */
+	void tellLoss() {
+		this.lossTold = true;
+	}
+
+	boolean isLossTold() {
+		return this.lossTold;
 	}
 
 	/**
@@ -226,7 +271,7 @@ final class Hold {
 	 */
 	void onLost(Runnable action) {
 		synchronized (this) {
-			if (isActive()) {
+			if (this.state == State.ACTIVE) {
 				this.lostActions.add(action);
 				return;
 			}
@@ -237,7 +282,8 @@ final class Hold {
 	}
 
 	private boolean end(State end) {
-		if (this.state != State.ACTIVE && this.state != State.RELEASING) {
+		boolean open = this.state == State.ACTIVE || this.state == State.RELEASING;
+		if (!open && (this.state != State.ENDING || end == State.LOST)) {
 			return false;
 		}
 		this.state = end;
@@ -246,7 +292,7 @@ final class Hold {
 
 	private enum State {
 
-		ACTIVE, RELEASING, RELEASED, LOST
+		ACTIVE, RELEASING, ENDING, RELEASED, LOST
 
 	}
 

@@ -16,14 +16,17 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.util.HashSet;
+import java.util.Collections;
 import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.Ordered;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -34,20 +37,36 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private final Hold hold;
 
+	private final TransactionCoverage coverage;
+
 	private final Consumer<Hold> release;
 
 	private @Nullable Set<Object> youngerSavepoints;
 
-	private HoldSynchronization(Hold hold, Consumer<Hold> release) {
+	private boolean over;
+
+	private HoldSynchronization(Hold hold, TransactionCoverage coverage, Consumer<Hold> release) {
 		this.hold = hold;
+		this.coverage = coverage;
 		this.release = release;
 	}
 
 	/**
-	 * Release a hold when the current transaction has completed, however that ends.
+	 * Release a hold when the current transaction has completed, however that ends, or at
+	 * once if it can't be tied to that. A transaction whose lock is lost can't be
+	 * committed.
 	 */
-	static void register(Hold hold, Consumer<Hold> release) {
-		TransactionSynchronizationManager.registerSynchronization(new HoldSynchronization(hold, release));
+	static void register(Hold hold, TransactionCoverage coverage, Consumer<Hold> release) {
+		boolean registered = false;
+		try {
+			TransactionSynchronizationManager.registerSynchronization(new HoldSynchronization(hold, coverage, release));
+			registered = true;
+		}
+		finally {
+			if (!registered) {
+				release.accept(hold);
+			}
+		}
 	}
 
 	/**
@@ -70,7 +89,8 @@ final class HoldSynchronization implements TransactionSynchronization {
 	@Override
 	public void savepoint(Object savepoint) {
 		if (this.youngerSavepoints == null) {
-			this.youngerSavepoints = new HashSet<>();
+			// whoever can't reach a savepoint any more can't roll back to it
+			this.youngerSavepoints = Collections.newSetFromMap(new WeakHashMap<>());
 		}
 		this.youngerSavepoints.add(savepoint);
 	}
@@ -84,13 +104,57 @@ final class HoldSynchronization implements TransactionSynchronization {
 		boolean younger = this.youngerSavepoints != null && this.youngerSavepoints.contains(savepoint);
 		if (this.hold.scope() == LockScope.TRANSACTION && !younger) {
 			this.hold.lose();
-			this.release.accept(this.hold);
+			end();
+		}
+	}
+
+	/**
+	 * The first to know of the end, so that work after the commit finds the lock free.
+	 */
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public void beforeCommit(boolean readOnly) {
+		if (this.over) {
+			return;
+		}
+		this.coverage.checkNotAborted(this.hold.key());
+		if (this.hold.isLossTold()) {
+			return;
+		}
+		if (!this.hold.isActive()) {
+			throw new LockLostException(this.hold.key());
+		}
+		if (this.hold.scope() == LockScope.SESSION) {
+			this.hold.confirm();
 		}
 	}
 
 	@Override
+	public void beforeCompletion() {
+		if (this.hold.scope() == LockScope.TRANSACTION) {
+			this.hold.beginEnd();
+		}
+	}
+
+	@Override
+	public void afterCommit() {
+		end();
+	}
+
+	@Override
 	public void afterCompletion(int status) {
-		this.release.accept(this.hold);
+		end();
+	}
+
+	private void end() {
+		if (!this.over) {
+			this.over = true;
+			this.release.accept(this.hold);
+		}
 	}
 
 }

@@ -16,9 +16,10 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.util.HashSet;
+import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.WeakHashMap;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -39,7 +40,7 @@ final class JoinedRunRecord implements RunRecord, TransactionSynchronization {
 
 	private final LedgerRuns runs;
 
-	private final Set<Object> youngerSavepoints = new HashSet<>();
+	private final Set<Object> youngerSavepoints = Collections.newSetFromMap(new WeakHashMap<>());
 
 	private RecordedRun run;
 

@@ -24,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
@@ -160,6 +161,24 @@ final class LocalHolds {
 			.flatMap((holds) -> holds.inside.stream())
 			.filter((hold) -> hold.heldFor().compareTo(duration) > 0 && hold.report())
 			.toList();
+	}
+
+	/**
+	 * Return the holds of a scope that have lasted for longer than that.
+	 */
+	List<Hold> heldLonger(LockScope scope, Duration duration) {
+		return find((hold) -> hold.scope() == scope && hold.heldFor().compareTo(duration) > 0);
+	}
+
+	/**
+	 * Return whether there is any hold of a scope.
+	 */
+	boolean has(LockScope scope) {
+		return !find((hold) -> hold.scope() == scope).isEmpty();
+	}
+
+	private synchronized List<Hold> find(Predicate<Hold> condition) {
+		return this.keys.values().stream().flatMap((holds) -> holds.inside.stream()).filter(condition).toList();
 	}
 
 	synchronized int size() {

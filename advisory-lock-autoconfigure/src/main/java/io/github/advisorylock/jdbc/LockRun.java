@@ -40,6 +40,8 @@ final class LockRun implements LockContext {
 
 	private final RunRecord record;
 
+	private final TransactionCoverage coverage;
+
 	private @Nullable LockContext enclosing;
 
 	/**
@@ -47,18 +49,22 @@ final class LockRun implements LockContext {
 	 * @param application what tells the runs of one application context from another's
 	 * @param hold the lock that guards the run
 	 * @param record what the ledger keeps of it
+	 * @param coverage knows the transaction that the run is in
 	 */
-	LockRun(Object application, Hold hold, RunRecord record) {
+	LockRun(Object application, Hold hold, RunRecord record, TransactionCoverage coverage) {
 		this.application = application;
 		this.hold = hold;
 		this.record = record;
+		this.coverage = coverage;
 	}
 
 	/**
 	 * Create a run that is part of this one.
+	 * @throws LockLostException if the lock of this one is lost
 	 */
-	LockRun nested() {
-		return new LockRun(this.application, this.hold, this.record);
+	LockRun nested() throws LockLostException {
+		checkNotLost();
+		return new LockRun(this.application, this.hold, this.record, this.coverage);
 	}
 
 	/**
@@ -83,24 +89,44 @@ final class LockRun implements LockContext {
 		if (outcome != LockOutcome.EXECUTED) {
 			return LockResult.skipped(outcome, key());
 		}
-		T result = run(action);
+		T result = runInterruptibly(action);
+		this.coverage.checkNotAborted(key());
 		checkNotLost();
-		if (this.record != RunRecord.NONE) {
+		if (this.record != RunRecord.NONE && scope() == LockScope.SESSION) {
 			this.hold.confirm();
 		}
 		this.record.complete();
 		return LockResult.executed(result);
 	}
 
+	private <T extends @Nullable Object, X extends Exception> T runInterruptibly(LockCallback<T, X> action) throws X {
+		this.hold.beginRun();
+		boolean tookInterrupt = false;
+		try {
+			return run(action);
+		}
+		catch (Throwable ex) {
+			tookInterrupt = ex instanceof InterruptedException;
+			throw ex;
+		}
+		finally {
+			this.hold.endRun(tookInterrupt);
+		}
+	}
+
 	/**
-	 * As {@link #runRecorded}, where the transaction of the run goes on after it.
+	 * As {@link #runRecorded}, and record a failure at once: what surrounds the run goes
+	 * on after it.
 	 */
-	<T extends @Nullable Object, X extends Exception> LockResult<T> runInCallersTransaction(LockCallback<T, X> action)
+	<T extends @Nullable Object, X extends Exception> LockResult<T> runOrRecordFailure(LockCallback<T, X> action)
 			throws X {
 		try {
 			return runRecorded(action);
 		}
 		catch (Throwable ex) {
+			if (ex instanceof LockLostException) {
+				this.hold.tellLoss();
+			}
 			this.record.fail(ex);
 			throw ex;
 		}
@@ -137,16 +163,15 @@ final class LockRun implements LockContext {
 
 	@Override
 	public void checkHeld() throws LockLostException {
-		if (!isHeld()) {
-			throw new LockLostException(key());
-		}
+		checkNotLost();
+		this.hold.confirm();
 	}
 
 	/**
 	 * Work whose lock was lost on the way has not come to a good end.
 	 */
 	private void checkNotLost() {
-		if (this.hold.isLost()) {
+		if (!isHeld()) {
 			throw new LockLostException(key());
 		}
 	}

@@ -152,6 +152,22 @@ public final class LockSession implements AutoCloseable {
 		submitHeld(new SessionCommand.Confirm(hold));
 	}
 
+	/**
+	 * Find out which locks of transactions are held no more by the processes that took
+	 * them. Opens the connection if need be.
+	 * @return the holds that are gone
+	 * @throws SQLException if that could not be found out
+	 */
+	List<Hold> findMissing(List<Hold> holds) throws SQLException {
+		SessionCommand.FindMissing command = new SessionCommand.FindMissing(holds);
+		this.flights.submit(command);
+		Throwable failure = command.failure();
+		if (failure != null) {
+			throw (failure instanceof SQLException ex) ? ex : new SQLException("Failed to ask the server", failure);
+		}
+		return command.missing();
+	}
+
 	private void submitHeld(SessionCommand.OfHold command) throws LockLostException {
 		this.flights.submit(command);
 		if (command.hold().isLost() || command.failure() != null) {

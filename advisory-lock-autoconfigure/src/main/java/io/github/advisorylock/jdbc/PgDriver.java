@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGProperty;
 import org.postgresql.PGStatement;
+import org.postgresql.core.BaseConnection;
 
 import org.springframework.util.ClassUtils;
 
@@ -117,6 +118,32 @@ final class PgDriver {
 	}
 
 	/**
+	 * Return the driver's own connection, past what a pool has put around it.
+	 * @return it, or the given one where it is another driver's
+	 */
+	static Connection unwrap(Connection connection) throws SQLException {
+		return isOwnerOf(connection) ? connection.unwrap(BaseConnection.class) : connection;
+	}
+
+	/**
+	 * Return what has become of the transaction of a connection. Does not ask the server:
+	 * it says so with each answer.
+	 */
+	static TransactionState transactionState(Connection connection) throws SQLException {
+		if (connection.isClosed()) {
+			return TransactionState.NONE;
+		}
+		if (!isOwnerOf(connection)) {
+			return connection.getAutoCommit() ? TransactionState.NONE : TransactionState.OPEN;
+		}
+		return switch (connection.unwrap(BaseConnection.class).getTransactionState()) {
+			case IDLE -> TransactionState.NONE;
+			case OPEN -> TransactionState.OPEN;
+			case FAILED -> TransactionState.ABORTED;
+		};
+	}
+
+	/**
 	 * Return after how many executions the driver prepares a statement on the server,
 	 * zero for never.
 	 */
@@ -164,6 +191,29 @@ final class PgDriver {
 			}
 		}
 		return name;
+	}
+
+	/**
+	 * What a connection is in.
+	 */
+	enum TransactionState {
+
+		/**
+		 * No transaction: none has begun on the server, or it is over, or the connection
+		 * is.
+		 */
+		NONE,
+
+		/**
+		 * A transaction that can be committed.
+		 */
+		OPEN,
+
+		/**
+		 * A transaction that can only be rolled back. Its locks are free already.
+		 */
+		ABORTED
+
 	}
 
 }

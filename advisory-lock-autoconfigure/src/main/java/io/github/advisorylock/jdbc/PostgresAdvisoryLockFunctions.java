@@ -60,27 +60,6 @@ final class PostgresAdvisoryLockFunctions {
 			+ "'client_connection_check_interval', ?, false)";
 
 	/**
-	 * Saves what {@link #END_WAIT} restores. The savepoint keeps a caller's transaction
-	 * usable after a timeout; rolling back to it also takes back the settings.
-	 */
-	static final String BEGIN_WAIT = """
-			SELECT pg_catalog.current_setting('lock_timeout'), pg_catalog.current_setting('statement_timeout');
-			SAVEPOINT advisory_lock_wait;
-			SELECT pg_catalog.set_config('lock_timeout', ?, true), pg_catalog.set_config('statement_timeout', '0', true)
-			""";
-
-	/**
-	 * Keeps the lock: a savepoint that is released hands its locks to what surrounds it.
-	 */
-	static final String END_WAIT = """
-			SELECT pg_catalog.set_config('lock_timeout', ?, true), pg_catalog.set_config('statement_timeout', ?, true),
-			pg_catalog.set_config('application_name', ?, true);
-			RELEASE SAVEPOINT advisory_lock_wait
-			""";
-
-	static final String CANCEL_WAIT = "ROLLBACK TO SAVEPOINT advisory_lock_wait; RELEASE SAVEPOINT advisory_lock_wait";
-
-	/**
 	 * The driver leaves the portal of the last query open, and with it a snapshot that
 	 * holds back VACUUM and CREATE INDEX CONCURRENTLY for as long as the lock is held. A
 	 * utility command in the same flight replaces that portal by one without a snapshot;
@@ -88,8 +67,8 @@ final class PostgresAdvisoryLockFunctions {
 	 */
 	private static final String RELEASE_SNAPSHOT = "; SET LOCAL advisory_lock.snapshot = 'released'";
 
-	private static final String NAMED = " THEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL ELSE false END"
-			+ RELEASE_SNAPSHOT;
+	private static final String NAMED = " THEN CASE WHEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL"
+			+ " THEN pg_catalog.pg_backend_pid() END ELSE 0 END" + RELEASE_SNAPSHOT;
 
 	private static final String[] TRY_TRANSACTION_LOCK = variants(
 			"SELECT CASE WHEN " + IS_STANDBY + " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
@@ -98,11 +77,21 @@ final class PostgresAdvisoryLockFunctions {
 			+ " OR pg_catalog.current_setting('transaction_isolation') IN ('repeatable read', 'serializable')"
 			+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
 
-	private static final String[] TRANSACTION_LOCK = variants("SELECT pg_catalog.pg_advisory_xact_lock%s");
-
 	private static final String[] TRY_SESSION_LOCK = variants("SELECT pg_catalog.pg_try_advisory_lock%s");
 
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
+
+	/**
+	 * Find out which of some {@linkplain #entry entries} the lock table does not have.
+	 * Binds them with commas between them, and answers those that are missing in the same
+	 * way, {@code null} for none.
+	 */
+	static final String FIND_MISSING = """
+			SELECT pg_catalog.string_agg(w, ',')
+			FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) AS w
+			WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND l.granted
+			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = w)
+			""";
 
 	/**
 	 * The channel of {@link #LISTEN}, {@link #ANNOUNCE} and {@link #resign}.
@@ -123,9 +112,9 @@ final class PostgresAdvisoryLockFunctions {
 	/**
 	 * Take a lock for the rest of the transaction, and name its holder in
 	 * {@code pg_stat_activity}, for the rest of the transaction too. Binds the key, then
-	 * the name; answers whether the lock was taken, and {@code null}, taking no lock, on
-	 * a standby, where the primary grants the same one. Asking costs no round trip and no
-	 * access to anything shared.
+	 * the name; answers the process that has taken the lock, 0 where somebody else has
+	 * it, and {@code null}, taking no lock, on a standby, where the primary grants the
+	 * same one. Asking costs no round trip and no access to anything shared.
 	 */
 	static String tryTransactionLock(AdvisoryLockKey key, LockMode mode) {
 		return choose(TRY_TRANSACTION_LOCK, key, mode);
@@ -137,10 +126,6 @@ final class PostgresAdvisoryLockFunctions {
 	 */
 	static String tryTransactionLockBeforeWait(AdvisoryLockKey key, LockMode mode) {
 		return choose(TRY_TRANSACTION_LOCK_BEFORE_WAIT, key, mode);
-	}
-
-	static String transactionLock(AdvisoryLockKey key, LockMode mode) {
-		return choose(TRANSACTION_LOCK, key, mode);
 	}
 
 	static String trySessionLock(AdvisoryLockKey key, LockMode mode) {
@@ -169,6 +154,22 @@ final class PostgresAdvisoryLockFunctions {
 				WHERE l.locktype = 'advisory' AND l.granted AND l.pid = pg_catalog.pg_backend_pid()
 				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d
 				""".formatted(key.isPair() ? 2 : 1);
+	}
+
+	/**
+	 * Write a process and its key as {@link #FIND_MISSING} expects it.
+	 */
+	static String entry(int backend, AdvisoryLockKey key) {
+		return backend + ":" + Integer.toUnsignedString(key.classId()) + ":" + Integer.toUnsignedString(key.objectId())
+				+ ":" + (key.isPair() ? 2 : 1);
+	}
+
+	/**
+	 * As {@link #isHeldByThisSession}, in a transaction that goes on, and leaving no
+	 * snapshot open in it.
+	 */
+	static String confirmHold(AdvisoryLockKey key) {
+		return isHeldByThisSession(key) + RELEASE_SNAPSHOT;
 	}
 
 	/**

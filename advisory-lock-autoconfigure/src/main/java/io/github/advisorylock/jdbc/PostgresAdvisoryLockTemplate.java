@@ -124,11 +124,14 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		this.holds = new LocalHolds(maxHeldLocks);
 		this.dataSource = unwrap(dataSource);
 		this.coverage = new TransactionCoverage(this.dataSource, transactionManager);
-		this.transactionLocks = new TransactionLocks(this.dataSource);
+		this.transactionLocks = new TransactionLocks(this.dataSource, this.coverage);
+		Runnable whenAcquired = (session != null) ? new TransactionWatch(this.holds, session)::expect : () -> {
+		};
 		this.transactionScope = new TransactionScopeStrategy(this, this.holds, this.transactionLocks, this.coverage,
-				transactionManager);
+				whenAcquired, transactionManager);
 		this.transactional = transactionManager != null;
-		this.sessionScope = (session != null) ? new SessionScopeStrategy(this, this.holds, session) : null;
+		this.sessionScope = (session != null) ? new SessionScopeStrategy(this, this.holds, session, this.coverage)
+				: null;
 		this.ledger = ledger;
 	}
 
@@ -166,7 +169,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		Hold held = HoldSynchronization.findInCurrentTransaction(key, this.holds);
 		if (held != null) {
 			held.checkCovers(request.mode());
-			return new LockRun(this, held, records.inCallersTransaction()).runInCallersTransaction(action);
+			return new LockRun(this, held, records.inCallersTransaction(), this.coverage).runOrRecordFailure(action);
 		}
 		LockOutcome foreseen = request.isForeseen() ? LockOutcome.EXECUTED : foresee(request, key);
 		if (foreseen != LockOutcome.EXECUTED) {

@@ -19,8 +19,15 @@ package io.github.advisorylock.jdbc;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.StringUtils;
 
 /**
  * One statement for the {@link LockSession}, and its answer: a class for each verb. A
@@ -423,6 +430,59 @@ abstract sealed class SessionCommand {
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
 			this.number = row.getLong(1);
+		}
+
+		@Override
+		void settle(SessionConnection connection, SQLException failure) {
+			fail(failure);
+		}
+
+	}
+
+	/**
+	 * Asks which locks of transactions are held no more by the processes that took them.
+	 * Nothing of this connection, and so any may ask.
+	 */
+	static final class FindMissing extends SessionCommand {
+
+		private final Map<String, Hold> holds = new LinkedHashMap<>();
+
+		private final List<Hold> missing = new ArrayList<>();
+
+		FindMissing(List<Hold> holds) {
+			for (Hold hold : holds) {
+				LockTransaction transaction = hold.transaction();
+				if (transaction != null) {
+					this.holds.put(PostgresAdvisoryLockFunctions.entry(transaction.backend(), hold.key()), hold);
+				}
+			}
+		}
+
+		List<Hold> missing() {
+			return this.missing;
+		}
+
+		@Override
+		String sql() {
+			return PostgresAdvisoryLockFunctions.FIND_MISSING;
+		}
+
+		@Override
+		int bind(PreparedStatement statement, int index) throws SQLException {
+			statement.setString(index, String.join(",", this.holds.keySet()));
+			return index + 1;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			for (String entry : StringUtils.commaDelimitedListToStringArray(row.getString(1))) {
+				this.missing.add(Objects.requireNonNull(this.holds.get(entry)));
+			}
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			return true;
 		}
 
 		@Override

@@ -17,8 +17,6 @@
 package io.github.advisorylock.jdbc;
 
 import java.lang.ref.Cleaner;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
@@ -32,8 +30,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.transaction.support.TransactionSynchronizationManager;
-
 /**
  * Locks that live on the {@link LockSession}, around any transaction of the work.
  */
@@ -41,22 +37,21 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 
 	private static final Log logger = LogFactory.getLog(SessionScopeStrategy.class);
 
-	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
-
-	private static final long LONGEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(250);
-
 	private final Object application;
 
 	private final LocalHolds holds;
 
 	private final LockSession session;
 
+	private final TransactionCoverage coverage;
+
 	private @Nullable Cleaner cleaner;
 
-	SessionScopeStrategy(Object application, LocalHolds holds, LockSession session) {
+	SessionScopeStrategy(Object application, LocalHolds holds, LockSession session, TransactionCoverage coverage) {
 		this.application = application;
 		this.holds = holds;
 		this.session = session;
+		this.coverage = coverage;
 	}
 
 	@Override
@@ -66,10 +61,10 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		if (hold == null) {
 			return LockResult.skipped(LockOutcome.BUSY, key);
 		}
-		if (TransactionSynchronizationManager.isSynchronizationActive()
-				&& TransactionSynchronizationManager.isActualTransactionActive()) {
-			HoldSynchronization.register(hold, this::releaseAfterTransaction);
-			return run(hold, records.inCallersTransaction(), action);
+		if (this.coverage.isInTransaction()) {
+			HoldSynchronization.register(hold, this.coverage, this::releaseAfterTransaction);
+			return new LockRun(this.application, hold, records.inCallersTransaction(), this.coverage)
+				.runOrRecordFailure(action);
 		}
 		return runAndRelease(hold, records.outsideTransaction(), action);
 	}
@@ -88,12 +83,7 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		hold.setConfirmation(() -> this.session.confirm(hold));
 		boolean acquired = false;
 		try {
-			long pause = SHORTEST_PAUSE;
-			acquired = this.session.tryLock(hold);
-			while (!acquired && deadline.pause(ThreadLocalRandom.current().nextLong(pause / 2, pause))) {
-				acquired = this.session.tryLock(hold);
-				pause = Math.min(pause * 2, LONGEST_PAUSE);
-			}
+			acquired = deadline.poll(() -> this.session.tryLock(hold));
 		}
 		finally {
 			if (!acquired) {
@@ -144,7 +134,7 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 			LockCallback<T, X> action) throws X {
 		LockResult<T> result;
 		try {
-			result = run(hold, record, action);
+			result = new LockRun(this.application, hold, record, this.coverage).runOrRecordFailure(action);
 		}
 		catch (Throwable ex) {
 			try {
@@ -160,33 +150,6 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		}
 		releaseOrThrowIfLost(hold);
 		return result;
-	}
-
-	private <T extends @Nullable Object, X extends Exception> LockResult<T> run(Hold hold, RunRecord record,
-			LockCallback<T, X> action) throws X {
-		try {
-			return runInterruptibly(hold, new LockRun(this.application, hold, record), action);
-		}
-		catch (Throwable ex) {
-			record.fail(ex);
-			throw ex;
-		}
-	}
-
-	private static <T extends @Nullable Object, X extends Exception> LockResult<T> runInterruptibly(Hold hold,
-			LockRun run, LockCallback<T, X> action) throws X {
-		hold.beginRun();
-		boolean tookInterrupt = false;
-		try {
-			return run.runRecorded(action);
-		}
-		catch (Throwable ex) {
-			tookInterrupt = ex instanceof InterruptedException;
-			throw ex;
-		}
-		finally {
-			hold.endRun(tookInterrupt);
-		}
 	}
 
 	private static void addIfNotSaid(Throwable failure, LockLostException lost) {

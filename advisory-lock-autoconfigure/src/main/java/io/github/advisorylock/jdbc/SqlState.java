@@ -31,19 +31,7 @@ final class SqlState {
 
 	static final String CONNECTION_DOES_NOT_EXIST = "08003";
 
-	private static final String LOCK_NOT_AVAILABLE = "55P03";
-
-	private static final String DEADLOCK_DETECTED = "40P01";
-
 	private SqlState() {
-	}
-
-	/**
-	 * Return whether a wait for a lock has ended without it.
-	 */
-	static boolean endsWait(@Nullable Throwable failure) {
-		return failure instanceof SQLException ex
-				&& (LOCK_NOT_AVAILABLE.equals(ex.getSQLState()) || DEADLOCK_DETECTED.equals(ex.getSQLState()));
 	}
 
 	/**

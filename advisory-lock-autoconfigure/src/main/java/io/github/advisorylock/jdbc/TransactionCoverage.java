@@ -16,70 +16,151 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.util.List;
-import java.util.Objects;
-import java.util.stream.Stream;
+import java.sql.SQLException;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockContext;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
+import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionStatus;
-import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Makes sure that the transaction a lock is about to join is one on the lock's
- * DataSource. Without the check the lock would end up on some other connection, in
- * autocommit, and protect nothing.
+ * What the transaction that the current thread is in means for a lock: whether it is one
+ * on the lock's DataSource, whether it is going on, and whether it can still be
+ * committed. Asks the connection that is bound, whoever bound it; a transaction manager
+ * only knows what it meant to do.
  */
 final class TransactionCoverage {
 
+	private static final TransactionSynchronization COMMITTING = new TransactionSynchronization() {
+	};
+
 	private final DataSource dataSource;
 
-	private final List<PlatformTransactionManager> transactionManagers;
+	private final String manager;
+
+	private final BoundConnection bound;
 
 	TransactionCoverage(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager) {
 		this.dataSource = dataSource;
-		// the second one recognizes transactions of another manager on the same
-		// DataSource
-		this.transactionManagers = Stream.of(transactionManager, new DataSourceTransactionManager(dataSource))
-			.filter(Objects::nonNull)
-			.toList();
+		this.manager = (transactionManager != null) ? transactionManager.getClass().getName() : "none";
+		this.bound = new BoundConnection(dataSource);
+		if (transactionManager instanceof ConfigurableTransactionManager configurable) {
+			configurable.addListener(new CommitListener());
+		}
 	}
 
-	void check(AdvisoryLockKey key) {
-		if (!isCovered()) {
-			throw new IllegalTransactionStateException("Failed to acquire advisory lock '" + key
-					+ "' in the current transaction: that transaction does not cover the lock's DataSource; set "
-					+ "'advisory-lock.transaction-manager' to the manager that does, or use scope SESSION");
-		}
+	/**
+	 * Return whether the current thread is in a transaction that is going on, on whatever
+	 * resource. One that is completing is not, although much of it still looks alive:
+	 * what is written then is committed even when it fails.
+	 */
+	boolean isInTransaction() {
+		return TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.isSynchronizationActive()
+				&& !TransactionSynchronizationManager.getSynchronizations().contains(COMMITTING);
 	}
 
 	/**
 	 * Return whether the current transaction is one on the lock's DataSource.
 	 */
 	boolean isCovered() {
-		return TransactionSynchronizationManager.hasResource(this.dataSource)
-				&& this.transactionManagers.stream().anyMatch(this::isInTransaction);
+		ConnectionHolder holder = this.bound.get();
+		// a holder that only follows the transaction of some other manager was bound by a
+		// mere use of the DataSource, and its connection commits by itself, or never
+		return holder != null && (this.bound.isInTransaction() || !holder.isSynchronizedWithTransaction());
 	}
 
 	/**
-	 * Ask the manager itself, by taking part in its transaction if there is one.
+	 * Make sure that a lock on the current connection will live in the current
+	 * transaction. To be asked once that has begun, whoever began it.
 	 */
-	private boolean isInTransaction(PlatformTransactionManager transactionManager) {
-		DefaultTransactionDefinition definition = new DefaultTransactionDefinition(
-				TransactionDefinition.PROPAGATION_SUPPORTS);
-		definition.setReadOnly(TransactionSynchronizationManager.isCurrentTransactionReadOnly());
-		TransactionStatus participation = transactionManager.getTransaction(definition);
-		boolean inTransaction = participation.hasTransaction();
-		transactionManager.commit(participation);
-		return inTransaction;
+	void check(AdvisoryLockKey key) {
+		if (!isCovered()) {
+			throw refusal(key);
+		}
+	}
+
+	/**
+	 * Return what to say of a lock that is not in a transaction.
+	 */
+	IllegalTransactionStateException refusal(AdvisoryLockKey key) {
+		return new IllegalTransactionStateException("Failed to acquire advisory lock '" + key
+				+ "' in the current transaction: that transaction does not cover the lock's DataSource ("
+				+ this.dataSource + ", transaction manager " + this.manager
+				+ "); set 'advisory-lock.transaction-manager' to the manager that does, or use scope SESSION");
+	}
+
+	/**
+	 * Make sure that PostgreSQL has not aborted the current transaction on the lock's
+	 * DataSource, if there is one. The end of such a transaction is a rollback, whatever
+	 * it is called.
+	 */
+	void checkNotAborted(AdvisoryLockKey key) {
+		ConnectionHolder holder = this.bound.get();
+		if (holder != null && isCovered() && isAborted(holder)) {
+			throw new UnexpectedRollbackException("Failed to complete the run of advisory lock '" + key
+					+ "': PostgreSQL has aborted its transaction after an SQL error that was not passed on, and rolls "
+					+ "everything back that was done in it; let the error through, or do what may fail in a "
+					+ "transaction or savepoint of its own");
+		}
+	}
+
+	private boolean isAborted(ConnectionHolder holder) {
+		try {
+			return PgDriver.transactionState(holder.getConnection()) == PgDriver.TransactionState.ABORTED;
+		}
+		catch (SQLException ex) {
+			// what is wrong with the connection will be said by the commit
+			return false;
+		}
+	}
+
+	/**
+	 * Looks at a transaction of whatever manager as the one of JDBC does, which alone may
+	 * see whether a holder's transaction is active. Takes part in nothing.
+	 */
+	private static final class BoundConnection extends DataSourceTransactionManager {
+
+		BoundConnection(DataSource dataSource) {
+			super(dataSource);
+		}
+
+		@Nullable ConnectionHolder get() {
+			return (ConnectionHolder) TransactionSynchronizationManager.getResource(obtainDataSource());
+		}
+
+		boolean isInTransaction() {
+			return isExistingTransaction(doGetTransaction());
+		}
+
+	}
+
+	/**
+	 * Leaves a mark in a transaction whose commit begins, and refuses that commit to work
+	 * under a lock when it would be a rollback.
+	 */
+	private final class CommitListener implements TransactionExecutionListener {
+
+		@Override
+		public void beforeCommit(TransactionExecution transaction) {
+			if (transaction.isNewTransaction() && TransactionSynchronizationManager.isSynchronizationActive()) {
+				TransactionSynchronizationManager.registerSynchronization(COMMITTING);
+				LockContext.current().ifPresent((context) -> checkNotAborted(context.key()));
+			}
+		}
+
 	}
 
 }

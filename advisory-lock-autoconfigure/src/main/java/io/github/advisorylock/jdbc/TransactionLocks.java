@@ -18,14 +18,11 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
-import java.sql.Statement;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockMode;
 
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.IllegalTransactionStateException;
@@ -35,31 +32,26 @@ import org.springframework.transaction.IllegalTransactionStateException;
  */
 final class TransactionLocks {
 
+	private final TransactionCoverage coverage;
+
 	private final JdbcOperations jdbc;
 
-	TransactionLocks(DataSource dataSource) {
+	TransactionLocks(DataSource dataSource, TransactionCoverage coverage) {
+		this.coverage = coverage;
 		this.jdbc = new JdbcTemplate(dataSource);
 	}
 
 	/**
-	 * Take the lock of a hold, waiting for it in the server's queue until the deadline.
-	 * @return whether it was taken
+	 * Take the lock of a hold, polling for it until the deadline. A wait in the server's
+	 * queue would keep a snapshot open, answer no interrupt, and end with the connection
+	 * where it is longer than the driver's patience.
+	 * @return whether it was taken; after an interrupt, whose flag stays set, there is no
+	 * other attempt
 	 */
 	boolean acquire(Hold hold, Deadline deadline) {
-		AdvisoryLockKey key = hold.key();
-		Answer answer = tryAcquire(key, hold.mode(), deadline.remainingMillis() > 0);
-		if (answer == Answer.REFUSED) {
-			refuseStandby();
-			throw new IllegalTransactionStateException("Failed to wait for advisory lock '" + key
-					+ "': the snapshot of a REPEATABLE READ or SERIALIZABLE transaction would be older than the lock; "
-					+ "do not set 'waitFor', or use scope SESSION");
-		}
-		boolean acquired = answer == Answer.ACQUIRED
-				|| (deadline.remainingMillis() > 0 && await(key, hold.mode(), deadline));
-		if (acquired) {
-			hold.acquired();
-		}
-		return acquired;
+		this.coverage.check(hold.key());
+		boolean mayWait = deadline.isAhead();
+		return deadline.poll(() -> tryAcquire(hold, mayWait));
 	}
 
 	/**
@@ -82,85 +74,45 @@ final class TransactionLocks {
 		}
 	}
 
-	private Answer tryAcquire(AdvisoryLockKey key, LockMode mode, boolean mayWait) {
-		String sql = mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(key, mode)
-				: PostgresAdvisoryLockFunctions.tryTransactionLock(key, mode);
-		return this.jdbc.execute(sql, (PreparedStatement statement) -> {
+	private boolean tryAcquire(Hold hold, boolean mayWait) {
+		AdvisoryLockKey key = hold.key();
+		String sql = mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(key, hold.mode())
+				: PostgresAdvisoryLockFunctions.tryTransactionLock(key, hold.mode());
+		LockTransaction taken = this.jdbc.execute(sql, (PreparedStatement statement) -> {
 			int next = PostgresAdvisoryLockFunctions.bindKey(statement, 1, key);
 			statement.setString(next, ApplicationName.ofHolder(key));
 			statement.execute();
 			ResultSet answer = statement.getResultSet();
 			answer.next();
-			boolean acquired = answer.getBoolean(1);
-			return answer.wasNull() ? Answer.REFUSED : acquired ? Answer.ACQUIRED : Answer.BUSY;
+			int backend = answer.getInt(1);
+			return new LockTransaction(PgDriver.unwrap(statement.getConnection()), answer.wasNull() ? -1 : backend);
 		});
-	}
-
-	private boolean await(AdvisoryLockKey key, LockMode mode, Deadline deadline) {
-		Timeouts timeouts = beginWait(deadline.remainingMillis());
-		try {
-			this.jdbc.execute(PostgresAdvisoryLockFunctions.transactionLock(key, mode),
-					(PreparedStatement statement) -> {
-						PostgresAdvisoryLockFunctions.bindKey(statement, 1, key);
-						return statement.execute();
-					});
+		if (taken.backend() < 0) {
+			throw refusal(key);
 		}
-		catch (DataAccessException ex) {
-			cancelWait(ex);
-			if (SqlState.endsWait(ex.getMostSpecificCause())) {
-				return false;
-			}
-			throw ex;
+		if (taken.backend() > 0) {
+			accept(hold, taken);
 		}
-		endWait(timeouts, key);
-		return true;
-	}
-
-	private Timeouts beginWait(long millis) {
-		return this.jdbc.execute(PostgresAdvisoryLockFunctions.BEGIN_WAIT, (PreparedStatement statement) -> {
-			statement.setString(1, Long.toString(Math.max(1, Math.min(millis, Integer.MAX_VALUE))));
-			statement.execute();
-			ResultSet settings = statement.getResultSet();
-			settings.next();
-			return new Timeouts(settings.getString(1), settings.getString(2));
-		});
-	}
-
-	private void endWait(Timeouts timeouts, AdvisoryLockKey key) {
-		this.jdbc.execute(PostgresAdvisoryLockFunctions.END_WAIT, (PreparedStatement statement) -> {
-			statement.setString(1, timeouts.lock());
-			statement.setString(2, timeouts.statement());
-			statement.setString(3, ApplicationName.ofHolder(key));
-			return statement.execute();
-		});
+		return taken.backend() > 0;
 	}
 
 	/**
-	 * Rolling back to the savepoint makes a caller's transaction usable again, restores
-	 * its timeouts, and frees a lock that was granted in the moment of the timeout.
+	 * A lock that was taken outside a transaction is free again already, whatever the
+	 * transaction manager believes to have begun.
 	 */
-	private void cancelWait(DataAccessException failure) {
-		try {
-			this.jdbc.execute((Statement statement) -> statement.execute(PostgresAdvisoryLockFunctions.CANCEL_WAIT));
+	private void accept(Hold hold, LockTransaction taken) {
+		if (!taken.isOpen()) {
+			throw this.coverage.refusal(hold.key());
 		}
-		catch (DataAccessException ex) {
-			failure.addSuppressed(ex);
-			throw failure;
-		}
+		hold.setConfirmation(() -> taken.confirm(hold.key()));
+		hold.acquired(taken);
 	}
 
-	private enum Answer {
-
-		ACQUIRED, BUSY, REFUSED
-
-	}
-
-	/**
-	 * The settings of the transaction that a wait has to give back, as text: PostgreSQL
-	 * prints them with units.
-	 */
-	private record Timeouts(String lock, String statement) {
-
+	private RuntimeException refusal(AdvisoryLockKey key) {
+		refuseStandby();
+		return new IllegalTransactionStateException("Failed to wait for advisory lock '" + key
+				+ "': the snapshot of a REPEATABLE READ or SERIALIZABLE transaction would be older than the lock; "
+				+ "do not set 'waitFor', or use scope SESSION");
 	}
 
 }

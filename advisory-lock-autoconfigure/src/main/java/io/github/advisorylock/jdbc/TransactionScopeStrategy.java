@@ -18,6 +18,7 @@ package io.github.advisorylock.jdbc;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockResult;
@@ -25,7 +26,9 @@ import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
@@ -43,24 +46,29 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 
 	private final TransactionCoverage coverage;
 
+	private final Runnable whenAcquired;
+
 	private final @Nullable PlatformTransactionManager transactionManager;
 
+	/**
+	 * Create a strategy.
+	 * @param application what tells the runs of one application context from another's
+	 * @param whenAcquired is told of each lock that was taken
+	 */
 	TransactionScopeStrategy(Object application, LocalHolds holds, TransactionLocks locks, TransactionCoverage coverage,
-			@Nullable PlatformTransactionManager transactionManager) {
+			Runnable whenAcquired, @Nullable PlatformTransactionManager transactionManager) {
 		this.application = application;
 		this.holds = holds;
 		this.locks = locks;
 		this.coverage = coverage;
+		this.whenAcquired = whenAcquired;
 		this.transactionManager = transactionManager;
 	}
 
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
 			Deadline deadline, RunRecords records, LockCallback<T, X> action) throws X {
-		boolean joins = TransactionSynchronizationManager.isActualTransactionActive();
-		if (joins) {
-			this.coverage.check(key);
-		}
+		boolean joins = this.coverage.isInTransaction();
 		RunRecord record = joins ? records.inCallersTransaction() : records.inOwnTransaction();
 		Hold hold = this.holds.enter(key, mode, LockScope.TRANSACTION, deadline);
 		if (hold == null) {
@@ -77,23 +85,25 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 			Deadline deadline, RunRecord record, LockCallback<T, X> action) throws X {
 		boolean acquired = false;
 		try {
-			HoldSynchronization.register(hold, this.holds::leave);
-			acquired = this.locks.acquire(hold, deadline);
+			acquired = acquire(hold, deadline);
 		}
 		finally {
 			if (!acquired) {
 				this.holds.leave(hold);
 			}
 		}
-		return acquired ? new LockRun(this.application, hold, record).runInCallersTransaction(action)
-				: LockResult.skipped(LockOutcome.BUSY, hold.key());
+		if (!acquired) {
+			return LockResult.skipped(LockOutcome.BUSY, hold.key());
+		}
+		HoldSynchronization.register(hold, this.coverage, this.holds::leave);
+		return new LockRun(this.application, hold, record, this.coverage).runOrRecordFailure(action);
 	}
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runInOwnTransaction(Hold hold,
 			Deadline deadline, RunRecord record, LockCallback<T, X> action) throws X {
 		try {
 			PlatformTransactionManager manager = requireTransactionManager(hold.key());
-			TransactionStatus transaction = manager.getTransaction(null);
+			TransactionStatus transaction = manager.getTransaction(definition());
 			LockResult<T> result = runOrRollback(manager, transaction, hold, deadline, record, action);
 			manager.commit(transaction);
 			return result;
@@ -107,24 +117,44 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 		}
 	}
 
+	/**
+	 * A manager takes a transaction that is completing for one that can be joined.
+	 */
+	private static @Nullable TransactionDefinition definition() {
+		return TransactionSynchronizationManager.isActualTransactionActive()
+				? new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW) : null;
+	}
+
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runOrRollback(
 			PlatformTransactionManager transactionManager, TransactionStatus transaction, Hold hold, Deadline deadline,
 			RunRecord record, LockCallback<T, X> action) throws X {
 		try {
-			if (!this.locks.acquire(hold, deadline)) {
+			if (!acquire(hold, deadline)) {
 				transaction.setRollbackOnly();
 				return LockResult.skipped(LockOutcome.BUSY, hold.key());
 			}
-			LockResult<T> result = new LockRun(this.application, hold, record).runRecorded(action);
+			LockResult<T> result = new LockRun(this.application, hold, record, this.coverage).runRecorded(action);
+			if (!hold.beginEnd()) {
+				throw new LockLostException(hold.key());
+			}
 			if (!result.executed()) {
 				transaction.setRollbackOnly();
 			}
 			return result;
 		}
 		catch (Throwable ex) {
+			hold.beginEnd();
 			rollback(transactionManager, transaction, ex);
 			throw ex;
 		}
+	}
+
+	private boolean acquire(Hold hold, Deadline deadline) {
+		boolean acquired = this.locks.acquire(hold, deadline);
+		if (acquired) {
+			this.whenAcquired.run();
+		}
+		return acquired;
 	}
 
 	private PlatformTransactionManager requireTransactionManager(AdvisoryLockKey key) {

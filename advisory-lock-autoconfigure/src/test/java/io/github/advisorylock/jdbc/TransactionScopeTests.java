@@ -368,10 +368,14 @@ class TransactionScopeTests extends AbstractLockTests {
 		assertThat(TestPostgres.locks()).isEmpty();
 	}
 
+	/**
+	 * Waits for a transaction that has asked for the lock, and pauses.
+	 */
 	private static void awaitWaiter() {
 		Awaitility.await()
 			.until(() -> !TestPostgres
-				.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event = 'advisory'")
+				.query("SELECT 1 FROM pg_stat_activity WHERE state = 'idle in transaction' "
+						+ "AND application_name NOT LIKE 'al:%' AND query LIKE '%advisory_lock.snapshot%'")
 				.isEmpty());
 	}
 

@@ -1,0 +1,218 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link TransactionWatch}, and for what a run in scope
+ * {@link LockScope#TRANSACTION} learns of the loss of its connection.
+ */
+class TransactionWatchTests extends AbstractLockTests {
+
+	private static final LockRequest REQUEST = LockRequest.of("job");
+
+	private static final Duration HEARTBEAT = Duration.ofMillis(100);
+
+	@Test
+	void checkHeldAsksTheServerOnTheConnectionOfTheRun() {
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+			lock.checkHeld();
+			TestPostgres.terminate("job");
+			assertThat(lock.isHeld()).as("as far as is known").isTrue();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::checkHeld);
+			assertThat(lock.isHeld()).isFalse();
+			lock.checkHeld();
+			return 1;
+		})).withMessageContaining("'tests/job'");
+	}
+
+	@Test
+	void checkHeldLeavesNoSnapshotBehind() {
+		this.template.execute(REQUEST, (lock) -> {
+			lock.checkHeld();
+			return assertThat(TestPostgres
+				.query("SELECT backend_xmin FROM pg_stat_activity WHERE pid = " + ForeignSession.holders(KEY).get(0)))
+				.containsOnlyNulls();
+		});
+	}
+
+	@Test
+	void runThatOutlastsHeartbeatIsToldThatItsBackendIsGone() {
+		LockSession session = useSession(WhenLost.INTERRUPT, Duration.ofSeconds(5), TestPostgres.url());
+		assertThatExceptionOfType(InterruptedException.class)
+			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+				TestPostgres.terminate("job");
+				try {
+					return new CountDownLatch(1).await(10, TimeUnit.SECONDS);
+				}
+				finally {
+					assertThat(lock.isHeld()).isFalse();
+				}
+			}));
+		assertThatLossIsPublished();
+		assertThat(session.isConnected()).isTrue();
+	}
+
+	@Test
+	void runThatEndsWellAfterItsLockWasLostFails() {
+		useSession(WhenLost.REPORT, Duration.ofSeconds(5), TestPostgres.url());
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+			TestPostgres.terminate("job");
+			Awaitility.await().until(() -> !lock.isHeld());
+			return 1;
+		}));
+		assertThatLossIsPublished();
+	}
+
+	@Test
+	void transactionOfCallerThatGoesOnAfterTheRunIsWatchedToo() {
+		useSession(WhenLost.REPORT, Duration.ofSeconds(5), TestPostgres.url());
+		assertThatExceptionOfType(RuntimeException.class)
+			.isThrownBy(() -> transaction().executeWithoutResult((status) -> {
+				this.template.execute(REQUEST, (lock) -> 1);
+				TestPostgres.terminate("job");
+				assertThatLossIsPublished();
+			}));
+	}
+
+	@Test
+	void lockThatWasRolledBackBehindTheBackOfSpringIsLost() {
+		useSession(WhenLost.REPORT, Duration.ofSeconds(5), TestPostgres.url());
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> transaction().executeWithoutResult((status) -> {
+				this.jdbc.execute("SAVEPOINT own");
+				this.template.execute(REQUEST, (lock) -> {
+					this.jdbc.execute("ROLLBACK TO SAVEPOINT own");
+					Awaitility.await().until(() -> !lock.isHeld());
+					return 1;
+				});
+			}));
+	}
+
+	@Test
+	void lossOfTheSessionIsNoLossOfTransactions() {
+		LockSession session = useSession(WhenLost.INTERRUPT, Duration.ofSeconds(30), TestPostgres.url());
+		this.template.execute(REQUEST, (lock) -> {
+			for (int i = 0; i < 3; i++) {
+				Awaitility.await().until(session::isConnected);
+				TestPostgres.terminate(NAMESPACE);
+				Awaitility.await().until(() -> TestPostgres.connections(NAMESPACE).size() == 1);
+			}
+			lock.checkHeld();
+			return 1;
+		});
+		assertThat(this.events).isEmpty();
+	}
+
+	@Test
+	void lockOfServerThatCannotBeReachedForLongIsLost() throws Exception {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			LockSession session = useSession(WhenLost.REPORT, Duration.ofSeconds(1), proxy.url());
+			this.template.execute(LockRequest.of("first"), (lock) -> {
+				Awaitility.await().until(session::isConnected);
+				return new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
+			});
+			assertThatExceptionOfType(LockLostException.class)
+				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+					proxy.stall();
+					Awaitility.await().until(() -> !lock.isHeld());
+					return 1;
+				}));
+			proxy.resume();
+		}
+	}
+
+	@Test
+	void shortRunsAskNobodyAndNeedNoSession() {
+		LockSession session = useSession(WhenLost.REPORT, Duration.ofSeconds(5), TestPostgres.url());
+		long end = System.nanoTime() + HEARTBEAT.multipliedBy(5).toNanos();
+		while (System.nanoTime() < end) {
+			this.template.execute(REQUEST, (lock) -> 1);
+		}
+		assertThat(session.isConnected()).isFalse();
+	}
+
+	@Test
+	void runsThatEndWhileTheyAreLookedAtAreNotReported() throws Exception {
+		LockSession session = useSession(Duration.ofMillis(10), WhenLost.INTERRUPT, Duration.ofSeconds(5),
+				TestPostgres.url());
+		Future<?>[] threads = new Future<?>[2];
+		for (int i = 0; i < threads.length; i++) {
+			LockRequest request = LockRequest.of("job" + i);
+			boolean joins = i == 0;
+			threads[i] = this.threads.submit(() -> {
+				for (int run = 0; run < 40; run++) {
+					Runnable work = () -> this.template.execute(request, (lock) -> {
+						this.jdbc.queryForList("SELECT pg_sleep(0.02)");
+						return 1;
+					});
+					if (joins) {
+						transaction().executeWithoutResult((status) -> work.run());
+					}
+					else {
+						work.run();
+					}
+				}
+			});
+		}
+		for (Future<?> thread : threads) {
+			thread.get(60, TimeUnit.SECONDS);
+		}
+		assertThat(session.isConnected()).isTrue();
+		assertThat(this.events).isEmpty();
+	}
+
+	private void assertThatLossIsPublished() {
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(this.events).singleElement()
+				.isInstanceOfSatisfying(LockLostEvent.class, (event) -> assertThat(event.key()).isEqualTo(KEY)));
+	}
+
+	private LockSession useSession(WhenLost whenLost, Duration deadClientTimeout, String url) {
+		return useSession(HEARTBEAT, whenLost, deadClientTimeout, url);
+	}
+
+	private LockSession useSession(Duration heartbeat, WhenLost whenLost, Duration deadClientTimeout, String url) {
+		LockSession session = new LockSession(new DriverManagerDataSource(url), NAMESPACE,
+				new LockSessionSettings(heartbeat, deadClientTimeout, whenLost), this.events::add);
+		this.sessions.add(session);
+		this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
+				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
+		return session;
+	}
+
+}
