@@ -39,11 +39,13 @@ public interface LeaderElection {
 
 	/**
 	 * Return whether this instance leads a role. Who asks for a role takes part in its
-	 * elections from then on, and does not lead it yet.
+	 * elections from then on, for as long as it lives, and does not lead it yet. An
+	 * instance takes part in at most 100 roles, so their names must not be made of data.
 	 * @param role the name of the role: 1 to 64 letters, digits, dots, underscores or
 	 * hyphens
 	 * @return whether this instance is the leader
 	 * @throws IllegalArgumentException if that is no name of a role
+	 * @throws IllegalStateException if it would be one role too many
 	 */
 	boolean isLeader(String role);
 
@@ -55,6 +57,17 @@ public interface LeaderElection {
 	 * @throws IllegalArgumentException if that is no name of a role
 	 */
 	OptionalLong term(String role);
+
+	/**
+	 * Hand a role over: if this instance leads it, it resigns as soon as no
+	 * {@code @LeaderOnly} method of the role is running, and begins none meanwhile. From
+	 * then on it leaves the role to others for 30 seconds, and then runs for it again,
+	 * whether or not another instance has taken it. An instance that does not lead the
+	 * role leaves it to others for as long. Returns at once.
+	 * @param role the name of the role
+	 * @throws IllegalArgumentException if that is no name of a role
+	 */
+	void resign(String role);
 
 	/**
 	 * Return whether a text is the name of a role: 1 to 64 letters, digits, dots,

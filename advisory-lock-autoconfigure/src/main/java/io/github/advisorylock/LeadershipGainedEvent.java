@@ -17,9 +17,9 @@
 package io.github.advisorylock;
 
 /**
- * Published as an application event when this instance began to lead a role, or takes up
- * again what it was in doubt about. All changes are published, in order, on a thread of
- * the library's own.
+ * Published as an application event when this instance began to lead a role, or does so
+ * again, in a new term, after it was in doubt. All changes are published, in order, on a
+ * thread of the library's own.
  *
  * @param role the role
  * @param term the term of this leader, which is higher than that of earlier leaders

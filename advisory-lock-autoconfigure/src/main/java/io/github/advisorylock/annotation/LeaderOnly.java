@@ -37,10 +37,11 @@ import org.springframework.aot.hint.annotation.Reflective;
  * </pre>
  *
  * <p>
- * A call that is skipped returns nothing, {@code null}, or an empty {@code Optional}. A
- * run that has begun is not ended when leadership is lost: work that goes on for long
- * asks {@link io.github.advisorylock.LeaderElection#isLeader} in between. Together with
- * {@link SingleRunner} the leader is asked for first. May be used as a meta-annotation.
+ * A call that is skipped returns nothing, {@code null}, or an empty {@code Optional}. The
+ * role is not handed over while a run is under way, but may be lost: work that goes on
+ * for long asks {@link io.github.advisorylock.LeaderElection#isLeader} in between.
+ * Together with {@link SingleRunner} the leader is asked for first. May be used as a
+ * meta-annotation.
  *
  * @since 0.1.0
  * @see io.github.advisorylock.LeaderElection
@@ -57,5 +58,17 @@ public @interface LeaderOnly {
 	 * @return the role
 	 */
 	String value();
+
+	/**
+	 * Whether the method is also called each time this instance begins to lead the role:
+	 * work with a long {@code fixedRate} would else wait for its next turn on a new
+	 * leader. It is then called by the application's {@code TaskScheduler} if there is
+	 * one, else by a thread of the library, and may run beside a call of its schedule
+	 * unless it is a {@link SingleRunner}, too. The method must have no parameters.
+	 * <p>
+	 * Default is {@code false}.
+	 * @return whether to call the method on election
+	 */
+	boolean onElection() default false;
 
 }

@@ -24,6 +24,7 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockResult;
+import io.github.advisorylock.interceptor.LeaderOnlyGate;
 import io.github.advisorylock.interceptor.LeaderOnlyInterceptor;
 import io.github.advisorylock.interceptor.LeaderOnlyRoleSource;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -44,17 +46,17 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 
 	private final transient List<LeaderOnlyMethod> methods = new CopyOnWriteArrayList<>();
 
-	private final transient Supplier<LeaderElection> election;
+	private final transient Supplier<LeaderOnlyGate> gate;
 
 	private transient @Nullable LeaderOnlyRoleSource roleSource;
 
 	/**
 	 * Create a post-processor.
-	 * @param election knows who leads; asked for at the first call
+	 * @param gate lets calls of the leader begin; asked for at the first call
 	 */
-	public LeaderOnlyAnnotationBeanPostProcessor(Supplier<LeaderElection> election) {
+	public LeaderOnlyAnnotationBeanPostProcessor(Supplier<LeaderOnlyGate> gate) {
 		super(LeaderOnly.class, "would run on every instance");
-		this.election = SingletonSupplier.of(election);
+		this.gate = SingletonSupplier.of(gate);
 	}
 
 	@Override
@@ -63,7 +65,7 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 		LeaderOnlyRoleSource source = new AnnotationLeaderOnlyRoleSource(
 				((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue);
 		this.roleSource = source;
-		this.advisor = createAdvisor(new LeaderOnlyInterceptor(source, this.election));
+		this.advisor = createAdvisor(new LeaderOnlyInterceptor(source, this.gate));
 	}
 
 	/**
@@ -90,7 +92,8 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 		for (Method method : found) {
 			annotated().checkModifiers(beanName, method);
 			checkReturnType(beanName, method);
-			LeaderOnlyMethod registered = new LeaderOnlyMethod(beanName, method, role(beanName, method, targetClass));
+			LeaderOnlyMethod registered = new LeaderOnlyMethod(beanName, method, role(beanName, method, targetClass),
+					isCalledOnElection(beanName, method));
 			if (!this.methods.contains(registered)) {
 				this.methods.add(registered);
 			}
@@ -106,6 +109,17 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 					"must not return the type '" + type.getName() + "': there is no value for a skipped call",
 					"Return another object or an Optional, or ask LeaderElection in the method instead.");
 		}
+	}
+
+	private boolean isCalledOnElection(String beanName, Method method) {
+		LeaderOnly annotation = AnnotatedElementUtils.findMergedAnnotation(method, LeaderOnly.class);
+		boolean called = annotation != null && annotation.onElection();
+		if (called && method.getParameterCount() > 0) {
+			throw annotated().invalid(beanName, method,
+					"must have no parameters: attribute 'onElection' has it called with none",
+					"Remove the parameters, or the attribute.");
+		}
+		return called;
 	}
 
 	private String role(String beanName, Method method, Class<?> targetClass) {

@@ -24,8 +24,9 @@ import java.lang.reflect.Method;
  * @param beanName the name of the bean
  * @param method the annotated method
  * @param role the role whose leader runs it
+ * @param onElection whether it is called when an instance begins to lead
  * @since 0.1.0
  */
-public record LeaderOnlyMethod(String beanName, Method method, String role) {
+public record LeaderOnlyMethod(String beanName, Method method, String role, boolean onElection) {
 
 }

@@ -23,12 +23,14 @@ import javax.sql.DataSource;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.doctor.LockDemand;
 import io.github.advisorylock.doctor.LockUser;
+import io.github.advisorylock.interceptor.LeaderOnlyGate;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
@@ -37,6 +39,7 @@ import io.github.advisorylock.jdbc.PostgresDoctor;
 import io.github.advisorylock.jdbc.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -63,6 +66,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.function.SingletonSupplier;
@@ -122,7 +126,12 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static LeaderOnlyAnnotationBeanPostProcessor leaderOnlyAnnotationBeanPostProcessor(
 			ObjectProvider<LeaderElection> election) {
-		return new LeaderOnlyAnnotationBeanPostProcessor(election::getObject);
+		return new LeaderOnlyAnnotationBeanPostProcessor(() -> gate(election.getObject()));
+	}
+
+	private static LeaderOnlyGate gate(LeaderElection election) {
+		return (election instanceof PostgresLeaderElection postgres) ? new PostgresLeaderOnlyGate(postgres)
+				: LeaderOnlyGate.of(election);
 	}
 
 	/**
@@ -197,10 +206,17 @@ public final class AdvisoryLockAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(LeaderElection.class)
 		@Nullable PostgresLeaderElection leaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
-				ApplicationEventPublisher eventPublisher) {
+				LeaderOnlyAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory,
+				ObjectProvider<TaskScheduler> schedulers, ApplicationEventPublisher eventPublisher) {
 			LockSession available = session.getIfAvailable();
-			return (available != null) ? new PostgresLeaderElection(available, settings.namespace(),
-					settings.keyFactory(), eventPublisher::publishEvent) : null;
+			ElectionCalls calls = new ElectionCalls(postProcessor, beanFactory, schedulers);
+			return (available != null)
+					? new PostgresLeaderElection(available, settings.namespace(), settings.keyFactory(), (event) -> {
+						if (event instanceof LeadershipGainedEvent gained) {
+							calls.call(gained.role());
+						}
+						eventPublisher.publishEvent(event);
+					}) : null;
 		}
 
 		@Bean

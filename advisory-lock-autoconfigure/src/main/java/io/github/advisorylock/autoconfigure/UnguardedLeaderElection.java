@@ -38,4 +38,11 @@ final class UnguardedLeaderElection implements LeaderElection {
 		return isLeader(role) ? OptionalLong.of(0) : OptionalLong.empty();
 	}
 
+	/**
+	 * Changes nothing, since nobody else would lead instead.
+	 */
+	@Override
+	public void resign(String role) {
+	}
+
 }

@@ -20,7 +20,6 @@ import java.lang.reflect.Method;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-import io.github.advisorylock.LeaderElection;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
@@ -40,16 +39,16 @@ public class LeaderOnlyInterceptor implements MethodInterceptor {
 
 	private final LeaderOnlyRoleSource roleSource;
 
-	private final Supplier<LeaderElection> election;
+	private final Supplier<LeaderOnlyGate> gate;
 
 	/**
 	 * Create an interceptor.
 	 * @param roleSource knows the roles of methods
-	 * @param election knows who leads; asked for at the first call
+	 * @param gate lets calls of the leader begin; asked for at the first call
 	 */
-	public LeaderOnlyInterceptor(LeaderOnlyRoleSource roleSource, Supplier<LeaderElection> election) {
+	public LeaderOnlyInterceptor(LeaderOnlyRoleSource roleSource, Supplier<LeaderOnlyGate> gate) {
 		this.roleSource = roleSource;
-		this.election = election;
+		this.gate = gate;
 	}
 
 	@Override
@@ -58,8 +57,17 @@ public class LeaderOnlyInterceptor implements MethodInterceptor {
 		Assert.state(target != null, "'target' must not be null");
 		Method method = invocation.getMethod();
 		String role = this.roleSource.getRole(method, target.getClass());
-		if (role == null || this.election.get().isLeader(role)) {
+		if (role == null) {
 			return invocation.proceed();
+		}
+		LeaderOnlyGate gate = this.gate.get();
+		if (gate.enter(role)) {
+			try {
+				return invocation.proceed();
+			}
+			finally {
+				gate.leave(role);
+			}
 		}
 		if (logger.isDebugEnabled()) {
 			logger.debug("Skipped '" + method.getName() + "': this instance does not lead role '" + role + "'");

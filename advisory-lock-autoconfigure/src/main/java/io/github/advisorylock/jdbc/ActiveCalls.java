@@ -16,28 +16,49 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the calls that are under way, and tells when the last one has ended.
+ * The calls that are under way, and what is to be done when the last one has ended. Calls
+ * that can't end before somebody stops waiting for them are not waited for: that of the
+ * thread which waits, as by {@code SpringApplication.exit}, and those of threads that
+ * wait for the JVM to exit.
  */
 final class ActiveCalls {
 
-	private final AtomicInteger count = new AtomicInteger();
+	private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
 
 	private final AtomicReference<@Nullable Runnable> whenNone = new AtomicReference<>();
 
+	private volatile @Nullable Thread waiting;
+
 	void begin() {
-		this.count.incrementAndGet();
+		this.calls.merge(Thread.currentThread(), 1, Integer::sum);
 	}
 
 	void end() {
-		if (this.count.decrementAndGet() == 0) {
+		this.calls.computeIfPresent(Thread.currentThread(), (thread, depth) -> (depth > 1) ? depth - 1 : null);
+		if (this.whenNone.get() != null && isNone()) {
 			runOnce();
 		}
+	}
+
+	/**
+	 * Return whether the current thread is in a call.
+	 */
+	boolean includeThisThread() {
+		return this.calls.containsKey(Thread.currentThread());
+	}
+
+	/**
+	 * Return whether there is no call to wait for.
+	 */
+	boolean isNone() {
+		return this.calls.keySet().stream().noneMatch(this::canEnd);
 	}
 
 	/**
@@ -45,9 +66,18 @@ final class ActiveCalls {
 	 */
 	void whenNone(Runnable action) {
 		this.whenNone.set(action);
-		if (this.count.get() == 0) {
+		if (isNone()) {
 			runOnce();
 		}
+	}
+
+	/**
+	 * As {@link #whenNone}, where the current thread waits for the action, and what it
+	 * has called before does not end until then.
+	 */
+	void whenNoOther(Runnable action) {
+		this.waiting = Thread.currentThread();
+		whenNone(action);
 	}
 
 	private void runOnce() {
@@ -55,6 +85,22 @@ final class ActiveCalls {
 		if (action != null) {
 			action.run();
 		}
+	}
+
+	/**
+	 * Who calls {@link Runtime#exit} waits there for the shutdown hooks, and one of those
+	 * waits for us: only its stack tells. Looked at while waiting, never before.
+	 */
+	private boolean canEnd(Thread thread) {
+		if (thread == this.waiting) {
+			return false;
+		}
+		for (StackTraceElement frame : thread.getStackTrace()) {
+			if (frame.getClassName().equals(Runtime.class.getName()) && frame.getMethodName().equals("exit")) {
+				return false;
+			}
+		}
+		return true;
 	}
 
 }

@@ -34,24 +34,31 @@ import org.jspecify.annotations.Nullable;
  * One role that this application leads, or would like to. Whoever holds the lock of the
  * role may lead it, but not before nobody else can believe that it still does:
  * <ul>
- * <li>A leader believes in itself until a time that it knows in advance, and that it
- * moves on whenever the server confirms its session: the trust window, counted from
- * before the question was sent.</li>
+ * <li>A leader {@linkplain Belief believes} in itself for a trust window, counted from
+ * before the question that the server has answered last.</li>
  * <li>A leader that resigns stops believing, announces that, and then releases the lock:
  * in this order, so that everybody who listens and gets the lock has heard of it.</li>
- * <li>A candidate that gets the lock leads at once when a resignation is the last that it
- * heard. Otherwise it first waits for longer than the window of a predecessor that has
- * vanished. It announces its election before it believes in it.</li>
+ * <li>A candidate that gets the lock leads at once when its {@linkplain Predecessor
+ * predecessor} is known to be over. Otherwise it first waits for longer than the window
+ * of one that has vanished. It announces its election before it believes in it.</li>
+ * <li>A leader that was in doubt for a moment announces itself again before it believes
+ * again.</li>
  * </ul>
- * Its state belongs to the thread of the elector. The belief can be read by any thread.
+ * Its state belongs to the thread of the elector. Any thread may read what it believes,
+ * begin work, and ask it to resign.
  */
 final class LeaderRole {
 
+	/**
+	 * How long a role is left to others after {@link #resign()}.
+	 */
+	static final long AWAY = TimeUnit.SECONDS.toNanos(30);
+
 	private static final Log logger = LogFactory.getLog(LeaderRole.class);
 
-	private static final long INTERVAL = TimeUnit.SECONDS.toNanos(1);
+	private static final long LONGEST_INTERVAL = TimeUnit.SECONDS.toNanos(5);
 
-	private static final long JITTER = TimeUnit.MILLISECONDS.toNanos(200);
+	private static final long RETRY = TimeUnit.MILLISECONDS.toNanos(200);
 
 	private final String name;
 
@@ -61,210 +68,324 @@ final class LeaderRole {
 
 	private final Consumer<Object> events;
 
-	private final long trust;
+	private final Runnable wake;
 
-	private final String elected;
+	private final ActiveCalls work = new ActiveCalls();
 
-	private final String resigned;
+	private final Belief belief;
 
-	private final String released;
+	private final Predecessor predecessor;
 
-	private volatile boolean predecessorResigned;
+	private final String subject;
+
+	/**
+	 * A leader's clock may run slower than ours while it is corrected, by less than that.
+	 */
+	private final long window;
+
+	private final long interval;
 
 	private volatile boolean invited;
 
-	private volatile @Nullable Belief belief;
+	private volatile boolean resigning;
+
+	private volatile boolean stopping;
+
+	private volatile boolean forced;
 
 	private State state = State.FOLLOWER;
 
 	private @Nullable Hold hold;
 
-	private long term;
-
 	private long due = System.nanoTime();
+
+	private boolean away;
 
 	private boolean failing;
 
-	LeaderRole(String name, AdvisoryLockKey key, LockSession session, Consumer<Object> events) {
+	/**
+	 * Create a role that this application follows.
+	 * @param name the name of the role
+	 * @param key what its leader locks
+	 * @param session carries the lock
+	 * @param events is told who leads
+	 * @param wake has the elector look what is due
+	 */
+	LeaderRole(String name, AdvisoryLockKey key, LockSession session, Consumer<Object> events, Runnable wake) {
 		this.name = name;
 		this.key = key;
 		this.session = session;
 		this.events = events;
-		this.trust = session.trust().toNanos();
-		String subject = key.isPair() ? key.classId() + "/" + key.objectId() : Long.toString(key.value());
-		this.elected = subject + " elected";
-		this.resigned = subject + " resigned";
-		this.released = subject + " released";
+		this.wake = wake;
+		long trust = session.trust().toNanos();
+		this.window = trust + trust / 10;
+		this.interval = Math.min(trust, LONGEST_INTERVAL);
+		this.belief = new Belief(trust);
+		this.predecessor = new Predecessor(this.window);
+		this.subject = key.isPair() ? key.classId() + "/" + key.objectId() : Long.toString(key.value());
 	}
 
 	boolean isLeader() {
-		Belief current = this.belief;
-		return current != null && current.holds();
+		return this.belief.holds();
 	}
 
 	OptionalLong term() {
-		Belief current = this.belief;
-		return (current != null && current.holds()) ? OptionalLong.of(current.term()) : OptionalLong.empty();
+		return this.belief.number();
 	}
 
-	boolean isFollower() {
-		return this.state == State.FOLLOWER;
+	/**
+	 * Begin work that only the leader does. A call within such work is part of it.
+	 * @return whether this application leads, and goes on to; if so the work has to
+	 * {@linkplain #endWork() end}
+	 */
+	boolean beginWork() {
+		boolean nested = this.work.includeThisThread();
+		this.work.begin();
+		if (isLeader() && (nested || !(this.resigning || this.stopping))) {
+			return true;
+		}
+		this.work.end();
+		return false;
+	}
+
+	void endWork() {
+		this.work.end();
+	}
+
+	/**
+	 * Resign as soon as no work is running, and leave the role to others for a while.
+	 */
+	void resign() {
+		this.resigning = true;
+		this.work.whenNone(this.wake);
+	}
+
+	/**
+	 * Resign, and don't run for the role before {@link #start()}.
+	 * @param force whether not to wait for work that is running
+	 */
+	void stop(boolean force) {
+		this.forced = force;
+		this.stopping = true;
+		this.work.whenNoOther(this.wake);
+	}
+
+	void start() {
+		this.stopping = false;
+		this.forced = false;
+	}
+
+	/**
+	 * Return whether this application has nothing to do with the role any more.
+	 */
+	boolean isOut() {
+		return this.state == State.FOLLOWER && this.hold == null;
 	}
 
 	/**
 	 * What was announced on an earlier connection may be out of date.
 	 */
 	void connected() {
-		this.predecessorResigned = false;
+		this.predecessor.forget();
 		this.invited = false;
 	}
 
 	void heard(String message) {
-		if (message.equals(this.resigned)) {
-			this.predecessorResigned = true;
+		if (message.equals(resigned())) {
+			this.predecessor.resigned();
 		}
-		else if (message.equals(this.elected)) {
-			this.predecessorResigned = false;
+		else if (message.equals(elected())) {
+			this.predecessor.elected();
 		}
-		else if (message.equals(this.released)) {
+		else if (message.equals(released())) {
 			this.invited = true;
 		}
 	}
 
 	/**
+	 * Note that the server has confirmed the session.
+	 */
+	void confirmed(long asked) {
+		this.belief.confirmed(asked);
+	}
+
+	/**
+	 * Return whether it matters what others announce.
+	 */
+	boolean isListening() {
+		return isOut() && !this.stopping && !this.away;
+	}
+
+	/**
+	 * Return whether to ask for the lock now.
+	 */
+	boolean isDue() {
+		if (!isOut() || this.stopping) {
+			return false;
+		}
+		boolean invitation = this.invited && !this.away;
+		return invitation || System.nanoTime() - this.due >= 0;
+	}
+
+	/**
+	 * Return how many nanoseconds there are until something is due.
+	 */
+	long pause() {
+		if (this.stopping && isOut()) {
+			return Long.MAX_VALUE;
+		}
+		return (this.state == State.LEADER) ? this.belief.left() : this.due - System.nanoTime();
+	}
+
+	/**
+	 * Make a hold that is a candidate for the lock.
+	 */
+	Hold runForLock() {
+		Hold candidate = new Hold(this.key, LockMode.EXCLUSIVE, LockScope.SESSION);
+		candidate.setCleanUp(this.wake);
+		this.hold = candidate;
+		this.invited = false;
+		this.away = false;
+		return candidate;
+	}
+
+	/**
+	 * Read how a candidacy has ended.
+	 * @param campaign what the server has answered
+	 * @param asked when it was asked
+	 */
+	void count(SessionCommand.Campaign campaign, long asked) {
+		Hold candidate = this.hold;
+		this.failing = false;
+		if (candidate != null && campaign.isGranted(candidate)) {
+			this.state = State.WAITING;
+			this.due = System.nanoTime() + this.window;
+			return;
+		}
+		this.hold = null;
+		this.predecessor.seen((candidate != null) ? campaign.holder(candidate) : "", asked, System.nanoTime());
+		long pause = this.predecessor.isSuspect() ? this.interval / 10 : this.interval;
+		this.due = System.nanoTime() + pause + ThreadLocalRandom.current().nextLong(pause / 10 + 1);
+	}
+
+	/**
 	 * Do what is due.
 	 */
-	void tick() {
-		try {
-			switch (this.state) {
-				case FOLLOWER -> campaign();
-				case WAITING -> waitForPredecessor();
-				case LEADER -> renew();
-			}
+	void advance() {
+		boolean leaves = this.stopping || this.resigning;
+		if (leaves && (this.forced || this.work.isNone())) {
+			handOver();
 		}
-		catch (RuntimeException ex) {
-			report(ex);
+		switch (this.state) {
+			case FOLLOWER -> giveBack();
+			case WAITING -> waitForPredecessor();
+			case LEADER -> watchBelief();
 		}
 	}
 
 	/**
-	 * Stop leading, and let somebody else do so at once.
+	 * Begin anew after a failure of any kind. A lock that may have been granted is given
+	 * back: nobody leads by it.
 	 */
-	void resign() {
+	void fail(Throwable failure) {
+		this.state = State.FOLLOWER;
+		this.due = System.nanoTime() + Math.min(this.interval, 5 * RETRY);
+		stopBelieving();
+		if (this.failing) {
+			logger.debug("Failed again to campaign for role '" + this.name + "'", failure);
+		}
+		else {
+			this.failing = true;
+			logger.warn("Failed to campaign for role '" + this.name + "', will try again", failure);
+		}
+	}
+
+	private void handOver() {
 		boolean led = this.state == State.LEADER;
 		Hold current = this.hold;
-		follow(0);
-		if (current != null && current.isActive()) {
+		this.state = State.FOLLOWER;
+		stopBelieving();
+		if (led && current != null && current.isActive()) {
 			try {
-				if (led) {
-					this.session.announce(current, this.resigned);
-				}
+				this.session.announce(current, resigned());
 			}
 			catch (RuntimeException ex) {
 				logger.debug("Failed to announce the resignation from role '" + this.name + "'", ex);
 			}
-			this.session.resign(current, this.released);
-			current.release();
 		}
+		giveBack();
+		this.away = this.resigning;
+		this.due = System.nanoTime() + (this.away ? AWAY : 0);
+		this.resigning = false;
 	}
 
-	private void campaign() {
-		if (!this.invited && System.nanoTime() - this.due < 0) {
-			return;
-		}
-		this.invited = false;
-		this.due = System.nanoTime() + INTERVAL + ThreadLocalRandom.current().nextLong(JITTER);
-		Hold candidate = new Hold(this.key, LockMode.EXCLUSIVE, LockScope.SESSION);
-		boolean acquired = this.session.tryLock(candidate);
-		this.failing = false;
-		if (acquired) {
-			this.hold = candidate;
-			this.state = State.WAITING;
-			// the server sends what was announced before it answers
-			this.session.hearNow();
-			this.due = System.nanoTime() + (this.predecessorResigned ? 0 : this.trust + this.trust / 10);
-			waitForPredecessor();
+	private void giveBack() {
+		Hold current = this.hold;
+		if (current != null) {
+			if (current.isActive()) {
+				this.session.resign(current, released());
+				current.release();
+			}
+			this.hold = null;
 		}
 	}
 
 	private void waitForPredecessor() {
 		Hold current = this.hold;
 		if (current == null || !current.isActive()) {
-			follow(JITTER);
+			follow();
 		}
-		else if (System.nanoTime() - this.due >= 0) {
-			this.due += INTERVAL;
-			this.term = this.session.announce(current, this.elected);
+		else if (this.predecessor.isOver() || System.nanoTime() - this.due >= 0) {
+			long term = this.session.announce(current, elected());
+			// read before the hold is: a time that was confirmed on a new connection
+			// comes
+			// with a hold that is lost
+			long confirmed = this.session.confirmedNanos();
 			this.state = State.LEADER;
-			renew();
-		}
-	}
-
-	/**
-	 * Believe for longer if the server has confirmed the session meanwhile. The order
-	 * matters: a time that was confirmed on a new connection comes with a hold that is
-	 * lost.
-	 */
-	private void renew() {
-		long end = this.session.confirmedNanos() + this.trust;
-		Hold current = this.hold;
-		if (current == null || !current.isActive()) {
-			follow(JITTER);
-			return;
-		}
-		Belief before = this.belief;
-		if (before != null && !before.holds()) {
-			stopBelieving();
-			before = null;
-		}
-		if (System.nanoTime() - end < 0) {
-			this.belief = new Belief(current, this.term, end);
-			if (before == null) {
-				logger.info("Leading role '" + this.name + "' in term " + this.term);
-				this.events.accept(new LeadershipGainedEvent(this.name, this.term));
+			if (this.belief.begin(current, term, confirmed)) {
+				logger.info("Leading role '" + this.name + "' in term " + term);
+				this.events.accept(new LeadershipGainedEvent(this.name, term));
 			}
 		}
 	}
 
-	private void follow(long pause) {
+	private void watchBelief() {
+		Hold current = this.hold;
+		if (current == null || !current.isActive()) {
+			follow();
+		}
+		else if (!this.belief.holds()) {
+			stopBelieving();
+			this.state = State.WAITING;
+			this.due = System.nanoTime();
+			waitForPredecessor();
+		}
+	}
+
+	private void follow() {
 		stopBelieving();
 		this.state = State.FOLLOWER;
 		this.hold = null;
-		this.due = System.nanoTime() + pause;
+		this.due = System.nanoTime() + RETRY;
 	}
 
 	private void stopBelieving() {
-		Belief before = this.belief;
-		this.belief = null;
-		if (before != null) {
+		this.belief.end().ifPresent((term) -> {
 			logger.info("No longer leading role '" + this.name + "'");
-			this.events.accept(new LeadershipLostEvent(this.name, before.term()));
-		}
+			this.events.accept(new LeadershipLostEvent(this.name, term));
+		});
 	}
 
-	private void report(RuntimeException failure) {
-		if (this.failing) {
-			logger.debug("Failed again to campaign for role '" + this.name + "'", failure);
-		}
-		else {
-			logger.warn("Failed to campaign for role '" + this.name + "', will try again", failure);
-		}
-		this.failing = true;
+	private String elected() {
+		return this.subject + " elected";
 	}
 
-	/**
-	 * What a leader relies on.
-	 *
-	 * @param hold the lock of the role
-	 * @param term the term of the leader
-	 * @param end until when it may believe, as of {@link System#nanoTime()}
-	 */
-	private record Belief(Hold hold, long term, long end) {
+	private String resigned() {
+		return this.subject + " resigned";
+	}
 
-		private boolean holds() {
-			return this.hold.isActive() && System.nanoTime() - this.end < 0;
-		}
-
+	private String released() {
+		return this.subject + " released";
 	}
 
 	private enum State {

@@ -198,6 +198,17 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Try to take the locks of several roles, in one statement.
+	 */
+	void campaign(SessionCommand.Campaign campaign) {
+		this.flights.submit(campaign);
+		Throwable failure = campaign.failure();
+		if (failure != null) {
+			throw new DataAccessResourceFailureException("Failed to ask for the locks of leaders", failure);
+		}
+	}
+
+	/**
 	 * Set who is told what other applications announce.
 	 */
 	void setListener(SessionListener listener) {
@@ -250,6 +261,14 @@ public final class LockSession implements AutoCloseable {
 	boolean hasInput() {
 		SessionConnection current = this.connection;
 		return current != null && current.hasInput();
+	}
+
+	/**
+	 * Return whether {@link #hasInput()} knows, and need not guess.
+	 */
+	boolean seesInput() {
+		SessionConnection current = this.connection;
+		return current == null || current.seesInput();
 	}
 
 	/**
@@ -382,6 +401,9 @@ public final class LockSession implements AutoCloseable {
 		long sent = System.nanoTime();
 		current.run(commands);
 		this.confirmedNanos = sent;
+		if (listener != null) {
+			listener.confirmed(sent);
+		}
 		destroyIfDoubtful(current, commands);
 	}
 

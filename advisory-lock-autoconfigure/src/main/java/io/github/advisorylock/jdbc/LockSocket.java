@@ -106,6 +106,13 @@ final class LockSocket {
 	}
 
 	/**
+	 * Return whether {@link #hasInput()} knows.
+	 */
+	boolean seesInput() {
+		return this.plain && this.socket != null;
+	}
+
+	/**
 	 * Return whether something has arrived that nobody has read, encrypted or not. A
 	 * connection that the other side has closed has nothing.
 	 * @return {@code true} also if that is not known

@@ -18,6 +18,8 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.List;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
@@ -130,6 +132,34 @@ final class PostgresAdvisoryLockFunctions {
 
 	static String trySessionLock(AdvisoryLockKey key, LockMode mode) {
 		return choose(TRY_SESSION_LOCK, key, mode);
+	}
+
+	/**
+	 * Try to take the locks of roles, in one statement with a column for each. Binds
+	 * {@linkplain #bindCandidacy a candidacy} for each. Answers {@code null} for a lock
+	 * that was taken, else the process that holds it and when that last said something,
+	 * or an empty text where the server does not tell. Needs no room in the lock table to
+	 * find out which database this is.
+	 */
+	static String campaign(List<AdvisoryLockKey> keys) {
+		return keys.stream()
+			.map((key) -> """
+					CASE WHEN %s THEN NULL ELSE coalesce((
+					SELECT a.pid || ' ' || a.state_change
+					FROM pg_catalog.pg_locks l, pg_catalog.pg_stat_get_activity(l.pid) a,
+					pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
+					WHERE l.locktype = 'advisory' AND l.granted AND a.datid = me.datid
+					AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d LIMIT 1), '') END
+					""".formatted("pg_catalog.pg_try_advisory_lock" + (key.isPair() ? "(?, ?)" : "(?)"),
+					key.isPair() ? 2 : 1))
+			.collect(Collectors.joining(", ", "SELECT ", ""));
+	}
+
+	static int bindCandidacy(PreparedStatement statement, int index, AdvisoryLockKey key) throws SQLException {
+		int next = bindKey(statement, index, key);
+		statement.setLong(next, Integer.toUnsignedLong(key.classId()));
+		statement.setLong(next + 1, Integer.toUnsignedLong(key.objectId()));
+		return next + 2;
 	}
 
 	static String sessionUnlock(AdvisoryLockKey key, LockMode mode) {

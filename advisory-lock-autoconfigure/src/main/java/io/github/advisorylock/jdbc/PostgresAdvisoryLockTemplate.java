@@ -290,11 +290,13 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	}
 
 	/**
-	 * Run an action once no {@link #execute} is under way, at once if none is.
+	 * Run an action once no {@link #execute} is under way, at once if none is. Calls of
+	 * the current thread, and of threads that wait for the JVM to exit, are not waited
+	 * for: they would wait for whoever waits for the action.
 	 * @param action what to do, once
 	 */
 	public void whenIdle(Runnable action) {
-		this.calls.whenNone(action);
+		this.calls.whenNoOther(action);
 	}
 
 	private SessionScopeStrategy sessionScope(AdvisoryLockKey key) {

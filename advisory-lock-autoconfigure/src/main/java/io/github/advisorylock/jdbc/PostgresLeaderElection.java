@@ -19,25 +19,23 @@ package io.github.advisorylock.jdbc;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 import org.springframework.util.Assert;
 
 /**
@@ -45,19 +43,25 @@ import org.springframework.util.Assert;
  * {@value LeaderElection#KEY_PREFIX} and its name, in the namespace of the application.
  * No annotated method may have a key that starts like that, and no request should.
  * <p>
- * Stops after the schedulers have stopped, and then hands over at once.
+ * Stops after the schedulers have stopped, and hands over each role as soon as no work of
+ * its leader is running any more, or when the time of its phase is over.
  *
  * @since 0.1.0
  */
-public final class PostgresLeaderElection implements LeaderElection, SmartLifecycle {
+public final class PostgresLeaderElection implements LeaderElection, SmartLifecycle, DisposableBean {
 
-	private static final Log logger = LogFactory.getLog(PostgresLeaderElection.class);
+	/**
+	 * Below that of Spring's schedulers and executors, which stop first.
+	 */
+	static final int PHASE = ExecutorConfigurationSupport.DEFAULT_PHASE - 1024;
 
-	private static final long TICK_MILLIS = 25;
+	private static final int MOST_ROLES = 100;
 
 	private static final long STOP_SECONDS = 10;
 
 	private final Map<String, LeaderRole> roles = new ConcurrentHashMap<>();
+
+	private final ReentrantLock lifecycle = new ReentrantLock();
 
 	private final LockSession session;
 
@@ -68,11 +72,11 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 	private final Consumer<Object> eventPublisher;
 
 	private final ExecutorService events = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-			new LinkedBlockingQueue<>(), daemon("advisory-lock-leader-events"));
+			new LinkedBlockingQueue<>(), new DaemonThreads("advisory-lock-leader-events"));
 
-	private @Nullable ScheduledThreadPoolExecutor elector;
+	private volatile @Nullable Elector elector;
 
-	private boolean running;
+	private volatile boolean running;
 
 	/**
 	 * Create an election that has not started yet.
@@ -101,65 +105,131 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 		return join(role).term();
 	}
 
+	@Override
+	public void resign(String role) {
+		join(role).resign();
+	}
+
+	/**
+	 * Begin work that only the leader of a role does, on the current thread. The role is
+	 * not handed over while it is running.
+	 * @param role the name of the role
+	 * @return whether this instance is the leader; if so {@link #endWork} must follow
+	 */
+	public boolean beginWork(String role) {
+		return join(role).beginWork();
+	}
+
+	/**
+	 * End work on the thread that has begun it.
+	 * @param role the name of the role
+	 */
+	public void endWork(String role) {
+		join(role).endWork();
+	}
+
 	/**
 	 * Begin to take part in elections, as soon as there is a role.
 	 */
 	@Override
-	public synchronized void start() {
-		this.running = true;
-		if (!this.roles.isEmpty()) {
+	public void start() {
+		this.lifecycle.lock();
+		try {
+			this.running = true;
+			this.roles.values().forEach(LeaderRole::start);
+			Elector stopping = this.elector;
+			if (stopping != null) {
+				stopping.stay();
+			}
 			startElector();
+		}
+		finally {
+			this.lifecycle.unlock();
 		}
 	}
 
-	@SuppressWarnings("FutureReturnValueIgnored") // ends with its executor
-	private synchronized void startElector() {
-		if (this.running && this.elector == null) {
-			this.session.setListener(new Listener());
-			this.elector = new ScheduledThreadPoolExecutor(1, daemon("advisory-lock-elector"));
-			this.elector.scheduleWithFixedDelay(this::tick, 0, TICK_MILLIS, TimeUnit.MILLISECONDS);
+	private void startElector() {
+		this.lifecycle.lock();
+		try {
+			if (this.running && this.elector == null && !this.roles.isEmpty()) {
+				Elector started = new Elector(this.roles.values(), this.session);
+				this.session.setListener(new Listener());
+				this.elector = started;
+				started.start();
+			}
 		}
+		finally {
+			this.lifecycle.unlock();
+		}
+		wake();
 	}
 
 	/**
-	 * Resign from all roles.
+	 * Resign from all roles at once, whatever work is running.
 	 */
 	@Override
-	public synchronized void stop() {
-		this.running = false;
-		ScheduledThreadPoolExecutor stopped = this.elector;
-		if (stopped == null) {
-			return;
-		}
-		this.elector = null;
-		stopped.shutdown();
+	public void stop() {
+		CountDownLatch stopped = new CountDownLatch(1);
+		stop(true, stopped::countDown);
 		try {
-			if (stopped.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
-				this.roles.values().forEach(LeaderRole::resign);
-			}
-			this.events.submit(() -> {
-			}).get(1, TimeUnit.SECONDS);
+			stopped.await(STOP_SECONDS, TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		catch (ExecutionException | TimeoutException ex) {
-			logger.debug("Listeners have not finished", ex);
-		}
-	}
-
-	@Override
-	public synchronized boolean isRunning() {
-		return this.running;
 	}
 
 	/**
-	 * Return the phase below that of the schedulers, so that what runs by leadership ends
-	 * first.
+	 * Resign from each role as soon as no work of its leader is running.
 	 */
 	@Override
+	public void stop(Runnable callback) {
+		stop(false, callback);
+	}
+
+	/**
+	 * Resign from what is left when the time of the phase is over.
+	 */
+	@Override
+	public void destroy() {
+		stop();
+	}
+
+	private void stop(boolean force, Runnable callback) {
+		this.running = false;
+		this.roles.values().forEach((role) -> role.stop(force));
+		Elector stopped = this.elector;
+		if (stopped != null) {
+			stopped.endWhenOut(() -> end(callback));
+		}
+		else {
+			callback.run();
+		}
+	}
+
+	/**
+	 * The elector is over; who waits for that goes on when all listeners were told.
+	 */
+	private void end(Runnable callback) {
+		this.lifecycle.lock();
+		try {
+			this.elector = null;
+		}
+		finally {
+			this.lifecycle.unlock();
+		}
+		this.events.execute(callback);
+		startElector();
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
 	public int getPhase() {
-		return Integer.MAX_VALUE - 1;
+		return PHASE;
 	}
 
 	private LeaderRole join(String role) {
@@ -169,36 +239,26 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 		}
 		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
 				+ "or hyphens, and is '" + role + "'");
+		Assert.state(this.roles.size() < MOST_ROLES,
+				() -> "Failed to run for role '" + role + "': this instance runs for " + MOST_ROLES
+						+ " roles already, each for as long as it lives; names of roles must not be made of data");
 		LeaderRole joined = this.roles.computeIfAbsent(role, (name) -> new LeaderRole(name,
-				this.keyFactory.createKey(this.namespace, KEY_PREFIX + name), this.session, this::publish));
+				this.keyFactory.createKey(this.namespace, KEY_PREFIX + name), this.session, this::publish, this::wake));
 		startElector();
 		return joined;
 	}
 
-	private void tick() {
-		if (this.roles.values().stream().anyMatch(LeaderRole::isFollower)) {
-			this.session.hearIfIdle();
+	private void wake() {
+		Elector current = this.elector;
+		if (current != null) {
+			current.wake();
 		}
-		this.roles.values().forEach(LeaderRole::tick);
 	}
 
 	private void publish(Object event) {
-		this.events.execute(() -> {
-			try {
-				this.eventPublisher.accept(event);
-			}
-			catch (RuntimeException ex) {
-				logger.warn("A listener failed on " + event, ex);
-			}
-		});
-	}
-
-	private static ThreadFactory daemon(String name) {
-		return (task) -> {
-			Thread thread = new Thread(task, name);
-			thread.setDaemon(true);
-			return thread;
-		};
+		Runnable publication = () -> this.events
+			.execute(new GuardedTask("A listener failed on " + event, () -> this.eventPublisher.accept(event)));
+		new GuardedTask("Failed to publish " + event, publication).run();
 	}
 
 	/**
@@ -214,6 +274,11 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 		@Override
 		public void heard(String message) {
 			PostgresLeaderElection.this.roles.values().forEach((role) -> role.heard(message));
+		}
+
+		@Override
+		public void confirmed(long asked) {
+			PostgresLeaderElection.this.roles.values().forEach((role) -> role.confirmed(asked));
 		}
 
 	}

@@ -20,10 +20,13 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -228,6 +231,102 @@ abstract sealed class SessionCommand {
 				fail(failure);
 			}
 			super.abandon(connection, failure);
+		}
+
+	}
+
+	/**
+	 * Takes the locks of several roles, as far as they are free, and looks who holds the
+	 * others.
+	 */
+	static final class Campaign extends SessionCommand {
+
+		private final Map<Hold, String> holders = new HashMap<>();
+
+		private final Set<Hold> granted = new HashSet<>();
+
+		private final List<Hold> candidates;
+
+		private final String sql;
+
+		Campaign(List<Hold> candidates) {
+			this.candidates = candidates;
+			this.sql = PostgresAdvisoryLockFunctions.campaign(candidates.stream().map(Hold::key).toList());
+		}
+
+		boolean isGranted(Hold candidate) {
+			return this.granted.contains(candidate);
+		}
+
+		/**
+		 * Return who holds the lock of a candidate, and when that was last heard of,
+		 * empty if that is not known.
+		 */
+		String holder(Hold candidate) {
+			return this.holders.getOrDefault(candidate, "");
+		}
+
+		@Override
+		String sql() {
+			return this.sql;
+		}
+
+		@Override
+		int bind(PreparedStatement statement, int index) throws SQLException {
+			int next = index;
+			for (Hold candidate : this.candidates) {
+				next = PostgresAdvisoryLockFunctions.bindCandidacy(statement, next, candidate.key());
+			}
+			return next;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			int column = 1;
+			for (Hold candidate : this.candidates) {
+				String holder = row.getString(column++);
+				if (holder != null) {
+					this.holders.put(candidate, holder);
+				}
+				else {
+					grant(candidate, connection);
+				}
+			}
+		}
+
+		private void grant(Hold candidate, SessionConnection connection) {
+			this.granted.add(candidate);
+			connection.add(candidate);
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			return true;
+		}
+
+		@Override
+		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+			for (Hold candidate : this.candidates) {
+				if (!isGranted(candidate) && connection.isHeld(candidate)) {
+					grant(candidate, connection);
+				}
+			}
+			if (this.granted.isEmpty()) {
+				fail(failure);
+			}
+			else {
+				answer();
+			}
+		}
+
+		/**
+		 * Locks that were granted go with the connection, before anybody had them.
+		 */
+		@Override
+		void abandon(SessionConnection connection, Throwable failure) {
+			this.granted.forEach(connection::remove);
+			this.granted.clear();
+			fail(failure);
 		}
 
 	}

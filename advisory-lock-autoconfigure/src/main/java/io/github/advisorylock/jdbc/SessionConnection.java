@@ -57,7 +57,7 @@ final class SessionConnection {
 	/**
 	 * Whether the driver may have read more than it was asked for.
 	 */
-	private boolean answered = true;
+	private volatile boolean answered = true;
 
 	private @Nullable ServerMessages messages;
 
@@ -123,18 +123,25 @@ final class SessionConnection {
 	 * arrived.
 	 */
 	void hear(SessionListener listener) throws SQLException {
-		if (this.messages != null && (this.answered || hasInput())) {
+		if (this.messages != null && hasInput()) {
 			this.answered = false;
 			this.messages.receive().forEach(listener::heard);
 		}
 	}
 
 	/**
-	 * Return whether the server has sent something since the last answer, as far as is
-	 * known. May be asked by any thread.
+	 * Return whether the server may have sent something that was not passed on, with the
+	 * last answer or since. May be asked by any thread.
 	 */
 	boolean hasInput() {
-		return this.socket == null || this.socket.hasInput();
+		return this.answered || this.socket == null || this.socket.hasInput();
+	}
+
+	/**
+	 * Return whether {@link #hasInput()} knows, and need not guess.
+	 */
+	boolean seesInput() {
+		return this.socket != null && this.socket.seesInput();
 	}
 
 	boolean carriesLocks() {

@@ -17,8 +17,8 @@
 package io.github.advisorylock.jdbc;
 
 /**
- * Is told what other applications announce, in the order in which they did, by whichever
- * thread uses the connection: it must be quick.
+ * Is told what other applications announce, in the order in which they did, and when the
+ * session was confirmed, by whichever thread uses the connection: it must be quick.
  */
 interface SessionListener {
 
@@ -31,5 +31,13 @@ interface SessionListener {
 	 * An application has announced something.
 	 */
 	void heard(String message);
+
+	/**
+	 * The server has answered on the connection.
+	 * @param asked when it was asked, as of {@link System#nanoTime()}: what was held then
+	 * was held by this application
+	 */
+	default void confirmed(long asked) {
+	}
 
 }

@@ -126,6 +126,26 @@ class LeaderOnlyTests {
 	}
 
 	@Test
+	void methodThatAsksForItIsCalledOnElection() {
+		this.application.withBean("jobs", ElectedJob.class).run((context) -> {
+			ElectedJob job = context.getBean(ElectedJob.class);
+			Awaitility.await().until(() -> job.runs() > 0);
+			assertThat(context.getBean(LeaderElection.class).isLeader("reports")).isTrue();
+			assertThat(job.thread()).startsWith("advisory-lock-on-election-");
+		});
+	}
+
+	@Test
+	void scheduledMethodIsCalledOnElectionByTheScheduler() {
+		this.application.withUserConfiguration(Scheduling.class).withBean("jobs", ElectedJob.class).run((context) -> {
+			ElectedJob job = context.getBean(ElectedJob.class);
+			Awaitility.await().until(() -> job.runs() > 0);
+			assertThat(job.thread()).startsWith("scheduling-");
+			assertThat(job.runs()).isOne();
+		});
+	}
+
+	@Test
 	void everyInstanceLeadsWhenLocksAreSwitchedOff() {
 		LockContextRunner.withoutDatabase()
 			.withBean("jobs", Jobs.class)
@@ -154,6 +174,7 @@ class LeaderOnlyTests {
 				Arguments.of(Primitive.class, "must not return the type 'int'", "ask LeaderElection"),
 				Arguments.of(Result.class, "must not return the type '" + LockResult.class.getName(), "Optional"),
 				Arguments.of(Later.class, "must not be asynchronous: leadership may be over", "annotate the method"),
+				Arguments.of(Parameter.class, "must have no parameters: attribute 'onElection'", "Remove"),
 				Arguments.of(FinalMethod.class, "must not be final", "Remove the modifier"));
 	}
 
@@ -289,6 +310,32 @@ class LeaderOnlyTests {
 	}
 
 	/**
+	 * A method whose next turn may be far away.
+	 */
+	static class ElectedJob {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		private volatile String thread = "";
+
+		@Scheduled(fixedRate = 3_600_000)
+		@LeaderOnly(value = "reports", onElection = true)
+		void run() {
+			this.thread = Thread.currentThread().getName();
+			this.runs.incrementAndGet();
+		}
+
+		int runs() {
+			return this.runs.get();
+		}
+
+		String thread() {
+			return this.thread;
+		}
+
+	}
+
+	/**
 	 * An annotation of an application's own.
 	 */
 	@LeaderOnly("")
@@ -366,6 +413,17 @@ class LeaderOnlyTests {
 		@LeaderOnly("reports")
 		CompletableFuture<String> run() {
 			return CompletableFuture.completedFuture("done");
+		}
+
+	}
+
+	/**
+	 * Wrong use.
+	 */
+	static class Parameter {
+
+		@LeaderOnly(value = "reports", onElection = true)
+		void run(String parameter) {
 		}
 
 	}

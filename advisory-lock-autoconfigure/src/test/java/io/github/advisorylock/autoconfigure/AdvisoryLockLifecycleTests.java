@@ -89,6 +89,18 @@ class AdvisoryLockLifecycleTests {
 			.withCauseInstanceOf(LockLostException.class);
 	}
 
+	@Test
+	void contextThatIsClosedInsideARunDoesNotWaitForThatRun() throws Exception {
+		ConfigurableApplicationContext context = start("60s");
+		Future<Boolean> job = run(context, () -> {
+			context.close();
+			return true;
+		});
+		assertThat(job).failsWithin(30, TimeUnit.SECONDS)
+			.withThrowableOfType(ExecutionException.class)
+			.withCauseInstanceOf(LockLostException.class);
+	}
+
 	private <T> Future<T> run(ConfigurableApplicationContext context, Callable<T> action) throws InterruptedException {
 		AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
 		Future<T> job = this.threads

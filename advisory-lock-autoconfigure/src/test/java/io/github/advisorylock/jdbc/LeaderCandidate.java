@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import javax.sql.DataSource;
+
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.testsupport.TestPostgres;
 
@@ -58,7 +60,11 @@ final class LeaderCandidate implements AutoCloseable {
 	}
 
 	LeaderCandidate(String url, LockSessionSettings settings) {
-		this.session = new LockSession(new DriverManagerDataSource(url), this.application, settings, (lost) -> {
+		this(new DriverManagerDataSource(url), settings);
+	}
+
+	LeaderCandidate(DataSource dataSource, LockSessionSettings settings) {
+		this.session = new LockSession(dataSource, this.application, settings, (lost) -> {
 		});
 		this.election = new PostgresLeaderElection(this.session, "tests", AdvisoryLockKeyFactory.sha256(), (event) -> {
 			this.events.add(event);

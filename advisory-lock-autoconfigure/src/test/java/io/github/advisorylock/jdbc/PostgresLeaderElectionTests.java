@@ -20,12 +20,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
+import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
@@ -39,6 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.fail;
 
 /**
@@ -51,6 +55,12 @@ class PostgresLeaderElectionTests {
 	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("tests", "leader:" + LeaderCandidate.ROLE);
 
 	private static final Duration TRUST = LeaderCandidate.SETTINGS.trust();
+
+	/**
+	 * A trust window of 1.5 s.
+	 */
+	private static final LockSessionSettings SLOW = new LockSessionSettings(Duration.ofMillis(500),
+			Duration.ofSeconds(3), WhenLost.REPORT);
 
 	private final List<LeaderCandidate> candidates = new ArrayList<>();
 
@@ -86,6 +96,8 @@ class PostgresLeaderElectionTests {
 			long earlier = leader.election().term(LeaderCandidate.ROLE).orElseThrow();
 			assertThat(earlier).isGreaterThan(term);
 			term = earlier;
+			// at any moment between two looks of the follower
+			LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(TimeUnit.MILLISECONDS.toNanos(100)));
 			long stopped = System.nanoTime();
 			leader.election().stop();
 			assertThat(leader.isLeader()).isFalse();
@@ -173,6 +185,99 @@ class PostgresLeaderElectionTests {
 		long stopped = System.nanoTime();
 		awaitLeader(next);
 		assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isGreaterThan(TRUST);
+	}
+
+	@Test
+	void leaderThatWasSilentForItsWindowIsReplacedAsSoonAsItsLockIsFree() {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			LeaderCandidate silent = join(new LeaderCandidate(proxy.url(), SLOW));
+			awaitLeader(silent);
+			LeaderCandidate other = join(new LeaderCandidate(TestPostgres.url(), SLOW));
+			awaitFollower(other);
+			proxy.stall();
+			LockSupport.parkNanos(SLOW.trust().multipliedBy(3).toNanos());
+			assertThat(other.isLeader()).isFalse();
+			silent.terminate();
+			long terminated = System.nanoTime();
+			awaitLeader(other);
+			assertThat(Duration.ofNanos(System.nanoTime() - terminated)).isLessThan(SLOW.trust());
+			assertThat(silent.isLeader()).isFalse();
+		}
+	}
+
+	@Test
+	void leaderThatWasSilentAnnouncesItselfBeforeItBelievesAgain() {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			LeaderCandidate silent = join(new LeaderCandidate(proxy.url()));
+			awaitLeader(silent);
+			long term = silent.election().term(LeaderCandidate.ROLE).orElseThrow();
+			LeaderCandidate other = join(new LeaderCandidate());
+			awaitFollower(other);
+			proxy.stall();
+			Awaitility.await().until(() -> silent.events().size() == 2);
+			proxy.resume();
+			awaitLeader(silent);
+			long nextTerm = silent.election().term(LeaderCandidate.ROLE).orElseThrow();
+			assertThat(nextTerm).isGreaterThan(term);
+			silent.terminate();
+			long terminated = System.nanoTime();
+			awaitOneLeaderOtherThan(nextTerm);
+			assertThat(Duration.ofNanos(System.nanoTime() - terminated)).isGreaterThan(TRUST.dividedBy(2));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "try_advisory_lock", "pg_notify", "SELECT true" })
+	void errorInTheElectionLeavesNoRoleWithoutALeader(String statement) {
+		FaultyDataSource faulty = new FaultyDataSource();
+		faulty.failAfter("execute", statement, new OutOfMemoryError("injected"));
+		LeaderCandidate candidate = join(new LeaderCandidate(faulty, LeaderCandidate.SETTINGS));
+		Awaitility.await().until(faulty::hasFailed);
+		LeaderCandidate other = join(new LeaderCandidate());
+		Awaitility.await().until(() -> candidate.isLeader() || other.isLeader());
+		candidate.election().stop();
+		awaitLeader(other);
+	}
+
+	@Test
+	void roleThatIsResignedIsTakenOverAndLeftToOthersForAWhile() {
+		LeaderCandidate first = join(new LeaderCandidate());
+		awaitLeader(first);
+		LeaderCandidate second = join(new LeaderCandidate());
+		awaitFollower(second);
+		first.election().resign(LeaderCandidate.ROLE);
+		awaitLeader(second);
+		assertThat(first.isLeader()).isFalse();
+		second.election().stop();
+		Awaitility.await().during(TRUST.multipliedBy(5)).until(() -> ForeignSession.isFree(KEY) && !first.isLeader());
+	}
+
+	@Test
+	void roleIsResignedWhenTheWorkOfItsLeaderHasEnded() {
+		LeaderCandidate leader = join(new LeaderCandidate());
+		awaitLeader(leader);
+		PostgresLeaderElection election = leader.election();
+		assertThat(election.beginWork(LeaderCandidate.ROLE)).isTrue();
+		election.resign(LeaderCandidate.ROLE);
+		assertThat(election.beginWork(LeaderCandidate.ROLE)).as("a call within the work").isTrue();
+		election.endWork(LeaderCandidate.ROLE);
+		assertThat(CompletableFuture.supplyAsync(() -> election.beginWork(LeaderCandidate.ROLE)).join()).as("new work")
+			.isFalse();
+		Awaitility.await().during(TRUST).until(leader::isLeader);
+		election.endWork(LeaderCandidate.ROLE);
+		Awaitility.await().until(() -> !leader.isLeader() && ForeignSession.isFree(KEY));
+	}
+
+	@Test
+	void instanceRunsForABoundedNumberOfRoles() {
+		LeaderCandidate candidate = join(new LeaderCandidate());
+		for (int i = 1; i < 100; i++) {
+			candidate.election().isLeader("role-" + i);
+		}
+		assertThatIllegalStateException().isThrownBy(() -> candidate.election().isLeader("role-100"))
+			.withMessageContaining("'role-100'")
+			.withMessageContaining("must not be made of data");
+		assertThat(candidate.election().isLeader("role-1")).isFalse();
 	}
 
 	@Test

@@ -1,0 +1,99 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.time.Instant;
+import java.util.function.Supplier;
+
+import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.LeaderOnlyMethod;
+import io.github.advisorylock.jdbc.GuardedTask;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.util.ReflectionUtils;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Calls the methods that ask for it when this instance begins to lead their role, through
+ * their proxies, as a scheduler would.
+ */
+final class ElectionCalls {
+
+	private final LeaderOnlyAnnotationBeanPostProcessor postProcessor;
+
+	private final BeanFactory beanFactory;
+
+	private final Supplier<@Nullable TaskScheduler> scheduler;
+
+	private final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("advisory-lock-on-election-");
+
+	ElectionCalls(LeaderOnlyAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory,
+			ObjectProvider<TaskScheduler> schedulers) {
+		this.postProcessor = postProcessor;
+		this.beanFactory = beanFactory;
+		this.scheduler = SingletonSupplier.ofNullable(schedulers::getIfUnique);
+		this.threads.setDaemon(true);
+	}
+
+	/**
+	 * Have the methods of a role called, and return at once.
+	 */
+	void call(String role) {
+		this.postProcessor.getMethods()
+			.stream()
+			.filter((method) -> method.onElection() && method.role().equals(role))
+			.forEach(this::callLater);
+	}
+
+	@SuppressWarnings("FutureReturnValueIgnored") // the call reports its own failure
+	private void callLater(LeaderOnlyMethod method) {
+		String name = method.method().getName() + "' of bean '" + method.beanName() + "'";
+		Runnable call = new GuardedTask("The call of '" + name + " on election failed", () -> call(method));
+		new GuardedTask("Failed to call '" + name + " on election", () -> {
+			TaskScheduler available = this.scheduler.get();
+			if (available != null) {
+				available.schedule(call, Instant.now());
+			}
+			else {
+				this.threads.execute(call);
+			}
+		}).run();
+	}
+
+	private void call(LeaderOnlyMethod called) {
+		Object bean = this.beanFactory.getBean(called.beanName());
+		Method method = AopUtils.selectInvocableMethod(called.method(), bean.getClass());
+		ReflectionUtils.makeAccessible(method);
+		try {
+			method.invoke(bean);
+		}
+		catch (InvocationTargetException ex) {
+			ReflectionUtils.rethrowRuntimeException(ex.getTargetException());
+		}
+		catch (IllegalAccessException ex) {
+			ReflectionUtils.handleReflectionException(ex);
+		}
+	}
+
+}

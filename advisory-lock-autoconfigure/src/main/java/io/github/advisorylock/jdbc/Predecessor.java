@@ -1,0 +1,103 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+/**
+ * What a follower knows about whoever led its role before. A vanished leader may believe
+ * in itself for a whole trust window from when its lock was free, unless there is
+ * evidence that it does not:
+ * <ul>
+ * <li>It has said that it resigned.</li>
+ * <li>The server process that holds its lock has said nothing to it for longer than the
+ * window, seen by two looks. A leader that was silent for so long must announce itself
+ * again before it believes again.</li>
+ * </ul>
+ * Both kinds are out of date as soon as somebody is elected. Time is measured here, from
+ * after the first look to before the last: no other clock is trusted.
+ */
+final class Predecessor {
+
+	private final long window;
+
+	private String process = "";
+
+	private long silentSince;
+
+	private boolean silent;
+
+	private boolean over;
+
+	/**
+	 * Create it.
+	 * @param window for how many nanoseconds of this computer's clock a leader may
+	 * believe
+	 */
+	Predecessor(long window) {
+		this.window = window;
+	}
+
+	/**
+	 * Forget everything: what was announced meanwhile is not known.
+	 */
+	synchronized void forget() {
+		this.process = "";
+		this.silent = false;
+		this.over = false;
+	}
+
+	synchronized void resigned() {
+		this.over = true;
+	}
+
+	synchronized void elected() {
+		forget();
+	}
+
+	/**
+	 * Note what a look has shown.
+	 * @param shown the server process that holds the lock and when it last said
+	 * something, empty if that is not known
+	 * @param asked when the look began, as of {@link System#nanoTime()}
+	 * @param answered when it was over
+	 */
+	synchronized void seen(String shown, long asked, long answered) {
+		this.silent = !shown.isEmpty() && shown.equals(this.process);
+		if (!this.silent) {
+			this.process = shown;
+			this.silentSince = answered;
+		}
+		else if (asked - this.silentSince > this.window) {
+			this.over = true;
+		}
+	}
+
+	/**
+	 * Return whether the latest looks have shown a holder that gives no sign of life, but
+	 * not one that has given none for very long, which nothing is to be expected of.
+	 */
+	synchronized boolean isSuspect() {
+		return this.silent && System.nanoTime() - this.silentSince < 4 * this.window;
+	}
+
+	/**
+	 * Return whether nobody can believe any more who did before.
+	 */
+	synchronized boolean isOver() {
+		return this.over;
+	}
+
+}

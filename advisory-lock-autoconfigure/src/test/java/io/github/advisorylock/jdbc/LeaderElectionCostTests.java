@@ -1,0 +1,87 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for what {@link PostgresLeaderElection} costs an instance that does not lead.
+ */
+class LeaderElectionCostTests {
+
+	private static final Log logger = LogFactory.getLog(LeaderElectionCostTests.class);
+
+	private static final int ROLES = 20;
+
+	private static final long SECONDS = Long.getLong("follow", 6);
+
+	@Test
+	void followerOfManyRolesAsksTheServerSeldomAndUsesLittleProcessorTime() {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO);
+				LeaderCandidate leader = candidate(TestPostgres.url());
+				LeaderCandidate follower = awaitLeader(leader, proxy.url())) {
+			Awaitility.await().until(follower::isFollowing);
+			// what comes first is slow
+			LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
+			long time = processorTime();
+			int questions = proxy.waits();
+			LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(SECONDS));
+			double millis = (processorTime() - time) / 1e6 / SECONDS;
+			questions = proxy.waits() - questions;
+			logger.info("A follower of " + ROLES + " roles asks " + questions + " times in " + SECONDS + " s and uses "
+					+ millis + " ms of processor time a second");
+			assertThat(questions).isLessThanOrEqualTo((int) (SECONDS / 5 + 1));
+			assertThat(millis).isLessThan(6);
+		}
+	}
+
+	private static LeaderCandidate awaitLeader(LeaderCandidate leader, String urlOfFollower) {
+		Awaitility.await().until(leader::isLeader);
+		return candidate(urlOfFollower);
+	}
+
+	private static LeaderCandidate candidate(String url) {
+		LeaderCandidate candidate = new LeaderCandidate(url, LockSessionSettings.DEFAULT);
+		for (int i = 1; i < ROLES; i++) {
+			candidate.election().isLeader("role-" + i);
+		}
+		return candidate;
+	}
+
+	private static long processorTime() {
+		ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+		return Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
+			.filter((thread) -> thread != null && thread.getThreadName().equals("advisory-lock-elector"))
+			.mapToLong((thread) -> threads.getThreadCpuTime(thread.getThreadId()))
+			.sum();
+	}
+
+}
