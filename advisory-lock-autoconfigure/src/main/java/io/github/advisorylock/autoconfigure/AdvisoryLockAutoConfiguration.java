@@ -173,11 +173,16 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnMissingBean
 		@Nullable LockSession lockSession(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 				LockTransactionManager transactionManager, ObjectProvider<JdbcConnectionDetails> connectionDetails,
-				ApplicationEventPublisher eventPublisher) {
+				DoctorProperties doctorProperties, ApplicationEventPublisher eventPublisher) {
 			SessionDataSource connectionSource = SessionDataSource.create(properties.getSession(),
 					transactionManager.getDataSource(), connectionDetails.getIfUnique());
-			return (connectionSource != null) ? new LockSession(connectionSource, settings.namespace(),
-					properties.getSession().toSettings(), eventPublisher::publishEvent) : null;
+			if (connectionSource == null) {
+				return null;
+			}
+			LockSession session = new LockSession(connectionSource, settings.namespace(),
+					properties.getSession().toSettings(), eventPublisher::publishEvent);
+			session.setTolerated(doctorProperties.switchedOff());
+			return session;
 		}
 
 		@Bean

@@ -54,6 +54,9 @@ public final class AdvisoryLockHealthAutoConfiguration {
 		return new AdvisoryLockHealthIndicator(() -> {
 			LockSession available = session.getIfAvailable();
 			return available != null && available.isConnected();
+		}, () -> {
+			LockSession available = session.getIfAvailable();
+			return (available != null) ? available.problem() : null;
 		}, () -> ledger != null && ledger.isOpen(), (ledger != null) ? ledger::check : null);
 	}
 

@@ -17,6 +17,8 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
 
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.Severity;
@@ -38,7 +40,8 @@ public class DoctorProperties {
 
 	/**
 	 * What happens when the database speaks like PostgreSQL and does not lock like it:
-	 * CockroachDB, or YugabyteDB before 2025.1.
+	 * CockroachDB, or YugabyteDB before 2025.1. Session locks are refused there at run
+	 * time too, unless this is off.
 	 */
 	private Severity lookAlike = Severity.FAIL;
 
@@ -50,7 +53,7 @@ public class DoctorProperties {
 
 	/**
 	 * What happens when a pooler in transaction mode stands between session locks and the
-	 * server.
+	 * server. They are refused there at run time too, unless this is off.
 	 */
 	private Severity transactionPooler = Severity.FAIL;
 
@@ -61,8 +64,8 @@ public class DoctorProperties {
 	private Severity preparedStatements = Severity.WARN;
 
 	/**
-	 * What happens when the server refuses the user, password or database that is
-	 * configured for session locks.
+	 * What happens when the server refuses the user, password or database of the
+	 * connection for session locks.
 	 */
 	private Severity sessionLogin = Severity.FAIL;
 
@@ -223,6 +226,10 @@ public class DoctorProperties {
 
 	public void setLockTable(Severity lockTable) {
 		this.lockTable = lockTable;
+	}
+
+	List<DoctorCheck> switchedOff() {
+		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();
 	}
 
 	Severity of(DoctorCheck check) {

@@ -19,6 +19,7 @@ package io.github.advisorylock.health;
 import java.time.Instant;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.LockLostEvent;
 import org.jspecify.annotations.Nullable;
@@ -28,14 +29,18 @@ import org.springframework.boot.health.contributor.Health;
 
 /**
  * Tells whether the lock session is connected, whether the ledger can be used, and which
- * lock was lost last. Is down only if a ledger that is in use can't be used: skipping,
- * not leading, and a session that waits for its next lock are healthy.
+ * lock was lost last. Is out of service while the last attempt to open the connection of
+ * session locks has failed, each check having it tried again, and down if a ledger that
+ * is in use can't be used. Skipping, not leading, and a session that waits for its next
+ * lock are healthy.
  *
  * @since 0.1.0
  */
 public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator {
 
 	private final BooleanSupplier sessionConnected;
+
+	private final Supplier<@Nullable String> sessionProblem;
 
 	private final @Nullable Runnable ledgerCheck;
 
@@ -46,14 +51,17 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator {
 	/**
 	 * Create an indicator.
 	 * @param sessionConnected whether the lock session is connected
+	 * @param sessionProblem why the lock session can't be connected, {@code null} if that
+	 * is not known to be so
 	 * @param ledgerUsed whether the ledger is in use
 	 * @param ledgerCheck throws if the ledger can't be used, {@code null} if there is
 	 * none
 	 */
-	public AdvisoryLockHealthIndicator(BooleanSupplier sessionConnected, BooleanSupplier ledgerUsed,
-			@Nullable Runnable ledgerCheck) {
+	public AdvisoryLockHealthIndicator(BooleanSupplier sessionConnected, Supplier<@Nullable String> sessionProblem,
+			BooleanSupplier ledgerUsed, @Nullable Runnable ledgerCheck) {
 		super("Failed to use the ledger of advisory locks");
 		this.sessionConnected = sessionConnected;
+		this.sessionProblem = sessionProblem;
 		this.ledgerUsed = ledgerUsed;
 		this.ledgerCheck = ledgerCheck;
 	}
@@ -69,6 +77,10 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator {
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
 		builder.up().withDetail("session", this.sessionConnected.getAsBoolean() ? "connected" : "not connected");
+		String problem = this.sessionProblem.get();
+		if (problem != null) {
+			builder.outOfService().withDetail("sessionProblem", problem);
+		}
 		Loss loss = this.lastLoss;
 		if (loss != null) {
 			builder.withDetail("lastLoss", Map.of("key", loss.key, "time", loss.time));

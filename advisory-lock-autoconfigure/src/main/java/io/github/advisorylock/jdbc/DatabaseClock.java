@@ -19,6 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.util.concurrent.locks.ReentrantLock;
 
 import javax.sql.DataSource;
 
@@ -38,9 +39,11 @@ public class DatabaseClock {
 
 	private final JdbcOperations jdbc;
 
-	private double skew = Double.NaN;
+	private final ReentrantLock asking = new ReentrantLock();
 
-	private long asked;
+	private volatile double skew = Double.NaN;
+
+	private volatile long asked;
 
 	/**
 	 * Create a clock.
@@ -51,15 +54,27 @@ public class DatabaseClock {
 	}
 
 	/**
-	 * Return by how many seconds the database's clock is ahead.
+	 * Return by how many seconds the database's clock is ahead. Never waits for somebody
+	 * else who asks: the last answer is good enough meanwhile.
 	 * @return the seconds, negative if it is behind, not a number if it can't be asked
 	 */
-	public synchronized double skewInSeconds() {
-		if (this.asked == 0 || System.nanoTime() - this.asked > VALID) {
-			this.skew = ask();
-			this.asked = System.nanoTime();
+	public double skewInSeconds() {
+		if (isOutdated() && this.asking.tryLock()) {
+			try {
+				if (isOutdated()) {
+					this.skew = ask();
+					this.asked = System.nanoTime();
+				}
+			}
+			finally {
+				this.asking.unlock();
+			}
 		}
 		return this.skew;
+	}
+
+	private boolean isOutdated() {
+		return this.asked == 0 || System.nanoTime() - this.asked > VALID;
 	}
 
 	private double ask() {

@@ -71,13 +71,18 @@ final class DoctorQueries {
 	 * rest of the session. A statement of its own kind rather than start-up options,
 	 * which poolers refuse. The server can check for the client while it executes on
 	 * Linux in all versions, and would refuse the value elsewhere.
+	 * <p>
+	 * Through a pooler nothing is set, as it would stay for other clients: the date style
+	 * that PostgreSQL's driver asks for when it connects comes from the client only where
+	 * it has connected to the server itself.
 	 */
 	static String detectDeadClient(DeadClientSettings settings) {
 		return """
 				SELECT pg_catalog.set_config(s.name, v.value, false) FROM pg_catalog.pg_settings s JOIN (VALUES \
 				('tcp_keepalives_idle', '%d'), ('tcp_keepalives_interval', '%d'), ('tcp_keepalives_count', '%d'), \
 				('tcp_user_timeout', '%d'), ('client_connection_check_interval', '%d')) v(name, value) USING (name) \
-				WHERE s.name <> 'client_connection_check_interval' OR pg_catalog.version() LIKE '%%linux%%'"""
+				WHERE (s.name <> 'client_connection_check_interval' OR pg_catalog.version() LIKE '%%linux%%') \
+				AND EXISTS (SELECT FROM pg_catalog.pg_settings g WHERE g.name = 'DateStyle' AND g.source = 'client')"""
 			.formatted(settings.idle(), settings.interval(), settings.probes(), settings.userTimeoutMillis(),
 					settings.checkIntervalMillis());
 	}

@@ -19,7 +19,10 @@ package io.github.advisorylock.jdbc;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -29,6 +32,7 @@ import javax.sql.DataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.doctor.DoctorCheck;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +88,12 @@ public final class LockSession implements AutoCloseable {
 	private volatile long idleNanos = TimeUnit.MINUTES.toNanos(5);
 
 	private volatile boolean closed;
+
+	private volatile Set<DoctorCheck> tolerated = Set.of();
+
+	private volatile boolean lost;
+
+	private volatile @Nullable String problem;
 
 	/**
 	 * Create a session that is not open yet.
@@ -243,6 +253,39 @@ public final class LockSession implements AutoCloseable {
 	 */
 	Duration trust() {
 		return this.settings.trust();
+	}
+
+	/**
+	 * Set what is not refused when a connection is opened, because the application has
+	 * said that it knows better. A standby, and what is no PostgreSQL at all, is always
+	 * refused.
+	 * @param checks the checks that are switched off
+	 */
+	public void setTolerated(Collection<DoctorCheck> checks) {
+		Set<DoctorCheck> known = EnumSet.of(DoctorCheck.LOOK_ALIKE, DoctorCheck.TRANSACTION_POOLER);
+		known.retainAll(checks);
+		this.tolerated = known;
+	}
+
+	/**
+	 * Return why no lock can be taken: the reason for which the last attempt to open the
+	 * connection has failed. After that, and after a loss, each call has it tried again
+	 * in the background. Never waits.
+	 * @return {@code null} if the last attempt has succeeded, or none was made
+	 */
+	public @Nullable String problem() {
+		String current = this.problem;
+		if ((current != null || this.lost) && !this.closed) {
+			this.heartbeat.once(() -> this.flights.submit(new SessionCommand.Open()));
+		}
+		return current;
+	}
+
+	/**
+	 * Note that a connection like that of this session could not be opened.
+	 */
+	void failed(Exception failure) {
+		this.problem = JdbcUrl.redact(String.valueOf(failure.getMessage()));
 	}
 
 	/**
@@ -467,14 +510,17 @@ public final class LockSession implements AutoCloseable {
 		long start = System.nanoTime();
 		try {
 			SessionConnection opened = SessionConnection.open(connectionSource(), this.applicationName, this.settings,
-					attempt);
+					this.tolerated, attempt);
 			this.backOff.reset();
 			this.connection = opened;
+			this.problem = null;
+			this.lost = false;
 			this.heartbeat.start();
 			return opened;
 		}
 		catch (SQLException | RuntimeException ex) {
 			this.backOff.lengthen(ex, System.nanoTime() - start);
+			failed(ex);
 			throw ex;
 		}
 		finally {
@@ -537,6 +583,7 @@ public final class LockSession implements AutoCloseable {
 	private void destroy(SessionConnection current, String reason, @Nullable Throwable cause) {
 		boolean matters = current.carriesLocks();
 		end(current, cause);
+		this.lost = true;
 		if (matters) {
 			logger.warn("Destroyed the connection of the session locks because " + reason, cause);
 		}

@@ -44,7 +44,16 @@ final class PooledExamination {
 
 	private final SettingsExamination settings;
 
-	PooledExamination(DataSource dataSource, @Nullable Integer poolSize, SettingsExamination settings) {
+	private final int answerTimeoutMillis;
+
+	/**
+	 * Create an examination.
+	 * @param answerTimeoutMillis how long the server may take to answer; the pool may
+	 * wait for ever
+	 */
+	PooledExamination(DataSource dataSource, @Nullable Integer poolSize, SettingsExamination settings,
+			int answerTimeoutMillis) {
+		this.answerTimeoutMillis = answerTimeoutMillis;
 		this.dataSource = dataSource;
 		this.poolSize = poolSize;
 		this.settings = settings;
@@ -52,28 +61,37 @@ final class PooledExamination {
 
 	void examine(LockDemand demand, List<String> seen, List<Finding> findings) {
 		try (Connection connection = this.dataSource.getConnection()) {
-			Finding unsuitable = ServerExamination.findingOn(connection, "The application's database", URL_PROPERTY);
-			if (unsuitable != null) {
-				findings.add(unsuitable);
-				return;
-			}
-			ServerSettings server = ServerSettings.of(connection);
-			seen.add("PostgreSQL " + server.version());
-			seen.add("room for about " + server.lockTableSize() + " locks");
-			checkAutoCommit(connection, demand, findings);
-			endTransaction(connection);
-			boolean pooler = Pooler.isBefore(connection);
-			this.settings.examine(server, demand, !pooler, findings);
-			if (pooler) {
-				examinePooler(connection, demand, seen, findings);
-			}
+			int timeout = connection.getNetworkTimeout();
+			connection.setNetworkTimeout(Runnable::run, this.answerTimeoutMillis);
+			examine(connection, demand, seen, findings);
+			connection.setNetworkTimeout(Runnable::run, timeout);
 		}
 		catch (SQLException ex) {
 			logger.debug("The database could not be examined", ex);
 			findings.add(new Finding(DoctorCheck.UNREACHABLE,
 					"The database of the advisory locks can't be examined, methods will fail until it is there ("
-							+ ex.getMessage() + ")",
+							+ JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")",
 					"check '" + URL_PROPERTY + "', user and password if that does not change"));
+		}
+	}
+
+	private void examine(Connection connection, LockDemand demand, List<String> seen, List<Finding> findings)
+			throws SQLException {
+		PostgresServer asked = PostgresServer.ask(connection);
+		Finding unsuitable = asked.finding("The application's database", URL_PROPERTY);
+		if (unsuitable != null) {
+			findings.add(unsuitable);
+			return;
+		}
+		ServerSettings server = ServerSettings.of(connection);
+		seen.add("PostgreSQL " + server.version());
+		seen.add("room for about " + server.lockTableSize() + " locks");
+		checkAutoCommit(connection, demand, findings);
+		endTransaction(connection);
+		boolean pooler = asked.isBehindPooler(connection);
+		this.settings.examine(server, demand, !pooler, findings);
+		if (pooler) {
+			examinePooler(connection, demand, seen, findings);
 		}
 	}
 

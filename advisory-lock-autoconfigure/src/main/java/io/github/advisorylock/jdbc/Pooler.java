@@ -71,13 +71,6 @@ enum Pooler {
 		return NO_CHANGE_SEEN;
 	}
 
-	/**
-	 * Return whether there is a pooler of any mode.
-	 */
-	static boolean isBefore(Connection connection) throws SQLException {
-		return PgDriver.isOwnerOf(connection) && PgDriver.greetedBy(connection) != answeredBy(connection);
-	}
-
 	private static int answeredBy(Connection connection) throws SQLException {
 		boolean autoCommit = connection.getAutoCommit();
 		try (Statement statement = connection.createStatement();

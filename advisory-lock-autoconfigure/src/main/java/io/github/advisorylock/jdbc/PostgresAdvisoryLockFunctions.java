@@ -34,7 +34,8 @@ import io.github.advisorylock.LockMode;
  */
 final class PostgresAdvisoryLockFunctions {
 
-	static final String DESCRIBE_SERVER = "SELECT pg_catalog.version(), pg_catalog.pg_is_in_recovery()";
+	static final String DESCRIBE_SERVER = "SELECT pg_catalog.version(), pg_catalog.pg_is_in_recovery(), "
+			+ "pg_catalog.pg_backend_pid()";
 
 	private static final String IS_STANDBY = "pg_catalog.pg_is_in_recovery()";
 

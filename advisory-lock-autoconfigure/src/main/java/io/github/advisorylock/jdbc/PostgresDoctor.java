@@ -54,7 +54,8 @@ public class PostgresDoctor {
 			List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		this.pooled = new PooledExamination(dataSource, poolSize,
-				new SettingsExamination(DeadClientSettings.within(settings.deadClientTimeout()), maxHeldLocks));
+				new SettingsExamination(DeadClientSettings.within(settings.deadClientTimeout()), maxHeldLocks),
+				settings.answerTimeoutMillis());
 		this.session = (session != null) ? new SessionExamination(session, sessionProperties) : null;
 	}
 

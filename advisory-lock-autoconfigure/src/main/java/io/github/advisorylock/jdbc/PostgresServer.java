@@ -21,33 +21,72 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
+import io.github.advisorylock.doctor.DoctorCheck;
+import io.github.advisorylock.doctor.Finding;
+import io.github.advisorylock.doctor.LookAlike;
+import org.jspecify.annotations.Nullable;
+
 /**
- * Tells whether a connection leads to a server whose advisory locks mean something.
+ * What a server says of itself, and whether its advisory locks mean anything: the one
+ * judge of servers, at start-up and whenever a connection of session locks is opened.
+ *
+ * @param product what the driver takes it for
+ * @param version what it says it is, empty if it was not asked
+ * @param standby whether it follows another server
+ * @param answeredBy the process that has answered
  */
-final class PostgresServer {
+record PostgresServer(String product, String version, boolean standby, int answeredBy) {
 
-	private PostgresServer() {
-	}
+	private static final String POSTGRESQL = "PostgreSQL";
 
-	/**
-	 * Refuse a server that is no PostgreSQL, or a standby: its locks are local to it, and
-	 * the primary grants the same ones.
-	 */
-	static void check(Connection connection) throws SQLException {
+	static PostgresServer ask(Connection connection) throws SQLException {
 		String product = connection.getMetaData().getDatabaseProductName();
-		if (!"PostgreSQL".equals(product)) {
-			throw new UnsupportedDatabaseException("it is '" + product + "', and advisory locks need PostgreSQL");
+		if (!POSTGRESQL.equals(product)) {
+			return new PostgresServer(product, "", false, 0);
 		}
 		try (Statement statement = connection.createStatement();
 				ResultSet server = statement.executeQuery(PostgresAdvisoryLockFunctions.DESCRIBE_SERVER)) {
 			server.next();
-			if (server.getBoolean(2)) {
-				throw standby();
-			}
+			return new PostgresServer(product, server.getString(1), server.getBoolean(2), server.getInt(3));
 		}
 	}
 
-	static UnsupportedDatabaseException standby() {
+	/**
+	 * Return why this server can't guard anything.
+	 * @param name how to call it
+	 * @param property the property that leads to it
+	 */
+	@Nullable Finding finding(String name, String property) {
+		if (!POSTGRESQL.equals(this.product)) {
+			return new Finding(DoctorCheck.NOT_POSTGRESQL,
+					name + " can't guard anything with advisory locks, it is '" + this.product + "' and not PostgreSQL",
+					"point '" + property + "' at PostgreSQL, or set 'advisory-lock.enabled' to false to run methods "
+							+ "without locks, for example in a test");
+		}
+		String problem = LookAlike.problemOf(this.version);
+		if (problem != null) {
+			return new Finding(DoctorCheck.LOOK_ALIKE, name + " can't guard anything with advisory locks, " + problem,
+					"point '" + property + "' at PostgreSQL");
+		}
+		return this.standby ? new Finding(DoctorCheck.STANDBY,
+				name + " is a standby, which grants the same locks as its primary, so that two could run at once",
+				"point '" + property + "' at the primary, for example with 'targetServerType=primary' in the URL")
+				: null;
+	}
+
+	/**
+	 * Return whether another process has answered than the one that greeted the driver:
+	 * there is a pooler of some mode.
+	 */
+	boolean isBehindPooler(Connection connection) throws SQLException {
+		return POSTGRESQL.equals(this.product) && PgDriver.isOwnerOf(connection)
+				&& PgDriver.greetedBy(connection) != this.answeredBy;
+	}
+
+	/**
+	 * Refuse a standby that a transaction runs on.
+	 */
+	static UnsupportedDatabaseException standbyRefused() {
 		return new UnsupportedDatabaseException(
 				"it is a standby, which grants the same locks as its primary; connect to the primary");
 	}

@@ -161,6 +161,18 @@ abstract sealed class SessionCommand {
 	}
 
 	/**
+	 * Opens the connection, if it is not open.
+	 */
+	static final class Open extends SessionCommand {
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			return true;
+		}
+
+	}
+
+	/**
 	 * Takes a lock.
 	 */
 	static final class Acquire extends SessionCommand {

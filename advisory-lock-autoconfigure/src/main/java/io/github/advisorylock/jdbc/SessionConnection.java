@@ -32,6 +32,7 @@ import java.util.StringJoiner;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.doctor.DoctorCheck;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -66,12 +67,16 @@ final class SessionConnection {
 		this.socket = socket;
 	}
 
+	/**
+	 * Open a connection, and judge what it leads to before anything is set there.
+	 * @throws UnsupportedDatabaseException if session locks guard nothing there
+	 */
 	static SessionConnection open(DataSource connectionSource, String applicationName, LockSessionSettings settings,
-			ConnectionOpening opening) throws SQLException {
+			Set<DoctorCheck> tolerated, ConnectionOpening opening) throws SQLException {
 		Connection opened = opening.open(connectionSource);
 		try {
 			opened.setAutoCommit(true);
-			PostgresServer.check(opened);
+			SessionServer.of(opened, connectionSource, settings, "advisory-lock.session.url").refuseUnless(tolerated);
 			DeadClientDetection.enable(opened, applicationName, settings);
 			return new SessionConnection(opened, opening.finish());
 		}

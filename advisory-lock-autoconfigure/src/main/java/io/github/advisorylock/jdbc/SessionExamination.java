@@ -20,6 +20,8 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
+import javax.sql.DataSource;
+
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.Finding;
 import org.apache.commons.logging.Log;
@@ -33,6 +35,9 @@ final class SessionExamination {
 
 	private static final Log logger = LogFactory.getLog(SessionExamination.class);
 
+	private static final List<String> APPLICATION = List.of("spring.datasource.url", "spring.datasource.username",
+			"spring.datasource.password");
+
 	private final LockSession session;
 
 	private final List<String> properties;
@@ -43,60 +48,44 @@ final class SessionExamination {
 	}
 
 	void examine(List<String> seen, List<Finding> findings) {
-		try (Connection connection = open()) {
-			Finding unsuitable = ServerExamination.findingOn(connection, "The server of the session locks", property());
-			if (unsuitable != null) {
-				findings.add(unsuitable);
-				return;
+		DataSource source = this.session.connectionSource();
+		LockSessionSettings settings = this.session.settings();
+		try (Connection connection = new ConnectionOpening(settings).open(source)) {
+			SessionServer server = SessionServer.of(connection, source, settings, property());
+			if (server.finding() != null) {
+				findings.add(server.finding());
+				this.session.failed(new UnsupportedDatabaseException(server.finding().problem()));
 			}
-			examinePooler(connection, seen, findings);
+			else {
+				seen.add(server.pooler() ? "session locks through a pooler that keeps sessions"
+						: "session locks straight to the server");
+			}
 		}
 		catch (SQLException ex) {
 			logger.debug("The lock session could not be examined", ex);
 			findings.add(refusal(ex));
+			this.session.failed(ex);
 		}
-	}
-
-	private void examinePooler(Connection connection, List<String> seen, List<Finding> findings) throws SQLException {
-		if (!Pooler.isBefore(connection)) {
-			seen.add("session locks straight to the server");
-			return;
-		}
-		try (Connection second = open()) {
-			if (Pooler.between(connection, second) == Pooler.TRANSACTION_MODE) {
-				findings.add(new Finding(DoctorCheck.TRANSACTION_POOLER,
-						"A pooler in transaction mode stands between the lock session and the server, and session "
-								+ "locks taken through it guard nothing, because each statement may reach another server process",
-						"set 'advisory-lock.session.url' to a URL that leads straight to the server, or use 'scope' "
-								+ "TRANSACTION"));
-				return;
-			}
-		}
-		seen.add("session locks through a pooler that keeps sessions");
-	}
-
-	private Connection open() throws SQLException {
-		Connection connection = new ConnectionOpening(this.session.settings()).open(this.session.connectionSource());
-		return connection;
 	}
 
 	/**
 	 * What the configuration is to blame for does not go away by waiting.
 	 */
 	private Finding refusal(SQLException ex) {
-		if (!this.properties.isEmpty() && SqlState.refusesLogin(ex)) {
+		String message = JdbcUrl.redact(String.valueOf(ex.getMessage()));
+		if (SqlState.refusesLogin(ex)) {
 			return new Finding(DoctorCheck.SESSION_LOGIN,
-					"The connection of the session locks is refused (" + ex.getMessage() + ")",
-					"correct '" + String.join("', '", this.properties) + "'");
+					"The connection of the session locks is refused (" + message + ")",
+					"correct '" + String.join("', '", this.properties.isEmpty() ? APPLICATION : this.properties) + "'");
 		}
 		return new Finding(DoctorCheck.UNREACHABLE,
 				"The server of the session locks can't be examined, methods of scope SESSION will fail until it is there ("
-						+ ex.getMessage() + ")",
+						+ message + ")",
 				"check '" + property() + "' if that does not change");
 	}
 
 	private String property() {
-		return this.properties.isEmpty() ? "spring.datasource.url" : this.properties.get(0);
+		return (this.properties.isEmpty() ? APPLICATION : this.properties).get(0);
 	}
 
 }

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,8 @@ final class SessionHeartbeat implements AutoCloseable {
 
 	private final Runnable beat;
 
+	private final AtomicBoolean waiting = new AtomicBoolean();
+
 	private @Nullable Future<?> beating;
 
 	SessionHeartbeat(Duration period, Runnable beat) {
@@ -47,6 +50,18 @@ final class SessionHeartbeat implements AutoCloseable {
 		if (this.beating == null && !this.executor.isShutdown()) {
 			this.beating = this.executor.scheduleWithFixedDelay(this.beat, this.period, this.period,
 					TimeUnit.MILLISECONDS);
+		}
+	}
+
+	/**
+	 * Do something soon, unless the same is waiting to be done.
+	 */
+	void once(Runnable task) {
+		if (!this.executor.isShutdown() && this.waiting.compareAndSet(false, true)) {
+			this.executor.execute(new GuardedTask("A task for the session locks failed", () -> {
+				this.waiting.set(false);
+				task.run();
+			}));
 		}
 	}
 

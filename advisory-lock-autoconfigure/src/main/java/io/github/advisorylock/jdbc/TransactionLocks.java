@@ -70,7 +70,7 @@ final class TransactionLocks {
 	private void refuseStandby() {
 		Boolean standby = this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.IS_THIS_STANDBY, Boolean.class);
 		if (Boolean.TRUE.equals(standby)) {
-			throw PostgresServer.standby();
+			throw PostgresServer.standbyRefused();
 		}
 	}
 

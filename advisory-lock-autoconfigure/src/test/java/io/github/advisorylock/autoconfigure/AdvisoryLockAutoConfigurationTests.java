@@ -40,6 +40,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration;
@@ -52,6 +53,7 @@ import org.springframework.context.ApplicationContextInitializer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -227,6 +229,23 @@ class AdvisoryLockAutoConfigurationTests {
 	}
 
 	@Test
+	void sessionLockIsInTheDatabaseOfTheChosenTransactionManager() {
+		if (TestPostgres.query("SELECT 1 FROM pg_database WHERE datname = 'chosen'").isEmpty()) {
+			TestPostgres.execute("CREATE DATABASE chosen");
+		}
+		this.runner.withUserConfiguration(ChosenDatabase.class)
+			.withBean(JdbcConnectionDetails.class, Details::new)
+			.withPropertyValues("advisory-lock.transaction-manager=secondManager")
+			.run((context) -> context.getBean(AdvisoryLockOperations.class)
+				.execute(LockRequest.of("any").scope(LockScope.SESSION), (lock) -> {
+					String pid = ForeignSession.holders(lock.key()).get(0);
+					assertThat(TestPostgres.query("SELECT datname FROM pg_stat_activity WHERE pid = " + pid))
+						.containsExactly("chosen");
+					return null;
+				}));
+	}
+
+	@Test
 	void severalDataSourcesAreRefusedWithTheirNames() {
 		FailureAnalysis analysis = LockContextRunner
 			.analyzeFailure(this.runner.withUserConfiguration(TwoDatabases.class).withBean(Jobs.class));
@@ -309,6 +328,32 @@ class AdvisoryLockAutoConfigurationTests {
 		@Override
 		public String getJdbcUrl() {
 			return TestPostgres.url();
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	static class ChosenDatabase {
+
+		@Bean
+		@Primary
+		HikariDataSource first() {
+			return TestPostgres.pool(1);
+		}
+
+		@Bean
+		HikariDataSource second() {
+			return TestPostgres.pool(TestPostgres.url().replaceFirst("(//[^/]+)/[^?]*", "$1/chosen"), 1);
+		}
+
+		@Bean
+		JdbcTransactionManager firstManager(DataSource first) {
+			return new JdbcTransactionManager(first);
+		}
+
+		@Bean
+		JdbcTransactionManager secondManager(@Qualifier("second") DataSource second) {
+			return new JdbcTransactionManager(second);
 		}
 
 	}

@@ -17,27 +17,43 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.TestPgBouncer;
+import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestServer;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.ApplicationContext;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.dao.TransientDataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for applications with PgBouncer between them and their server.
@@ -94,6 +110,89 @@ class PgBouncerTests {
 			assertThat(runs).hasValue(1);
 			assertThat(output).contains("session locks through a pooler that keeps sessions");
 		});
+	}
+
+	@Test
+	void lockOfTwoApplicationsIsNeverHeldByBothThroughTransactionMode() {
+		DoctorContexts.create(transactionMode.url())
+			.run((one) -> DoctorContexts.create(transactionMode.url()).run((other) -> {
+				for (int i = 0; i < 20; i++) {
+					boolean first = isAcquired(one, "both-" + i);
+					boolean second = isAcquired(other, "both-" + i);
+					assertThat(first && second).as("lock %s is held twice", i).isFalse();
+				}
+				assertThatExceptionOfType(UnsupportedDatabaseException.class)
+					.isThrownBy(() -> one.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of("both")))
+					.withMessageContainingAll("pooler in transaction mode", "advisory-lock.session.url");
+			}));
+	}
+
+	@Test
+	void nobodyLeadsThroughTransactionMode() {
+		ApplicationContextRunner runner = DoctorContexts.create(transactionMode.url())
+			.withPropertyValues("advisory-lock.session.heartbeat=100ms",
+					"advisory-lock.session.dead-client-timeout=600ms");
+		runner.run((one) -> runner.run((other) -> Awaitility.await()
+			.during(Duration.ofSeconds(4))
+			.atMost(Duration.ofSeconds(20))
+			.until(() -> !one.getBean(LeaderElection.class).isLeader("reports")
+					&& !other.getBean(LeaderElection.class).isLeader("reports"))));
+	}
+
+	@Test
+	void methodIsRefusedThroughTransactionModeAlsoIfServerWasNotThereAtStart() {
+		server.stop();
+		AtomicBoolean started = new AtomicBoolean();
+		try {
+			DoctorContexts.inSession(transactionMode.url()).run((context) -> {
+				assertThat(context).hasNotFailed();
+				server.start();
+				started.set(true);
+				DoctorContexts.SessionJob job = context.getBean(DoctorContexts.SessionJob.class);
+				Awaitility.await()
+					.atMost(Duration.ofSeconds(60))
+					.ignoreExceptionsInstanceOf(TransientDataAccessException.class)
+					.ignoreExceptionsInstanceOf(DataAccessResourceFailureException.class)
+					.untilAsserted(() -> assertThatExceptionOfType(UnsupportedDatabaseException.class)
+						.isThrownBy(() -> job.run(() -> {
+						}))
+						.withMessageContaining("pooler in transaction mode"));
+			});
+		}
+		finally {
+			if (!started.get()) {
+				server.start();
+			}
+		}
+	}
+
+	@Test
+	void poolerIsToleratedWhereTheCheckIsOff() {
+		DoctorContexts.inSession(transactionMode.url())
+			.withPropertyValues("advisory-lock.doctor.transaction-pooler=off")
+			.run((context) -> assertThat(isAcquired(context, "tolerated")).isTrue());
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void settingsOfThePoolDoNotReachOtherClients(boolean transaction) {
+		String url = (transaction ? transactionMode : sessionMode).url() + "&prepareThreshold=0";
+		DoctorContexts.inTransaction(url).run((context) -> {
+			context.getBean(DoctorContexts.TransactionJob.class).run(() -> {
+			});
+			for (int i = 0; i < 10; i++) {
+				assertThat(TestPostgres.query(url, "SHOW tcp_user_timeout")).containsExactly("0");
+			}
+		});
+	}
+
+	private static boolean isAcquired(ApplicationContext context, String key) {
+		try {
+			return context.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of(key)).isPresent();
+		}
+		catch (DataAccessException ex) {
+			return false;
+		}
 	}
 
 	@Test

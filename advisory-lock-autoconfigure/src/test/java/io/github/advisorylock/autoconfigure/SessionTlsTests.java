@@ -17,8 +17,9 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -222,9 +223,11 @@ class SessionTlsTests {
 	}
 
 	/**
-	 * Answers that it can't do TLS, and keeps what it is told then.
+	 * Answers that it can't do TLS, asks for the password, and keeps what it is told.
 	 */
 	private static final class DecliningProxy implements AutoCloseable {
+
+		private static final int ASK_FOR_PASSWORD = 3;
 
 		private final ServerSocket serverSocket = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
 
@@ -243,12 +246,22 @@ class SessionTlsTests {
 		}
 
 		private void answer(Socket socket) throws IOException {
-			InputStream in = socket.getInputStream();
-			in.readNBytes(8);
-			socket.getOutputStream().write('N');
-			for (int next = in.read(); next >= 0; next = in.read()) {
-				this.received.write(next);
+			try (socket) {
+				DataInputStream in = new DataInputStream(socket.getInputStream());
+				DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+				in.readNBytes(8);
+				out.writeByte('N');
+				keep(in.readNBytes(in.readInt() - 4));
+				out.writeByte('R');
+				out.writeInt(8);
+				out.writeInt(ASK_FOR_PASSWORD);
+				in.readByte();
+				keep(in.readNBytes(in.readInt() - 4));
 			}
+		}
+
+		private void keep(byte[] bytes) {
+			this.received.writeBytes(bytes);
 		}
 
 		int port() {

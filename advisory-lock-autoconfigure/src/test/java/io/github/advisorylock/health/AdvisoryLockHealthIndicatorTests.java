@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.health;
 
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -26,6 +27,7 @@ import io.github.advisorylock.autoconfigure.AdvisoryLockHealthAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -34,8 +36,10 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.test.util.TestSocketUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
  * Tests for {@link AdvisoryLockHealthIndicator}.
@@ -77,6 +81,33 @@ class AdvisoryLockHealthIndicatorTests {
 				.atMost(10, TimeUnit.SECONDS)
 				.untilAsserted(() -> assertThat(health(context).getDetails().get("lastLoss")).asString()
 					.contains("key=test/healthy"));
+			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+		});
+	}
+
+	@Test
+	void sessionThatCannotBeOpenedIsOutOfServiceUntilItCan() {
+		int port = TestSocketUtils.findAvailableTcpPort();
+		this.runner.withPropertyValues("advisory-lock.session.url=" + TestProxy.url(port)).run((context) -> {
+			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
+			assertThatException().isThrownBy(() -> operations(context).tryAcquire(LockRequest.of("healthy")));
+			assertThat(health(context).getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
+			assertThat(health(context).getDetails()).containsKey("sessionProblem");
+			try (TestProxy proxy = new TestProxy(Duration.ZERO, port)) {
+				Awaitility.await()
+					.atMost(30, TimeUnit.SECONDS)
+					.until(() -> health(context).getStatus().equals(Status.UP));
+				assertThat(proxy.waits()).isPositive();
+			}
+		});
+	}
+
+	@Test
+	void lockThatIsBusyLeavesApplicationUp() {
+		this.runner.run((context) -> {
+			try (ForeignSession foreign = ForeignSession.holding(AdvisoryLockKey.of("test", "healthy"))) {
+				assertThat(operations(context).tryAcquire(LockRequest.of("healthy"))).isEmpty();
+			}
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 		});
 	}

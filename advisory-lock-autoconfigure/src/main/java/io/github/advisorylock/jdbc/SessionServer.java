@@ -1,0 +1,74 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.Set;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.doctor.DoctorCheck;
+import io.github.advisorylock.doctor.Finding;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a connection of session locks leads to. Costs one round trip, and a second
+ * connection only where there is a pooler.
+ *
+ * @param finding why session locks guard nothing there, or {@code null}
+ * @param pooler whether there is a pooler in between
+ */
+record SessionServer(@Nullable Finding finding, boolean pooler) {
+
+	/**
+	 * Look at a connection, whose statements must be transactions of their own.
+	 * @param source opens another one of the same kind
+	 * @param property the property that leads to the server
+	 */
+	static SessionServer of(Connection connection, DataSource source, LockSessionSettings settings, String property)
+			throws SQLException {
+		PostgresServer server = PostgresServer.ask(connection);
+		Finding unsuitable = server.finding("The server of the session locks", property);
+		if (unsuitable != null || !server.isBehindPooler(connection)) {
+			return new SessionServer(unsuitable, false);
+		}
+		try (Connection second = new ConnectionOpening(settings).open(source)) {
+			boolean shared = Pooler.between(connection, second) == Pooler.TRANSACTION_MODE;
+			return new SessionServer(shared ? sharedServers() : null, true);
+		}
+	}
+
+	/**
+	 * Refuse a server on which session locks guard nothing.
+	 * @param tolerated what the application does not want to hear of
+	 */
+	void refuseUnless(Set<DoctorCheck> tolerated) {
+		if (this.finding != null && !tolerated.contains(this.finding.check())) {
+			throw new UnsupportedDatabaseException(this.finding.problem() + "; " + this.finding.action());
+		}
+	}
+
+	private static Finding sharedServers() {
+		return new Finding(DoctorCheck.TRANSACTION_POOLER,
+				"A pooler in transaction mode stands between the lock session and the server, and session locks taken "
+						+ "through it guard nothing, because each statement may reach another server process",
+				"set 'advisory-lock.session.url' to a URL that leads straight to the server, or use 'scope' "
+						+ "TRANSACTION");
+	}
+
+}
