@@ -72,7 +72,8 @@ public class AdvisoryLocksPageProperties {
 	}
 
 	PageSettings toSettings(AdvisoryLocksEndpointProperties endpoint) {
-		require(this.refresh.compareTo(Duration.ofSeconds(1)) >= 0, "refresh", "must be at least 1s", this.refresh);
+		require(this.refresh.compareTo(Duration.ofSeconds(1)) >= 0 && this.refresh.compareTo(Duration.ofDays(1)) <= 0,
+				"refresh", "must be from 1s to 1d", this.refresh);
 		require(this.timeline.compareTo(Duration.ofHours(1)) >= 0 && this.timeline.compareTo(Duration.ofDays(7)) <= 0,
 				"timeline", "must be from 1h to 7d", this.timeline);
 		require(this.rows >= 1 && this.rows <= 1000, "rows", "must be from 1 to 1000", this.rows);

@@ -38,6 +38,8 @@ final class SingleRunnerSettingsFactory {
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
 
+	private static final Duration LONGEST = Duration.ofDays(36_500);
+
 	private final AdvisoryLockProperties properties;
 
 	private final Environment environment;
@@ -89,6 +91,8 @@ final class SingleRunnerSettingsFactory {
 	}
 
 	private static void checkSession(AdvisoryLockProperties.Session session) {
+		checkCountable("session.heartbeat", session.getHeartbeat());
+		checkCountable("session.dead-client-timeout", session.getDeadClientTimeout());
 		if (session.getHeartbeat().toMillis() < 1) {
 			throw new InvalidConfigurationPropertyValueException(PREFIX + "session.heartbeat", session.getHeartbeat(),
 					"The heartbeat must be a millisecond or more.");
@@ -114,7 +118,18 @@ final class SingleRunnerSettingsFactory {
 		}
 	}
 
+	/**
+	 * Times are counted in nanoseconds, of which a number has room for 292 years.
+	 */
+	private static void checkCountable(String name, @Nullable Duration duration) {
+		if (duration != null && duration.abs().compareTo(LONGEST) > 0) {
+			throw new InvalidConfigurationPropertyValueException(PREFIX + name, duration,
+					"The time must be no more than " + LONGEST.toDays() + " days.");
+		}
+	}
+
 	private static void checkPositive(String name, @Nullable Duration duration) {
+		checkCountable(name, duration);
 		if (duration != null && (duration.isNegative() || duration.isZero())) {
 			throw new InvalidConfigurationPropertyValueException(PREFIX + name, duration,
 					"The time must be more than zero.");
@@ -122,6 +137,7 @@ final class SingleRunnerSettingsFactory {
 	}
 
 	private static void checkNotNegative(String name, @Nullable Duration duration) {
+		checkCountable(name, duration);
 		if (duration == null || duration.isNegative()) {
 			throw new InvalidConfigurationPropertyValueException(PREFIX + name, duration,
 					"The time to wait for a lock must be zero or more.");
