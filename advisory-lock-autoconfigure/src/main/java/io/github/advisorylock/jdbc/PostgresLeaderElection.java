@@ -200,6 +200,7 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 		this.roles.values().forEach((role) -> role.stop(force));
 		Elector stopped = this.elector;
 		if (stopped != null) {
+			this.session.giveUpOpening();
 			stopped.endWhenOut(() -> end(callback));
 		}
 		else {
