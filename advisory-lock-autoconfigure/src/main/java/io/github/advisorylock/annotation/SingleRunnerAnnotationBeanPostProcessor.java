@@ -21,10 +21,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.github.advisorylock.AdvisoryLockOperations;
-import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.LeaderOnlyInterceptor;
+import io.github.advisorylock.interceptor.PreparedCall;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import org.aopalliance.aop.Advice;
@@ -52,9 +51,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 
 	private final transient Supplier<SingleRunnerSettings> settings;
 
-	private final transient Supplier<AdvisoryLockOperations> operations;
-
-	private final transient Function<LockRequest, LockOutcome> foresight;
+	private final transient Function<LockRequest, PreparedCall> preparation;
 
 	private final transient Supplier<SingleRunnerObserver> observer;
 
@@ -67,18 +64,16 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	/**
 	 * Create a post-processor.
 	 * @param settings what holds for all methods; asked for at the first annotated method
-	 * @param operations takes the locks; asked for at the first call
-	 * @param foresight see {@link SingleRunnerInterceptor}
+	 * @param preparation see {@link SingleRunnerInterceptor}
 	 * @param observer see {@link SingleRunnerInterceptor}
 	 * @param eventPublisher see {@link SingleRunnerInterceptor}
 	 */
 	public SingleRunnerAnnotationBeanPostProcessor(Supplier<SingleRunnerSettings> settings,
-			Supplier<AdvisoryLockOperations> operations, Function<LockRequest, LockOutcome> foresight,
-			Supplier<SingleRunnerObserver> observer, Consumer<Object> eventPublisher) {
+			Function<LockRequest, PreparedCall> preparation, Supplier<SingleRunnerObserver> observer,
+			Consumer<Object> eventPublisher) {
 		super(SingleRunner.class, "would run without a lock");
 		this.settings = settings;
-		this.operations = SingletonSupplier.of(operations);
-		this.foresight = foresight;
+		this.preparation = preparation;
 		this.observer = SingletonSupplier.of(observer);
 		this.eventPublisher = eventPublisher;
 	}
@@ -88,8 +83,8 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		super.setBeanFactory(beanFactory);
 		AnnotationSingleRunnerOperationSource source = new AnnotationSingleRunnerOperationSource(this.settings,
 				((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue);
-		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.foresight,
-				this.observer, this.eventPublisher);
+		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.preparation, this.observer,
+				this.eventPublisher);
 		this.methods = new SingleRunnerMethods(annotated(), source);
 		this.advisor = createAdvisor(interceptor);
 		this.insideTransaction = createAdvisor(interceptor.insideTransaction());

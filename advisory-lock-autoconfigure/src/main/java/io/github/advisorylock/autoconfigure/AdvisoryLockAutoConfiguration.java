@@ -24,14 +24,15 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
-import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.doctor.LockDemand;
 import io.github.advisorylock.doctor.LockUser;
 import io.github.advisorylock.interceptor.LeaderOnlyGate;
+import io.github.advisorylock.interceptor.PreparedCall;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
+import io.github.advisorylock.jdbc.LocalTurn;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -104,13 +105,14 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static SingleRunnerAnnotationBeanPostProcessor singleRunnerAnnotationBeanPostProcessor(
 			ObjectProvider<SingleRunnerSettings> settings, ObjectProvider<AdvisoryLockOperations> operations,
-			ObjectProvider<PostgresAdvisoryLockTemplate> templates, ObjectProvider<SingleRunnerObserver> observers,
-			ApplicationContext applicationContext) {
-		Supplier<@Nullable PostgresAdvisoryLockTemplate> template = SingletonSupplier
-			.ofNullable(templates::getIfAvailable);
-		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, operations::getObject, (request) -> {
-			PostgresAdvisoryLockTemplate available = template.get();
-			return (available != null) ? available.foresee(request) : LockOutcome.EXECUTED;
+			ObjectProvider<SingleRunnerObserver> observers, ApplicationContext applicationContext) {
+		Supplier<AdvisoryLockOperations> available = SingletonSupplier.of(operations::getObject);
+		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, (request) -> {
+			if (available.get() instanceof PostgresAdvisoryLockTemplate template) {
+				LocalTurn turn = template.takeTurn(request);
+				return new PreparedCall(turn.outcome(), turn, turn::end);
+			}
+			return PreparedCall.of(available.get());
 		}, () -> observers.getIfAvailable(() -> SingleRunnerObserver.NONE), applicationContext::publishEvent);
 	}
 

@@ -27,6 +27,8 @@ import io.github.advisorylock.LockResult;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * One call of a guarded method, on its way through the proxy. Carries the key, which is
  * evaluated once, and the outcome.
@@ -40,6 +42,8 @@ final class SingleRunnerCall {
 	private final LockRequest request;
 
 	private final SingleRunnerObserver.Call observed;
+
+	private @Nullable AdvisoryLockOperations operations;
 
 	private boolean decided;
 
@@ -94,17 +98,25 @@ final class SingleRunnerCall {
 	}
 
 	/**
+	 * Set what takes the lock of this call.
+	 */
+	void use(AdvisoryLockOperations operations) {
+		this.operations = operations;
+	}
+
+	/**
 	 * Go on with the invocation under the lock, or skip it. What could be foreseen was
 	 * found out before.
 	 */
 	@SuppressWarnings("NullAway") // a method may return null
-	@Nullable Object run(AdvisoryLockOperations operations, MethodInvocation invocation) throws Throwable {
+	@Nullable Object run(MethodInvocation invocation) throws Throwable {
+		Assert.state(this.operations != null, "'operations' must be set");
 		this.decided = true;
 		this.outcome = null;
 		this.failure = null;
 		LockResult<@Nullable Object> result;
 		try {
-			result = operations.execute(this.request.foreseen(), (lock) -> proceed(lock, invocation));
+			result = this.operations.execute(this.request, (lock) -> proceed(lock, invocation));
 		}
 		catch (Throwable ex) {
 			this.failure = unwrap(ex);

@@ -21,7 +21,6 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -53,9 +52,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private final SingleRunnerOperationSource operationSource;
 
-	private final Supplier<AdvisoryLockOperations> operations;
-
-	private final Function<LockRequest, LockOutcome> foresight;
+	private final Function<LockRequest, PreparedCall> preparation;
 
 	private final SingleRunnerObserver observer;
 
@@ -66,19 +63,17 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	/**
 	 * Create an interceptor.
 	 * @param operationSource knows which methods run under a lock
-	 * @param operations takes the locks; asked for at the first call
-	 * @param foresight tells of a call that is bound to be skipped why, before it begins
-	 * a transaction; may always say {@link LockOutcome#EXECUTED}
+	 * @param preparation does what a call can do before it begins a transaction: it may
+	 * find out that it is bound to be skipped, and wait for others of this application
 	 * @param observer watches the calls; asked for at the first call
 	 * @param eventPublisher is told about {@link SingleRunnerFinishedEvent finished} and
 	 * {@link SingleRunnerSkippedEvent skipped} runs
 	 */
 	public SingleRunnerInterceptor(SingleRunnerOperationSource operationSource,
-			Supplier<AdvisoryLockOperations> operations, Function<LockRequest, LockOutcome> foresight,
-			Supplier<SingleRunnerObserver> observer, Consumer<Object> eventPublisher) {
+			Function<LockRequest, PreparedCall> preparation, Supplier<SingleRunnerObserver> observer,
+			Consumer<Object> eventPublisher) {
 		this.operationSource = operationSource;
-		this.operations = operations;
-		this.foresight = foresight;
+		this.preparation = preparation;
 		this.observer = new GuardedObserver(observer);
 		this.eventPublisher = eventPublisher;
 	}
@@ -94,8 +89,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private @Nullable Object invokeInsideTransaction(MethodInvocation invocation) throws Throwable {
 		Object call = ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
-		return (call instanceof SingleRunnerCall inside) ? inside.run(this.operations.get(), invocation)
-				: invocation.proceed();
+		return (call instanceof SingleRunnerCall inside) ? inside.run(invocation) : invocation.proceed();
 	}
 
 	@Override
@@ -134,12 +128,23 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		if (operation.paused()) {
 			return call.skip(LockOutcome.PAUSED);
 		}
-		LockOutcome foreseen = this.foresight.apply(call.request());
-		if (foreseen != LockOutcome.EXECUTED) {
-			return call.skip(foreseen);
+		PreparedCall prepared = this.preparation.apply(call.request());
+		try {
+			return run(call, prepared, invocation);
 		}
-		if (operation.scope() == LockScope.SESSION) {
-			return call.run(this.operations.get(), invocation);
+		finally {
+			prepared.end().run();
+		}
+	}
+
+	private @Nullable Object run(SingleRunnerCall call, PreparedCall prepared, MethodInvocation invocation)
+			throws Throwable {
+		if (prepared.outcome() != LockOutcome.EXECUTED) {
+			return call.skip(prepared.outcome());
+		}
+		call.use(prepared.operations());
+		if (call.operation().scope() == LockScope.SESSION) {
+			return call.run(invocation);
 		}
 		((ProxyMethodInvocation) invocation).setUserAttribute(CALL, call);
 		return invocation.proceed();

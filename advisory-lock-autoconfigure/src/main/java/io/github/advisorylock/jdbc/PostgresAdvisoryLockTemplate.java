@@ -66,7 +66,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private final TransactionLocks transactionLocks;
 
-	private final LockScopeStrategy transactionScope;
+	private final TransactionScopeStrategy transactionScope;
 
 	private final boolean transactional;
 
@@ -138,13 +138,18 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 			LockCallback<T, X> action) throws X {
+		return execute(request, (LocalTurn) null, action);
+	}
+
+	<T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
+			@Nullable LocalTurn turn, LockCallback<T, X> action) throws X {
 		Assert.notNull(request, "'request' must not be null");
 		Assert.notNull(action, "'action' must not be null");
 		AdvisoryLockKey key = key(request);
 		noteUse();
 		this.calls.begin();
 		try {
-			return execute(request, key, action);
+			return execute(request, key, turn, action);
 		}
 		finally {
 			this.calls.end();
@@ -159,7 +164,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	}
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
-			AdvisoryLockKey key, LockCallback<T, X> action) throws X {
+			AdvisoryLockKey key, @Nullable LocalTurn turn, LockCallback<T, X> action) throws X {
 		LockRun enclosing = LockRun.find(this, key);
 		if (enclosing != null) {
 			enclosing.hold().checkCovers(request.mode());
@@ -171,12 +176,16 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 			held.checkCovers(request.mode());
 			return new LockRun(this, held, records.inCallersTransaction(), this.coverage).runOrRecordFailure(action);
 		}
-		LockOutcome foreseen = request.isForeseen() ? LockOutcome.EXECUTED : foresee(request, key);
+		LockOutcome foreseen = (turn != null || request.isForeseen()) ? LockOutcome.EXECUTED : foresee(request, key);
 		if (foreseen != LockOutcome.EXECUTED) {
 			return LockResult.skipped(foreseen, key);
 		}
-		LockScopeStrategy strategy = (request.scope() == LockScope.SESSION) ? sessionScope(key) : this.transactionScope;
-		return strategy.execute(key, request.mode(), deadline(request), records, action);
+		if (request.scope() == LockScope.SESSION) {
+			return sessionScope(key).execute(key, request.mode(), deadline(request), records, action);
+		}
+		Hold entered = (turn != null) ? turn.take() : null;
+		Deadline deadline = (turn != null && entered != null) ? turn.deadline() : deadline(request);
+		return this.transactionScope.execute(entered, key, request.mode(), deadline, records, action);
 	}
 
 	private RunRecords records(LockRequest request, AdvisoryLockKey key) {
@@ -228,18 +237,33 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	}
 
 	/**
-	 * Return what can be known about a call before it begins a transaction and takes its
-	 * lock. A call for a tick that was completed must not take the lock just to learn
-	 * that: meanwhile a call for the next tick, on an instance whose clock is right,
-	 * would find it busy.
+	 * Find out what can be known about a call before it begins a transaction, and in
+	 * scope {@link LockScope#TRANSACTION} wait for other threads of this application. A
+	 * call for a tick that was completed must not take the lock just to learn that:
+	 * meanwhile a call for the next tick, on an instance whose clock is right, would find
+	 * it busy.
 	 * @param request which lock
-	 * @return {@link LockOutcome#BUSY} if another thread of this application holds the
-	 * lock and the request does not wait, {@link LockOutcome#ALREADY_RAN} or
+	 * @return the turn of the call, to be {@linkplain LocalTurn#end() ended} in any case.
+	 * Its outcome is {@link LockOutcome#BUSY} if another thread of this application holds
+	 * the lock for longer than the request waits, {@link LockOutcome#ALREADY_RAN} or
 	 * {@link LockOutcome#PAUSED} if the ledger is against its tick, else
 	 * {@link LockOutcome#EXECUTED}
 	 */
-	public LockOutcome foresee(LockRequest request) {
-		return foresee(request, key(request));
+	public LocalTurn takeTurn(LockRequest request) {
+		AdvisoryLockKey key = key(request);
+		Deadline deadline = deadline(request);
+		LockOutcome outcome = foresee(request, key);
+		Hold hold = null;
+		boolean enters = outcome == LockOutcome.EXECUTED && request.scope() != LockScope.SESSION;
+		if (enters && !this.holds.isHeldByThisThread(key)) {
+			hold = this.holds.enter(key, request.mode(), LockScope.TRANSACTION, deadline);
+			outcome = (hold != null) ? outcome : LockOutcome.BUSY;
+		}
+		return new LocalTurn(this, outcome, deadline, hold);
+	}
+
+	void leave(Hold hold) {
+		this.holds.leave(hold);
 	}
 
 	private LockOutcome foresee(LockRequest request, AdvisoryLockKey key) {

@@ -68,14 +68,35 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
 			Deadline deadline, RunRecords records, LockCallback<T, X> action) throws X {
+		return execute(null, key, mode, deadline, records, action);
+	}
+
+	/**
+	 * Run an action under a lock, or not at all.
+	 * @param entered the hold that was entered for the run before, if one was
+	 */
+	<T extends @Nullable Object, X extends Exception> LockResult<T> execute(@Nullable Hold entered, AdvisoryLockKey key,
+			LockMode mode, Deadline deadline, RunRecords records, LockCallback<T, X> action) throws X {
 		boolean joins = this.coverage.isInTransaction();
-		RunRecord record = joins ? records.inCallersTransaction() : records.inOwnTransaction();
-		Hold hold = this.holds.enter(key, mode, LockScope.TRANSACTION, deadline);
+		RunRecord record = record(entered, joins, records);
+		Hold hold = (entered != null) ? entered : this.holds.enter(key, mode, LockScope.TRANSACTION, deadline);
 		if (hold == null) {
 			return LockResult.skipped(LockOutcome.BUSY, key);
 		}
 		return joins ? runInCallersTransaction(hold, deadline, record, action)
 				: runInOwnTransaction(hold, deadline, record, action);
+	}
+
+	private RunRecord record(@Nullable Hold entered, boolean joins, RunRecords records) {
+		try {
+			return joins ? records.inCallersTransaction() : records.inOwnTransaction();
+		}
+		catch (RuntimeException | Error ex) {
+			if (entered != null) {
+				this.holds.leave(entered);
+			}
+			throw ex;
+		}
 	}
 
 	/**
