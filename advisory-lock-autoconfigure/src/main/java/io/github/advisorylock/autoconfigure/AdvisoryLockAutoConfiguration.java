@@ -241,9 +241,9 @@ public final class AdvisoryLockAutoConfiguration {
 			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(metadata.orderedStream().toList())
 				.getDataSourcePoolMetadata(dataSource);
 			Integer poolSize = (pool != null) ? pool.getMax() : null;
-			PostgresDoctor database = new PostgresDoctor(dataSource, poolSize, session.getIfAvailable(),
-					properties.getSession().configuredProperties(), properties.getSession().toSettings(),
-					properties.getMaxHeldLocks());
+			PostgresDoctor database = new PostgresDoctor(dataSource, transactionManager.get(), poolSize,
+					session.getIfAvailable(), properties.getSession().configuredProperties(),
+					properties.getSession().toSettings(), properties.getMaxHeldLocks());
 			return new LockDoctor(database, new PoolCapacity(poolSize, schedulers.stream(), simpleSchedulers.stream()),
 					users.stream(), doctorProperties);
 		}

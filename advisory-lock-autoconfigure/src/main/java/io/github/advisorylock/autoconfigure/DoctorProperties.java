@@ -52,6 +52,12 @@ public class DoctorProperties {
 	private Severity standby = Severity.FAIL;
 
 	/**
+	 * What happens when the transactions of the manager do not cover the DataSource of
+	 * the locks.
+	 */
+	private Severity transactionManager = Severity.FAIL;
+
+	/**
 	 * What happens when a pooler in transaction mode stands between session locks and the
 	 * server. They are refused there at run time too, unless this is off.
 	 */
@@ -156,6 +162,14 @@ public class DoctorProperties {
 		this.transactionPooler = transactionPooler;
 	}
 
+	public Severity getTransactionManager() {
+		return this.transactionManager;
+	}
+
+	public void setTransactionManager(Severity transactionManager) {
+		this.transactionManager = transactionManager;
+	}
+
 	public Severity getPreparedStatements() {
 		return this.preparedStatements;
 	}
@@ -238,6 +252,7 @@ public class DoctorProperties {
 			case LOOK_ALIKE -> this.lookAlike;
 			case STANDBY -> this.standby;
 			case TRANSACTION_POOLER -> this.transactionPooler;
+			case TRANSACTION_MANAGER -> this.transactionManager;
 			case PREPARED_STATEMENTS -> this.preparedStatements;
 			case SESSION_LOGIN -> this.sessionLogin;
 			case UNREACHABLE -> this.unreachable;

@@ -41,6 +41,11 @@ public enum DoctorCheck {
 	STANDBY(Severity.FAIL),
 
 	/**
+	 * The transactions of the manager do not cover the DataSource of the locks.
+	 */
+	TRANSACTION_MANAGER(Severity.FAIL),
+
+	/**
 	 * A transaction pooler stands in front of the database while session locks are used.
 	 */
 	TRANSACTION_POOLER(Severity.FAIL),

@@ -21,11 +21,13 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.Examination;
 import io.github.advisorylock.doctor.Finding;
 import io.github.advisorylock.doctor.LockDemand;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.Assert;
 
 /**
@@ -38,11 +40,15 @@ public class PostgresDoctor {
 
 	private final PooledExamination pooled;
 
+	private final TransactionExamination transactions;
+
 	private final @Nullable SessionExamination session;
 
 	/**
 	 * Create a doctor.
 	 * @param dataSource the application's DataSource
+	 * @param transactionManager begins the transactions of its locks, or {@code null} if
+	 * there is none
 	 * @param poolSize how many connections it has at most, or {@code null} if not known
 	 * @param session carries the session locks, or {@code null} if there are none
 	 * @param sessionProperties the properties that the connection of the lock session is
@@ -50,9 +56,11 @@ public class PostgresDoctor {
 	 * @param settings how long a vanished client may hold locks
 	 * @param maxHeldLocks how many locks the application may hold at a time
 	 */
-	public PostgresDoctor(DataSource dataSource, @Nullable Integer poolSize, @Nullable LockSession session,
-			List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks) {
+	public PostgresDoctor(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
+			@Nullable Integer poolSize, @Nullable LockSession session, List<String> sessionProperties,
+			LockSessionSettings settings, int maxHeldLocks) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
+		this.transactions = new TransactionExamination(dataSource, transactionManager);
 		this.pooled = new PooledExamination(dataSource, poolSize,
 				new SettingsExamination(DeadClientSettings.within(settings.deadClientTimeout()), maxHeldLocks),
 				settings.answerTimeoutMillis());
@@ -68,10 +76,20 @@ public class PostgresDoctor {
 		List<String> seen = new ArrayList<>();
 		List<Finding> findings = new ArrayList<>();
 		this.pooled.examine(demand, seen, findings);
+		if (demand.transactionScope() && isReachable(findings)) {
+			this.transactions.examine(findings);
+		}
 		if (demand.sessionScope() && this.session != null) {
 			this.session.examine(seen, findings);
 		}
 		return new Examination(seen, findings.stream().distinct().toList());
+	}
+
+	/**
+	 * Waiting for a connection that does not come takes its time, and once is enough.
+	 */
+	private static boolean isReachable(List<Finding> findings) {
+		return findings.stream().noneMatch((finding) -> finding.check() == DoctorCheck.UNREACHABLE);
 	}
 
 }

@@ -23,6 +23,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.DocumentTransactionManager;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
@@ -40,9 +42,11 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link LockTransactionManager}.
@@ -75,6 +79,27 @@ class LockTransactionManagerTests {
 			.withPropertyValues("advisory-lock.transaction-manager=documents"));
 		assertThat(analysis.getDescription()).contains("[first, second]", "DocumentTransactionManager");
 		assertThat(analysis.getAction()).contains("'advisory-lock.transaction-manager'");
+	}
+
+	@Test
+	void onlyManagerThatDoesNotCoverTheDataSourceIsRefusedByTheDoctor() {
+		ApplicationContextRunner runner = LockContextRunner.create()
+			.withBean(PlatformTransactionManager.class, DocumentTransactionManager::new)
+			.withBean(Job.class);
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(runner);
+		assertThat(analysis.getDescription()).contains("DocumentTransactionManager", "do not cover");
+		assertThat(analysis.getAction()).contains("'advisory-lock.transaction-manager'");
+		runner.withPropertyValues("advisory-lock.doctor.transaction-manager=warn")
+			.run((context) -> assertThatExceptionOfType(IllegalTransactionStateException.class)
+				.isThrownBy(() -> context.getBean(Job.class).run()));
+	}
+
+	static class Job {
+
+		@SingleRunner("job")
+		void run() {
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
