@@ -31,6 +31,11 @@ import org.springframework.util.Assert;
  */
 public final class LockRequest {
 
+	/**
+	 * What the names of the library's own locks begin with.
+	 */
+	static final String OWN_PREFIX = "advisory-lock:";
+
 	private final @Nullable AdvisoryLockKey key;
 
 	private final @Nullable String name;
@@ -62,20 +67,37 @@ public final class LockRequest {
 	 * and turned into a key by the {@link AdvisoryLockKeyFactory}.
 	 * @param key the name of the lock, not empty
 	 * @return a request for an exclusive lock
+	 * @throws IllegalArgumentException if the name begins with {@code leader:} or
+	 * {@code advisory-lock:}, which are kept for roles and for the library itself
 	 */
 	public static LockRequest of(String key) {
 		Assert.hasText(key, "'key' must not be empty");
+		checkAllowed(key);
 		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, Recording.NONE);
 	}
 
 	/**
-	 * Create a request for the given key as it is.
+	 * Create a request for the given key as it is. A key that is given as a number stands
+	 * for that number, whatever else may have it.
 	 * @param key the key
 	 * @return a request for an exclusive lock
+	 * @throws IllegalArgumentException if the name of the key begins with {@code leader:}
+	 * or {@code advisory-lock:}, which are kept for roles and for the library itself
 	 */
 	public static LockRequest of(AdvisoryLockKey key) {
 		Assert.notNull(key, "'key' must not be null");
+		checkAllowed(key.namespace(), key.name());
 		return new LockRequest(key, null, null, null, LockMode.EXCLUSIVE, null, Recording.NONE);
+	}
+
+	/**
+	 * Create a request for a lock of the library itself. Others name theirs differently.
+	 * @param key the name of the lock, beginning with {@code advisory-lock:}
+	 * @return a request for an exclusive lock
+	 */
+	public static LockRequest ofOwn(String key) {
+		Assert.isTrue(key.startsWith(OWN_PREFIX), () -> "'key' must start with '" + OWN_PREFIX + "'");
+		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, Recording.NONE);
 	}
 
 	/**
@@ -213,13 +235,37 @@ public final class LockRequest {
 	 * @param defaultNamespace the namespace for a request that does not name one
 	 * @param keyFactory makes the key of a request that was created by name
 	 * @return the key
+	 * @throws IllegalArgumentException if it would be one that is kept for others
 	 */
 	public AdvisoryLockKey key(String defaultNamespace, AdvisoryLockKeyFactory keyFactory) {
 		if (this.key != null) {
 			return this.key;
 		}
 		Assert.state(this.name != null, "'name' must not be null");
-		return keyFactory.createKey((this.namespace != null) ? this.namespace : defaultNamespace, this.name);
+		String namespace = (this.namespace != null) ? this.namespace : defaultNamespace;
+		if (!this.name.startsWith(OWN_PREFIX)) {
+			checkAllowed(namespace, this.name);
+		}
+		return keyFactory.createKey(namespace, this.name);
+	}
+
+	/**
+	 * Without a namespace, what stands before the first slash is as good as one.
+	 */
+	private static void checkAllowed(String namespace, String name) {
+		checkAllowed(name);
+		if (namespace.isEmpty()) {
+			checkAllowed(name.substring(name.indexOf('/') + 1));
+		}
+	}
+
+	private static void checkAllowed(String name) {
+		String owner = name.startsWith(LeaderElection.KEY_PREFIX) ? "leaders"
+				: name.startsWith(OWN_PREFIX) ? "the library" : null;
+		if (owner != null) {
+			throw new IllegalArgumentException("'key' starts with '" + name.substring(0, name.indexOf(':') + 1)
+					+ "', which is kept for the locks of " + owner + ": '" + AdvisoryLockKey.display(name) + "'");
+		}
 	}
 
 	/**

@@ -54,6 +54,40 @@ class LockRequestTests {
 		assertThat(LockRequest.of(key).key("shop", FACTORY)).isSameAs(key);
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "leader:reports", "leader:", "advisory-lock:ledger-housekeeping", "advisory-lock:" })
+	void nameThatIsKeptForLeadersOrLibraryIsRefused(String name) {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(name))
+			.withMessageStartingWith("'key' starts with '" + name.substring(0, name.indexOf(':') + 1) + "'")
+			.withMessageEndingWith("'" + name + "'");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(AdvisoryLockKey.of("shop", name)));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> LockRequest.of(AdvisoryLockKeyFactory.pair().createKey("shop", name)));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "leader:reports", "advisory-lock:ledger-housekeeping" })
+	void namespaceBeforeSlashDoesNotHideWhatIsKept(String name) {
+		assertThat(AdvisoryLockKey.of("shop/" + name)).isEqualTo(AdvisoryLockKey.of("shop", name));
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(AdvisoryLockKey.of("shop/" + name)));
+		LockRequest request = LockRequest.of("shop/" + name);
+		assertThatIllegalArgumentException().isThrownBy(() -> request.key("", FACTORY));
+		assertThatIllegalArgumentException().isThrownBy(() -> request.namespace("").key("shop", FACTORY));
+		assertThat(request.key("test", FACTORY)).hasToString("test/shop/" + name);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "leaders", "Leader:reports", "the-leader:reports", "advisory-lock", "export/leader" })
+	void nameThatOnlyLooksLikeWhatIsKeptIsFine(String name) {
+		assertThat(LockRequest.of(name).key("", FACTORY)).isEqualTo(AdvisoryLockKey.of(name));
+	}
+
+	@Test
+	void libraryAsksForItsOwnLocksOnly() {
+		assertThat(LockRequest.ofOwn("advisory-lock:test").key("shop", FACTORY)).hasToString("shop/advisory-lock:test");
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.ofOwn("leader:test"));
+	}
+
 	@Test
 	void namespaceReplacesDefaultNamespace() {
 		assertThat(LockRequest.of("job").namespace("other").key("shop", FACTORY))

@@ -19,21 +19,28 @@ package io.github.advisorylock.annotation;
 import java.util.List;
 import java.util.Set;
 
+import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.common.CompositeStringExpression;
+import org.springframework.expression.spel.ExpressionState;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.Elvis;
 import org.springframework.expression.spel.ast.FunctionReference;
 import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.Literal;
 import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
+import org.springframework.util.StringUtils;
 
 /**
  * Finds, before anything is called, the expressions of a key that could only fail in a
@@ -61,6 +68,34 @@ final class KeyExpressions {
 	 */
 	static void check(SpelExpression expression, Set<String> parameters, boolean namesKnown) {
 		check(expression.getAST(), expression.getExpressionString(), parameters, namesKnown, true);
+	}
+
+	/**
+	 * Check that no part of a text that an expression puts together is missing: it would
+	 * stand there as "null", or as nothing, and make equal keys of different arguments.
+	 * An expression that chooses, by {@code ?:} or {@code ? :}, knows what it does.
+	 * @throws IllegalArgumentException if an operand of a sum is {@code null} or empty
+	 */
+	static void checkParts(SpelExpression expression, EvaluationContext context) {
+		if (expression.getAST() instanceof OpPlus sum) {
+			checkParts(sum, expression.getExpressionString(), new ExpressionState(context));
+		}
+	}
+
+	private static void checkParts(OpPlus sum, String expression, ExpressionState state) {
+		for (int i = 0; i < sum.getChildCount(); i++) {
+			SpelNode operand = sum.getChild(i);
+			if (operand instanceof OpPlus inner) {
+				checkParts(inner, expression, state);
+			}
+			else if (!(operand instanceof Literal || operand instanceof Elvis || operand instanceof Ternary)) {
+				Object value = operand.getValue(state);
+				if (value == null || (value instanceof String text && !StringUtils.hasText(text))) {
+					throw new IllegalArgumentException("'" + operand.toStringAST() + "' in '" + expression + "' is "
+							+ ((value != null) ? "empty" : "null"));
+				}
+			}
+		}
 	}
 
 	private static void check(SpelNode node, String expression, Set<String> parameters, boolean namesKnown,

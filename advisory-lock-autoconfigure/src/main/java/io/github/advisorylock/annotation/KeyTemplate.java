@@ -86,6 +86,17 @@ final class KeyTemplate {
 		return this.parts.stream().allMatch(LiteralExpression.class::isInstance);
 	}
 
+	/**
+	 * Return whether arguments decide the whole text of every key.
+	 */
+	static boolean isBare(String text) {
+		List<Expression> parts = new ArrayList<>();
+		KeyExpressions.split(new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION),
+				parts);
+		return parts.stream()
+			.noneMatch((part) -> part instanceof LiteralExpression && StringUtils.hasText(part.getExpressionString()));
+	}
+
 	String text() {
 		return this.text;
 	}
@@ -114,6 +125,9 @@ final class KeyTemplate {
 	 * it, which it refuses where the text would not be the same everywhere.
 	 */
 	private static @Nullable String text(Expression part, EvaluationContext context) {
+		if (part instanceof SpelExpression spel) {
+			KeyExpressions.checkParts(spel, context);
+		}
 		Object value = part.getValue(context);
 		if (value instanceof TemporalAccessor) {
 			return value.toString();

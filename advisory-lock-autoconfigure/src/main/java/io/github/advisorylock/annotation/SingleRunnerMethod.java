@@ -37,6 +37,14 @@ import org.jspecify.annotations.Nullable;
 public record SingleRunnerMethod(String beanName, Method method, SingleRunnerOperation operation, String namespace,
 		@Nullable AdvisoryLockKey fixedKey, boolean allowSharedKey) {
 
+	/**
+	 * Return whether arguments decide the whole of every key of this method.
+	 * @return {@code true} if its key has no text of its own
+	 */
+	public boolean hasBareKey() {
+		return this.fixedKey == null && KeyTemplate.isBare(this.operation.keyTemplate());
+	}
+
 	boolean isSameMethod(SingleRunnerMethod other) {
 		return this.beanName.equals(other.beanName) && this.method.equals(other.method);
 	}

@@ -91,6 +91,7 @@ final class SingleRunnerMethods {
 			checkKeys(added, other);
 		}
 		this.methods.add(added);
+		this.operationSource.parser().fixedKeys().add(added);
 	}
 
 	private static void checkKeys(SingleRunnerMethod added, SingleRunnerMethod other) {

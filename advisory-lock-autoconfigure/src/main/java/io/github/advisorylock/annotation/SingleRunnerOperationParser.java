@@ -19,7 +19,8 @@ package io.github.advisorylock.annotation;
 import java.lang.reflect.Method;
 import java.time.Duration;
 
-import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.SingleRunnerKey;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
@@ -41,11 +42,17 @@ final class SingleRunnerOperationParser {
 
 	private final StringValueResolver placeholders;
 
+	private final FixedKeys fixedKeys = new FixedKeys();
+
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
 	SingleRunnerOperationParser(SingleRunnerSettings settings, StringValueResolver placeholders) {
 		this.settings = settings;
 		this.placeholders = placeholders;
+	}
+
+	FixedKeys fixedKeys() {
+		return this.fixedKeys;
 	}
 
 	SingleRunnerSettings settings() {
@@ -78,11 +85,7 @@ final class SingleRunnerOperationParser {
 		if (!StringUtils.hasText(text)) {
 			throw new InvalidAttributeException("key", "is empty", "Set it to a name that identifies the job.", null);
 		}
-		if (text.startsWith(LeaderElection.KEY_PREFIX)) {
-			throw new InvalidAttributeException("key",
-					"starts with '" + LeaderElection.KEY_PREFIX + "': '" + text + "'",
-					"Choose another name, that start is kept for the locks of leaders.", null);
-		}
+		checkAllowed(text);
 		try {
 			return KeyTemplate.parse(text, this.parameterNames.getParameterNames(method));
 		}
@@ -94,18 +97,33 @@ final class SingleRunnerOperationParser {
 		}
 	}
 
+	private static void checkAllowed(String text) {
+		try {
+			LockRequest.of(text);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidAttributeException("key", StringUtils.delete(String.valueOf(ex.getMessage()), "'key' "),
+					"Choose another name, such a start is kept for the locks of leaders and of the library.", ex);
+		}
+	}
+
 	private SingleRunnerKey createKey(SingleRunner annotation, KeyTemplate template) {
 		String namespace = namespace(annotation);
 		if (!template.isFixed()) {
-			return (arguments) -> this.settings.keyFactory().createKey(namespace, template.evaluate(arguments));
+			return (arguments) -> this.fixedKeys.check(createKey(namespace, template.evaluate(arguments)),
+					template.text(), annotation.allowSharedKey());
 		}
 		try {
-			return SingleRunnerKey.of(this.settings.keyFactory().createKey(namespace, template.text()));
+			return SingleRunnerKey.of(createKey(namespace, template.text()));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidAttributeException("namespace", "is unusable: " + ex.getMessage(),
 					"Change it, or 'advisory-lock.namespace' where the annotation does not set one.", ex);
 		}
+	}
+
+	private AdvisoryLockKey createKey(String namespace, String name) {
+		return LockRequest.of(name).key(namespace, this.settings.keyFactory());
 	}
 
 	private Duration parseWaitFor(String attribute) {

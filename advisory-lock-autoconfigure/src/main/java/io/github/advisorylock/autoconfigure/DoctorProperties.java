@@ -117,6 +117,12 @@ public class DoctorProperties {
 	private Severity lockTable = Severity.WARN;
 
 	/**
+	 * What happens when the key of a method has no text of its own, so that arguments
+	 * decide all of it.
+	 */
+	private Severity bareKey = Severity.WARN;
+
+	/**
 	 * Time after which a lock that this instance still holds is warned of, once. Zero for
 	 * never.
 	 */
@@ -242,6 +248,14 @@ public class DoctorProperties {
 		this.lockTable = lockTable;
 	}
 
+	public Severity getBareKey() {
+		return this.bareKey;
+	}
+
+	public void setBareKey(Severity bareKey) {
+		this.bareKey = bareKey;
+	}
+
 	List<DoctorCheck> switchedOff() {
 		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();
 	}
@@ -262,6 +276,7 @@ public class DoctorProperties {
 			case AUTO_COMMIT -> this.autoCommit;
 			case ISOLATION -> this.isolation;
 			case LOCK_TABLE -> this.lockTable;
+			case BARE_KEY -> this.bareKey;
 		};
 	}
 

@@ -54,7 +54,7 @@ final class LedgerHousekeeping implements SmartLifecycle {
 	LedgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations, LockScope scope) {
 		this.ledger = ledger;
 		this.operations = operations;
-		this.lock = LockRequest.of(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY).scope(scope);
+		this.lock = LockRequest.ofOwn(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY).scope(scope);
 	}
 
 	@Override

@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.Examination;
 import io.github.advisorylock.doctor.Finding;
 import io.github.advisorylock.doctor.LockDemand;
@@ -67,7 +68,15 @@ final class LockDoctor {
 		if (demand.transactionScope()) {
 			this.pool.examine(methods, seen, findings);
 		}
+		methods.stream().filter(SingleRunnerMethod::hasBareKey).map(LockDoctor::bareKey).forEach(findings::add);
 		report(demand, seen, findings);
+	}
+
+	private static Finding bareKey(SingleRunnerMethod method) {
+		return new Finding(DoctorCheck.BARE_KEY,
+				"The key '" + method.operation().keyTemplate() + "' of " + method
+						+ " has no text of its own, so that whoever chooses the arguments chooses the lock",
+				"put the name of the work in front of them, as in 'payment:#{#id}'");
 	}
 
 	private void report(LockDemand demand, List<String> seen, List<Finding> findings) {

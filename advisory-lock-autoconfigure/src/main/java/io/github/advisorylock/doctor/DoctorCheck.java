@@ -93,7 +93,12 @@ public enum DoctorCheck {
 	/**
 	 * One application can fill the lock table of the server.
 	 */
-	LOCK_TABLE(Severity.WARN);
+	LOCK_TABLE(Severity.WARN),
+
+	/**
+	 * The key of a method has no text of its own: arguments decide all of it.
+	 */
+	BARE_KEY(Severity.WARN);
 
 	private final Severity defaultSeverity;
 

@@ -94,6 +94,23 @@ class KeyTemplateTests {
 	}
 
 	@ParameterizedTest
+	@NullSource
+	@ValueSource(strings = { "", " " })
+	void missingPartOfTextThatIsPutTogetherIsRefused(String argument) {
+		for (String text : List.of("#{'export:' + #argument}", "#{#argument + '-' + 1}", "#{1 + '-' + #argument}")) {
+			assertThatIllegalArgumentException().isThrownBy(() -> parse(text).evaluate(new Object[] { argument }))
+				.withMessageContaining("'#argument' in '");
+		}
+	}
+
+	@Test
+	void partsOfTextThatIsPutTogetherMayBeOfAnyKind() {
+		assertThat(parse("#{'a' + ' ' + #argument}").evaluate(new Object[] { 5 })).isEqualTo("a 5");
+		assertThat(parse("page:#{#argument + 1}").evaluate(new Object[] { 5 })).isEqualTo("page:6");
+		assertThat(parse("#{'a' + (#argument ?: 'none')}").evaluate(new Object[1])).isEqualTo("anone");
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "#{#unknown}", "#{#argument.id + #other}", "#{argument}", "#{argument.id}", "#{length()}",
 			"#{T(String)}", "#{new String('x')}", "#{@bean}", "#{#function()}", "#{#root}", "#{#this}",
 			"#{#argument.?[T(String) != null]}" })
