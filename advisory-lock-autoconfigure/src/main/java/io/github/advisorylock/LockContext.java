@@ -39,14 +39,16 @@ public interface LockContext {
 	LockScope scope();
 
 	/**
-	 * Return whether the lock is held as far as this application knows.
-	 * @return {@code false} once the lock was released or found to be lost
+	 * Return whether the lock is held as far as this application knows. Asks no server.
+	 * @return {@code false} once the lock was released or found to be lost, and in scope
+	 * {@link LockScope#TRANSACTION} while its transaction is aborted
 	 */
 	boolean isHeld();
 
 	/**
-	 * Make sure that the lock is held as far as this application knows.
-	 * @throws LockLostException if it is not
+	 * Make sure that the lock is held, by an answer of the server on the connection that
+	 * has it.
+	 * @throws LockLostException if it is not, or that can't be known
 	 */
 	void checkHeld() throws LockLostException;
 

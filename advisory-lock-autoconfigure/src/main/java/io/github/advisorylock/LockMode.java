@@ -34,11 +34,9 @@ public enum LockMode {
 	 * <p>
 	 * Within an application an exclusive request that waits holds up new shared ones, in
 	 * both scopes, so that shared holders who overlap do not keep it waiting for ever;
-	 * only a thread that holds the key already is let in. Across applications that is so
-	 * for an exclusive request in scope {@link LockScope#TRANSACTION} while it stands in
-	 * the server's queue. One in scope {@link LockScope#SESSION} asks again and again, in
-	 * no queue: shared holders of other applications who overlap can keep it waiting to
-	 * its end.
+	 * only a thread that holds the key already is let in. Across applications a request
+	 * asks again and again, in no queue: shared holders of other applications who overlap
+	 * can keep an exclusive one waiting to its end.
 	 */
 	SHARED
 

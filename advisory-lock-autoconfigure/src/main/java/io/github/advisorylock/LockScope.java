@@ -32,9 +32,9 @@ public enum LockScope {
 	 * effects of the work and the lock end together.
 	 * <p>
 	 * Limits: the connection is held for as long as the work runs; a rollback to a
-	 * savepoint that is older than the lock frees it early; under REPEATABLE READ and
-	 * SERIALIZABLE it can't be waited for, because the snapshot would be older than the
-	 * lock.
+	 * savepoint that is older than the lock frees it early, an SQL error that is not
+	 * rolled back to a savepoint at once; under REPEATABLE READ and SERIALIZABLE it can't
+	 * be waited for, because the snapshot would be older than the lock.
 	 */
 	TRANSACTION,
 

@@ -62,12 +62,11 @@ class LockWaitTests extends AbstractLockTests {
 	@EnumSource
 	void interruptFromBeforeTheWaitEndsItAtOnce(LockScope scope) throws Exception {
 		try (ForeignSession foreign = ForeignSession.holding(KEY)) {
-			Future<List<Object>> waiter = this.threads
-				.submit(() -> transaction().execute((status) -> {
-					Thread.currentThread().interrupt();
-					LockOutcome outcome = this.template.execute(request(scope).waitFor(HOUR), (lock) -> 1).outcome();
-					return List.of(outcome, Thread.interrupted());
-				}));
+			Future<List<Object>> waiter = this.threads.submit(() -> transaction().execute((status) -> {
+				Thread.currentThread().interrupt();
+				LockOutcome outcome = this.template.execute(request(scope).waitFor(HOUR), (lock) -> 1).outcome();
+				return List.of(outcome, Thread.interrupted());
+			}));
 			assertThat(waiter.get(10, TimeUnit.SECONDS)).containsExactly(LockOutcome.BUSY, true);
 		}
 	}
@@ -76,8 +75,8 @@ class LockWaitTests extends AbstractLockTests {
 	void waitOutlastsTheSocketTimeoutOfTheDriver() throws Exception {
 		usePool(TestPostgres.pool(TestPostgres.url() + "&socketTimeout=1", 1));
 		ForeignSession foreign = ForeignSession.holding(KEY);
-		Future<Integer> waiter = this.threads.submit(
-				() -> this.template.execute(LockRequest.of("job").waitFor(HOUR), (lock) -> 1).value());
+		Future<Integer> waiter = this.threads
+			.submit(() -> this.template.execute(LockRequest.of("job").waitFor(HOUR), (lock) -> 1).value());
 		TestPostgres.query("SELECT pg_sleep(2)");
 		assertThat(waiter).isNotDone();
 		foreign.close();
@@ -87,8 +86,8 @@ class LockWaitTests extends AbstractLockTests {
 	@Test
 	void waiterHoldsNoSnapshot() throws Exception {
 		try (ForeignSession foreign = ForeignSession.holding(KEY)) {
-			Future<Integer> waiter = this.threads.submit(
-					() -> this.template.execute(LockRequest.of("job").waitFor(HOUR), (lock) -> 1).value());
+			Future<Integer> waiter = this.threads
+				.submit(() -> this.template.execute(LockRequest.of("job").waitFor(HOUR), (lock) -> 1).value());
 			Awaitility.await()
 				.until(() -> TestPostgres
 					.query("SELECT coalesce(backend_xmin::text, 'none') FROM pg_stat_activity "
