@@ -23,7 +23,6 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
@@ -72,7 +71,7 @@ final class PhysicalConnections {
 		if (opener.getClass().getName().equals("org.postgresql.ds.PGSimpleDataSource")) {
 			return () -> derive(opener);
 		}
-		if (opener.getClass().getName().equals(TOMCAT_POOL)) {
+		if (opener.getClass().getName().equals(TOMCAT_POOL) && property(opener, "dataSource") == null) {
 			return () -> fromTomcat(opener);
 		}
 		return null;
@@ -99,17 +98,22 @@ final class PhysicalConnections {
 	}
 
 	/**
-	 * The pool keeps what its two properties for the driver say in one place.
+	 * The pool keeps what its two properties for the driver say in one place, and tells
+	 * its password nowhere else.
 	 */
 	private static SimpleDriverDataSource fromTomcat(DataSource pool) {
 		SimpleDriverDataSource result = derive(pool);
-		BeanWrapper properties = PropertyAccessorFactory.forBeanPropertyAccess(pool);
 		Properties driverProperties = new Properties();
-		if (properties.getPropertyValue("dbProperties") instanceof Properties configured) {
+		if (property(pool, "dbProperties") instanceof Properties configured) {
 			driverProperties.putAll(configured);
 		}
 		result.setConnectionProperties(driverProperties);
+		result.setPassword((String) property(pool, "poolProperties.password"));
 		return result;
+	}
+
+	private static @Nullable Object property(DataSource pool, String name) {
+		return PropertyAccessorFactory.forBeanPropertyAccess(pool).getPropertyValue(name);
 	}
 
 	private static SimpleDriverDataSource derive(DataSource dataSource) {

@@ -22,6 +22,8 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.jdbc.JdbcUrl;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
@@ -34,6 +36,8 @@ import org.springframework.util.StringUtils;
  * and the credentials of that moment, unless properties say otherwise.
  */
 final class SessionDataSource implements Supplier<DataSource> {
+
+	private static final Log logger = LogFactory.getLog(SessionDataSource.class);
 
 	private static final String POSTGRESQL = "jdbc:postgresql:";
 
@@ -59,7 +63,13 @@ final class SessionDataSource implements Supplier<DataSource> {
 		if (session.getUrl() != null) {
 			check(session.getUrl());
 		}
-		return (session.getUrl() != null || pool != null) ? new SessionDataSource(session, pool) : null;
+		if (session.getUrl() == null && pool == null) {
+			logger.info("Advisory locks of scope SESSION and leader roles can't be used: how a "
+					+ dataSource.getClass().getName() + " opens its connections can't be read; set "
+					+ "'advisory-lock.session.url', 'username', 'password' and 'properties' to use them");
+			return null;
+		}
+		return new SessionDataSource(session, pool);
 	}
 
 	/**

@@ -65,8 +65,18 @@ final class ConnectionOpening {
 		}
 		catch (SQLException ex) {
 			String reason = this.abortReason;
-			throw (reason != null) ? new SQLException(reason, SqlState.CONNECTION_DOES_NOT_EXIST, ex) : ex;
+			throw (reason != null) ? new SQLException(reason, SqlState.CONNECTION_DOES_NOT_EXIST, ex)
+					: withoutSecrets(ex);
 		}
+	}
+
+	/**
+	 * Drivers print a URL that they can't parse.
+	 */
+	private static SQLException withoutSecrets(SQLException ex) {
+		String message = String.valueOf(ex.getMessage());
+		String redacted = JdbcUrl.redact(message);
+		return redacted.equals(message) ? ex : new SQLException(redacted, ex.getSQLState());
 	}
 
 	/**

@@ -50,6 +50,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
+import org.postgresql.Driver;
 import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -135,6 +136,19 @@ class SessionTlsTests {
 	}
 
 	@Test
+	void sessionLockIsTakenAsByPoolOfTomcat() {
+		create().withBean(DataSource.class, () -> {
+			org.apache.tomcat.jdbc.pool.DataSource pool = new org.apache.tomcat.jdbc.pool.DataSource();
+			pool.setDriverClassName(Driver.class.getName());
+			pool.setUrl(url(server.port()));
+			pool.setUsername("worker");
+			pool.setPassword("correct horse");
+			driverProperties().forEach(pool.getDbProperties()::setProperty);
+			return pool;
+		}).run(SessionTlsTests::assertLockGoesThroughTls);
+	}
+
+	@Test
 	void sessionLockIsTakenAsByWrappedPool() {
 		create().withBean(DataSource.class, () -> {
 			HikariDataSource pool = new HikariDataSource();
@@ -173,17 +187,19 @@ class SessionTlsTests {
 	}
 
 	@Test
-	void poolThatCannotBeReadIsNotGuessedAt() throws IOException {
+	void poolThatCannotBeReadIsNotGuessedAt(CapturedOutput output) throws IOException {
 		try (DecliningProxy proxy = new DecliningProxy()) {
 			PGSimpleDataSource hidden = new PGSimpleDataSource();
 			hidden.setUrl(url(proxy.port()));
 			hidden.setUser("worker");
 			hidden.setPassword("correct horse");
-			create().withBean(DataSource.class, () -> new HidingDataSource(hidden))
-				.run((context) -> assertThatException()
+			create().withBean(DataSource.class, () -> new HidingDataSource(hidden)).run((context) -> {
+				assertThat(output).contains("HidingDataSource", "'advisory-lock.session.url'");
+				assertThatException()
 					.isThrownBy(
 							() -> context.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of("hidden")))
-					.withMessageContaining("advisory-lock.session.url"));
+					.withMessageContaining("advisory-lock.session.url");
+			});
 			assertThat(proxy.connections()).isZero();
 		}
 	}

@@ -17,6 +17,8 @@
 package io.github.advisorylock.jdbc;
 
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -152,6 +154,19 @@ class ConnectionOpeningTests {
 			int before = CountingSocketFactory.created.get();
 			assertThat(tryLock(session, "factory")).succeedsWithin(Duration.ofSeconds(10)).isNull();
 			assertThat(CountingSocketFactory.created).hasValueGreaterThan(before);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "jdbc:postgresql://host:port/db?password=hunter2", "jdbc:nobody://host/db?password=hunter2" })
+	void urlThatCannotBeParsedIsToldWithoutItsSecrets(String url) {
+		try (LockSession session = session(url, SHORT)) {
+			assertThat(tryLock(session, "secret")).succeedsWithin(Duration.ofSeconds(10)).satisfies((failure) -> {
+				StringWriter trace = new StringWriter();
+				failure.printStackTrace(new PrintWriter(trace));
+				assertThat(trace).asString().contains("secret").doesNotContain("hunter2");
+			});
 		}
 	}
 
