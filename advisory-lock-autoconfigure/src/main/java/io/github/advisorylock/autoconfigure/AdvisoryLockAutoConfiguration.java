@@ -206,6 +206,12 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
+		LockWaitLifecycle lockWaitLifecycle(PostgresAdvisoryLockTemplate template) {
+			return new LockWaitLifecycle(template);
+		}
+
+		@Bean
+		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
 		LongHolds longHolds(PostgresAdvisoryLockTemplate template, DoctorProperties properties) {
 			return new LongHolds(template, properties.getLongHold());
 		}

@@ -19,7 +19,6 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -36,13 +35,21 @@ final class Deadline {
 
 	private final boolean waits;
 
-	private Deadline(Duration waitFor) {
+	private final LockWaits all;
+
+	/**
+	 * Create a deadline.
+	 * @param waitFor how long to wait from now on
+	 * @param all what the wait is one of
+	 */
+	Deadline(Duration waitFor, LockWaits all) {
+		this.all = all;
 		this.waits = !waitFor.isZero();
 		this.nanos = this.waits ? System.nanoTime() + saturatedNanos(waitFor) : 0;
 	}
 
 	static Deadline after(Duration waitFor) {
-		return new Deadline(waitFor);
+		return new LockWaits().until(waitFor);
 	}
 
 	/**
@@ -78,12 +85,12 @@ final class Deadline {
 		if (remaining <= 0 || Thread.currentThread().isInterrupted()) {
 			return false;
 		}
-		LockSupport.parkNanos(this, Math.min(pauseNanos, remaining));
+		this.all.park(this, Math.min(pauseNanos, remaining));
 		return !Thread.currentThread().isInterrupted();
 	}
 
 	private long remainingNanos() {
-		return this.waits ? Math.max(0, this.nanos - System.nanoTime()) : 0;
+		return (this.waits && !this.all.areOver()) ? Math.max(0, this.nanos - System.nanoTime()) : 0;
 	}
 
 	private static long saturatedNanos(Duration duration) {

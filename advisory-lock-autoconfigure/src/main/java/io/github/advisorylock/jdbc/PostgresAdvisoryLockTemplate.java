@@ -62,6 +62,8 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private final ActiveCalls calls = new ActiveCalls();
 
+	private final LockWaits waits = new LockWaits();
+
 	private final LocalHolds holds;
 
 	private final TransactionLocks transactionLocks;
@@ -314,6 +316,20 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	}
 
 	/**
+	 * End all waits for busy locks, and those to come: the locks are busy.
+	 */
+	public void stopWaiting() {
+		this.waits.end();
+	}
+
+	/**
+	 * Let calls wait again after {@link #stopWaiting()}.
+	 */
+	public void resumeWaiting() {
+		this.waits.allow();
+	}
+
+	/**
 	 * Run an action once no {@link #execute} is under way, at once if none is. Calls of
 	 * the current thread, and of threads that wait for the JVM to exit, are not waited
 	 * for: they would wait for whoever waits for the action.
@@ -335,7 +351,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private Deadline deadline(LockRequest request) {
 		Duration requested = request.waitFor();
-		return Deadline.after((requested != null) ? requested : this.waitFor);
+		return this.waits.until((requested != null) ? requested : this.waitFor);
 	}
 
 	static DataSource unwrap(DataSource dataSource) {

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -24,20 +26,30 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -101,6 +113,22 @@ class AdvisoryLockLifecycleTests {
 			.withCauseInstanceOf(LockLostException.class);
 	}
 
+	@ParameterizedTest
+	@EnumSource
+	void scheduledCallThatOnlyWaitsForItsLockDoesNotHoldUpTheShutdown(LockScope scope) {
+		AdvisoryLockKey key = AdvisoryLockKey.of("test", "waiting");
+		try (ForeignSession busy = ForeignSession.holding(key)) {
+			ConfigurableApplicationContext context = start("8s", Scheduling.class, "spring.application.name=test",
+					"advisory-lock.jobs.waiting.scope=" + scope.name().toLowerCase(Locale.ROOT));
+			PostgresAdvisoryLockTemplate template = context.getBean(PostgresAdvisoryLockTemplate.class);
+			Awaitility.await().until(() -> template.getHeldLocks() > 0);
+			long start = System.nanoTime();
+			context.close();
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(7));
+			assertThat(busy.unlock(key)).isTrue();
+		}
+	}
+
 	private <T> Future<T> run(ConfigurableApplicationContext context, Callable<T> action) throws InterruptedException {
 		AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
 		Future<T> job = this.threads
@@ -113,7 +141,12 @@ class AdvisoryLockLifecycleTests {
 	}
 
 	private static ConfigurableApplicationContext start(String timeout) {
-		return new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+		return start(timeout, Application.class);
+	}
+
+	private static ConfigurableApplicationContext start(String timeout, Class<?> application, String... properties) {
+		return new SpringApplicationBuilder(application).web(WebApplicationType.NONE)
+			.properties(properties)
 			.properties("spring.datasource.url=" + TestPostgres.url(),
 					"spring.lifecycle.timeout-per-shutdown-phase=" + timeout, "spring.jpa.hibernate.ddl-auto=none",
 					"spring.flyway.enabled=false", "spring.liquibase.enabled=false")
@@ -123,6 +156,30 @@ class AdvisoryLockLifecycleTests {
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Application {
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class Scheduling {
+
+		@Bean
+		WaitingJob waitingJob() {
+			return new WaitingJob();
+		}
+
+	}
+
+	/**
+	 * A job that somebody else keeps from running.
+	 */
+	static class WaitingJob {
+
+		@Scheduled(fixedDelay = 3_600_000)
+		@SingleRunner(key = "waiting", waitFor = "60s")
+		void run() {
+		}
 
 	}
 
