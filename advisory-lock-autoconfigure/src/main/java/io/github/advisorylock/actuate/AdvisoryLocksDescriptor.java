@@ -301,7 +301,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 *
 	 * @param key the key of the job
 	 * @param namespace the namespace of the key
-	 * @param state what was asked for: {@code running}, {@code paused} or {@code resumed}
+	 * @param state what was asked for: {@code running}, {@code paused} or
+	 * {@code resumed}, for the role of a leader {@code resigned}
 	 * @param by who asked, {@code unauthenticated} for who is not logged in
 	 * @param outcome how a run ended that was asked for, {@code null} if it still runs
 	 * @param error its failure; only its class for who may not see values

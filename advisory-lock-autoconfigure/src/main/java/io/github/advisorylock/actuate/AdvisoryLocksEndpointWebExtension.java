@@ -53,6 +53,8 @@ public class AdvisoryLocksEndpointWebExtension {
 
 	private final JobActions actions;
 
+	private final RoleActions leaders;
+
 	private final Show showValues;
 
 	private final Set<String> roles;
@@ -61,13 +63,15 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * Create an extension.
 	 * @param source knows jobs and locks
 	 * @param actions does what operators ask for
+	 * @param leaders does so with the roles of leaders
 	 * @param showValues to whom values are shown
 	 * @param roles which roles may see values, empty for any user that is logged in
 	 */
-	public AdvisoryLocksEndpointWebExtension(AdvisoryLocksSource source, JobActions actions, Show showValues,
-			Set<String> roles) {
+	public AdvisoryLocksEndpointWebExtension(AdvisoryLocksSource source, JobActions actions, RoleActions leaders,
+			Show showValues, Set<String> roles) {
 		this.source = source;
 		this.actions = actions;
+		this.leaders = leaders;
 		this.showValues = showValues;
 		this.roles = roles;
 	}
@@ -100,9 +104,10 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Pause, resume or run a job.
+	 * Pause, resume or run a job, or hand over a role that this instance leads.
 	 * @param securityContext who asks
-	 * @param state what is asked for: {@code paused}, {@code resumed} or {@code running}
+	 * @param state what is asked for: {@code paused}, {@code resumed} or {@code running},
+	 * for a role {@code resigned}
 	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return what was done; status 404 if there is no job of that key, 400 if that can't
 	 * be done with it, or there are several
@@ -111,7 +116,11 @@ public class AdvisoryLocksEndpointWebExtension {
 	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state,
 			@Selector(match = Match.ALL_REMAINING) String... key) {
 		boolean shown = isShown(securityContext);
-		return answer(() -> this.source.getJob(String.join("/", key), shown)
+		String name = String.join("/", key);
+		if (this.leaders.knows(name)) {
+			return answer(() -> this.leaders.act(name, state, user(securityContext)));
+		}
+		return answer(() -> this.source.getJob(name, shown)
 			.map((job) -> this.actions.act(job.job(), state, user(securityContext), shown))
 			.orElse(null));
 	}

@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
@@ -29,6 +30,7 @@ import io.github.advisorylock.actuate.CallCounts;
 import io.github.advisorylock.actuate.EndpointRequests;
 import io.github.advisorylock.actuate.GuardedApplication;
 import io.github.advisorylock.actuate.JobActions;
+import io.github.advisorylock.actuate.RoleActions;
 import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
 import io.github.advisorylock.actuate.page.CsrfHeader;
 import io.github.advisorylock.actuate.page.PageHeaders;
@@ -100,8 +102,8 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 	@ConditionalOnBean(AdvisoryLocksEndpoint.class)
 	@ConditionalOnMissingBean
 	AdvisoryLocksEndpointWebExtension advisoryLocksEndpointWebExtension(AdvisoryLocksSource source, JobActions actions,
-			AdvisoryLocksEndpointProperties properties) {
-		return new AdvisoryLocksEndpointWebExtension(source, actions, properties.getShowValues(),
+			RoleActions leaders, AdvisoryLocksEndpointProperties properties) {
+		return new AdvisoryLocksEndpointWebExtension(source, actions, leaders, properties.getShowValues(),
 				properties.getRoles());
 	}
 
@@ -144,6 +146,14 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 		PostgresAdvisoryLockLedger ledger = ledgers.getIfAvailable();
 		return new AdvisoryLocksSource(application, monitor, () -> ledger != null && ledger.isOpen(), counts,
 				sanitizer(sanitizing));
+	}
+
+	@Bean
+	RoleActions roleActions(ObjectProvider<LeaderElection> election, LeaderOnlyAnnotationBeanPostProcessor leaders,
+			SingleRunnerSettings settings, ApplicationEventPublisher eventPublisher) {
+		return new RoleActions(election::getObject,
+				() -> leaders.getMethods().stream().map(LeaderOnlyMethod::role).toList(), settings.namespace(),
+				eventPublisher);
 	}
 
 	@Bean
