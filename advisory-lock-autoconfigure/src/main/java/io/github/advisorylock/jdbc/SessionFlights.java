@@ -28,6 +28,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Lets commands that arrive while a round trip is under way travel together in the next
  * one. One of the callers leads: it takes along whatever waits, and hands the lead to the
@@ -66,9 +68,15 @@ final class SessionFlights {
 	 */
 	void submit(SessionCommand command) {
 		Passenger passenger = new Passenger(command);
-		this.waiting.add(passenger);
 		if (this.underWay.compareAndSet(false, true)) {
 			take(passenger);
+		}
+		else {
+			this.waiting.add(passenger);
+			// the last flight may have landed meanwhile
+			if (this.underWay.compareAndSet(false, true)) {
+				passOn();
+			}
 		}
 		awaitArrival(passenger);
 	}
@@ -79,7 +87,6 @@ final class SessionFlights {
 	void submitIfIdle(SessionCommand command) {
 		if (this.underWay.compareAndSet(false, true)) {
 			Passenger passenger = new Passenger(command);
-			this.waiting.add(passenger);
 			take(passenger);
 			awaitArrival(passenger);
 		}
@@ -87,22 +94,22 @@ final class SessionFlights {
 
 	private void take(Passenger first) {
 		if (first.isVirtual()) {
+			this.waiting.add(first);
 			callPilot();
 		}
 		else {
-			fly();
+			fly(board(first));
 		}
 	}
 
 	private void awaitArrival(Passenger passenger) {
-		while (passenger.awaitTurn()) {
-			fly();
+		if (passenger.awaitTurn()) {
+			fly(board(null));
 		}
 	}
 
 	@SuppressWarnings("ThreadPriorityCheck") // waits for nothing, is only polite
-	private void fly() {
-		List<Passenger> passengers = board();
+	private void fly(List<Passenger> passengers) {
 		try {
 			this.flight.accept(passengers.stream().map(Passenger::command).toList());
 		}
@@ -117,8 +124,15 @@ final class SessionFlights {
 		}
 	}
 
-	private List<Passenger> board() {
+	/**
+	 * Return who is to fly next. Whoever leads is always among them: what a flight throws
+	 * must not reach a caller whose command is still on its way.
+	 */
+	private List<Passenger> board(@Nullable Passenger leader) {
 		List<Passenger> passengers = new ArrayList<>();
+		if (leader != null) {
+			passengers.add(leader);
+		}
 		while (passengers.size() < LARGEST_FLIGHT) {
 			Passenger next = this.waiting.poll();
 			if (next == null) {
@@ -155,13 +169,13 @@ final class SessionFlights {
 	 * the same, and must not come twice.
 	 */
 	private void callPilot() {
-		FutureTask<Void> turn = new FutureTask<>(this::fly, null);
+		FutureTask<Void> turn = new FutureTask<>(() -> fly(board(null)), null);
 		try {
 			this.pilot.execute(turn);
 		}
 		catch (Throwable ex) {
 			if (turn.cancel(false)) {
-				List<Passenger> stranded = board();
+				List<Passenger> stranded = board(null);
 				stranded.forEach((passenger) -> passenger.command().fail(ex));
 				stranded.forEach(Passenger::arrive);
 				passOn();
