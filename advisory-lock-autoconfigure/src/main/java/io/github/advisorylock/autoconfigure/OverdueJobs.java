@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -90,7 +91,13 @@ final class OverdueJobs implements SmartLifecycle {
 		if (!this.ledger.isOpen()) {
 			return;
 		}
-		Map<JobName, LedgerJob> jobs = this.ledger.jobs()
+		List<JobName> names = scheduled().stream()
+			.map(SingleRunnerMethod::fixedKey)
+			.filter(Objects::nonNull)
+			.map(JobName::of)
+			.distinct()
+			.toList();
+		Map<JobName, LedgerJob> jobs = this.ledger.jobs(names)
 			.stream()
 			.collect(Collectors.toMap(JobName::of, Function.identity()));
 		for (SingleRunnerMethod method : scheduled()) {

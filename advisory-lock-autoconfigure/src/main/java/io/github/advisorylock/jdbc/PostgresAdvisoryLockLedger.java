@@ -17,7 +17,9 @@
 package io.github.advisorylock.jdbc;
 
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -213,6 +215,25 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger {
 	public List<LedgerJob> jobs() {
 		open();
 		return this.jdbc.query(this.statements.jobs(), (row, number) -> LedgerRows.job(row));
+	}
+
+	/**
+	 * Return some jobs.
+	 * @param names the names of the jobs
+	 * @return those that there are
+	 */
+	public List<LedgerJob> jobs(Collection<JobName> names) {
+		open();
+		List<LedgerJob> jobs = this.jdbc.execute(this.statements.jobsNamed(), (PreparedStatement statement) -> {
+			JobName.bind(statement, names);
+			ResultSet rows = statement.executeQuery();
+			List<LedgerJob> read = new ArrayList<>();
+			while (rows.next()) {
+				read.add(LedgerRows.job(rows));
+			}
+			return read;
+		});
+		return (jobs != null) ? jobs : List.of();
 	}
 
 	@Override

@@ -245,6 +245,17 @@ final class PostgresLedgerStatements {
 	}
 
 	/**
+	 * Binds an array of namespaces and one of keys.
+	 */
+	String jobsNamed() {
+		return name("""
+				SELECT j.* FROM ROWS FROM
+				  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
+				JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+				""");
+	}
+
+	/**
 	 * Binds namespace and key.
 	 */
 	String job() {

@@ -98,7 +98,7 @@ public class PostgresLockMonitor {
 	 * @return those that there are
 	 */
 	public List<LedgerJob> jobs(Collection<JobName> names) {
-		return query(this.statements.jobs(), names, (statement, next) -> {
+		return query(this.ledger.jobsNamed(), names, (statement, next) -> {
 		}, LedgerRows::job);
 	}
 

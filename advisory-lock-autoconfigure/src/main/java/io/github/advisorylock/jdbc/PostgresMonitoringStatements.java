@@ -58,17 +58,6 @@ final class PostgresMonitoringStatements {
 	}
 
 	/**
-	 * Some jobs, without their runs. Binds an array of namespaces and one of keys.
-	 */
-	String jobs() {
-		return this.ledger.name("""
-				SELECT j.* FROM ROWS FROM
-				  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
-				JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
-				""");
-	}
-
-	/**
 	 * Some jobs with their last run, and the first letters of the outcomes of the last
 	 * ones, {@code R} for one that is not over. Binds an array of namespaces and one of
 	 * keys, and how many outcomes.
