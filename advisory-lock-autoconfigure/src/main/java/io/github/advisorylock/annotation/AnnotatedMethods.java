@@ -63,9 +63,7 @@ final class AnnotatedMethods {
 	 * Return the annotated methods that the interfaces of a class declare.
 	 */
 	Collection<Method> declaredByInterfaces(Class<?> type) {
-		Set<Class<?>> interfaces = new LinkedHashSet<>();
-		addInterfaces(type, interfaces);
-		return find(interfaces);
+		return find(interfacesOf(type));
 	}
 
 	/**
@@ -73,8 +71,7 @@ final class AnnotatedMethods {
 	 * most methods have no annotation at all.
 	 */
 	private Collection<Method> findSpecific(Class<?> type) {
-		Set<Class<?>> declaringTypes = new LinkedHashSet<>();
-		addInterfaces(type, declaringTypes);
+		Set<Class<?>> declaringTypes = interfacesOf(type);
 		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
 			declaringTypes.add(each);
 		}
@@ -98,8 +95,15 @@ final class AnnotatedMethods {
 	}
 
 	/**
-	 * Add the interfaces of a class and of its superclasses, and those that they extend.
+	 * Return the interfaces of a class and of its superclasses, and those that they
+	 * extend.
 	 */
+	static Set<Class<?>> interfacesOf(Class<?> type) {
+		Set<Class<?>> interfaces = new LinkedHashSet<>();
+		addInterfaces(type, interfaces);
+		return interfaces;
+	}
+
 	private static void addInterfaces(Class<?> type, Set<Class<?>> interfaces) {
 		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
 			for (Class<?> implemented : each.getInterfaces()) {

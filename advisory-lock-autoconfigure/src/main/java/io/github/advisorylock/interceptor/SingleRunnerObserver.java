@@ -71,7 +71,8 @@ public interface SingleRunnerObserver {
 		Work begin(LockContext lock);
 
 		/**
-		 * The call is over, and its transaction and its lock too.
+		 * The call is over, and its transaction and its lock too. Not told of a call that
+		 * other advice of the method has answered, for example from a cache.
 		 * @param outcome how it ended, {@code null} if it failed before that was known
 		 * @param failure what it threw
 		 */

@@ -141,7 +141,11 @@ class SingleRunnerRefusedBeanTests {
 
 	}
 
-	static class InitializingJobs implements InitializingBean {
+	interface Initialized extends InitializingBean {
+
+	}
+
+	static class InitializingJobs implements Initialized {
 
 		@Override
 		@SingleRunner("job")
