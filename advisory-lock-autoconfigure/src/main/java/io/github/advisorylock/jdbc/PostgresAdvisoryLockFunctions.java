@@ -84,6 +84,10 @@ final class PostgresAdvisoryLockFunctions {
 
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
 
+	private static final String CANDIDACY = candidacy("(?)", 1);
+
+	private static final String PAIR_CANDIDACY = candidacy("(?, ?)", 2);
+
 	/**
 	 * Find out which of some {@linkplain #entry entries} the lock table does not have.
 	 * Binds them with commas between them, and answers those that are missing in the same
@@ -144,15 +148,7 @@ final class PostgresAdvisoryLockFunctions {
 	 */
 	static String campaign(List<AdvisoryLockKey> keys) {
 		return keys.stream()
-			.map((key) -> """
-					CASE WHEN %s THEN NULL ELSE coalesce((
-					SELECT a.pid || ' ' || a.state_change
-					FROM pg_catalog.pg_locks l, pg_catalog.pg_stat_get_activity(l.pid) a,
-					pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
-					WHERE l.locktype = 'advisory' AND l.granted AND a.datid = me.datid
-					AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d LIMIT 1), '') END
-					""".formatted("pg_catalog.pg_try_advisory_lock" + (key.isPair() ? "(?, ?)" : "(?)"),
-					key.isPair() ? 2 : 1))
+			.map((key) -> key.isPair() ? PAIR_CANDIDACY : CANDIDACY)
 			.collect(Collectors.joining(", ", "SELECT ", ""));
 	}
 
@@ -228,6 +224,17 @@ final class PostgresAdvisoryLockFunctions {
 		}
 		statement.setLong(index, key.value());
 		return index + 1;
+	}
+
+	private static String candidacy(String arguments, int entry) {
+		return """
+				CASE WHEN %s THEN NULL ELSE coalesce((
+				SELECT a.pid || ' ' || a.state_change
+				FROM pg_catalog.pg_locks l, pg_catalog.pg_stat_get_activity(l.pid) a,
+				pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
+				WHERE l.locktype = 'advisory' AND l.granted AND a.datid = me.datid
+				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d LIMIT 1), '') END
+				""".formatted("pg_catalog.pg_try_advisory_lock" + arguments, entry);
 	}
 
 	private static String[] variants(String sql) {
