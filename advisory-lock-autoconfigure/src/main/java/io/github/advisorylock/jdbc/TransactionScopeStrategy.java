@@ -29,7 +29,6 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
 /**
@@ -37,6 +36,13 @@ import org.springframework.util.Assert;
  * one that is begun for the run.
  */
 final class TransactionScopeStrategy implements LockScopeStrategy {
+
+	/**
+	 * Never joins: a manager takes a transaction that is completing for one that can be
+	 * joined, and commits what is written in it then even if that fails.
+	 */
+	private static final TransactionDefinition OWN = new DefaultTransactionDefinition(
+			TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 
 	private final Object application;
 
@@ -124,7 +130,7 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 			Deadline deadline, RunRecord record, LockCallback<T, X> action) throws X {
 		try {
 			PlatformTransactionManager manager = requireTransactionManager(hold.key());
-			TransactionStatus transaction = manager.getTransaction(definition());
+			TransactionStatus transaction = manager.getTransaction(OWN);
 			LockResult<T> result = runOrRollback(manager, transaction, hold, deadline, record, action);
 			manager.commit(transaction);
 			return result;
@@ -136,14 +142,6 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 		finally {
 			this.holds.leave(hold);
 		}
-	}
-
-	/**
-	 * A manager takes a transaction that is completing for one that can be joined.
-	 */
-	private static @Nullable TransactionDefinition definition() {
-		return TransactionSynchronizationManager.isActualTransactionActive()
-				? new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW) : null;
 	}
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runOrRollback(

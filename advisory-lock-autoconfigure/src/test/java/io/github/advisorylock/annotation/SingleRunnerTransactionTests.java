@@ -38,6 +38,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -160,6 +162,7 @@ class SingleRunnerTransactionTests {
 			this.jdbc.update("INSERT INTO heard VALUES ('plain')");
 		}
 
+		@Order(1)
 		@TransactionalEventListener
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
 		@SingleRunner("new")
@@ -167,6 +170,9 @@ class SingleRunnerTransactionTests {
 			this.jdbc.update("INSERT INTO heard VALUES ('new')");
 		}
 
+		// after one that has begun and ended a transaction, which clears marks of the
+		// thread
+		@Order(Ordered.LOWEST_PRECEDENCE)
 		@TransactionalEventListener
 		@SingleRunner("failing")
 		void fail(String event) {
