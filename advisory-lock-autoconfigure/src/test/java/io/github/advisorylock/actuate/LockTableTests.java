@@ -158,12 +158,15 @@ class LockTableTests {
 		}
 	}
 
+	/**
+	 * Instances of the library ask again and again and do not queue in the server.
+	 */
 	@Test
-	void waiterOnAnotherInstanceIsToldWithTimeAndWhomItWaitsFor() {
-		CompletableFuture<Void> waiting;
-		try (OperatedApplication other = OperatedApplication.start(Jobs.class, PROPERTIES)) {
+	void programThatWaitsIsToldWithTimeAndWhomItWaitsFor() throws SQLException {
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			CompletableFuture<Void> waiting;
 			try (Gate gate = Gate.enteredBy(jobs::patient)) {
-				waiting = Gate.runAsync(() -> other.bean(Jobs.class).patient(Gate.opened()));
+				waiting = Gate.runAsync(() -> lock(statement, "patient"));
 				Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> waiter().containsKey("waiting"));
 				assertThat(waiter()).containsEntry("blockedBy", List.of(pid("patient")))
 					.containsKeys("since", "application", "user", "client")
@@ -251,6 +254,15 @@ class LockTableTests {
 		return Instant.parse(text).toString();
 	}
 
+	private static void lock(Statement statement, String key) {
+		try {
+			lock(statement, AdvisoryLockKey.of("shop", key), "pg_advisory_lock");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
 	private static void lock(Statement statement, AdvisoryLockKey key, String function) throws SQLException {
 		statement.execute("SELECT " + function + "(" + key.value() + ")");
 	}
@@ -280,7 +292,7 @@ class LockTableTests {
 			gate.pass();
 		}
 
-		@SingleRunner(key = "patient", waitFor = "30s")
+		@SingleRunner("patient")
 		void patient(Gate gate) {
 			gate.pass();
 		}

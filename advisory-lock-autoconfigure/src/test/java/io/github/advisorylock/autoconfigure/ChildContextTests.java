@@ -61,7 +61,8 @@ class ChildContextTests {
 	void callsOfChildWithSameAutoConfigurationExcludeThoseOfOthers() throws Exception {
 		try (ConfigurableApplicationContext child = application().child(ChildApplication.class)
 			.web(WebApplicationType.NONE)
-			.run()) {
+			.run(); ConfigurableApplicationContext parent = (ConfigurableApplicationContext) child.getParent()) {
+			assertThat(parent).isNotNull();
 			assertThat(overlapping(child.getBean(Jobs.class))).isZero();
 			assertThat(child.getBean(Jobs.class).session()).isTrue();
 			try (ForeignSession foreign = ForeignSession.holding(AdvisoryLockKey.of("test", "child"))) {

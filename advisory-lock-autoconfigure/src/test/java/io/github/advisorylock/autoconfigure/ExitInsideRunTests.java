@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link System#exit} from inside a run, in processes of their own.
  */
+@Tag("chaos")
 class ExitInsideRunTests {
 
 	@ParameterizedTest

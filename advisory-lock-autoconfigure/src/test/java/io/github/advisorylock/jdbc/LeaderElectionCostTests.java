@@ -28,6 +28,7 @@ import io.github.advisorylock.testsupport.TestProxy;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for what {@link PostgresLeaderElection} costs an instance that does not lead.
  */
+@Tag("chaos")
 class LeaderElectionCostTests {
 
 	private static final Log logger = LogFactory.getLog(LeaderElectionCostTests.class);

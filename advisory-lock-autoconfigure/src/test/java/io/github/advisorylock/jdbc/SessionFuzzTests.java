@@ -105,6 +105,7 @@ class SessionFuzzTests extends AbstractLockTests {
 		for (Future<?> each : running) {
 			each.get(30, TimeUnit.SECONDS);
 		}
+		this.faulty.failNoMore();
 		closeWhatIsHeld();
 		assertThat(this.overlaps).hasValue(0);
 		assertThat(this.calls).hasValueGreaterThan(100);

@@ -55,6 +55,13 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	}
 
 	/**
+	 * Let nothing fail that has not failed yet.
+	 */
+	public void failNoMore() {
+		this.fault.set(null);
+	}
+
+	/**
 	 * Return whether what was to fail has failed.
 	 */
 	public boolean hasFailed() {
