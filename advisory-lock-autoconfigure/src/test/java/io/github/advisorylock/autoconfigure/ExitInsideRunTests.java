@@ -21,8 +21,8 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.testsupport.TestPostgres;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
