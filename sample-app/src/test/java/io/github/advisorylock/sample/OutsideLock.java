@@ -55,20 +55,20 @@ public final class OutsideLock implements AutoCloseable {
 	 * Wait until somebody holds a lock of the sample application.
 	 */
 	public static void awaitHolder(String key) {
-		await(key, "granted");
+		long value = AdvisoryLockKey.of("sample-app", key).value();
+		await("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 "
+				+ "AND (classid::bigint << 32) | objid::bigint = " + value + " AND granted");
 	}
 
 	/**
-	 * Wait until somebody queues for a lock of the sample application.
+	 * Wait until somebody asks for a lock in a transaction, again and again.
 	 */
-	public static void awaitWaiter(String key) {
-		await(key, "NOT granted");
+	public static void awaitWaiter() {
+		await("SELECT count(*) FROM pg_stat_activity WHERE state = 'idle in transaction' "
+				+ "AND query LIKE '%advisory_lock.snapshot%'");
 	}
 
-	private static void await(String key, String state) {
-		long value = AdvisoryLockKey.of("sample-app", key).value();
-		String sql = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 1 "
-				+ "AND (classid::bigint << 32) | objid::bigint = " + value + " AND " + state;
+	private static void await(String sql) {
 		Awaitility.await()
 			.pollInterval(Duration.ofMillis(20))
 			.untilAsserted(() -> assertThat(TestPostgres.query(sql)).containsExactly("1"));

@@ -87,7 +87,7 @@ class TenantProvisioningTests {
 					throw new IllegalStateException(ex);
 				}
 			});
-			OutsideLock.awaitWaiter(KEY);
+			OutsideLock.awaitWaiter();
 			assertThat(tenants()).isZero();
 		}
 		waiting.join();

@@ -98,7 +98,7 @@ class PaymentControllerTests {
 		CompletableFuture<HttpResponse<String>> delivery;
 		try (OutsideLock held = OutsideLock.on("payment:" + this.id)) {
 			delivery = this.calls.postAsync("/webhooks/payments", this.payment);
-			OutsideLock.awaitWaiter("payment:" + this.id);
+			OutsideLock.awaitWaiter();
 		}
 		assertThat(delivery.join().body()).contains("processed");
 	}
