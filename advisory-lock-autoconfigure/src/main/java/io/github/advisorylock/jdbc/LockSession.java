@@ -435,7 +435,7 @@ public final class LockSession implements AutoCloseable {
 	private void run(List<SessionCommand> commands) throws SQLException {
 		SessionConnection current = this.connection;
 		if (current == null) {
-			current = open();
+			current = open(!commands.stream().allMatch(SessionCommand::isOptional));
 		}
 		SessionListener listener = this.listener;
 		if (listener != null) {
@@ -500,8 +500,24 @@ public final class LockSession implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Open the connection.
+	 * @param needed whether it is a problem if that fails
+	 */
+	private SessionConnection open(boolean needed) throws SQLException {
+		try {
+			this.backOff.check();
+			return open();
+		}
+		catch (SQLException | RuntimeException ex) {
+			if (needed) {
+				failed(ex);
+			}
+			throw ex;
+		}
+	}
+
 	private SessionConnection open() throws SQLException {
-		this.backOff.check();
 		ConnectionOpening attempt = new ConnectionOpening(this.settings);
 		this.opening = attempt;
 		if (this.closed) {
@@ -520,7 +536,6 @@ public final class LockSession implements AutoCloseable {
 		}
 		catch (SQLException | RuntimeException ex) {
 			this.backOff.lengthen(ex, System.nanoTime() - start);
-			failed(ex);
 			throw ex;
 		}
 		finally {

@@ -124,6 +124,13 @@ abstract sealed class SessionCommand {
 	}
 
 	/**
+	 * Return whether nobody goes without a lock when this can't be asked.
+	 */
+	boolean isOptional() {
+		return false;
+	}
+
+	/**
 	 * Return whether this asks for what other applications have said.
 	 */
 	boolean hears() {
@@ -593,6 +600,11 @@ abstract sealed class SessionCommand {
 
 		@Override
 		boolean needsServer(@Nullable SessionConnection connection) {
+			return true;
+		}
+
+		@Override
+		boolean isOptional() {
 			return true;
 		}
 

@@ -16,10 +16,15 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockLostEvent;
@@ -35,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -196,6 +202,28 @@ class TransactionWatchTests extends AbstractLockTests {
 		assertThat(this.events).isEmpty();
 	}
 
+	@Test
+	void sessionThatCanNotBeOpenedForTheWatchAloneIsNoProblem() {
+		AtomicInteger attempts = new AtomicInteger();
+		DataSource refusing = new DriverManagerDataSource(TestPostgres.url()) {
+
+			@Override
+			public Connection getConnection() throws SQLException {
+				attempts.incrementAndGet();
+				throw new SQLException("refused", "08001");
+			}
+
+		};
+		LockSession session = useSession(HEARTBEAT, WhenLost.REPORT, Duration.ofSeconds(5), refusing);
+		this.template.execute(REQUEST, (lock) -> {
+			Awaitility.await().until(() -> attempts.get() > 0);
+			return 1;
+		});
+		assertThat(session.problem()).isNull();
+		assertThatException().isThrownBy(() -> this.template.execute(request(LockScope.SESSION), (lock) -> 1));
+		assertThat(session.problem()).isEqualTo("refused");
+	}
+
 	private void assertThatLossIsPublished() {
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(this.events).singleElement()
@@ -207,7 +235,12 @@ class TransactionWatchTests extends AbstractLockTests {
 	}
 
 	private LockSession useSession(Duration heartbeat, WhenLost whenLost, Duration deadClientTimeout, String url) {
-		LockSession session = new LockSession(new DriverManagerDataSource(url), NAMESPACE,
+		return useSession(heartbeat, whenLost, deadClientTimeout, new DriverManagerDataSource(url));
+	}
+
+	private LockSession useSession(Duration heartbeat, WhenLost whenLost, Duration deadClientTimeout,
+			DataSource connectionSource) {
+		LockSession session = new LockSession(connectionSource, NAMESPACE,
 				new LockSessionSettings(heartbeat, deadClientTimeout, whenLost), this.events::add);
 		this.sessions.add(session);
 		this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
