@@ -23,11 +23,12 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.boot.jdbc.DataSourceBuilder;
-import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.util.ClassUtils;
@@ -57,8 +58,17 @@ final class PhysicalConnections {
 		if (pooled != null) {
 			return pooled;
 		}
-		DataSource root = DataSourceUnwrapper.unwrapRoot(dataSource);
-		return (root != null) ? ofOpener(root) : ofOpener(dataSource);
+		return ofOpener(unwrap(dataSource));
+	}
+
+	/**
+	 * Return what is behind wrappers and proxies. Spring Boot 4.0 does so only for a type
+	 * that is known beforehand.
+	 */
+	private static DataSource unwrap(DataSource dataSource) {
+		Object target = (dataSource instanceof DelegatingDataSource wrapper) ? wrapper.getTargetDataSource()
+				: AopProxyUtils.getSingletonTarget(dataSource);
+		return (target instanceof DataSource inner) ? unwrap(inner) : dataSource;
 	}
 
 	/**
