@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.sample;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -158,10 +160,11 @@ class SoakTests {
 		instance.awaitLine("Started SampleApplication");
 	}
 
-	private static String databaseOf(JavaProcess instance) {
+	private String databaseOf(JavaProcess instance) throws IOException {
 		Matcher matcher = URL.matcher(instance.awaitLine("jdbc:postgresql:"));
 		assertThat(matcher.find()).isTrue();
-		return matcher.group();
+		String password = Files.readString(this.directory.resolve("database/password")).strip();
+		return matcher.group() + "?user=postgres&password=" + password;
 	}
 
 	private static void awaitDatabaseClock(String url, OffsetDateTime time) {
