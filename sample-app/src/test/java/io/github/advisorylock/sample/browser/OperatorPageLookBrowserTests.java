@@ -94,7 +94,7 @@ class OperatorPageLookBrowserTests {
 		assertThat(page.of(MarkupJob.KEY, "key")).contains(MarkupJob.KEY);
 		assertThat(page.element("#problems").getText()).contains(MarkupJob.KEY, MarkupJob.ERROR, HOST);
 		page.awaitRefresh();
-		page.element("a[href*=script]").click();
+		page.element("tr[data-key=\"sample-app/" + MarkupJob.KEY + "\"] td.key a").click();
 		OperatorPage.await()
 			.untilAsserted(() -> assertThat(page.element("#runs tbody tr[data-outcome=FAILED]").getText())
 				.contains(MarkupJob.ERROR, HOST));
