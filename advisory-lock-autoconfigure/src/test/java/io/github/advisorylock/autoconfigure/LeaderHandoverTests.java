@@ -32,6 +32,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -80,6 +81,7 @@ class LeaderHandoverTests {
 	}
 
 	@Test
+	@Tag("chaos")
 	void scheduledWorkOfTwoLeadersNeverOverlaps() {
 		SlowJob.reset();
 		ApplicationContextRunner scheduled = this.application.withUserConfiguration(Scheduling.class)

@@ -36,6 +36,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -188,6 +189,7 @@ class PostgresLeaderElectionTests {
 	}
 
 	@Test
+	@Tag("chaos")
 	void leaderThatWasSilentForItsWindowIsReplacedAsSoonAsItsLockIsFree() {
 		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
 			LeaderCandidate silent = join(new LeaderCandidate(proxy.url(), SLOW));
