@@ -42,10 +42,11 @@ import io.github.advisorylock.jdbc.JobHistory;
 import io.github.advisorylock.jdbc.JobName;
 import io.github.advisorylock.jdbc.JobNamesPage;
 import io.github.advisorylock.jdbc.KeysOfTemplate;
-import io.github.advisorylock.jdbc.LockActivity;
-import io.github.advisorylock.jdbc.LockNumber;
 import io.github.advisorylock.jdbc.PostgresLockMonitor;
 import io.github.advisorylock.jdbc.RunPeriod;
+import io.github.advisorylock.monitor.LockActivity;
+import io.github.advisorylock.monitor.LockMonitor;
+import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Sanitizer;
@@ -65,6 +66,8 @@ public class AdvisoryLocksSource {
 
 	private final GuardedApplication application;
 
+	private final LockMonitor locks;
+
 	private final PostgresLockMonitor monitor;
 
 	private final BooleanSupplier ledgerInUse;
@@ -76,14 +79,16 @@ public class AdvisoryLocksSource {
 	/**
 	 * Create a source.
 	 * @param application what this instance guards
-	 * @param monitor looks at locks and runs
+	 * @param locks looks at locks
+	 * @param monitor looks at runs
 	 * @param ledgerInUse whether there are runs to look at
 	 * @param counts how the calls of this instance ended
 	 * @param sanitizer hides values
 	 */
-	public AdvisoryLocksSource(GuardedApplication application, PostgresLockMonitor monitor, BooleanSupplier ledgerInUse,
-			CallCounts counts, Sanitizer sanitizer) {
+	public AdvisoryLocksSource(GuardedApplication application, LockMonitor locks, PostgresLockMonitor monitor,
+			BooleanSupplier ledgerInUse, CallCounts counts, Sanitizer sanitizer) {
 		this.application = application;
+		this.locks = locks;
 		this.monitor = monitor;
 		this.ledgerInUse = ledgerInUse;
 		this.counts = counts;
@@ -101,7 +106,7 @@ public class AdvisoryLocksSource {
 		boolean ledger = this.ledgerInUse.getAsBoolean();
 		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
 		JobTable table = new JobTable(this.application, this.counts, redaction);
-		LockActivity activity = this.monitor.locks(table.numbers(), true);
+		LockActivity activity = this.locks.locks(table.numbers(), true);
 		List<JobName> templates = ledger ? this.monitor.templates() : List.of();
 		List<JobName> own = find(filter, table, templates, new LockTable(activity, redaction::query));
 		JobNamesPage alone = ledger ? this.monitor.alone(table.names(), filter.text(), filter.state(),
@@ -153,7 +158,7 @@ public class AdvisoryLocksSource {
 		Set<LockNumber> numbers = names.stream()
 			.map((name) -> LockNumber.of(table.key(name)))
 			.collect(Collectors.toSet());
-		return activity.with(numbers, this.monitor.locks(numbers, false));
+		return activity.with(numbers, this.locks.locks(numbers, false));
 	}
 
 	private List<JobDescriptor> describe(List<JobName> names, Set<JobName> templates, JobTable table, LockTable locks) {
@@ -190,7 +195,7 @@ public class AdvisoryLocksSource {
 			return Optional.empty();
 		}
 		Set<LockNumber> numbers = table.numbers(name);
-		LockTable locks = new LockTable(this.monitor.locks(numbers, false), redaction::query);
+		LockTable locks = new LockTable(this.locks.locks(numbers, false), redaction::query);
 		JobDescriptor job = describe(List.of(name), Set.of(), table, locks).get(0);
 		return Optional.of(new JobDetailsDescriptor(job, getRuns(job, showUnsanitized)));
 	}

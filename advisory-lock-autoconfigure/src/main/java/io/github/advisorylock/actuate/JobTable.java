@@ -46,8 +46,8 @@ import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.JobHistory;
 import io.github.advisorylock.jdbc.JobName;
 import io.github.advisorylock.jdbc.KeysOfTemplate;
-import io.github.advisorylock.jdbc.LockNumber;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -32,10 +32,10 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LockDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
-import io.github.advisorylock.jdbc.HolderName;
+import io.github.advisorylock.jdbc.ApplicationName;
 import io.github.advisorylock.jdbc.InstanceName;
-import io.github.advisorylock.jdbc.LockActivity;
-import io.github.advisorylock.jdbc.LockNumber;
+import io.github.advisorylock.monitor.LockActivity;
+import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,7 +77,7 @@ final class LockTable {
 	 */
 	void nameByHolders(String namespace, AdvisoryLockKeyFactory keyFactory) {
 		for (LockActivity.Entry entry : this.activity.entries()) {
-			HolderName holder = entry.holderName();
+			ApplicationName holder = entry.holderName();
 			if (holder != null && isHere(entry) && !this.known.containsKey(entry.number())
 					&& !holder.subject().isBlank()) {
 				AdvisoryLockKey key = keyFactory.createKey(namespace, holder.subject());
@@ -130,14 +130,14 @@ final class LockTable {
 	private HolderDescriptor holder(LockActivity.Entry entry) {
 		KnownLock lock = isHere(entry) ? this.known.get(entry.number()) : null;
 		RunningRun run = (lock != null) ? lock.run() : null;
-		HolderName name = entry.holderName();
+		ApplicationName name = entry.holderName();
 		String instance = (name != null) ? fullName(name, run) : null;
 		Instant since = (run != null && run.instance().equals(instance)) ? run.startedAt() : entry.transactionStart();
 		return new HolderDescriptor(instance, entry.pid(), since, entry.application(), entry.user(), entry.client(),
 				entry.state(), this.redaction.apply(entry.query()));
 	}
 
-	private static String fullName(HolderName name, @Nullable RunningRun run) {
+	private static String fullName(ApplicationName name, @Nullable RunningRun run) {
 		if (InstanceName.get().endsWith(name.instance())) {
 			return InstanceName.get();
 		}

@@ -43,6 +43,7 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.PostgresLockMonitor;
+import io.github.advisorylock.monitor.LockMonitor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -144,8 +145,8 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 		PostgresLockMonitor monitor = new PostgresLockMonitor(transactionManager.getDataSource(),
 				properties.getLedger().toSettings().tablePrefix());
 		PostgresAdvisoryLockLedger ledger = ledgers.getIfAvailable();
-		return new AdvisoryLocksSource(application, monitor, () -> ledger != null && ledger.isOpen(), counts,
-				sanitizer(sanitizing));
+		return new AdvisoryLocksSource(application, new LockMonitor(transactionManager.getDataSource()), monitor,
+				() -> ledger != null && ledger.isOpen(), counts, sanitizer(sanitizing));
 	}
 
 	@Bean

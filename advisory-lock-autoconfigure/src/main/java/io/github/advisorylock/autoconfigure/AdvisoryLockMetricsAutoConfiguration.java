@@ -25,12 +25,12 @@ import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.LeaderOnlyMethod;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
-import io.github.advisorylock.jdbc.DatabaseClock;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.metrics.AdvisoryLockMetrics;
 import io.github.advisorylock.metrics.DefaultLockExecutionObservationConvention;
 import io.github.advisorylock.metrics.LockExecutionObservationConvention;
 import io.github.advisorylock.metrics.MicrometerSingleRunnerObserver;
+import io.github.advisorylock.monitor.DatabaseClock;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 

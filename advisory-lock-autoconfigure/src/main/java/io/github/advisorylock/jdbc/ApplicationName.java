@@ -17,22 +17,40 @@
 package io.github.advisorylock.jdbc;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The {@code application_name} under which our connections can be recognized in
  * {@code pg_stat_activity}, by any role: {@code al:}, whose lock or connection it is,
  * {@code @} and the instance. PostgreSQL cuts it at 63 bytes and spoils what is not
  * ASCII.
+ *
+ * @param subject the name of the key in scope {@code TRANSACTION}, that of the namespace
+ * for the connection with the session locks; may be cut at its end
+ * @param instance the instance, as {@code host:pid}; may be cut at its start
+ * @since 0.1.0
  */
-final class ApplicationName {
+public record ApplicationName(String subject, String instance) {
 
-	static final String PREFIX = "al:";
+	private static final String PREFIX = "al:";
 
-	static final int MAX_LENGTH = 63;
+	private static final int MAX_LENGTH = 63;
 
 	private static final String SUFFIX = "@" + InstanceName.shortened();
 
-	private ApplicationName() {
+	/**
+	 * Read the name of a connection.
+	 * @param applicationName the name of any connection
+	 * @return what it says, or {@code null} if the connection has its name from elsewhere
+	 */
+	public static @Nullable ApplicationName parse(@Nullable String applicationName) {
+		if (applicationName == null || !applicationName.startsWith(PREFIX)) {
+			return null;
+		}
+		int at = applicationName.lastIndexOf('@');
+		return (at > 0)
+				? new ApplicationName(applicationName.substring(PREFIX.length(), at), applicationName.substring(at + 1))
+				: null;
 	}
 
 	/**

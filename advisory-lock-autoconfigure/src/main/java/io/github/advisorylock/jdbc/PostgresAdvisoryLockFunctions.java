@@ -41,8 +41,6 @@ final class PostgresAdvisoryLockFunctions {
 
 	static final String IS_THIS_STANDBY = "SELECT " + IS_STANDBY;
 
-	static final String CLOCK = "SELECT pg_catalog.clock_timestamp()";
-
 	static final String HEARTBEAT = "SELECT true";
 
 	/**

@@ -16,17 +16,13 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 
@@ -34,23 +30,20 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.LedgerRun;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.Assert;
 
 /**
- * Looks at locks and runs for operators, and changes nothing. The runs can be looked at
- * once the ledger is in use.
+ * Looks at runs for operators, and changes nothing. The runs can be looked at once the
+ * ledger is in use.
  *
  * @since 0.1.0
  */
 public class PostgresLockMonitor {
 
 	private static final int MOST_RUNS_OF_PERIODS = 1000;
-
-	private static final int MOST_ENTRIES = 1000;
 
 	private static final int MOST_TEMPLATES = 1000;
 
@@ -72,24 +65,6 @@ public class PostgresLockMonitor {
 		this.jdbc = new JdbcTemplate(PostgresAdvisoryLockTemplate.unwrap(dataSource));
 		this.ledger = new PostgresLedgerStatements(tablePrefix);
 		this.statements = new PostgresMonitoringStatements(this.ledger);
-	}
-
-	/**
-	 * Return advisory locks of the server, a thousand holders and waiters at most.
-	 * @param first the numbers of the locks that go before all others
-	 * @param others whether others are wanted
-	 * @return the locks of the moment
-	 */
-	public LockActivity locks(Collection<LockNumber> first, boolean others) {
-		Instant before = Instant.now();
-		LockActivity locks = this.jdbc.execute(PostgresMonitoringStatements.LOCKS, (PreparedStatement statement) -> {
-			int next = LockNumber.bind(statement, new LinkedHashSet<>(first));
-			statement.setBoolean(next++, others);
-			statement.setInt(next, MOST_ENTRIES);
-			return readLocks(statement.executeQuery(), before);
-		});
-		Assert.state(locks != null, "'locks' must not be null");
-		return locks;
 	}
 
 	/**
@@ -241,42 +216,6 @@ public class PostgresLockMonitor {
 					rows.getInt("runs"), rows.getInt("failures")));
 		}
 		return periods;
-	}
-
-	private static LockActivity readLocks(ResultSet rows, Instant before) throws SQLException {
-		Instant middle = before.plus(Duration.between(before, Instant.now()).dividedBy(2));
-		rows.next();
-		Instant time = LedgerRows.required(rows, "now");
-		String database = rows.getString("here");
-		int total = rows.getInt("total");
-		List<LockActivity.Entry> entries = new ArrayList<>();
-		do {
-			if (rows.getString("mode") != null) {
-				entries.add(readEntry(rows));
-			}
-		}
-		while (rows.next());
-		return new LockActivity(time, Duration.between(middle, time), database, total, List.copyOf(entries));
-	}
-
-	private static LockActivity.Entry readEntry(ResultSet row) throws SQLException {
-		LockNumber number = new LockNumber((int) row.getLong("classid"), (int) row.getLong("objid"),
-				row.getInt("objsubid"));
-		String application = row.getString("application_name");
-		return new LockActivity.Entry(row.getString("datname"), number, "ShareLock".equals(row.getString("mode")),
-				row.getBoolean("granted"), row.getInt("pid"), LedgerRows.instant(row, "waitstart"), blockedBy(row),
-				HolderName.parse(application), application, row.getString("usename"), client(row),
-				row.getString("state"), LedgerRows.instant(row, "xact_start"), row.getString("query"));
-	}
-
-	private static @Nullable String client(ResultSet row) throws SQLException {
-		String address = row.getString("client_addr");
-		return (address != null) ? address + ":" + row.getInt("client_port") : null;
-	}
-
-	private static List<Integer> blockedBy(ResultSet row) throws SQLException {
-		Array pids = row.getArray("blocking_pids");
-		return (pids != null) ? Arrays.asList((Integer[]) pids.getArray()) : List.of();
 	}
 
 	/**

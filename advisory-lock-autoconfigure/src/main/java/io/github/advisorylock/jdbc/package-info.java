@@ -16,7 +16,7 @@
 
 /**
  * Advisory locks of PostgreSQL over JDBC: the locks themselves, the two places where they
- * live, the ledger of runs under them, and who holds what. The only package with SQL.
+ * live, and the ledger of runs under them.
  */
 @NullMarked
 package io.github.advisorylock.jdbc;

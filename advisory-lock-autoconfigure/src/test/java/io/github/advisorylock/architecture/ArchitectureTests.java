@@ -94,7 +94,7 @@ class ArchitectureTests {
 	@Test
 	void jdbcIsKnownToItsPackageOnlyAndDataSourceToWiringToo() {
 		check(noClasses().that()
-			.resideOutsideOfPackages(ROOT + ".jdbc..", ROOT + ".autoconfigure..")
+			.resideOutsideOfPackages(ROOT + ".jdbc..", ROOT + ".monitor..", ROOT + ".autoconfigure..")
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("java.sql", "javax.sql", "org.springframework.jdbc..", "org.postgresql.."));

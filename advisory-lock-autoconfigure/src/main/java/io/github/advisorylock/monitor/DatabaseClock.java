@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.monitor;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -80,7 +80,7 @@ public class DatabaseClock {
 	private double ask() {
 		try {
 			Instant before = Instant.now();
-			OffsetDateTime there = this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.CLOCK, OffsetDateTime.class);
+			OffsetDateTime there = this.jdbc.queryForObject(LockMonitor.CLOCK, OffsetDateTime.class);
 			Instant middle = before.plus(Duration.between(before, Instant.now()).dividedBy(2));
 			return (there != null) ? Duration.between(middle, there.toInstant()).toNanos() / 1e9 : Double.NaN;
 		}

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.monitor;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
+import io.github.advisorylock.jdbc.ApplicationName;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,7 +73,7 @@ public record LockActivity(Instant time, Duration skew, String database, int tot
 	 * it
 	 */
 	public record Entry(String database, LockNumber number, boolean shared, boolean granted, int pid,
-			@Nullable Instant waitingSince, List<Integer> blockedBy, @Nullable HolderName holderName,
+			@Nullable Instant waitingSince, List<Integer> blockedBy, @Nullable ApplicationName holderName,
 			@Nullable String application, @Nullable String user, @Nullable String client, @Nullable String state,
 			@Nullable Instant transactionStart, @Nullable String query) {
 
