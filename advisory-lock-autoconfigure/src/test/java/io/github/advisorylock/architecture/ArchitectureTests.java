@@ -28,8 +28,8 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
-import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
@@ -59,9 +59,7 @@ class ArchitectureTests {
 	private static final String ROOT = "io.github.advisorylock";
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter()
-		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_JARS)
-		.importPackages(ROOT);
+		.importUrl(AdvisoryLockKey.class.getProtectionDomain().getCodeSource().getLocation());
 
 	@Test
 	void packagesAreFreeOfCycles() {

@@ -48,15 +48,14 @@ public final class TestServer implements AutoCloseable {
 	private TestServer(Path directory, Map<String, String> settings) {
 		this.directory = directory;
 		this.settings = settings;
+		this.server = launch();
 	}
 
 	/**
 	 * Start a server on an empty directory.
 	 */
 	public static TestServer start(Path directory, Map<String, String> settings) {
-		TestServer server = new TestServer(directory, settings);
-		server.start();
-		return server;
+		return new TestServer(directory, settings);
 	}
 
 	/**
@@ -88,6 +87,10 @@ public final class TestServer implements AutoCloseable {
 	 * Start the server again.
 	 */
 	public void start() {
+		this.server = launch();
+	}
+
+	private EmbeddedPostgres launch() {
 		try {
 			EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
 				.setDataDirectory(this.directory)
@@ -95,7 +98,7 @@ public final class TestServer implements AutoCloseable {
 				.setPort(this.port)
 				.setServerConfig("listen_addresses", "127.0.0.1");
 			this.settings.forEach(builder::setServerConfig);
-			this.server = builder.start();
+			return builder.start();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -19,6 +19,7 @@ package io.github.advisorylock.testsupport;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,7 +99,7 @@ public final class TestPgBouncer implements AutoCloseable {
 		if (!this.process.isAlive()) {
 			throw new IllegalStateException("PgBouncer ended with " + this.process.exitValue());
 		}
-		try (Socket socket = new Socket("127.0.0.1", this.port)) {
+		try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), this.port)) {
 			return socket.isConnected();
 		}
 		catch (IOException ex) {

@@ -178,6 +178,7 @@ public final class TestProxy implements AutoCloseable {
 		}
 	}
 
+	@SuppressWarnings("ArrayRecordComponent") // never compared
 	private record Piece(byte[] bytes, long arrival) {
 
 	}
