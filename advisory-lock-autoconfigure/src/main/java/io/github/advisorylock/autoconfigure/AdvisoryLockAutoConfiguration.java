@@ -28,7 +28,11 @@ import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.doctor.LockDemand;
+import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.doctor.LockUser;
+import io.github.advisorylock.doctor.PoolCapacity;
+import io.github.advisorylock.doctor.PostgresDoctor;
+import io.github.advisorylock.doctor.SessionServerJudge;
 import io.github.advisorylock.interceptor.LeaderOnlyGate;
 import io.github.advisorylock.interceptor.PreparedCall;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
@@ -36,7 +40,6 @@ import io.github.advisorylock.jdbc.LocalTurn;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.PostgresDoctor;
 import io.github.advisorylock.jdbc.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
@@ -183,7 +186,7 @@ public final class AdvisoryLockAutoConfiguration {
 			}
 			LockSession session = new LockSession(connectionSource, settings.namespace(),
 					properties.getSession().toSettings(), eventPublisher::publishEvent);
-			session.setTolerated(doctorProperties.switchedOff());
+			session.setJudge(new SessionServerJudge(doctorProperties.switchedOff()));
 			return session;
 		}
 
@@ -238,20 +241,22 @@ public final class AdvisoryLockAutoConfiguration {
 		}
 
 		@Bean
-		LockDoctor lockDoctor(AdvisoryLockProperties properties, DoctorProperties doctorProperties,
-				LockTransactionManager transactionManager, ObjectProvider<LockSession> session,
-				ObjectProvider<LockUser> users, ObjectProvider<DataSourcePoolMetadataProvider> metadata,
+		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
+		LockDoctor lockDoctor(PostgresAdvisoryLockTemplate template, AdvisoryLockProperties properties,
+				DoctorProperties doctorProperties, LockTransactionManager transactionManager,
+				ObjectProvider<LockSession> session, ObjectProvider<LockUser> users,
+				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
 			DataSource dataSource = transactionManager.getDataSource();
 			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(metadata.orderedStream().toList())
 				.getDataSourcePoolMetadata(dataSource);
 			Integer poolSize = (pool != null) ? pool.getMax() : null;
-			PostgresDoctor database = new PostgresDoctor(dataSource, transactionManager.get(), poolSize,
+			PostgresDoctor database = new PostgresDoctor(dataSource, template, transactionManager.get(), poolSize,
 					session.getIfAvailable(), properties.getSession().configuredProperties(),
 					properties.getSession().toSettings(), properties.getMaxHeldLocks());
 			return new LockDoctor(database, new PoolCapacity(poolSize, schedulers.stream(), simpleSchedulers.stream()),
-					users.stream(), doctorProperties);
+					users.stream(), doctorProperties::of);
 		}
 
 	}

@@ -26,6 +26,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

@@ -15,8 +15,9 @@
  */
 
 /**
- * The words of the doctor, who looks at database and application once at start-up: what
- * is checked, what was found, and how serious that is. Knows neither SQL nor wiring.
+ * The doctor, who looks at database and application once at start-up, and at each server
+ * that session locks are to be taken on: what is checked, what was found, and how serious
+ * that is.
  */
 @NullMarked
 package io.github.advisorylock.doctor;

@@ -52,13 +52,15 @@ public record DeadClientSettings(long idle, long interval, int probes, long user
 	 * @return the SQL, which does not mind what the server can't be set to
 	 */
 	public String toInitSql(boolean autoCommit) {
-		return DoctorQueries.detectDeadClient(this) + (autoCommit ? "" : "; COMMIT");
+		return PostgresAdvisoryLockFunctions.detectDeadClient(this.idle, this.interval, this.probes,
+				this.userTimeoutMillis, this.checkIntervalMillis) + (autoCommit ? "" : "; COMMIT");
 	}
 
 	/**
 	 * Return the parameter of a JDBC URL that does the same.
+	 * @return the parameter, with its name
 	 */
-	String urlParameter() {
+	public String urlParameter() {
 		return "options=-c%20tcp_keepalives_idle=" + this.idle + "%20-c%20tcp_keepalives_interval=" + this.interval
 				+ "%20-c%20tcp_keepalives_count=" + this.probes + "%20-c%20tcp_user_timeout=" + this.userTimeoutMillis
 				+ "%20-c%20client_connection_check_interval=" + this.checkIntervalMillis;

@@ -16,13 +16,11 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -32,7 +30,6 @@ import javax.sql.DataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
-import io.github.advisorylock.doctor.DoctorCheck;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -89,7 +86,7 @@ public final class LockSession implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	private volatile Set<DoctorCheck> tolerated = Set.of();
+	private volatile ServerJudge judge = ServerJudge.NONE;
 
 	private volatile boolean lost;
 
@@ -256,15 +253,12 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Set what is not refused when a connection is opened, because the application has
-	 * said that it knows better. A standby, and what is no PostgreSQL at all, is always
-	 * refused.
-	 * @param checks the checks that are switched off
+	 * Set who judges what a connection leads to, each time one is opened. By default
+	 * every server is trusted.
+	 * @param judge the judge
 	 */
-	public void setTolerated(Collection<DoctorCheck> checks) {
-		Set<DoctorCheck> known = EnumSet.of(DoctorCheck.LOOK_ALIKE, DoctorCheck.TRANSACTION_POOLER);
-		known.retainAll(checks);
-		this.tolerated = known;
+	public void setJudge(ServerJudge judge) {
+		this.judge = judge;
 	}
 
 	/**
@@ -282,9 +276,11 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Note that a connection like that of this session could not be opened.
+	 * Note that a connection like that of this session could not be opened, or does not
+	 * lead to where locks are.
+	 * @param failure why not
 	 */
-	void failed(Exception failure) {
+	public void failed(Exception failure) {
 		this.problem = JdbcUrl.redact(String.valueOf(failure.getMessage()));
 	}
 
@@ -345,10 +341,13 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Return what opens connections like the one of this session.
+	 * Open another connection, as the one of this session is opened, which is neither
+	 * judged nor watched.
+	 * @return the connection, to be closed by the caller
+	 * @throws SQLException if it can't be opened
 	 */
-	DataSource connectionSource() {
-		return this.connectionSource.get();
+	public Connection openAnother() throws SQLException {
+		return new ConnectionOpening(this.settings).open(this.connectionSource.get());
 	}
 
 	LockSessionSettings settings() {
@@ -525,8 +524,8 @@ public final class LockSession implements AutoCloseable {
 		}
 		long start = System.nanoTime();
 		try {
-			SessionConnection opened = SessionConnection.open(connectionSource(), this.applicationName, this.settings,
-					this.tolerated, attempt);
+			SessionConnection opened = SessionConnection.open(this.connectionSource.get(), this.applicationName,
+					this.settings, this.judge, attempt);
 			this.backOff.reset();
 			this.connection = opened;
 			this.problem = null;

@@ -47,8 +47,9 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 	/**
 	 * Return how long to wait for an answer: with the heartbeats before and after, a loss
 	 * of the network is noticed here before the server gives our locks to others.
+	 * @return the time in milliseconds
 	 */
-	int answerTimeoutMillis() {
+	public int answerTimeoutMillis() {
 		long left = this.deadClientTimeout.minus(this.heartbeat.multipliedBy(2)).toMillis();
 		return Math.toIntExact(Math.min(Integer.MAX_VALUE, Math.max(left, this.heartbeat.toMillis())));
 	}

@@ -18,16 +18,11 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.Connection;
 import java.sql.Driver;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.Properties;
 
-import org.jspecify.annotations.Nullable;
 import org.postgresql.PGConnection;
 import org.postgresql.PGProperty;
-import org.postgresql.PGStatement;
 import org.postgresql.core.BaseConnection;
 
 import org.springframework.util.ClassUtils;
@@ -40,8 +35,6 @@ final class PgDriver {
 
 	private static final boolean PRESENT = ClassUtils.isPresent("org.postgresql.PGConnection",
 			PgDriver.class.getClassLoader());
-
-	private static final String DRIVER_NAME_PREFIX = "S_";
 
 	private PgDriver() {
 	}
@@ -111,13 +104,6 @@ final class PgDriver {
 	}
 
 	/**
-	 * Return the process that answered when the connection was opened.
-	 */
-	static int greetedBy(Connection connection) throws SQLException {
-		return connection.unwrap(PGConnection.class).getBackendPID();
-	}
-
-	/**
 	 * Return the driver's own connection, past what a pool has put around it.
 	 * @return it, or the given one where it is another driver's
 	 */
@@ -141,56 +127,6 @@ final class PgDriver {
 			case OPEN -> TransactionState.OPEN;
 			case FAILED -> TransactionState.ABORTED;
 		};
-	}
-
-	/**
-	 * Return after how many executions the driver prepares a statement on the server,
-	 * zero for never.
-	 */
-	static int prepareThreshold(Connection connection) throws SQLException {
-		return connection.unwrap(PGConnection.class).getPrepareThreshold();
-	}
-
-	/**
-	 * Prepare a statement on what is behind the connection, and see whether it goes by
-	 * the name that the driver gave it: a pooler that keeps prepared statements for its
-	 * clients has to rename them. All of it happens in one transaction, and nothing is
-	 * left behind.
-	 */
-	static boolean isPreparedUnderAnotherName(Connection connection) throws SQLException {
-		PGConnection driver = connection.unwrap(PGConnection.class);
-		int threshold = driver.getPrepareThreshold();
-		boolean autoCommit = connection.getAutoCommit();
-		driver.setPrepareThreshold(0);
-		connection.setAutoCommit(false);
-		try {
-			String name = prepare(connection);
-			return name != null && !name.startsWith(DRIVER_NAME_PREFIX);
-		}
-		finally {
-			connection.rollback();
-			connection.setAutoCommit(autoCommit);
-			driver.setPrepareThreshold(threshold);
-		}
-	}
-
-	private static @Nullable String prepare(Connection connection) throws SQLException {
-		try (Statement begin = connection.createStatement()) {
-			begin.execute(DoctorQueries.BACKEND_PID);
-		}
-		String name = null;
-		try (PreparedStatement statement = connection.prepareStatement(DoctorQueries.NAME_OF_THIS_STATEMENT)) {
-			statement.unwrap(PGStatement.class).setPrepareThreshold(1);
-			try (ResultSet row = statement.executeQuery()) {
-				name = row.next() ? row.getString(1) : null;
-			}
-		}
-		if (name != null && name.startsWith(DRIVER_NAME_PREFIX)) {
-			try (Statement deallocate = connection.createStatement()) {
-				deallocate.execute(DoctorQueries.deallocate(name));
-			}
-		}
-		return name;
 	}
 
 	/**

@@ -34,9 +34,6 @@ import io.github.advisorylock.LockMode;
  */
 final class PostgresAdvisoryLockFunctions {
 
-	static final String DESCRIBE_SERVER = "SELECT pg_catalog.version(), pg_catalog.pg_is_in_recovery(), "
-			+ "pg_catalog.pg_backend_pid()";
-
 	private static final String IS_STANDBY = "pg_catalog.pg_is_in_recovery()";
 
 	static final String IS_THIS_STANDBY = "SELECT " + IS_STANDBY;
@@ -242,6 +239,27 @@ final class PostgresAdvisoryLockFunctions {
 
 	private static String choose(String[] variants, AdvisoryLockKey key, LockMode mode) {
 		return variants[((mode == LockMode.SHARED) ? 2 : 0) + (key.isPair() ? 1 : 0)];
+	}
+
+	/**
+	 * Sets what the server has got of the settings of {@link DeadClientSettings}, for the
+	 * rest of the session. A statement of its own kind rather than start-up options,
+	 * which poolers refuse. The server can check for the client while it executes on
+	 * Linux in all versions, and would refuse the value elsewhere.
+	 * <p>
+	 * Through a pooler nothing is set, as it would stay for other clients: the date style
+	 * that PostgreSQL's driver asks for when it connects comes from the client only where
+	 * it has connected to the server itself.
+	 */
+	static String detectDeadClient(long idle, long interval, int probes, long userTimeoutMillis,
+			long checkIntervalMillis) {
+		return """
+				SELECT pg_catalog.set_config(s.name, v.value, false) FROM pg_catalog.pg_settings s JOIN (VALUES \
+				('tcp_keepalives_idle', '%d'), ('tcp_keepalives_interval', '%d'), ('tcp_keepalives_count', '%d'), \
+				('tcp_user_timeout', '%d'), ('client_connection_check_interval', '%d')) v(name, value) USING (name) \
+				WHERE (s.name <> 'client_connection_check_interval' OR pg_catalog.version() LIKE '%%linux%%') \
+				AND EXISTS (SELECT FROM pg_catalog.pg_settings g WHERE g.name = 'DateStyle' AND g.source = 'client')"""
+			.formatted(idle, interval, probes, userTimeoutMillis, checkIntervalMillis);
 	}
 
 }

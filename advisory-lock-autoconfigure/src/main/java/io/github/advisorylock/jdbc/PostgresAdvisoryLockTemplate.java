@@ -279,6 +279,15 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	}
 
 	/**
+	 * Return whether the transaction that the current thread is in, if any, is one that
+	 * locks can live in.
+	 * @return {@code true} if it is one on the DataSource of the locks
+	 */
+	public boolean isInLockTransaction() {
+		return this.coverage.isCovered();
+	}
+
+	/**
 	 * Return how many locks this application holds or is about to take.
 	 * @return the number of locks, leaders' not among them
 	 */

@@ -32,7 +32,6 @@ import java.util.StringJoiner;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.doctor.DoctorCheck;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -72,11 +71,11 @@ final class SessionConnection {
 	 * @throws UnsupportedDatabaseException if session locks guard nothing there
 	 */
 	static SessionConnection open(DataSource connectionSource, String applicationName, LockSessionSettings settings,
-			Set<DoctorCheck> tolerated, ConnectionOpening opening) throws SQLException {
+			ServerJudge judge, ConnectionOpening opening) throws SQLException {
 		Connection opened = opening.open(connectionSource);
 		try {
 			opened.setAutoCommit(true);
-			SessionServer.of(opened, connectionSource, settings, "advisory-lock.session.url").refuseUnless(tolerated);
+			judge.judge(opened, () -> new ConnectionOpening(settings).open(connectionSource));
 			DeadClientDetection.enable(opened, applicationName, settings);
 			return new SessionConnection(opened, opening.finish());
 		}

@@ -43,15 +43,6 @@ final class SqlState {
 	}
 
 	/**
-	 * Return whether a server refuses a connection because of what it was told: wrong
-	 * user or password, or a database that does not exist.
-	 */
-	static boolean refusesLogin(SQLException ex) {
-		String state = ex.getSQLState();
-		return state != null && (state.startsWith("28") || state.equals("3D000"));
-	}
-
-	/**
 	 * Return whether the connection is gone: class 08, an administrator's command or a
 	 * timeout for idle sessions.
 	 */

@@ -70,7 +70,8 @@ final class TransactionLocks {
 	private void refuseStandby() {
 		Boolean standby = this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.IS_THIS_STANDBY, Boolean.class);
 		if (Boolean.TRUE.equals(standby)) {
-			throw PostgresServer.standbyRefused();
+			throw new UnsupportedDatabaseException(
+					"it is a standby, which grants the same locks as its primary; connect to the primary");
 		}
 	}
 

@@ -24,7 +24,7 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -96,7 +96,7 @@ class SingleRunnerKeyTests {
 
 	@Test
 	void doctorWarnsOfKeysWithoutTextOfTheirOwn() {
-		String logger = AdvisoryLockAutoConfiguration.class.getPackageName() + ".LockDoctor";
+		String logger = LockDoctor.class.getName();
 		try (LogRecorder log = LogRecorder.of(logger, "info")) {
 			this.runner.run((context) -> assertThat(warnings(log)).hasSize(3)
 				.anyMatch((warning) -> warning.contains("The key '#{#id}' of method 'transaction'")

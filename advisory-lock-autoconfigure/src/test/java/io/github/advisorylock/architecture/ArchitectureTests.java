@@ -85,14 +85,20 @@ class ArchitectureTests {
 	}
 
 	@Test
+	void locksKnowNoFeature() {
+		check(noDependency("jdbc", "ledger", "leader", "doctor", "monitor", "actuate", "metrics", "health"));
+	}
+
+	@Test
 	void annotationKnowsNeitherLocksNorWiring() {
 		check(noDependency("annotation", "jdbc", "autoconfigure"));
 	}
 
 	@Test
-	void jdbcIsKnownToItsPackageOnlyAndDataSourceToWiringToo() {
+	void jdbcIsKnownToLocksAndFeaturesOnlyAndDataSourceToWiringToo() {
 		check(noClasses().that()
-			.resideOutsideOfPackages(ROOT + ".jdbc..", ROOT + ".monitor..", ROOT + ".autoconfigure..")
+			.resideOutsideOfPackages(ROOT + ".jdbc..", ROOT + ".ledger..", ROOT + ".leader..", ROOT + ".doctor..",
+					ROOT + ".monitor..", ROOT + ".autoconfigure..")
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("java.sql", "javax.sql", "org.springframework.jdbc..", "org.postgresql.."));

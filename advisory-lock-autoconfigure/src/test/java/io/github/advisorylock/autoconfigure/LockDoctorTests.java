@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.LockDemand;
+import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.doctor.LockUser;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;

@@ -14,18 +14,18 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.doctor;
 
 import java.util.List;
+import java.util.function.BooleanSupplier;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.doctor.Finding;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -42,9 +42,18 @@ final class TransactionExamination {
 
 	private final @Nullable PlatformTransactionManager transactionManager;
 
-	TransactionExamination(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager) {
-		this.dataSource = PostgresAdvisoryLockTemplate.unwrap(dataSource);
+	private final BooleanSupplier covered;
+
+	/**
+	 * Create an examination.
+	 * @param covered whether the current transaction is one that locks can live in
+	 */
+	TransactionExamination(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
+			BooleanSupplier covered) {
+		this.dataSource = (dataSource instanceof TransactionAwareDataSourceProxy proxy
+				&& proxy.getTargetDataSource() != null) ? proxy.getTargetDataSource() : dataSource;
 		this.transactionManager = transactionManager;
+		this.covered = covered;
 	}
 
 	void examine(List<Finding> findings) {
@@ -68,10 +77,9 @@ final class TransactionExamination {
 	}
 
 	private boolean isCovered(PlatformTransactionManager manager) {
-		TransactionCoverage coverage = new TransactionCoverage(this.dataSource, null);
 		return Boolean.TRUE.equals(new TransactionTemplate(manager).execute((status) -> {
 			status.setRollbackOnly();
-			return coverage.isCovered();
+			return this.covered.getAsBoolean();
 		}));
 	}
 

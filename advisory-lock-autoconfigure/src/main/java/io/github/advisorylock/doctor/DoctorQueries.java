@@ -14,16 +14,19 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.doctor;
 
 /**
- * The SQL of the doctor, and of what prepares connections of a pool.
+ * The SQL of the doctor.
  *
  * @see <a href=
  * "https://www.postgresql.org/docs/current/view-pg-settings.html">PostgreSQL manual,
  * section "pg_settings"</a>
  */
 final class DoctorQueries {
+
+	static final String DESCRIBE_SERVER = "SELECT pg_catalog.version(), pg_catalog.pg_is_in_recovery(), "
+			+ "pg_catalog.pg_backend_pid()";
 
 	static final String BACKEND_PID = "SELECT pg_catalog.pg_backend_pid()";
 
@@ -64,27 +67,6 @@ final class DoctorQueries {
 	 */
 	static String deallocate(String name) {
 		return "DEALLOCATE \"" + name.replace("\"", "\"\"") + "\"";
-	}
-
-	/**
-	 * Sets what the server has got of the settings of {@link DeadClientSettings}, for the
-	 * rest of the session. A statement of its own kind rather than start-up options,
-	 * which poolers refuse. The server can check for the client while it executes on
-	 * Linux in all versions, and would refuse the value elsewhere.
-	 * <p>
-	 * Through a pooler nothing is set, as it would stay for other clients: the date style
-	 * that PostgreSQL's driver asks for when it connects comes from the client only where
-	 * it has connected to the server itself.
-	 */
-	static String detectDeadClient(DeadClientSettings settings) {
-		return """
-				SELECT pg_catalog.set_config(s.name, v.value, false) FROM pg_catalog.pg_settings s JOIN (VALUES \
-				('tcp_keepalives_idle', '%d'), ('tcp_keepalives_interval', '%d'), ('tcp_keepalives_count', '%d'), \
-				('tcp_user_timeout', '%d'), ('client_connection_check_interval', '%d')) v(name, value) USING (name) \
-				WHERE (s.name <> 'client_connection_check_interval' OR pg_catalog.version() LIKE '%%linux%%') \
-				AND EXISTS (SELECT FROM pg_catalog.pg_settings g WHERE g.name = 'DateStyle' AND g.source = 'client')"""
-			.formatted(settings.idle(), settings.interval(), settings.probes(), settings.userTimeoutMillis(),
-					settings.checkIntervalMillis());
 	}
 
 }

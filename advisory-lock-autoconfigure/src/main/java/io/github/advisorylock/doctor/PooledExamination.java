@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.doctor;
 
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -22,9 +22,7 @@ import java.util.List;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.doctor.Finding;
-import io.github.advisorylock.doctor.LockDemand;
+import io.github.advisorylock.jdbc.JdbcUrl;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -110,11 +108,11 @@ final class PooledExamination {
 		Pooler pooler = kindOf(connection);
 		seen.add((pooler == Pooler.TRANSACTION_MODE) ? "pool behind a pooler in transaction mode"
 				: "pool behind a pooler");
-		boolean prepares = demand.transactionScope() && PgDriver.prepareThreshold(connection) != 0;
+		boolean prepares = demand.transactionScope() && DriverAnswers.prepareThreshold(connection) != 0;
 		if (pooler == Pooler.TRANSACTION_MODE && prepares && !keepsPreparedStatements(connection)) {
 			findings.add(new Finding(DoctorCheck.PREPARED_STATEMENTS,
 					"The driver prepares statements on the server (prepareThreshold="
-							+ PgDriver.prepareThreshold(connection)
+							+ DriverAnswers.prepareThreshold(connection)
 							+ "), and the pooler in front of it does not keep them, so that transactions fail now and then",
 					"add 'prepareThreshold=0' to '" + URL_PROPERTY + "', or let the pooler keep prepared statements "
 							+ "(PgBouncer 1.21 and 'max_prepared_statements')"));
@@ -136,7 +134,7 @@ final class PooledExamination {
 
 	private static boolean keepsPreparedStatements(Connection connection) {
 		try {
-			return PgDriver.isPreparedUnderAnotherName(connection);
+			return DriverAnswers.isPreparedUnderAnotherName(connection);
 		}
 		catch (SQLException ex) {
 			logger.debug("Preparing a statement failed", ex);

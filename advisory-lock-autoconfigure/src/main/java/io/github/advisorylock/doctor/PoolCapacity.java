@@ -14,15 +14,13 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.doctor;
 
 import java.util.List;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.doctor.Finding;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -34,8 +32,10 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 /**
  * Looks whether the pool has a connection for everything that the scheduler can run at a
  * time, and one for everybody else.
+ *
+ * @since 0.1.0
  */
-final class PoolCapacity {
+public final class PoolCapacity {
 
 	private final @Nullable Integer poolSize;
 
@@ -43,7 +43,14 @@ final class PoolCapacity {
 
 	private final List<SimpleAsyncTaskScheduler> simpleSchedulers;
 
-	PoolCapacity(@Nullable Integer poolSize, Stream<ThreadPoolTaskScheduler> pooledSchedulers,
+	/**
+	 * Create a check.
+	 * @param poolSize how many connections the pool has at most, or {@code null} if not
+	 * known
+	 * @param pooledSchedulers schedulers with threads of their own
+	 * @param simpleSchedulers schedulers that start a thread for each run
+	 */
+	public PoolCapacity(@Nullable Integer poolSize, Stream<ThreadPoolTaskScheduler> pooledSchedulers,
 			Stream<SimpleAsyncTaskScheduler> simpleSchedulers) {
 		this.poolSize = poolSize;
 		this.pooledSchedulers = pooledSchedulers.toList();

@@ -14,14 +14,12 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.doctor;
 
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.doctor.Finding;
-import io.github.advisorylock.doctor.LockDemand;
+import io.github.advisorylock.jdbc.DeadClientSettings;
 
 /**
  * Looks at the settings of a server, as a connection of the pool has them.

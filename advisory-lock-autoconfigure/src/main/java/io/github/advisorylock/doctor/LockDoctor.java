@@ -14,30 +14,25 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.doctor.Examination;
-import io.github.advisorylock.doctor.Finding;
-import io.github.advisorylock.doctor.LockDemand;
-import io.github.advisorylock.doctor.LockUser;
-import io.github.advisorylock.doctor.Severity;
-import io.github.advisorylock.doctor.UnhealthyDatabaseException;
-import io.github.advisorylock.jdbc.PostgresDoctor;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
  * Has database and application looked at once, if anybody uses locks, and acts on what
  * was found as the properties say.
+ *
+ * @since 0.1.0
  */
-final class LockDoctor {
+public final class LockDoctor {
 
 	private static final Log logger = LogFactory.getLog(LockDoctor.class);
 
@@ -47,16 +42,29 @@ final class LockDoctor {
 
 	private final Stream<LockUser> users;
 
-	private final DoctorProperties properties;
+	private final Function<DoctorCheck, Severity> severities;
 
-	LockDoctor(PostgresDoctor database, PoolCapacity pool, Stream<LockUser> users, DoctorProperties properties) {
+	/**
+	 * Create a doctor of an application.
+	 * @param database looks at the database
+	 * @param pool looks at the pool
+	 * @param users who uses locks besides methods
+	 * @param severities what a finding leads to
+	 */
+	public LockDoctor(PostgresDoctor database, PoolCapacity pool, Stream<LockUser> users,
+			Function<DoctorCheck, Severity> severities) {
 		this.database = database;
 		this.pool = pool;
 		this.users = users;
-		this.properties = properties;
+		this.severities = severities;
 	}
 
-	void examine(List<SingleRunnerMethod> methods) {
+	/**
+	 * Look at everything that matters to somebody.
+	 * @param methods the annotated methods
+	 * @throws UnhealthyDatabaseException if something must not be as it is
+	 */
+	public void examine(List<SingleRunnerMethod> methods) {
 		LockDemand demand = Stream.concat(methods.stream().map(LockDoctor::demand), this.users.map(LockUser::demand))
 			.reduce(LockDemand.NONE, LockDemand::and);
 		if (demand.equals(LockDemand.NONE)) {
@@ -92,7 +100,7 @@ final class LockDoctor {
 	}
 
 	private List<Finding> of(Severity severity, List<Finding> findings) {
-		return findings.stream().filter((finding) -> this.properties.of(finding.check()) == severity).toList();
+		return findings.stream().filter((finding) -> this.severities.apply(finding.check()) == severity).toList();
 	}
 
 	private static LockDemand demand(SingleRunnerMethod method) {

@@ -14,17 +14,17 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.doctor;
 
 import java.util.ArrayList;
 import java.util.List;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.doctor.Examination;
-import io.github.advisorylock.doctor.Finding;
-import io.github.advisorylock.doctor.LockDemand;
+import io.github.advisorylock.jdbc.DeadClientSettings;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -47,6 +47,7 @@ public class PostgresDoctor {
 	/**
 	 * Create a doctor.
 	 * @param dataSource the application's DataSource
+	 * @param template takes its locks
 	 * @param transactionManager begins the transactions of its locks, or {@code null} if
 	 * there is none
 	 * @param poolSize how many connections it has at most, or {@code null} if not known
@@ -56,11 +57,12 @@ public class PostgresDoctor {
 	 * @param settings how long a vanished client may hold locks
 	 * @param maxHeldLocks how many locks the application may hold at a time
 	 */
-	public PostgresDoctor(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
-			@Nullable Integer poolSize, @Nullable LockSession session, List<String> sessionProperties,
-			LockSessionSettings settings, int maxHeldLocks) {
+	public PostgresDoctor(DataSource dataSource, PostgresAdvisoryLockTemplate template,
+			@Nullable PlatformTransactionManager transactionManager, @Nullable Integer poolSize,
+			@Nullable LockSession session, List<String> sessionProperties, LockSessionSettings settings,
+			int maxHeldLocks) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
-		this.transactions = new TransactionExamination(dataSource, transactionManager);
+		this.transactions = new TransactionExamination(dataSource, transactionManager, template::isInLockTransaction);
 		this.pooled = new PooledExamination(dataSource, poolSize,
 				new SettingsExamination(DeadClientSettings.within(settings.deadClientTimeout()), maxHeldLocks),
 				settings.answerTimeoutMillis());

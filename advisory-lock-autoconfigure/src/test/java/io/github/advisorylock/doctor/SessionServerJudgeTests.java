@@ -14,16 +14,19 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.doctor;
 
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockMode;
-import io.github.advisorylock.LockScope;
-import io.github.advisorylock.doctor.DoctorCheck;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.TestServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -35,39 +38,43 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link SessionServer}.
+ * Tests for {@link SessionServerJudge}.
  */
 @Tag("servers")
-class SessionServerTests {
+class SessionServerJudgeTests {
 
 	@Test
 	void serverThatSaysItIsAnotherIsRefusedWhenConnectionIsOpened(@TempDir Path directory) {
 		try (TestServer server = TestServer.start(directory.resolve("server"),
 				Map.of("allow_system_table_mods", "on"))) {
-			try (LockSession session = session(server)) {
-				assertThat(session.tryLock(hold())).isTrue();
+			try (LockSession session = session(server, List.of())) {
+				assertThat(tryLock(server, session)).isTrue();
 				server.execute("CREATE OR REPLACE FUNCTION pg_catalog.version() RETURNS text LANGUAGE sql "
 						+ "AS $$ SELECT 'CockroachDB CCL v23.1' $$");
 				server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
 						+ "WHERE application_name LIKE 'al:look-alike@%'");
-				assertThatExceptionOfType(UnsupportedDatabaseException.class).isThrownBy(() -> session.tryLock(hold()))
+				assertThatExceptionOfType(UnsupportedDatabaseException.class).isThrownBy(() -> tryLock(server, session))
 					.withMessageContaining("CockroachDB");
 			}
-			try (LockSession session = session(server)) {
-				session.setTolerated(List.of(DoctorCheck.LOOK_ALIKE));
-				assertThat(session.tryLock(hold())).isTrue();
+			try (LockSession session = session(server, List.of(DoctorCheck.LOOK_ALIKE))) {
+				assertThat(tryLock(server, session)).isTrue();
 			}
 		}
 	}
 
-	private static LockSession session(TestServer server) {
-		return new LockSession(new DriverManagerDataSource(server.url()), "look-alike", LockSessionSettings.DEFAULT,
-				(event) -> {
-				});
+	private static boolean tryLock(TestServer server, LockSession session) {
+		return new PostgresAdvisoryLockTemplate(new DriverManagerDataSource(server.url()), null, session, "look",
+				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 10)
+			.tryAcquire(LockRequest.of("alike"))
+			.isPresent();
 	}
 
-	private static Hold hold() {
-		return new Hold(AdvisoryLockKey.of("look", "alike"), LockMode.EXCLUSIVE, LockScope.SESSION);
+	private static LockSession session(TestServer server, List<DoctorCheck> switchedOff) {
+		LockSession session = new LockSession(new DriverManagerDataSource(server.url()), "look-alike",
+				LockSessionSettings.DEFAULT, (event) -> {
+				});
+		session.setJudge(new SessionServerJudge(switchedOff));
+		return session;
 	}
 
 }

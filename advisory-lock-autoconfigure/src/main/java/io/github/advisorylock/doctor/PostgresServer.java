@@ -14,16 +14,13 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.doctor;
 
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.doctor.Finding;
-import io.github.advisorylock.doctor.LookAlike;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,7 +42,7 @@ record PostgresServer(String product, String version, boolean standby, int answe
 			return new PostgresServer(product, "", false, 0);
 		}
 		try (Statement statement = connection.createStatement();
-				ResultSet server = statement.executeQuery(PostgresAdvisoryLockFunctions.DESCRIBE_SERVER)) {
+				ResultSet server = statement.executeQuery(DoctorQueries.DESCRIBE_SERVER)) {
 			server.next();
 			return new PostgresServer(product, server.getString(1), server.getBoolean(2), server.getInt(3));
 		}
@@ -79,16 +76,8 @@ record PostgresServer(String product, String version, boolean standby, int answe
 	 * there is a pooler of some mode.
 	 */
 	boolean isBehindPooler(Connection connection) throws SQLException {
-		return POSTGRESQL.equals(this.product) && PgDriver.isOwnerOf(connection)
-				&& PgDriver.greetedBy(connection) != this.answeredBy;
-	}
-
-	/**
-	 * Refuse a standby that a transaction runs on.
-	 */
-	static UnsupportedDatabaseException standbyRefused() {
-		return new UnsupportedDatabaseException(
-				"it is a standby, which grants the same locks as its primary; connect to the primary");
+		return POSTGRESQL.equals(this.product) && DriverAnswers.isOwnerOf(connection)
+				&& DriverAnswers.greetedBy(connection) != this.answeredBy;
 	}
 
 }

@@ -14,16 +14,15 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.doctor;
 
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
-import javax.sql.DataSource;
-
-import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.doctor.Finding;
+import io.github.advisorylock.jdbc.JdbcUrl;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -48,10 +47,9 @@ final class SessionExamination {
 	}
 
 	void examine(List<String> seen, List<Finding> findings) {
-		DataSource source = this.session.connectionSource();
-		LockSessionSettings settings = this.session.settings();
-		try (Connection connection = new ConnectionOpening(settings).open(source)) {
-			SessionServer server = SessionServer.of(connection, source, settings, property());
+		try (Connection connection = this.session.openAnother()) {
+			SessionServerJudge.Verdict server = SessionServerJudge.look(connection, this.session::openAnother,
+					property());
 			if (server.finding() != null) {
 				findings.add(server.finding());
 				this.session.failed(new UnsupportedDatabaseException(server.finding().problem()));
@@ -73,7 +71,7 @@ final class SessionExamination {
 	 */
 	private Finding refusal(SQLException ex) {
 		String message = JdbcUrl.redact(String.valueOf(ex.getMessage()));
-		if (SqlState.refusesLogin(ex)) {
+		if (isLoginRefused(ex)) {
 			return new Finding(DoctorCheck.SESSION_LOGIN,
 					"The connection of the session locks is refused (" + message + ")",
 					"correct '" + String.join("', '", this.properties.isEmpty() ? APPLICATION : this.properties) + "'");
@@ -82,6 +80,15 @@ final class SessionExamination {
 				"The server of the session locks can't be examined, methods of scope SESSION will fail until it is there ("
 						+ message + ")",
 				"check '" + property() + "' if that does not change");
+	}
+
+	/**
+	 * Return whether a server refuses a connection because of what it was told: wrong
+	 * user or password, or a database that does not exist.
+	 */
+	private static boolean isLoginRefused(SQLException ex) {
+		String state = ex.getSQLState();
+		return state != null && (state.startsWith("28") || state.equals("3D000"));
 	}
 
 	private String property() {

@@ -1,0 +1,60 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+
+/**
+ * Judges what a connection of session locks leads to, each time one is opened.
+ *
+ * @since 0.1.0
+ */
+@FunctionalInterface
+public interface ServerJudge {
+
+	/**
+	 * Trusts every server.
+	 */
+	ServerJudge NONE = (connection, another) -> {
+	};
+
+	/**
+	 * Look at a connection before anything is set there.
+	 * @param connection the connection, whose statements are transactions of their own
+	 * @param another opens one of the same kind
+	 * @throws UnsupportedDatabaseException if session locks guard nothing there
+	 * @throws SQLException if that could not be found out
+	 */
+	void judge(Connection connection, Opening another) throws SQLException;
+
+	/**
+	 * Opens connections.
+	 */
+	@FunctionalInterface
+	interface Opening {
+
+		/**
+		 * Open a connection, which the caller closes.
+		 * @return the connection
+		 * @throws SQLException if there is none to be had
+		 */
+		Connection open() throws SQLException;
+
+	}
+
+}
