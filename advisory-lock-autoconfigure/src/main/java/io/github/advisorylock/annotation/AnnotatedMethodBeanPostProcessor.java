@@ -19,6 +19,7 @@ package io.github.advisorylock.annotation;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -58,9 +59,11 @@ import org.springframework.util.ClassUtils;
  * Comes before all post-processors that register methods of beans with somebody who calls
  * them: schedulers and containers of message listeners must get hold of the proxy. Those
  * have the lowest precedence, and others with that add advice of their own; what all of
- * them have added is put in order by {@link #createArrangement()}.
+ * them have added is put in order by {@link #arrangement()}.
+ *
+ * @since 0.1.0
  */
-abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
 		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton,
 		ApplicationListener<ContextRefreshedEvent> {
 
@@ -81,7 +84,7 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 	 * @param annotation what methods are annotated with
 	 * @param consequence what a method without interceptor would do
 	 */
-	AnnotatedMethodBeanPostProcessor(Class<? extends Annotation> annotation, String consequence) {
+	protected AnnotatedMethodBeanPostProcessor(Class<? extends Annotation> annotation, String consequence) {
 		this.annotated = new AnnotatedMethods(annotation);
 		this.proxied = new ProxiedMethods(this.annotated, consequence);
 		this.consequence = consequence;
@@ -91,15 +94,26 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 
 	/**
 	 * Check and remember the annotated methods of a bean.
+	 * @param beanName the name of the bean
+	 * @param targetClass the class of the bean
 	 * @return whether it has any
 	 */
-	abstract boolean register(String beanName, Class<?> targetClass);
+	protected abstract boolean register(String beanName, Class<?> targetClass);
 
 	/**
-	 * Return whether an advice must stay outside ours.
+	 * Return whether an advisor must stay outside ours.
 	 */
-	boolean belongsOutside(Advice advice) {
-		return advice instanceof AsyncExecutionInterceptor;
+	boolean belongsOutside(Advisor advisor) {
+		return advisor.getAdvice() instanceof AsyncExecutionInterceptor;
+	}
+
+	/**
+	 * Return whether an advisor guards the methods of an annotation.
+	 */
+	static boolean guards(Advisor advisor, Class<? extends Annotation> annotation) {
+		return advisor instanceof DefaultPointcutAdvisor known
+				&& known.getPointcut() instanceof AnnotatedMethodPointcut pointcut
+				&& pointcut.annotated().annotation() == annotation;
 	}
 
 	/**
@@ -112,7 +126,47 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 		return this.annotated;
 	}
 
-	final Advisor createAdvisor(Advice advice) {
+	/**
+	 * Return the annotated methods of a class, its superclasses and interfaces.
+	 * @param targetClass the class of a bean
+	 * @return the methods, none if there is none
+	 */
+	protected final Collection<Method> findMethods(Class<?> targetClass) {
+		return this.annotated.of(targetClass);
+	}
+
+	/**
+	 * Refuse a method that no proxy can override, and one whose work may go on after it
+	 * has returned.
+	 * @param beanName the name of the bean
+	 * @param method the annotated method
+	 * @param reason why the work must not go on
+	 */
+	protected final void checkMethod(String beanName, Method method, String reason) {
+		this.annotated.checkModifiers(beanName, method);
+		this.annotated.checkSynchronous(beanName, method, reason);
+	}
+
+	/**
+	 * Create what is thrown for a method that can't do what its annotation says.
+	 * @param beanName the name of the bean
+	 * @param method the annotated method
+	 * @param problem what is wrong
+	 * @param action what to change
+	 * @param cause what was wrong underneath, if anything
+	 * @return the exception
+	 */
+	protected final InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action,
+			@Nullable Throwable cause) {
+		return this.annotated.invalid(beanName, method, problem, action, cause);
+	}
+
+	/**
+	 * Create what brings an advice to the annotated methods.
+	 * @param advice the advice
+	 * @return its advisor
+	 */
+	protected final Advisor createAdvisor(Advice advice) {
 		return new DefaultPointcutAdvisor(new AnnotatedMethodPointcut(), advice);
 	}
 
@@ -173,9 +227,11 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 
 	/**
 	 * Return what puts the advice of a proxy in order once every other post-processor has
-	 * added to it. Must come after those.
+	 * added to it.
+	 * @return a post-processor to be registered without an order, after those that have
+	 * one
 	 */
-	final BeanPostProcessor createArrangement() {
+	public final BeanPostProcessor arrangement() {
 		return new BeanPostProcessor() {
 
 			@Override
@@ -271,7 +327,7 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 			advised.removeAdvisor(outermost);
 			int position = 0;
 			for (int i = 0; i < advised.getAdvisorCount(); i++) {
-				position = belongsOutside(advised.getAdvisors()[i].getAdvice()) ? i + 1 : position;
+				position = belongsOutside(advised.getAdvisors()[i]) ? i + 1 : position;
 			}
 			advised.addAdvisor(position, outermost);
 			complete(advised);
@@ -288,13 +344,16 @@ abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFactoryAware
 	private final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut {
 
 		private AnnotatedMethodPointcut() {
-			setClassFilter((type) -> !AnnotatedMethodBeanPostProcessor.this.annotated.of(type).isEmpty());
+			setClassFilter((type) -> !annotated().of(type).isEmpty());
+		}
+
+		private AnnotatedMethods annotated() {
+			return AnnotatedMethodBeanPostProcessor.this.annotated;
 		}
 
 		@Override
 		public boolean matches(Method method, Class<?> targetClass) {
-			return AnnotatedMethodBeanPostProcessor.this.annotated.of(targetClass)
-				.contains(AopUtils.getMostSpecificMethod(method, targetClass));
+			return annotated().of(targetClass).contains(AopUtils.getMostSpecificMethod(method, targetClass));
 		}
 
 	}

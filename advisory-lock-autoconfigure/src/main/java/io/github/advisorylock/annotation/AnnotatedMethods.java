@@ -52,6 +52,10 @@ final class AnnotatedMethods {
 		this.annotation = annotation;
 	}
 
+	Class<? extends Annotation> annotation() {
+		return this.annotation;
+	}
+
 	/**
 	 * Return the annotated methods of a class, its superclasses and interfaces.
 	 */

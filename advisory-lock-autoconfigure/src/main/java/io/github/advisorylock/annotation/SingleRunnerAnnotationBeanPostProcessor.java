@@ -22,17 +22,14 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.interceptor.LeaderOnlyInterceptor;
 import io.github.advisorylock.interceptor.PreparedCall;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
-import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
@@ -98,24 +95,14 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		return methods().all();
 	}
 
-	/**
-	 * Return what puts the advice of a proxy in order once every other post-processor has
-	 * added to it.
-	 * @return a post-processor to be registered without an order, after those that have
-	 * one
-	 */
-	public BeanPostProcessor arrangement() {
-		return createArrangement();
-	}
-
 	@Override
-	boolean register(String beanName, Class<?> targetClass) {
+	protected boolean register(String beanName, Class<?> targetClass) {
 		return methods().register(beanName, targetClass);
 	}
 
 	@Override
-	boolean belongsOutside(Advice advice) {
-		return super.belongsOutside(advice) || advice instanceof LeaderOnlyInterceptor;
+	boolean belongsOutside(Advisor advisor) {
+		return super.belongsOutside(advisor) || guards(advisor, LeaderOnly.class);
 	}
 
 	@Override

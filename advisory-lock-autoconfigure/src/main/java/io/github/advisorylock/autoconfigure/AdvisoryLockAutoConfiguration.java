@@ -22,9 +22,6 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
-import io.github.advisorylock.LeaderElection;
-import io.github.advisorylock.LeadershipGainedEvent;
-import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.doctor.LockDemand;
@@ -33,17 +30,14 @@ import io.github.advisorylock.doctor.LockUser;
 import io.github.advisorylock.doctor.PoolCapacity;
 import io.github.advisorylock.doctor.PostgresDoctor;
 import io.github.advisorylock.doctor.SessionServerJudge;
-import io.github.advisorylock.interceptor.LeaderOnlyGate;
 import io.github.advisorylock.interceptor.PreparedCall;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.LocalTurn;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -70,7 +64,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
-import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.function.SingletonSupplier;
@@ -83,7 +76,7 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties({ AdvisoryLockProperties.class, DoctorProperties.class })
-@Import(LedgerConfiguration.class)
+@Import({ LeaderConfiguration.class, LedgerConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
@@ -126,19 +119,6 @@ public final class AdvisoryLockAutoConfiguration {
 		return new SingleRunnerStartupCheck(postProcessor, operations, properties, doctor, ledger);
 	}
 
-	@Bean
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LeaderOnlyAnnotationBeanPostProcessor leaderOnlyAnnotationBeanPostProcessor(
-			ObjectProvider<LeaderElection> election) {
-		return new LeaderOnlyAnnotationBeanPostProcessor(() -> gate(election.getObject()));
-	}
-
-	private static LeaderOnlyGate gate(LeaderElection election) {
-		return (election instanceof PostgresLeaderElection postgres) ? new PostgresLeaderOnlyGate(postgres)
-				: LeaderOnlyGate.of(election);
-	}
-
 	/**
 	 * Has no order, so that it comes after all post-processors that have one.
 	 */
@@ -146,18 +126,6 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static BeanPostProcessor singleRunnerAdviceArrangement(SingleRunnerAnnotationBeanPostProcessor postProcessor) {
 		return postProcessor.arrangement();
-	}
-
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanPostProcessor leaderOnlyAdviceArrangement(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
-		return postProcessor.arrangement();
-	}
-
-	@Bean
-	LeaderOnlyStartupCheck leaderOnlyStartupCheck(LeaderOnlyAnnotationBeanPostProcessor postProcessor,
-			ObjectProvider<LeaderElection> election) {
-		return new LeaderOnlyStartupCheck(postProcessor, election);
 	}
 
 	/**
@@ -220,24 +188,9 @@ public final class AdvisoryLockAutoConfiguration {
 		}
 
 		@Bean
-		@ConditionalOnMissingBean(LeaderElection.class)
-		@Nullable PostgresLeaderElection leaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
-				LeaderOnlyAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory,
-				ObjectProvider<TaskScheduler> schedulers, ApplicationEventPublisher eventPublisher) {
-			LockSession available = session.getIfAvailable();
-			ElectionCalls calls = new ElectionCalls(postProcessor, beanFactory, schedulers);
-			return (available != null)
-					? new PostgresLeaderElection(available, settings.namespace(), settings.keyFactory(), (event) -> {
-						if (event instanceof LeadershipGainedEvent gained) {
-							calls.call(gained.role());
-						}
-						eventPublisher.publishEvent(event);
-					}) : null;
-		}
-
-		@Bean
-		LockUser leaderLockUser(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
-			return () -> postProcessor.getMethods().isEmpty() ? LockDemand.NONE : LockDemand.SESSION;
+		LockUser leaderLockUser(ObjectProvider<LeaderRoles> roles) {
+			return () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty() ? LockDemand.NONE
+					: LockDemand.SESSION;
 		}
 
 		@Bean
@@ -289,12 +242,6 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 		UnguardedLockOperations advisoryLockOperations(SingleRunnerSettings settings) {
 			return new UnguardedLockOperations(settings.namespace(), settings.keyFactory());
-		}
-
-		@Bean
-		@ConditionalOnMissingBean(LeaderElection.class)
-		UnguardedLeaderElection leaderElection() {
-			return new UnguardedLeaderElection();
 		}
 
 	}

@@ -36,8 +36,6 @@ import io.github.advisorylock.actuate.page.CsrfHeader;
 import io.github.advisorylock.actuate.page.PageHeaders;
 import io.github.advisorylock.actuate.page.ServletCsrfHeaderSource;
 import io.github.advisorylock.actuate.page.ServletPageHeaders;
-import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
-import io.github.advisorylock.annotation.LeaderOnlyMethod;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
@@ -135,13 +133,13 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 
 	@Bean
 	AdvisoryLocksSource advisoryLocksSource(SingleRunnerAnnotationBeanPostProcessor methods,
-			LeaderOnlyAnnotationBeanPostProcessor leaders, SingleRunnerSettings settings, Environment environment,
+			ObjectProvider<LeaderRoles> leaders, SingleRunnerSettings settings, Environment environment,
 			ObjectProvider<ScheduledTaskHolder> schedulers, LockTransactionManager transactionManager,
 			AdvisoryLockProperties properties, ObjectProvider<PostgresAdvisoryLockLedger> ledgers, CallCounts counts,
 			ObjectProvider<SanitizingFunction> sanitizing) {
 		GuardedApplication application = new GuardedApplication(settings, methods::getMethods,
-				() -> leaders.getMethods().stream().map(LeaderOnlyMethod::role).distinct().toList(),
-				() -> tasks(schedulers), environment::resolvePlaceholders);
+				() -> leaders.getIfAvailable(() -> LeaderRoles.NONE).get(), () -> tasks(schedulers),
+				environment::resolvePlaceholders);
 		PostgresLockMonitor monitor = new PostgresLockMonitor(transactionManager.getDataSource(),
 				properties.getLedger().toSettings().tablePrefix());
 		PostgresAdvisoryLockLedger ledger = ledgers.getIfAvailable();
@@ -150,11 +148,10 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 	}
 
 	@Bean
-	RoleActions roleActions(ObjectProvider<LeaderElection> election, LeaderOnlyAnnotationBeanPostProcessor leaders,
+	RoleActions roleActions(ObjectProvider<LeaderElection> election, ObjectProvider<LeaderRoles> leaders,
 			SingleRunnerSettings settings, ApplicationEventPublisher eventPublisher) {
-		return new RoleActions(election::getObject,
-				() -> leaders.getMethods().stream().map(LeaderOnlyMethod::role).toList(), settings.namespace(),
-				eventPublisher);
+		return new RoleActions(election::getObject, () -> leaders.getIfAvailable(() -> LeaderRoles.NONE).get(),
+				settings.namespace(), eventPublisher);
 	}
 
 	@Bean

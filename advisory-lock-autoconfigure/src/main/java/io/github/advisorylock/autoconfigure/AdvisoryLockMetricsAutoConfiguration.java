@@ -21,8 +21,6 @@ import java.util.List;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockLostEvent;
-import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
-import io.github.advisorylock.annotation.LeaderOnlyMethod;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -104,10 +102,9 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 
 	@Bean
 	SmartInitializingSingleton advisoryLockMetrics(MeterRegistry meters, PostgresAdvisoryLockTemplate template,
-			DatabaseClock clock, LeaderOnlyAnnotationBeanPostProcessor leaders,
-			ObjectProvider<LeaderElection> election) {
+			DatabaseClock clock, ObjectProvider<LeaderRoles> leaders, ObjectProvider<LeaderElection> election) {
 		return () -> {
-			List<String> roles = leaders.getMethods().stream().map(LeaderOnlyMethod::role).distinct().sorted().toList();
+			List<String> roles = leaders.getIfAvailable(() -> LeaderRoles.NONE).get().stream().sorted().toList();
 			new AdvisoryLockMetrics(template::getHeldLocks, clock::skewInSeconds, roles,
 					(role) -> election.getObject().isLeader(role))
 				.bindTo(meters);

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * thread which waits, as by {@code SpringApplication.exit}, and those of threads that
  * wait for the JVM to exit.
  */
-final class ActiveCalls {
+public final class ActiveCalls {
 
 	private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
 
@@ -36,11 +36,17 @@ final class ActiveCalls {
 
 	private volatile @Nullable Thread waiting;
 
-	void begin() {
+	/**
+	 * Note that the current thread begins a call.
+	 */
+	public void begin() {
 		this.calls.merge(Thread.currentThread(), 1, Integer::sum);
 	}
 
-	void end() {
+	/**
+	 * Note that the current thread ends the call that it began last.
+	 */
+	public void end() {
 		this.calls.computeIfPresent(Thread.currentThread(), (thread, depth) -> (depth > 1) ? depth - 1 : null);
 		if (this.whenNone.get() != null && isNone()) {
 			runOnce();
@@ -49,22 +55,25 @@ final class ActiveCalls {
 
 	/**
 	 * Return whether the current thread is in a call.
+	 * @return whether it has begun one that has not ended
 	 */
-	boolean includeThisThread() {
+	public boolean includeThisThread() {
 		return this.calls.containsKey(Thread.currentThread());
 	}
 
 	/**
 	 * Return whether there is no call to wait for.
+	 * @return whether each call that can end has ended
 	 */
-	boolean isNone() {
+	public boolean isNone() {
 		return this.calls.keySet().stream().noneMatch(this::canEnd);
 	}
 
 	/**
 	 * Run an action once there is no call, at once if there is none.
+	 * @param action what to do, once
 	 */
-	void whenNone(Runnable action) {
+	public void whenNone(Runnable action) {
 		this.whenNone.set(action);
 		if (isNone()) {
 			runOnce();
@@ -74,8 +83,9 @@ final class ActiveCalls {
 	/**
 	 * As {@link #whenNone}, where the current thread waits for the action, and what it
 	 * has called before does not end until then.
+	 * @param action what to do, once
 	 */
-	void whenNoOther(Runnable action) {
+	public void whenNoOther(Runnable action) {
 		this.waiting = Thread.currentThread();
 		whenNone(action);
 	}

@@ -24,7 +24,7 @@ import java.util.concurrent.ThreadFactory;
  *
  * @param name the name of the threads
  */
-record DaemonThreads(String name) implements ThreadFactory {
+public record DaemonThreads(String name) implements ThreadFactory {
 
 	@Override
 	public Thread newThread(Runnable task) {

@@ -31,7 +31,7 @@ import org.springframework.util.Assert;
 /**
  * One lock that this application holds, or is about to take, and how it ended.
  */
-final class Hold {
+public final class Hold {
 
 	private final AdvisoryLockKey key;
 
@@ -65,7 +65,7 @@ final class Hold {
 
 	private boolean reported;
 
-	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
+	public Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
 		this.key = key;
 		this.mode = mode;
 		this.scope = scope;
@@ -141,7 +141,11 @@ final class Hold {
 		return first;
 	}
 
-	boolean isActive() {
+	/**
+	 * Return whether the lock is held, or about to be taken.
+	 * @return {@code false} once it is lost or begins to be released
+	 */
+	public boolean isActive() {
 		LockTransaction transaction = this.transaction;
 		return this.state == State.ACTIVE && (transaction == null || transaction.isOpen());
 	}
@@ -178,7 +182,7 @@ final class Hold {
 	 * End this hold in order.
 	 * @return whether it had not ended before
 	 */
-	synchronized boolean release() {
+	public synchronized boolean release() {
 		return end(State.RELEASED);
 	}
 
@@ -205,8 +209,9 @@ final class Hold {
 
 	/**
 	 * Set what is to be done at once when this hold is lost.
+	 * @param cleanUp what to do, which must be quick
 	 */
-	void setCleanUp(Runnable cleanUp) {
+	public void setCleanUp(Runnable cleanUp) {
 		this.cleanUp = cleanUp;
 	}
 

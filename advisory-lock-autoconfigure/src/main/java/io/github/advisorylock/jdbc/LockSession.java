@@ -186,16 +186,20 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * Release the lock of a hold and tell other applications.
+	 * @param hold the hold
+	 * @param message what to tell
 	 */
-	void resign(Hold hold, String message) {
+	public void resign(Hold hold, String message) {
 		this.flights.submit(new SessionCommand.Release(hold, message));
 	}
 
 	/**
 	 * Tell other applications something while a lock is held.
+	 * @param hold the hold
+	 * @param message what to tell
 	 * @return a number that is higher each time, whichever application asks
 	 */
-	long announce(Hold hold, String message) {
+	public long announce(Hold hold, String message) {
 		SessionCommand.Announce command = new SessionCommand.Announce(hold, message);
 		this.flights.submit(command);
 		if (command.failure() != null) {
@@ -206,8 +210,9 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * Try to take the locks of several roles, in one statement.
+	 * @param campaign the candidates
 	 */
-	void campaign(SessionCommand.Campaign campaign) {
+	public void campaign(SessionCommand.Campaign campaign) {
 		this.flights.submit(campaign);
 		Throwable failure = campaign.failure();
 		if (failure != null) {
@@ -217,8 +222,9 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * Set who is told what other applications announce.
+	 * @param listener is told
 	 */
-	void setListener(SessionListener listener) {
+	public void setListener(SessionListener listener) {
 		this.listener = listener;
 	}
 
@@ -226,29 +232,31 @@ public final class LockSession implements AutoCloseable {
 	 * Tell the listener what has arrived, without asking the server. Takes up to a
 	 * millisecond, in which the driver looks.
 	 */
-	void hearNow() {
+	public void hearNow() {
 		this.flights.submit(new SessionCommand.Hear());
 	}
 
 	/**
 	 * As {@link #hearNow()}, but does nothing while somebody else uses the connection.
 	 */
-	void hearIfIdle() {
+	public void hearIfIdle() {
 		this.flights.submitIfIdle(new SessionCommand.Hear());
 	}
 
 	/**
 	 * Return a time, as of {@link System#nanoTime()}, after which the server has answered
 	 * on the current connection: what was held then, and was not lost since, was held.
+	 * @return the time in nanoseconds
 	 */
-	long confirmedNanos() {
+	public long confirmedNanos() {
 		return this.confirmedNanos;
 	}
 
 	/**
 	 * Return for how long a leader trusts {@link #confirmedNanos()}.
+	 * @return the trust window
 	 */
-	Duration trust() {
+	public Duration trust() {
 		return this.settings.trust();
 	}
 
@@ -296,16 +304,18 @@ public final class LockSession implements AutoCloseable {
 	/**
 	 * Return whether there may be something to {@linkplain #hearIfIdle() hear}. Costs
 	 * next to nothing and never waits; {@code true} also where that is not known.
+	 * @return whether to look
 	 */
-	boolean hasInput() {
+	public boolean hasInput() {
 		SessionConnection current = this.connection;
 		return current != null && current.hasInput();
 	}
 
 	/**
 	 * Return whether {@link #hasInput()} knows, and need not guess.
+	 * @return whether a look costs nothing
 	 */
-	boolean seesInput() {
+	public boolean seesInput() {
 		SessionConnection current = this.connection;
 		return current == null || current.seesInput();
 	}
@@ -314,7 +324,7 @@ public final class LockSession implements AutoCloseable {
 	 * End an attempt to open the connection, if one is under way; whoever waits for it
 	 * fails. Never waits.
 	 */
-	void giveUpOpening() {
+	public void giveUpOpening() {
 		ConnectionOpening attempt = this.opening;
 		if (attempt != null) {
 			attempt.abort("The application is shutting down");

@@ -57,7 +57,7 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 	/**
 	 * Return for how long a leader trusts what it knew when it last asked the server.
 	 */
-	Duration trust() {
+	public Duration trust() {
 		Duration half = this.deadClientTimeout.dividedBy(2);
 		Duration beats = this.heartbeat.multipliedBy(2);
 		return (half.compareTo(beats) > 0) ? half : beats;

@@ -37,7 +37,7 @@ import org.springframework.util.StringUtils;
  * command belongs to the thread that submits it, and in between to the flight that
  * carries it.
  */
-abstract sealed class SessionCommand {
+public abstract sealed class SessionCommand {
 
 	private boolean answered;
 
@@ -258,7 +258,7 @@ abstract sealed class SessionCommand {
 	 * Takes the locks of several roles, as far as they are free, and looks who holds the
 	 * others.
 	 */
-	static final class Campaign extends SessionCommand {
+	public static final class Campaign extends SessionCommand {
 
 		private final Map<Hold, String> holders = new HashMap<>();
 
@@ -268,20 +268,31 @@ abstract sealed class SessionCommand {
 
 		private final String sql;
 
-		Campaign(List<Hold> candidates) {
+		/**
+		 * Create a command.
+		 * @param candidates the holds whose locks to take
+		 */
+		public Campaign(List<Hold> candidates) {
 			this.candidates = candidates;
 			this.sql = PostgresAdvisoryLockFunctions.campaign(candidates.stream().map(Hold::key).toList());
 		}
 
-		boolean isGranted(Hold candidate) {
+		/**
+		 * Return whether the lock of a candidate was taken.
+		 * @param candidate the candidate
+		 * @return whether it was
+		 */
+		public boolean isGranted(Hold candidate) {
 			return this.granted.contains(candidate);
 		}
 
 		/**
 		 * Return who holds the lock of a candidate, and when that was last heard of,
 		 * empty if that is not known.
+		 * @param candidate the candidate
+		 * @return the process and a time
 		 */
-		String holder(Hold candidate) {
+		public String holder(Hold candidate) {
 			return this.holders.getOrDefault(candidate, "");
 		}
 

@@ -19,8 +19,10 @@ package io.github.advisorylock.jdbc;
 /**
  * Is told what other applications announce, in the order in which they did, and when the
  * session was confirmed, by whichever thread uses the connection: it must be quick.
+ *
+ * @since 0.1.0
  */
-interface SessionListener {
+public interface SessionListener {
 
 	/**
 	 * A new connection begins to listen. What was announced before is not known.
@@ -29,6 +31,7 @@ interface SessionListener {
 
 	/**
 	 * An application has announced something.
+	 * @param message what it says
 	 */
 	void heard(String message);
 

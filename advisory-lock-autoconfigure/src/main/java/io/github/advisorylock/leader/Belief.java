@@ -14,11 +14,12 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.leader;
 
 import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.advisorylock.jdbc.Hold;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.interceptor;
+package io.github.advisorylock.leader;
 
 import java.lang.reflect.Method;
 import java.util.Optional;
@@ -30,10 +30,8 @@ import org.springframework.util.Assert;
 
 /**
  * Runs methods where this instance leads their role, and skips them where it does not.
- *
- * @since 0.1.0
  */
-public class LeaderOnlyInterceptor implements MethodInterceptor {
+class LeaderOnlyInterceptor implements MethodInterceptor {
 
 	private static final Log logger = LogFactory.getLog(LeaderOnlyInterceptor.class);
 
@@ -46,7 +44,7 @@ public class LeaderOnlyInterceptor implements MethodInterceptor {
 	 * @param roleSource knows the roles of methods
 	 * @param gate lets calls of the leader begin; asked for at the first call
 	 */
-	public LeaderOnlyInterceptor(LeaderOnlyRoleSource roleSource, Supplier<LeaderOnlyGate> gate) {
+	LeaderOnlyInterceptor(LeaderOnlyRoleSource roleSource, Supplier<LeaderOnlyGate> gate) {
 		this.roleSource = roleSource;
 		this.gate = gate;
 	}
@@ -61,12 +59,12 @@ public class LeaderOnlyInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		LeaderOnlyGate gate = this.gate.get();
-		if (gate.enter(role)) {
+		if (gate.beginWork(role)) {
 			try {
 				return invocation.proceed();
 			}
 			finally {
-				gate.leave(role);
+				gate.endWork(role);
 			}
 		}
 		if (logger.isDebugEnabled()) {

@@ -14,19 +14,25 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.annotation;
+package io.github.advisorylock.leader;
 
 import java.lang.reflect.Method;
 
+import org.jspecify.annotations.Nullable;
+
 /**
- * A {@link LeaderOnly} method of a bean, as found at start-up.
- *
- * @param beanName the name of the bean
- * @param method the annotated method
- * @param role the role whose leader runs it
- * @param onElection whether it is called when an instance begins to lead
- * @since 0.1.0
+ * Knows which methods only the leader of a role runs.
  */
-public record LeaderOnlyMethod(String beanName, Method method, String role, boolean onElection) {
+@FunctionalInterface
+interface LeaderOnlyRoleSource {
+
+	/**
+	 * Return the role whose leader runs a method. Asked for every call, so an answer
+	 * should come from a cache.
+	 * @param method the method that is called
+	 * @param targetClass the class of the object it is called on
+	 * @return the role, or {@code null} when every instance runs the method
+	 */
+	@Nullable String getRole(Method method, Class<?> targetClass);
 
 }

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.leader;
 
 import java.util.Map;
 import java.util.OptionalLong;
@@ -31,6 +31,10 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
+import io.github.advisorylock.jdbc.DaemonThreads;
+import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.SessionListener;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
@@ -48,7 +52,7 @@ import org.springframework.util.Assert;
  *
  * @since 0.1.0
  */
-public final class PostgresLeaderElection implements LeaderElection, SmartLifecycle, DisposableBean {
+public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyGate, SmartLifecycle, DisposableBean {
 
 	/**
 	 * Below that of Spring's schedulers and executors, which stop first.
@@ -110,20 +114,12 @@ public final class PostgresLeaderElection implements LeaderElection, SmartLifecy
 		join(role).resign();
 	}
 
-	/**
-	 * Begin work that only the leader of a role does, on the current thread. The role is
-	 * not handed over while it is running.
-	 * @param role the name of the role
-	 * @return whether this instance is the leader; if so {@link #endWork} must follow
-	 */
+	@Override
 	public boolean beginWork(String role) {
 		return join(role).beginWork();
 	}
 
-	/**
-	 * End work on the thread that has begun it.
-	 * @param role the name of the role
-	 */
+	@Override
 	public void endWork(String role) {
 		join(role).endWork();
 	}

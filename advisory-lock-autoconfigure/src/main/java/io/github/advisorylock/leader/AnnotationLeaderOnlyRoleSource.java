@@ -14,14 +14,14 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.annotation;
+package io.github.advisorylock.leader;
 
 import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.github.advisorylock.interceptor.LeaderOnlyRoleSource;
+import io.github.advisorylock.annotation.LeaderOnly;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;

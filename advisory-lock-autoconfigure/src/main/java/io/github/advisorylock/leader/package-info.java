@@ -14,27 +14,11 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.interceptor;
-
-import java.lang.reflect.Method;
-
-import org.jspecify.annotations.Nullable;
-
 /**
- * Knows which methods only the leader of a role runs.
- *
- * @since 0.1.0
+ * Leader roles on the lock session: the election, what an instance believes of itself,
+ * and what brings {@code @LeaderOnly} methods to the leader.
  */
-@FunctionalInterface
-public interface LeaderOnlyRoleSource {
+@NullMarked
+package io.github.advisorylock.leader;
 
-	/**
-	 * Return the role whose leader runs a method. Asked for every call, so an answer
-	 * should come from a cache.
-	 * @param method the method that is called
-	 * @param targetClass the class of the object it is called on
-	 * @return the role, or {@code null} when every instance runs the method
-	 */
-	@Nullable String getRole(Method method, Class<?> targetClass);
-
-}
+import org.jspecify.annotations.NullMarked;

@@ -14,26 +14,21 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.leader;
 
-import io.github.advisorylock.interceptor.LeaderOnlyGate;
-import io.github.advisorylock.jdbc.PostgresLeaderElection;
+import java.lang.reflect.Method;
+
+import io.github.advisorylock.annotation.LeaderOnly;
 
 /**
- * The gate of an election that hands over no role while its leader works.
+ * A {@link LeaderOnly} method of a bean, as found at start-up.
  *
- * @param election knows who leads
+ * @param beanName the name of the bean
+ * @param method the annotated method
+ * @param role the role whose leader runs it
+ * @param onElection whether it is called when an instance begins to lead
+ * @since 0.1.0
  */
-record PostgresLeaderOnlyGate(PostgresLeaderElection election) implements LeaderOnlyGate {
-
-	@Override
-	public boolean enter(String role) {
-		return this.election.beginWork(role);
-	}
-
-	@Override
-	public void leave(String role) {
-		this.election.endWork(role);
-	}
+public record LeaderOnlyMethod(String beanName, Method method, String role, boolean onElection) {
 
 }

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.leader;
 
 import java.util.OptionalLong;
 
@@ -24,8 +24,10 @@ import org.springframework.util.Assert;
 
 /**
  * Makes every instance the leader, for {@code advisory-lock.enabled=false}.
+ *
+ * @since 0.1.0
  */
-final class UnguardedLeaderElection implements LeaderElection {
+public final class UnguardedLeaderElection implements LeaderElection {
 
 	@Override
 	public boolean isLeader(String role) {

@@ -14,15 +14,14 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.leader;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.function.Supplier;
 
-import io.github.advisorylock.annotation.LeaderOnlyAnnotationBeanPostProcessor;
-import io.github.advisorylock.annotation.LeaderOnlyMethod;
 import io.github.advisorylock.jdbc.GuardedTask;
 import org.jspecify.annotations.Nullable;
 
@@ -40,7 +39,7 @@ import org.springframework.util.function.SingletonSupplier;
  */
 final class ElectionCalls {
 
-	private final LeaderOnlyAnnotationBeanPostProcessor postProcessor;
+	private final Collection<LeaderOnlyMethod> methods;
 
 	private final BeanFactory beanFactory;
 
@@ -48,9 +47,9 @@ final class ElectionCalls {
 
 	private final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("advisory-lock-on-election-");
 
-	ElectionCalls(LeaderOnlyAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory,
+	ElectionCalls(Collection<LeaderOnlyMethod> methods, BeanFactory beanFactory,
 			ObjectProvider<TaskScheduler> schedulers) {
-		this.postProcessor = postProcessor;
+		this.methods = methods;
 		this.beanFactory = beanFactory;
 		this.scheduler = SingletonSupplier.ofNullable(schedulers::getIfUnique);
 		this.threads.setDaemon(true);
@@ -60,8 +59,7 @@ final class ElectionCalls {
 	 * Have the methods of a role called, and return at once.
 	 */
 	void call(String role) {
-		this.postProcessor.getMethods()
-			.stream()
+		this.methods.stream()
 			.filter((method) -> method.onElection() && method.role().equals(role))
 			.forEach(this::callLater);
 	}

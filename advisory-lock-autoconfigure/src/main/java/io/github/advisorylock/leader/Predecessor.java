@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.leader;
 
 /**
  * What a follower knows about whoever led its role before. A vanished leader may believe

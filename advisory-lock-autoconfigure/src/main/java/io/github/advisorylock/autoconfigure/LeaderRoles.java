@@ -14,28 +14,25 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.autoconfigure;
 
-import java.util.concurrent.locks.LockSupport;
+import java.util.List;
 
 /**
- * A candidate in a process of its own, with the default settings.
+ * The roles of the methods that only leaders run, for those who show or count them. There
+ * is none where that feature is left out.
  */
-public final class LeaderInstance {
-
-	private LeaderInstance() {
-	}
+@FunctionalInterface
+interface LeaderRoles {
 
 	/**
-	 * Take part in elections until killed.
-	 * @param arguments the JDBC URL
+	 * No method has a role.
 	 */
-	public static void main(String[] arguments) {
-		LeaderCandidate candidate = new LeaderCandidate(arguments[0], LockSessionSettings.DEFAULT);
-		while (true) {
-			candidate.isLeader();
-			LockSupport.parkNanos(100_000_000);
-		}
-	}
+	LeaderRoles NONE = List::of;
+
+	/**
+	 * Return the names of the roles, each once, of the beans that were created so far.
+	 */
+	List<String> get();
 
 }

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.leader;
 
 import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
@@ -26,6 +26,10 @@ import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.ActiveCalls;
+import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.SessionCommand;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

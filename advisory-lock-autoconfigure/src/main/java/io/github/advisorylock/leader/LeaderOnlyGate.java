@@ -14,46 +14,44 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.interceptor;
+package io.github.advisorylock.leader;
 
 import io.github.advisorylock.LeaderElection;
 
 /**
  * Lets calls begin that only the leader of a role makes, and knows when they have ended:
  * a role is not handed over in between.
- *
- * @since 0.1.0
  */
-public interface LeaderOnlyGate {
+interface LeaderOnlyGate {
 
 	/**
-	 * Begin a call on the current thread.
-	 * @param role the role
-	 * @return whether this instance is the leader; if so {@link #leave} must follow
+	 * Begin work that only the leader of a role does, on the current thread.
+	 * @param role the name of the role
+	 * @return whether this instance is the leader; if so {@link #endWork} must follow
 	 */
-	boolean enter(String role);
+	boolean beginWork(String role);
 
 	/**
-	 * End a call on the thread that has begun it.
-	 * @param role the role
+	 * End work on the thread that has begun it.
+	 * @param role the name of the role
 	 */
-	void leave(String role);
+	void endWork(String role);
 
 	/**
-	 * Return the gate of an election that does not mind what is running.
+	 * Return the gate of an election, which is one itself if it minds what is running.
 	 * @param election knows who leads
 	 * @return the gate
 	 */
 	static LeaderOnlyGate of(LeaderElection election) {
-		return new LeaderOnlyGate() {
+		return (election instanceof LeaderOnlyGate gate) ? gate : new LeaderOnlyGate() {
 
 			@Override
-			public boolean enter(String role) {
+			public boolean beginWork(String role) {
 				return election.isLeader(role);
 			}
 
 			@Override
-			public void leave(String role) {
+			public void endWork(String role) {
 			}
 
 		};

@@ -14,13 +14,17 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.leader;
 
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.advisorylock.jdbc.DaemonThreads;
+import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.SessionCommand;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.leader;
 
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +24,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.WhenLost;
 import io.github.advisorylock.testsupport.TestPostgres;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;

@@ -1,0 +1,115 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LeadershipGainedEvent;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.leader.LeaderOnlyAnnotationBeanPostProcessor;
+import io.github.advisorylock.leader.LeaderOnlyMethod;
+import io.github.advisorylock.leader.PostgresLeaderElection;
+import io.github.advisorylock.leader.UnguardedLeaderElection;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.scheduling.TaskScheduler;
+
+/**
+ * Leader roles.
+ */
+@Configuration(proxyBeanMethods = false)
+class LeaderConfiguration {
+
+	/**
+	 * Post-processors are not inherited: a context has its own even if its parent has
+	 * one.
+	 */
+	@Bean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LeaderOnlyAnnotationBeanPostProcessor leaderOnlyAnnotationBeanPostProcessor(
+			ObjectProvider<LeaderElection> election, ObjectProvider<TaskScheduler> schedulers) {
+		return new LeaderOnlyAnnotationBeanPostProcessor(election, schedulers);
+	}
+
+	/**
+	 * Has no order, so that it comes after all post-processors that have one.
+	 */
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static BeanPostProcessor leaderOnlyAdviceArrangement(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
+		return postProcessor.arrangement();
+	}
+
+	@Bean
+	LeaderRoles leaderRoles(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
+		return () -> postProcessor.getMethods().stream().map(LeaderOnlyMethod::role).distinct().toList();
+	}
+
+	/**
+	 * Roles on a database.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
+	@ConditionalOnBean(DataSource.class)
+	static class GuardedConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean(LeaderElection.class)
+		@Nullable PostgresLeaderElection leaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
+				LeaderOnlyAnnotationBeanPostProcessor postProcessor, ApplicationEventPublisher eventPublisher) {
+			LockSession available = session.getIfAvailable();
+			return (available != null)
+					? new PostgresLeaderElection(available, settings.namespace(), settings.keyFactory(), (event) -> {
+						if (event instanceof LeadershipGainedEvent gained) {
+							postProcessor.callOnElection(gained.role());
+						}
+						eventPublisher.publishEvent(event);
+					}) : null;
+		}
+
+	}
+
+	/**
+	 * No elections, because the application said so.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
+	static class UnguardedConfiguration {
+
+		@Bean
+		@ConditionalOnMissingBean(LeaderElection.class)
+		UnguardedLeaderElection leaderElection() {
+			return new UnguardedLeaderElection();
+		}
+
+	}
+
+}

@@ -1,0 +1,171 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.leader;
+
+import java.lang.reflect.Method;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.annotation.AnnotatedMethodBeanPostProcessor;
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.SingleRunner;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.util.Assert;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * Puts an interceptor around beans with {@link LeaderOnly} methods, outside the locks of
+ * {@link SingleRunner}, and checks each of these methods when its bean is created. Makes
+ * this instance a candidate for their roles once all beans are there, and has those that
+ * ask for it called on election.
+ *
+ * @since 0.1.0
+ */
+public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPostProcessor {
+
+	private final transient List<LeaderOnlyMethod> methods = new CopyOnWriteArrayList<>();
+
+	private final transient ObjectProvider<LeaderElection> election;
+
+	private final transient ObjectProvider<TaskScheduler> schedulers;
+
+	private transient @Nullable ElectionCalls calls;
+
+	private transient @Nullable LeaderOnlyRoleSource roleSource;
+
+	/**
+	 * Create a post-processor.
+	 * @param election knows who leads; asked for when all beans are there
+	 * @param schedulers calls methods on election, if there is one
+	 */
+	public LeaderOnlyAnnotationBeanPostProcessor(ObjectProvider<LeaderElection> election,
+			ObjectProvider<TaskScheduler> schedulers) {
+		super(LeaderOnly.class, "would run on every instance");
+		this.election = election;
+		this.schedulers = schedulers;
+	}
+
+	@Override
+	public void setBeanFactory(BeanFactory beanFactory) {
+		super.setBeanFactory(beanFactory);
+		LeaderOnlyRoleSource source = new AnnotationLeaderOnlyRoleSource(
+				((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue);
+		this.roleSource = source;
+		this.advisor = createAdvisor(new LeaderOnlyInterceptor(source,
+				SingletonSupplier.of(() -> LeaderOnlyGate.of(this.election.getObject()))));
+		this.calls = new ElectionCalls(this.methods, beanFactory, this.schedulers);
+	}
+
+	/**
+	 * Become a candidate for the roles of the annotated methods.
+	 */
+	@Override
+	public void afterSingletonsInstantiated() {
+		super.afterSingletonsInstantiated();
+		for (LeaderOnlyMethod method : this.methods) {
+			LeaderElection available = this.election.getIfAvailable();
+			if (available == null) {
+				throw invalid(method.beanName(), method.method(),
+						"needs a database connection of its own, and there is no DataSource, or it does not tell its URL",
+						"Configure 'spring.datasource.url', or set 'advisory-lock.session.url', 'username' and 'password' where "
+								+ "there is a DataSource without. In a test, set 'advisory-lock.enabled' to false, which makes "
+								+ "every instance the leader.",
+						null);
+			}
+			available.isLeader(method.role());
+		}
+	}
+
+	/**
+	 * Have the methods called that ask for it when this instance begins to lead, and
+	 * return at once.
+	 * @param role the role
+	 */
+	public void callOnElection(String role) {
+		Assert.state(this.calls != null, "'beanFactory' must be set");
+		this.calls.call(role);
+	}
+
+	/**
+	 * Return the annotated methods of the beans that were created so far.
+	 * @return the methods, in the order in which they were found
+	 */
+	public List<LeaderOnlyMethod> getMethods() {
+		return List.copyOf(this.methods);
+	}
+
+	@Override
+	protected boolean register(String beanName, Class<?> targetClass) {
+		Collection<Method> found = findMethods(targetClass);
+		for (Method method : found) {
+			checkMethod(beanName, method, "leadership may be over before the work is done");
+			checkReturnType(beanName, method);
+			LeaderOnlyMethod registered = new LeaderOnlyMethod(beanName, method, role(beanName, method, targetClass),
+					isCalledOnElection(beanName, method));
+			if (!this.methods.contains(registered)) {
+				this.methods.add(registered);
+			}
+		}
+		return !found.isEmpty();
+	}
+
+	private void checkReturnType(String beanName, Method method) {
+		Class<?> type = method.getReturnType();
+		if ((type.isPrimitive() && type != void.class) || type == LockResult.class) {
+			throw invalid(beanName, method,
+					"must not return the type '" + type.getName() + "': there is no value for a skipped call",
+					"Return another object or an Optional, or ask LeaderElection in the method instead.", null);
+		}
+	}
+
+	private boolean isCalledOnElection(String beanName, Method method) {
+		LeaderOnly annotation = AnnotatedElementUtils.findMergedAnnotation(method, LeaderOnly.class);
+		boolean called = annotation != null && annotation.onElection();
+		if (called && method.getParameterCount() > 0) {
+			throw invalid(beanName, method, "must have no parameters: attribute 'onElection' has it called with none",
+					"Remove the parameters, or the attribute.", null);
+		}
+		return called;
+	}
+
+	private String role(String beanName, Method method, Class<?> targetClass) {
+		Assert.state(this.roleSource != null, "'beanFactory' must be set");
+		String role;
+		try {
+			role = this.roleSource.getRole(method, targetClass);
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalid(beanName, method, "is unusable: attribute 'value' can't be resolved: " + ex.getMessage(),
+					"Set the property, or give the placeholder a default.", ex);
+		}
+		if (role == null || !LeaderElection.isRole(role)) {
+			throw invalid(beanName, method, "is unusable: attribute 'value' is no name of a role: '" + role + "'",
+					"Use 1 to 64 letters, digits, dots, underscores or hyphens.", null);
+		}
+		return role;
+	}
+
+}
