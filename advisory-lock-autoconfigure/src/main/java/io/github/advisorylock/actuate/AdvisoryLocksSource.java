@@ -32,18 +32,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LedgerCapacity;
-import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.jdbc.InstanceName;
-import io.github.advisorylock.jdbc.JobHistory;
-import io.github.advisorylock.jdbc.JobName;
-import io.github.advisorylock.jdbc.JobNamesPage;
-import io.github.advisorylock.jdbc.KeysOfTemplate;
-import io.github.advisorylock.jdbc.PostgresLockMonitor;
-import io.github.advisorylock.jdbc.RunPeriod;
+import io.github.advisorylock.ledger.JobName;
+import io.github.advisorylock.ledger.JobRepository.JobHistory;
+import io.github.advisorylock.ledger.JobRepository.JobNamesPage;
+import io.github.advisorylock.ledger.JobRepository.KeysOfTemplate;
+import io.github.advisorylock.ledger.JobRepository.RunPeriod;
+import io.github.advisorylock.ledger.JobRepository;
+import io.github.advisorylock.ledger.LedgerCapacity;
+import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
 import io.github.advisorylock.monitor.LockNumber;
@@ -68,7 +68,7 @@ public class AdvisoryLocksSource {
 
 	private final LockMonitor locks;
 
-	private final PostgresLockMonitor monitor;
+	private final @Nullable JobRepository jobs;
 
 	private final BooleanSupplier ledgerInUse;
 
@@ -80,19 +80,24 @@ public class AdvisoryLocksSource {
 	 * Create a source.
 	 * @param application what this instance guards
 	 * @param locks looks at locks
-	 * @param monitor looks at runs
+	 * @param jobs looks at runs, {@code null} without a ledger
 	 * @param ledgerInUse whether there are runs to look at
 	 * @param counts how the calls of this instance ended
 	 * @param sanitizer hides values
 	 */
-	public AdvisoryLocksSource(GuardedApplication application, LockMonitor locks, PostgresLockMonitor monitor,
-			BooleanSupplier ledgerInUse, CallCounts counts, Sanitizer sanitizer) {
+	public AdvisoryLocksSource(GuardedApplication application, LockMonitor locks,
+			@Nullable JobRepository jobs, BooleanSupplier ledgerInUse, CallCounts counts, Sanitizer sanitizer) {
 		this.application = application;
 		this.locks = locks;
-		this.monitor = monitor;
+		this.jobs = jobs;
 		this.ledgerInUse = ledgerInUse;
 		this.counts = counts;
 		this.sanitizer = sanitizer;
+	}
+
+	private JobRepository jobs() {
+		Assert.state(this.jobs != null, "'jobs' must not be null");
+		return this.jobs;
 	}
 
 	/**
@@ -107,9 +112,9 @@ public class AdvisoryLocksSource {
 		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
 		JobTable table = new JobTable(this.application, this.counts, redaction);
 		LockActivity activity = this.locks.locks(table.numbers(), true);
-		List<JobName> templates = ledger ? this.monitor.templates() : List.of();
+		List<JobName> templates = ledger ? jobs().templates() : List.of();
 		List<JobName> own = find(filter, table, templates, new LockTable(activity, redaction::query));
-		JobNamesPage alone = ledger ? this.monitor.alone(table.names(), filter.text(), filter.state(),
+		JobNamesPage alone = ledger ? jobs().alone(table.names(), filter.text(), filter.state(),
 				Math.max(0, filter.offset() - own.size()), filter.size() - (int) page(own.stream(), filter).count())
 				: JobNamesPage.NONE;
 		List<JobName> names = Stream.concat(page(own.stream(), filter), alone.names().stream()).toList();
@@ -128,7 +133,7 @@ public class AdvisoryLocksSource {
 	private List<JobName> find(JobFilter filter, JobTable table, List<JobName> templates, LockTable locks) {
 		Map<JobName, LedgerJob> rows = new HashMap<>();
 		if (this.ledgerInUse.getAsBoolean()) {
-			this.monitor.jobs(table.names()).forEach((job) -> rows.put(JobName.of(job), job));
+			jobs().jobs(table.names()).forEach((job) -> rows.put(JobName.of(job), job));
 		}
 		table.nameLocks(locks, List.of());
 		return Stream.concat(table.names().stream(), templates.stream())
@@ -166,11 +171,11 @@ public class AdvisoryLocksSource {
 		Map<JobName, JobHistory> histories = new LinkedHashMap<>();
 		Map<JobName, KeysOfTemplate> keys = new HashMap<>();
 		if (ledger) {
-			this.monitor.histories(names, RUNS).forEach((job) -> histories.put(JobName.of(job.job()), job));
+			jobs().histories(names, RUNS).forEach((job) -> histories.put(JobName.of(job.job()), job));
 			List<JobName> parents = names.stream()
 				.filter((name) -> !histories.containsKey(name) || templates.contains(name) || table.isTemplate(name))
 				.toList();
-			this.monitor.keys(parents, LATEST_KEYS).forEach((template) -> keys.put(template.name(), template));
+			jobs().keys(parents, LATEST_KEYS).forEach((template) -> keys.put(template.name(), template));
 		}
 		table.nameLocks(locks, histories.values());
 		return names.stream()
@@ -244,8 +249,8 @@ public class AdvisoryLocksSource {
 			return List.of();
 		}
 		List<JobName> asked = names.stream().filter(AdvisoryLocksSource::hasRoom).toList();
-		List<JobName> jobs = this.monitor.jobs(asked).stream().map(JobName::of).toList();
-		return !jobs.isEmpty() ? jobs : this.monitor.keys(asked, 1).stream().map(KeysOfTemplate::name).toList();
+		List<JobName> jobs = jobs().jobs(asked).stream().map(JobName::of).toList();
+		return !jobs.isEmpty() ? jobs : jobs().keys(asked, 1).stream().map(KeysOfTemplate::name).toList();
 	}
 
 	/**
@@ -269,7 +274,7 @@ public class AdvisoryLocksSource {
 			return List.of();
 		}
 		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
-		return this.monitor.runs(job.namespace(), job.key(), RUNS)
+		return jobs().runs(job.namespace(), job.key(), RUNS)
 			.stream()
 			.map((run) -> JobTable.describe(run, redaction))
 			.toList();
@@ -288,7 +293,7 @@ public class AdvisoryLocksSource {
 			return List.of();
 		}
 		List<JobName> names = jobs.stream().map(JobActions::name).distinct().toList();
-		return this.monitor.periods(names, lookBack, slot);
+		return jobs().periods(names, lookBack, slot);
 	}
 
 }

@@ -21,7 +21,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
-import io.github.advisorylock.jdbc.JobName;
+import io.github.advisorylock.ledger.JobName;
 import org.jspecify.annotations.Nullable;
 
 /**

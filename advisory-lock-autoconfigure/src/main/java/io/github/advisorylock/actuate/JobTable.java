@@ -31,9 +31,6 @@ import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
-import io.github.advisorylock.LedgerJob;
-import io.github.advisorylock.LedgerRun;
-import io.github.advisorylock.RunOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
@@ -43,10 +40,13 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.jdbc.JobHistory;
-import io.github.advisorylock.jdbc.JobName;
-import io.github.advisorylock.jdbc.KeysOfTemplate;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.JobName;
+import io.github.advisorylock.ledger.JobRepository.JobHistory;
+import io.github.advisorylock.ledger.JobRepository.KeysOfTemplate;
+import io.github.advisorylock.ledger.LedgerJob;
+import io.github.advisorylock.ledger.LedgerRun;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.RunOutcome;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
@@ -240,7 +240,7 @@ final class JobTable {
 
 	private static boolean isOverdue(@Nullable SingleRunnerMethod method, @Nullable JobHistory history) {
 		return method != null && history != null
-				&& method.operation().ledger().overdueTick(Instant.now(), history.job()) != null;
+				&& history.job().overdueTick(method.operation().ledger(), Instant.now()) != null;
 	}
 
 	private static List<String> actions(@Nullable SingleRunnerMethod method, @Nullable JobHistory history) {

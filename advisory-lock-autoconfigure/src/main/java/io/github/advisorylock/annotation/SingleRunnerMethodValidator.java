@@ -18,8 +18,6 @@ package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
 
-import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LedgerCapacity;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import org.jspecify.annotations.Nullable;
@@ -42,10 +40,8 @@ final class SingleRunnerMethodValidator {
 		this.annotated = annotated;
 	}
 
-	void validate(String beanName, Method method, Class<?> targetClass, SingleRunnerOperation operation,
-			@Nullable AdvisoryLockKey key) {
+	void validate(String beanName, Method method, Class<?> targetClass, SingleRunnerOperation operation) {
 		validateReturnType(beanName, method, operation);
-		validateCapacity(beanName, method, operation, key);
 		if (operation.scope() == LockScope.TRANSACTION) {
 			TransactionAttribute transaction = this.transactionAttributes.getTransactionAttribute(method, targetClass);
 			if (transaction != null) {
@@ -70,14 +66,6 @@ final class SingleRunnerMethodValidator {
 					"must not return the primitive type '" + type
 							+ "' with attribute 'once' or 'minInterval': there is " + "no value for a skipped call",
 					"Return an object, an Optional or a LockResult.");
-		}
-	}
-
-	private void validateCapacity(String beanName, Method method, SingleRunnerOperation operation,
-			@Nullable AdvisoryLockKey key) {
-		String excess = (key != null && operation.ledger().recorded()) ? LedgerCapacity.findExcess(key) : null;
-		if (excess != null) {
-			throw invalid(beanName, method, "is unusable: attribute " + excess, "Shorten the key or its namespace.");
 		}
 	}
 

@@ -54,7 +54,7 @@ final class SingleRunnerMethods {
 		for (Method method : methods) {
 			this.annotated.checkModifiers(beanName, method);
 			SingleRunnerMethod registered = create(beanName, method, targetClass);
-			this.validator.validate(beanName, method, targetClass, registered.operation(), registered.fixedKey());
+			this.validator.validate(beanName, method, targetClass, registered.operation());
 			add(registered);
 		}
 		return !methods.isEmpty();

@@ -34,8 +34,8 @@ import io.github.advisorylock.interceptor.PreparedCall;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.LocalTurn;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;

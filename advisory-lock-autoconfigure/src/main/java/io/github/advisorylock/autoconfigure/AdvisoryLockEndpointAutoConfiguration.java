@@ -38,9 +38,8 @@ import io.github.advisorylock.actuate.page.ServletCsrfHeaderSource;
 import io.github.advisorylock.actuate.page.ServletPageHeaders;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.PostgresLockMonitor;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.monitor.LockMonitor;
 import org.jspecify.annotations.Nullable;
 
@@ -135,15 +134,14 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 	AdvisoryLocksSource advisoryLocksSource(SingleRunnerAnnotationBeanPostProcessor methods,
 			ObjectProvider<LeaderRoles> leaders, SingleRunnerSettings settings, Environment environment,
 			ObjectProvider<ScheduledTaskHolder> schedulers, LockTransactionManager transactionManager,
-			AdvisoryLockProperties properties, ObjectProvider<PostgresAdvisoryLockLedger> ledgers, CallCounts counts,
+			ObjectProvider<PostgresAdvisoryLockLedger> ledgers, CallCounts counts,
 			ObjectProvider<SanitizingFunction> sanitizing) {
 		GuardedApplication application = new GuardedApplication(settings, methods::getMethods,
 				() -> leaders.getIfAvailable(() -> LeaderRoles.NONE).get(), () -> tasks(schedulers),
 				environment::resolvePlaceholders);
-		PostgresLockMonitor monitor = new PostgresLockMonitor(transactionManager.getDataSource(),
-				properties.getLedger().toSettings().tablePrefix());
 		PostgresAdvisoryLockLedger ledger = ledgers.getIfAvailable();
-		return new AdvisoryLocksSource(application, new LockMonitor(transactionManager.getDataSource()), monitor,
+		return new AdvisoryLocksSource(application, new LockMonitor(transactionManager.getDataSource()),
+				(ledger != null) ? ledger.repository() : null,
 				() -> ledger != null && ledger.isOpen(), counts, sanitizer(sanitizing));
 	}
 

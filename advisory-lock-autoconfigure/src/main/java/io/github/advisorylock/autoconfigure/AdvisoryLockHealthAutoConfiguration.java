@@ -19,8 +19,8 @@ package io.github.advisorylock.autoconfigure;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

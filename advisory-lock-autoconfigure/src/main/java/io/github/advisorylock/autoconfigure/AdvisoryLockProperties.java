@@ -24,9 +24,9 @@ import java.util.Map;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
-import io.github.advisorylock.jdbc.LedgerSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.WhenLost;
+import io.github.advisorylock.ledger.LedgerSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;

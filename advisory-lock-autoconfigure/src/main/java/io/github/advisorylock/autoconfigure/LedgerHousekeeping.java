@@ -26,7 +26,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.GuardedTask;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.SmartLifecycle;

@@ -28,7 +28,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.RunNow;
-import io.github.advisorylock.jdbc.LedgerMethod;
+import io.github.advisorylock.ledger.LedgerMethod;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;

@@ -16,7 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import io.github.advisorylock.jdbc.LedgerSchemaException;
+import io.github.advisorylock.ledger.LedgerSchemaException;
 
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;

@@ -19,9 +19,11 @@ package io.github.advisorylock.autoconfigure;
 import java.time.Duration;
 import java.util.List;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerCapacity;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -55,12 +57,22 @@ final class LedgerStarter {
 		if (recorded.isEmpty() && !Boolean.TRUE.equals(this.properties.getEnabled())) {
 			return;
 		}
+		recorded.forEach(LedgerStarter::checkCapacity);
 		recorded.forEach(this::checkRemembered);
 		try {
 			this.ledger.prepare();
 		}
 		catch (DataAccessResourceFailureException ex) {
 			logger.warn("The ledger of advisory locks could not be prepared yet", ex);
+		}
+	}
+
+	private static void checkCapacity(SingleRunnerMethod method) {
+		AdvisoryLockKey key = method.fixedKey();
+		String excess = (key != null) ? LedgerCapacity.findExcess(key) : null;
+		if (excess != null) {
+			throw new InvalidSingleRunnerException(method.beanName(), method.method(),
+					"is unusable: attribute " + excess, "Shorten the key or its namespace.", null);
 		}
 	}
 

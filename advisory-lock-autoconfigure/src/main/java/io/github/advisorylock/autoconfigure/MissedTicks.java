@@ -20,10 +20,10 @@ import java.time.Instant;
 import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.LedgerOperation;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerJob;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 

@@ -27,11 +27,11 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.jdbc.JobName;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.ledger.JobName;
+import io.github.advisorylock.ledger.LedgerJob;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 
@@ -125,11 +125,11 @@ final class OverdueJobs implements SmartLifecycle {
 	 * A job that nobody runs may just have ended, so the ledger is asked again then.
 	 */
 	private @Nullable Instant overdueTick(SingleRunnerMethod method, AdvisoryLockKey key, LedgerJob job, Instant now) {
-		if (method.operation().ledger().overdueTick(now, job) == null || this.locks.isHeldAnywhere(key)) {
+		if (job.overdueTick(method.operation().ledger(), now) == null || this.locks.isHeldAnywhere(key)) {
 			return null;
 		}
 		Optional<LedgerJob> again = this.ledger.job(key.namespace(), key.name());
-		return again.map((current) -> method.operation().ledger().overdueTick(now, current)).orElse(null);
+		return again.map((current) -> current.overdueTick(method.operation().ledger(), now)).orElse(null);
 	}
 
 	private List<SingleRunnerMethod> scheduled() {

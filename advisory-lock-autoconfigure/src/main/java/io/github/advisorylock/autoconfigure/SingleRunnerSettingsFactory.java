@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.jdbc.LedgerSettings;
+import io.github.advisorylock.ledger.LedgerSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;

@@ -19,7 +19,6 @@ package io.github.advisorylock.interceptor;
 import java.time.Duration;
 import java.time.Instant;
 
-import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -42,11 +41,6 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable C
 		@Nullable Duration minInterval, @Nullable Duration catchUp) {
 
 	/**
-	 * How long after its planned time a tick should be completed, or be under way.
-	 */
-	private static final Duration OVERDUE_AFTER = Duration.ofMinutes(5);
-
-	/**
 	 * Asks nothing.
 	 */
 	public static final LedgerOperation NONE = new LedgerOperation(false, false, null, false, null, null);
@@ -62,23 +56,6 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable C
 	 */
 	public boolean decides() {
 		return this.oncePerTick || this.oncePerKey || this.minInterval != null;
-	}
-
-	/**
-	 * Return the tick that makes a job overdue: it was planned a while ago, and neither
-	 * it nor a later one was completed. A run that is under way may do that yet.
-	 * @param now the time
-	 * @param job what the ledger knows of the job
-	 * @return the tick, {@code null} if the job is paused, not overdue, or has no ticks
-	 */
-	public @Nullable Instant overdueTick(Instant now, LedgerJob job) {
-		if (!this.oncePerTick || this.ticks == null || job.isPaused() || this.ticks.nextAfter(now) == null) {
-			return null;
-		}
-		Duration tolerance = (this.minInterval != null) ? OVERDUE_AFTER.plus(this.minInterval) : OVERDUE_AFTER;
-		Instant tick = this.ticks.latestAt(now.minus(tolerance));
-		Instant seen = (job.lastTick() != null) ? job.lastTick() : job.firstSeenAt();
-		return tick.isAfter(seen) ? tick : null;
 	}
 
 	LockRequest apply(LockRequest request) {

@@ -28,6 +28,9 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
 /**
  * Work of one thread under a {@link Hold}, and what that work sees of it. Knows the run
  * it is nested in.
@@ -38,7 +41,9 @@ final class LockRun implements LockContext {
 
 	private final Hold hold;
 
-	private final RunRecord record;
+	private final @Nullable RunRecord record;
+
+	private final RunRecord.Boundary boundary;
 
 	private final TransactionCoverage coverage;
 
@@ -48,13 +53,16 @@ final class LockRun implements LockContext {
 	 * Create a run.
 	 * @param application what tells the runs of one application context from another's
 	 * @param hold the lock that guards the run
-	 * @param record what the ledger keeps of it
+	 * @param record what the ledger keeps of it, {@code null} for nothing
+	 * @param boundary the transaction that it is part of
 	 * @param coverage knows the transaction that the run is in
 	 */
-	LockRun(Object application, Hold hold, RunRecord record, TransactionCoverage coverage) {
+	LockRun(Object application, Hold hold, @Nullable RunRecord record, RunRecord.Boundary boundary,
+			TransactionCoverage coverage) {
 		this.application = application;
 		this.hold = hold;
 		this.record = record;
+		this.boundary = boundary;
 		this.coverage = coverage;
 	}
 
@@ -64,7 +72,7 @@ final class LockRun implements LockContext {
 	 */
 	LockRun nested() throws LockLostException {
 		checkNotLost();
-		return new LockRun(this.application, this.hold, this.record, this.coverage);
+		return new LockRun(this.application, this.hold, this.record, this.boundary, this.coverage);
 	}
 
 	/**
@@ -85,18 +93,44 @@ final class LockRun implements LockContext {
 	 * Run an action unless the ledger is against it.
 	 */
 	<T extends @Nullable Object, X extends Exception> LockResult<T> runRecorded(LockCallback<T, X> action) throws X {
-		LockOutcome outcome = this.record.begin();
+		LockOutcome outcome = (this.record != null) ? this.record.begin(this.boundary) : LockOutcome.EXECUTED;
 		if (outcome != LockOutcome.EXECUTED) {
 			return LockResult.skipped(outcome, key());
 		}
 		T result = runInterruptibly(action);
 		this.coverage.checkNotAborted(key());
 		checkNotLost();
-		if (this.record != RunRecord.NONE && scope() == LockScope.SESSION) {
+		if (this.record != null) {
+			complete(this.record);
+		}
+		return LockResult.executed(result);
+	}
+
+	private void complete(RunRecord record) {
+		if (scope() == LockScope.SESSION) {
 			this.hold.confirm();
 		}
-		this.record.complete();
-		return LockResult.executed(result);
+		record.complete();
+	}
+
+	/**
+	 * Return what a run in a transaction of its caller is part of: nothing, where that
+	 * transaction can't have its record and the lock does not live in it.
+	 */
+	static RunRecord.Boundary callersBoundary(Hold hold, @Nullable RunRecord record, TransactionCoverage coverage) {
+		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+		if (hold.scope() == LockScope.SESSION && (readOnly || !coverage.isCovered())) {
+			return RunRecord.Boundary.NONE;
+		}
+		checkWritable(hold.key(), true, record);
+		return RunRecord.Boundary.CALLERS_TRANSACTION;
+	}
+
+	static void checkWritable(AdvisoryLockKey key, boolean joins, @Nullable RunRecord record) {
+		if (record != null && joins && TransactionSynchronizationManager.isCurrentTransactionReadOnly()) {
+			throw new IllegalTransactionStateException("Failed to record a run of advisory lock '" + key
+					+ "' in the current transaction: that transaction is read-only");
+		}
 	}
 
 	private <T extends @Nullable Object, X extends Exception> T runInterruptibly(LockCallback<T, X> action) throws X {
@@ -127,7 +161,9 @@ final class LockRun implements LockContext {
 			if (ex instanceof LockLostException) {
 				this.hold.tellLoss();
 			}
-			this.record.fail(ex);
+			if (this.record != null) {
+				this.record.fail(ex);
+			}
 			throw ex;
 		}
 	}
@@ -178,7 +214,7 @@ final class LockRun implements LockContext {
 
 	@Override
 	public OptionalLong fencingToken() {
-		return this.record.fencingToken();
+		return (this.record != null) ? this.record.fencingToken() : OptionalLong.empty();
 	}
 
 }

@@ -32,6 +32,6 @@ interface LockScopeStrategy {
 	 * holds.
 	 */
 	<T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
-			Deadline deadline, RunRecords records, LockCallback<T, X> action) throws X;
+			Deadline deadline, @Nullable RunRecord record, LockCallback<T, X> action) throws X;
 
 }

@@ -76,7 +76,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 
 	private final @Nullable SessionScopeStrategy sessionScope;
 
-	private final @Nullable Supplier<PostgresAdvisoryLockLedger> ledger;
+	private final @Nullable Supplier<? extends RunLedger> ledger;
 
 	private volatile boolean used;
 
@@ -115,7 +115,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 */
 	public PostgresAdvisoryLockTemplate(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
 			@Nullable LockSession session, String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
-			int maxHeldLocks, @Nullable Supplier<PostgresAdvisoryLockLedger> ledger) {
+			int maxHeldLocks, @Nullable Supplier<? extends RunLedger> ledger) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.notNull(keyFactory, "'keyFactory' must not be null");
@@ -172,35 +172,32 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 			enclosing.hold().checkCovers(request.mode());
 			return LockResult.executed(enclosing.nested().run(action));
 		}
-		RunRecords records = records(request, key);
+		RunRecord record = request.isRecorded() ? record(request, key) : null;
 		Hold held = HoldSynchronization.findInCurrentTransaction(key, this.holds);
 		if (held != null) {
 			held.checkCovers(request.mode());
-			return new LockRun(this, held, records.inCallersTransaction(), this.coverage).runOrRecordFailure(action);
+			return new LockRun(this, held, record, LockRun.callersBoundary(held, record, this.coverage), this.coverage)
+				.runOrRecordFailure(action);
 		}
 		LockOutcome foreseen = (turn != null || request.isForeseen()) ? LockOutcome.EXECUTED : foresee(request, key);
 		if (foreseen != LockOutcome.EXECUTED) {
 			return LockResult.skipped(foreseen, key);
 		}
 		if (request.scope() == LockScope.SESSION) {
-			return sessionScope(key).execute(key, request.mode(), deadline(request), records, action);
+			return sessionScope(key).execute(key, request.mode(), deadline(request), record, action);
 		}
 		Hold entered = (turn != null) ? turn.take() : null;
 		Deadline deadline = (turn != null && entered != null) ? turn.deadline() : deadline(request);
-		return this.transactionScope.execute(entered, key, request.mode(), deadline, records, action);
+		return this.transactionScope.execute(entered, key, request.mode(), deadline, record, action);
 	}
 
-	private RunRecords records(LockRequest request, AdvisoryLockKey key) {
-		if (!request.isRecorded()) {
-			return RunRecords.NONE;
-		}
+	private RunRecord record(LockRequest request, AdvisoryLockKey key) {
 		Assert.isTrue(request.mode() == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: runs of "
 				+ "advisory lock '" + key + "' can be recorded only one after the other");
 		Assert.state(this.ledger != null, () -> "Failed to record a run of advisory lock '" + key
 				+ "': there is no ledger; do not set 'advisory-lock.ledger.enabled' to false");
 		LockScope scope = (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
-		RecordedRun run = RecordedRun.of(key, scope, request);
-		return new LedgerRunRecords(this.ledger.get().open(), this.coverage, key, run);
+		return this.ledger.get().record(key, scope, request);
 	}
 
 	@Override
@@ -275,7 +272,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		}
 		Instant tick = request.tick();
 		return (tick != null && this.ledger != null && !TransactionSynchronizationManager.isActualTransactionActive())
-				? this.ledger.get().open().foresee(key, tick) : LockOutcome.EXECUTED;
+				? record(request, key).foresee() : LockOutcome.EXECUTED;
 	}
 
 	/**
@@ -363,7 +360,12 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		return this.waits.until((requested != null) ? requested : this.waitFor);
 	}
 
-	static DataSource unwrap(DataSource dataSource) {
+	/**
+	 * Return the DataSource that transactions are bound to.
+	 * @param dataSource the DataSource, or a proxy for its transactions
+	 * @return the DataSource behind such a proxy, else itself
+	 */
+	public static DataSource unwrap(DataSource dataSource) {
 		DataSource target = (dataSource instanceof TransactionAwareDataSourceProxy proxy) ? proxy.getTargetDataSource()
 				: dataSource;
 		Assert.state(target != null, "'dataSource' must have a target");

@@ -56,17 +56,18 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
-			Deadline deadline, RunRecords records, LockCallback<T, X> action) throws X {
+			Deadline deadline, @Nullable RunRecord record, LockCallback<T, X> action) throws X {
 		Hold hold = acquire(key, mode, deadline);
 		if (hold == null) {
 			return LockResult.skipped(LockOutcome.BUSY, key);
 		}
 		if (this.coverage.isInTransaction()) {
 			HoldSynchronization.register(hold, this.coverage, this::releaseAfterTransaction);
-			return new LockRun(this.application, hold, records.inCallersTransaction(), this.coverage)
+			return new LockRun(this.application, hold, record,
+					LockRun.callersBoundary(hold, record, this.coverage), this.coverage)
 				.runOrRecordFailure(action);
 		}
-		return runAndRelease(hold, records.outsideTransaction(), action);
+		return runAndRelease(hold, record, action);
 	}
 
 	/**
@@ -130,11 +131,12 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		}
 	}
 
-	private <T extends @Nullable Object, X extends Exception> LockResult<T> runAndRelease(Hold hold, RunRecord record,
+	private <T extends @Nullable Object, X extends Exception> LockResult<T> runAndRelease(Hold hold, @Nullable RunRecord record,
 			LockCallback<T, X> action) throws X {
 		LockResult<T> result;
 		try {
-			result = new LockRun(this.application, hold, record, this.coverage).runOrRecordFailure(action);
+			result = new LockRun(this.application, hold, record, RunRecord.Boundary.NONE, this.coverage)
+				.runOrRecordFailure(action);
 		}
 		catch (Throwable ex) {
 			try {

@@ -18,8 +18,6 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.SQLException;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * The answers of the server that mean something for a lock.
  *
@@ -32,14 +30,6 @@ final class SqlState {
 	static final String CONNECTION_DOES_NOT_EXIST = "08003";
 
 	private SqlState() {
-	}
-
-	/**
-	 * Return whether a table or a column is missing.
-	 */
-	static boolean isUndefined(@Nullable Throwable failure) {
-		return failure instanceof SQLException ex && ("42P01".equals(ex.getSQLState())
-				|| "42703".equals(ex.getSQLState()) || "3F000".equals(ex.getSQLState()));
 	}
 
 	/**

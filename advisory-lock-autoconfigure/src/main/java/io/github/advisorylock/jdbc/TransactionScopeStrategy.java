@@ -73,8 +73,8 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(AdvisoryLockKey key, LockMode mode,
-			Deadline deadline, RunRecords records, LockCallback<T, X> action) throws X {
-		return execute(null, key, mode, deadline, records, action);
+			Deadline deadline, @Nullable RunRecord record, LockCallback<T, X> action) throws X {
+		return execute(null, key, mode, deadline, record, action);
 	}
 
 	/**
@@ -82,9 +82,9 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 	 * @param entered the hold that was entered for the run before, if one was
 	 */
 	<T extends @Nullable Object, X extends Exception> LockResult<T> execute(@Nullable Hold entered, AdvisoryLockKey key,
-			LockMode mode, Deadline deadline, RunRecords records, LockCallback<T, X> action) throws X {
+			LockMode mode, Deadline deadline, @Nullable RunRecord record, LockCallback<T, X> action) throws X {
 		boolean joins = this.coverage.isInTransaction();
-		RunRecord record = record(entered, joins, records);
+		checkWritable(key, entered, joins, record);
 		Hold hold = (entered != null) ? entered : this.holds.enter(key, mode, LockScope.TRANSACTION, deadline);
 		if (hold == null) {
 			return LockResult.skipped(LockOutcome.BUSY, key);
@@ -93,9 +93,9 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 				: runInOwnTransaction(hold, deadline, record, action);
 	}
 
-	private RunRecord record(@Nullable Hold entered, boolean joins, RunRecords records) {
+	private void checkWritable(AdvisoryLockKey key, @Nullable Hold entered, boolean joins, @Nullable RunRecord record) {
 		try {
-			return joins ? records.inCallersTransaction() : records.inOwnTransaction();
+			LockRun.checkWritable(key, joins, record);
 		}
 		catch (RuntimeException | Error ex) {
 			if (entered != null) {
@@ -109,7 +109,7 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 	 * The hold stays when this method returns, until the caller's transaction completes.
 	 */
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runInCallersTransaction(Hold hold,
-			Deadline deadline, RunRecord record, LockCallback<T, X> action) throws X {
+			Deadline deadline, @Nullable RunRecord record, LockCallback<T, X> action) throws X {
 		boolean acquired = false;
 		try {
 			acquired = acquire(hold, deadline);
@@ -123,11 +123,12 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 			return LockResult.skipped(LockOutcome.BUSY, hold.key());
 		}
 		HoldSynchronization.register(hold, this.coverage, this.holds::leave);
-		return new LockRun(this.application, hold, record, this.coverage).runOrRecordFailure(action);
+		return new LockRun(this.application, hold, record, RunRecord.Boundary.CALLERS_TRANSACTION, this.coverage)
+			.runOrRecordFailure(action);
 	}
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runInOwnTransaction(Hold hold,
-			Deadline deadline, RunRecord record, LockCallback<T, X> action) throws X {
+			Deadline deadline, @Nullable RunRecord record, LockCallback<T, X> action) throws X {
 		try {
 			PlatformTransactionManager manager = requireTransactionManager(hold.key());
 			TransactionStatus transaction = manager.getTransaction(OWN);
@@ -136,7 +137,9 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 			return result;
 		}
 		catch (Throwable ex) {
-			record.fail(ex);
+			if (record != null) {
+				record.fail(ex);
+			}
 			throw ex;
 		}
 		finally {
@@ -146,13 +149,15 @@ final class TransactionScopeStrategy implements LockScopeStrategy {
 
 	private <T extends @Nullable Object, X extends Exception> LockResult<T> runOrRollback(
 			PlatformTransactionManager transactionManager, TransactionStatus transaction, Hold hold, Deadline deadline,
-			RunRecord record, LockCallback<T, X> action) throws X {
+			@Nullable RunRecord record, LockCallback<T, X> action) throws X {
 		try {
 			if (!acquire(hold, deadline)) {
 				transaction.setRollbackOnly();
 				return LockResult.skipped(LockOutcome.BUSY, hold.key());
 			}
-			LockResult<T> result = new LockRun(this.application, hold, record, this.coverage).runRecorded(action);
+			LockResult<T> result = new LockRun(this.application, hold, record, RunRecord.Boundary.OWN_TRANSACTION,
+					this.coverage)
+				.runRecorded(action);
 			if (!hold.beginEnd()) {
 				throw new LockLostException(hold.key());
 			}

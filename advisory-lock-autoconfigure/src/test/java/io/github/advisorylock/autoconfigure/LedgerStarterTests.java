@@ -18,12 +18,12 @@ package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
 
-import io.github.advisorylock.AdvisoryLockLedger;
-import io.github.advisorylock.LedgerJob;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;

@@ -22,9 +22,9 @@ import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.AdvisoryLockLedger;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;

@@ -25,7 +25,7 @@ import java.util.Set;
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
-import io.github.advisorylock.jdbc.LedgerSchemaException;
+import io.github.advisorylock.ledger.LedgerSchemaException;
 import io.github.advisorylock.testsupport.TestPostgres;
 import net.minidev.json.parser.JSONParser;
 import org.w3c.dom.Document;

@@ -52,36 +52,36 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What all tests of locks share: a pool, a template, threads, and that no lock may be
  * left behind.
  */
-abstract class AbstractLockTests {
+public abstract class AbstractLockTests {
 
-	static final String NAMESPACE = "tests";
+	public static final String NAMESPACE = "tests";
 
-	static final AdvisoryLockKey KEY = AdvisoryLockKey.of(NAMESPACE, "job");
+	protected static final AdvisoryLockKey KEY = AdvisoryLockKey.of(NAMESPACE, "job");
 
-	static final Duration SHORT = Duration.ofMillis(100);
+	protected static final Duration SHORT = Duration.ofMillis(100);
 
-	static final Duration LONG = Duration.ofSeconds(10);
+	public static final Duration LONG = Duration.ofSeconds(10);
 
-	final ExecutorService threads = Executors.newCachedThreadPool();
+	protected final ExecutorService threads = Executors.newCachedThreadPool();
 
-	final Queue<Object> events = new ConcurrentLinkedQueue<>();
+	protected final Queue<Object> events = new ConcurrentLinkedQueue<>();
 
-	final List<LockSession> sessions = new ArrayList<>();
+	protected final List<LockSession> sessions = new ArrayList<>();
 
-	HikariDataSource pool;
+	protected HikariDataSource pool;
 
-	PlatformTransactionManager transactionManager;
+	protected PlatformTransactionManager transactionManager;
 
-	JdbcTemplate jdbc;
+	protected JdbcTemplate jdbc;
 
-	PostgresAdvisoryLockTemplate template;
+	protected PostgresAdvisoryLockTemplate template;
 
 	@BeforeEach
 	void openPool() {
 		usePool(TestPostgres.pool(4));
 	}
 
-	final void usePool(HikariDataSource pool) {
+	protected final void usePool(HikariDataSource pool) {
 		close();
 		this.pool = pool;
 		this.transactionManager = new JdbcTransactionManager(pool);
@@ -89,11 +89,11 @@ abstract class AbstractLockTests {
 		this.template = createTemplate(pool, this.transactionManager);
 	}
 
-	PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager) {
+	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager) {
 		return createTemplate(dataSource, transactionManager, new DriverManagerDataSource(TestPostgres.url()));
 	}
 
-	PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager,
+	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager,
 			DataSource connectionSource) {
 		LockSession session = new LockSession(connectionSource, NAMESPACE, LockSessionSettings.DEFAULT,
 				this.events::add);
@@ -118,24 +118,24 @@ abstract class AbstractLockTests {
 		}
 	}
 
-	TransactionTemplate transaction() {
+	protected TransactionTemplate transaction() {
 		return new TransactionTemplate(this.transactionManager);
 	}
 
-	TransactionTemplate transaction(int propagation) {
+	protected TransactionTemplate transaction(int propagation) {
 		TransactionTemplate transaction = transaction();
 		transaction.setPropagationBehavior(propagation);
 		return transaction;
 	}
 
-	LockRequest request(LockScope scope) {
+	protected LockRequest request(LockScope scope) {
 		return LockRequest.of("job").scope(scope);
 	}
 
 	/**
 	 * Run under a lock on another thread until this one has done its part.
 	 */
-	void whileAnotherThreadRuns(LockRequest request, Callable<?> meanwhile) throws Exception {
+	protected void whileAnotherThreadRuns(LockRequest request, Callable<?> meanwhile) throws Exception {
 		CountDownLatch running = new CountDownLatch(1);
 		CountDownLatch end = new CountDownLatch(1);
 		Future<LockResult<Boolean>> other = this.threads.submit(() -> this.template.execute(request, (lock) -> {

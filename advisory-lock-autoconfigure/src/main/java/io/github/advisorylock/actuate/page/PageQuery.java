@@ -21,7 +21,7 @@ import java.util.List;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.JobFilter;
-import io.github.advisorylock.jdbc.JobName;
+import io.github.advisorylock.ledger.JobName;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.util.UriComponentsBuilder;

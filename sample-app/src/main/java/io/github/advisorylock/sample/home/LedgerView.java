@@ -21,8 +21,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 
-import io.github.advisorylock.AdvisoryLockLedger;
-import io.github.advisorylock.LedgerRun;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerRun;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.stereotype.Component;

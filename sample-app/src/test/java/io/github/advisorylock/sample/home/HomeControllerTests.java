@@ -18,8 +18,8 @@ package io.github.advisorylock.sample.home;
 
 import java.util.List;
 
-import io.github.advisorylock.AdvisoryLockLedger;
-import io.github.advisorylock.LedgerRun;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.OutsideLock;

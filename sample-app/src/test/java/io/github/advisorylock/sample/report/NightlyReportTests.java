@@ -18,10 +18,10 @@ package io.github.advisorylock.sample.report;
 
 import java.util.List;
 
-import io.github.advisorylock.AdvisoryLockLedger;
-import io.github.advisorylock.LedgerRun;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.RunOutcome;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerRun;
+import io.github.advisorylock.ledger.RunOutcome;
 import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.SampleTest;

@@ -1,0 +1,89 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.sql.Array;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
+import java.util.Collection;
+import java.util.function.Function;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What tells a job from all others.
+ *
+ * @param namespace the namespace of its key, empty for none
+ * @param key the name of its key
+ * @since 0.1.0
+ */
+public record JobName(String namespace, String key) {
+
+	/**
+	 * Return the name of the job that is locked by a key.
+	 * @param key the key
+	 * @return its name
+	 */
+	public static JobName of(AdvisoryLockKey key) {
+		return new JobName(key.namespace(), key.name());
+	}
+
+	/**
+	 * Return the name of a job of the ledger.
+	 * @param job the job
+	 * @return its name
+	 */
+	public static JobName of(LedgerJob job) {
+		return new JobName(job.namespace(), job.key());
+	}
+
+	/**
+	 * Read a name that begins with a namespace.
+	 * @return the name, or {@code null} if the text has no namespace
+	 */
+	static @Nullable JobName parse(String text) {
+		int slash = text.indexOf('/');
+		return (slash > 0 && slash < text.length() - 1)
+				? new JobName(text.substring(0, slash), text.substring(slash + 1)) : null;
+	}
+
+	/**
+	 * Bind an array of namespaces and one of keys, as the first parameters.
+	 * @return the index of the next parameter
+	 */
+	static int bind(PreparedStatement statement, Collection<JobName> names) throws SQLException {
+		statement.setArray(1, array(statement, names, JobName::namespace));
+		statement.setArray(2, array(statement, names, JobName::key));
+		return 3;
+	}
+
+	private static Array array(PreparedStatement statement, Collection<JobName> names,
+			Function<JobName, String> element) throws SQLException {
+		return statement.getConnection().createArrayOf("text", names.stream().map(element).toArray());
+	}
+
+	/**
+	 * Return the text of this name, as its {@linkplain AdvisoryLockKey#toString() key}
+	 * has it.
+	 */
+	@Override
+	public String toString() {
+		return this.namespace.isEmpty() ? this.key : this.namespace + "/" + this.key;
+	}
+
+}

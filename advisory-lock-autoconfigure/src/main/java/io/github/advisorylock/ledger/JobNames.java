@@ -1,0 +1,109 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the job that an operator means by a text: a key, or a namespace, a slash and a
+ * key. Both may be meant, as a key may contain a slash; methods of this application go
+ * before what only the ledger knows.
+ */
+final class JobNames {
+
+	private final String defaultNamespace;
+
+	private final Supplier<? extends Collection<LedgerMethod>> methods;
+
+	private final Predicate<JobName> known;
+
+	/**
+	 * Create a finder.
+	 * @param defaultNamespace the namespace of keys that nobody knows
+	 * @param methods the methods of this application; asked for each time
+	 * @param known asks the ledger whether it has a job or a run of a name
+	 */
+	JobNames(String defaultNamespace, Supplier<? extends Collection<LedgerMethod>> methods, Predicate<JobName> known) {
+		this.defaultNamespace = defaultNamespace;
+		this.methods = methods;
+		this.known = known;
+	}
+
+	/**
+	 * Find the job that a text means, whether or not it exists.
+	 * @throws IllegalArgumentException if several jobs could be meant
+	 */
+	JobName find(String text) {
+		JobName ofMethod = findOfMethod(text);
+		if (ofMethod != null) {
+			return ofMethod;
+		}
+		JobName plain = new JobName(this.defaultNamespace, text);
+		JobName qualified = JobName.parse(text);
+		if (qualified == null || !this.known.test(qualified)) {
+			return plain;
+		}
+		return this.known.test(plain) ? choose(text, List.of(plain, qualified)) : qualified;
+	}
+
+	/**
+	 * Find the method that a text means.
+	 * @return the method, or {@code null} if this application has none
+	 * @throws IllegalArgumentException if several methods could be meant
+	 */
+	@Nullable LedgerMethod findMethod(String text) {
+		return methodOf(findOfMethod(text));
+	}
+
+	/**
+	 * Return the method of a job.
+	 * @return the method, or {@code null} if this application has none
+	 */
+	@Nullable LedgerMethod methodOf(@Nullable JobName name) {
+		return this.methods.get().stream().filter((method) -> method.name().equals(name)).findFirst().orElse(null);
+	}
+
+	private @Nullable JobName findOfMethod(String text) {
+		List<JobName> names = this.methods.get()
+			.stream()
+			.map(LedgerMethod::name)
+			.filter((name) -> name.key().equals(text) || name.toString().equals(text))
+			.distinct()
+			.toList();
+		return names.isEmpty() ? null : choose(text, names);
+	}
+
+	/**
+	 * A key without a namespace has no other text than this one.
+	 */
+	private static JobName choose(String text, List<JobName> names) {
+		if (names.size() == 1) {
+			return names.get(0);
+		}
+		return names.stream()
+			.filter((name) -> name.namespace().isEmpty())
+			.findFirst()
+			.orElseThrow(() -> new IllegalArgumentException(
+					"'" + text + "' may mean several jobs; name one of them with its namespace: " + names));
+	}
+
+}

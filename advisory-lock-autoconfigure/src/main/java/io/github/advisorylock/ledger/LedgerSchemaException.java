@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown when the ledger is needed and its tables are not as they should be.
+ *
+ * @since 0.1.0
+ */
+public class LedgerSchemaException extends IllegalStateException {
+
+	/**
+	 * Where the DDL is on the class path; Flyway finds it in its folder, Liquibase by the
+	 * change log beside it.
+	 */
+	public static final String LOCATION = "io/github/advisorylock/ledger/R__advisory_lock_ledger.sql";
+
+	/**
+	 * Create an exception.
+	 * @param problem what is missing
+	 * @param cause what the database said, if anything
+	 */
+	public LedgerSchemaException(String problem, @Nullable Throwable cause) {
+		super("The ledger of advisory locks can't be used: " + problem + "; its DDL is 'classpath:" + LOCATION + "'",
+				cause);
+	}
+
+}

@@ -1,0 +1,404 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.jdbc.RunRecord;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.util.Assert;
+
+/**
+ * {@link AdvisoryLockLedger} in tables of the database that has the locks. Does not touch
+ * that database before it is opened, by the first run that is to be recorded or by the
+ * first question.
+ *
+ * @since 0.1.0
+ */
+public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger {
+
+	private static final Log logger = LogFactory.getLog(PostgresAdvisoryLockLedger.class);
+
+	/**
+	 * The key of the lock under which one instance at a time forgets what is old.
+	 */
+	public static final String HOUSEKEEPING_KEY = "advisory-lock:ledger-housekeeping";
+
+	private static final int BATCH = 500;
+
+	private static final int LONGEST_WHO = 255;
+
+	private final LedgerSettings settings;
+
+	private final Supplier<? extends Collection<LedgerMethod>> methods;
+
+	private final Consumer<Object> eventPublisher;
+
+	private final PostgresLedgerStatements statements;
+
+	private final LedgerSchema schema;
+
+	private final LedgerConnections connections;
+
+	private final LedgerRuns runs;
+
+	private final JobRepository repository;
+
+	private final JdbcOperations jdbc;
+
+	private final JobNames names;
+
+	private final ReentrantLock opening = new ReentrantLock();
+
+	private volatile boolean open;
+
+	private volatile boolean registered;
+
+	private volatile Runnable whenOpen = () -> {
+	};
+
+	/**
+	 * Create a ledger that publishes no events.
+	 * @param dataSource the DataSource that has the locks
+	 * @param settings how the ledger is kept
+	 * @param defaultNamespace the namespace of keys that no method has
+	 * @param instance the name of this instance, for the history
+	 * @param methods the methods of this application with a key of their own; asked for
+	 * each time
+	 */
+	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
+			String instance, Supplier<? extends Collection<LedgerMethod>> methods) {
+		this(dataSource, settings, defaultNamespace, instance, methods, (event) -> {
+		});
+	}
+
+	/**
+	 * Create a ledger.
+	 * @param dataSource the DataSource that has the locks
+	 * @param settings how the ledger is kept
+	 * @param defaultNamespace the namespace of keys that no method has
+	 * @param instance the name of this instance, for the history
+	 * @param methods the methods of this application with a key of their own; asked for
+	 * each time
+	 * @param eventPublisher is told about {@link JobPausedEvent paused} and
+	 * {@link JobResumedEvent resumed} jobs
+	 */
+	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
+			String instance, Supplier<? extends Collection<LedgerMethod>> methods, Consumer<Object> eventPublisher) {
+		Assert.notNull(dataSource, "'dataSource' must not be null");
+		Assert.notNull(settings, "'settings' must not be null");
+		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
+		this.settings = settings;
+		this.methods = methods;
+		this.eventPublisher = eventPublisher;
+		this.statements = new PostgresLedgerStatements(settings.tablePrefix());
+		this.connections = new LedgerConnections(target);
+		this.schema = new LedgerSchema(target, this.connections, settings, this.statements);
+		this.runs = new LedgerRuns(target, this.connections, this.statements, instance);
+		this.repository = new JobRepository(target, this.statements);
+		this.jdbc = new JdbcTemplate(target);
+		this.names = new JobNames(defaultNamespace, methods, this::knows);
+	}
+
+	/**
+	 * Create the tables if that is wanted, check them, and add the jobs of this
+	 * application that are not known yet; inside a transaction the latter is left to the
+	 * next use of the ledger.
+	 * @throws LedgerSchemaException if tables or columns are missing
+	 */
+	public void prepare() {
+		this.schema.prepare();
+		this.open = true;
+		this.whenOpen.run();
+		register();
+	}
+
+	/**
+	 * Add the jobs, in a transaction of its own: left for later where the current one has
+	 * what may be the only connection.
+	 */
+	private void register() {
+		Collection<LedgerMethod> methods = this.methods.get();
+		if (!methods.isEmpty() && this.connections.areInTransaction()) {
+			return;
+		}
+		if (!methods.isEmpty()) {
+			this.connections
+				.apart((apart) -> apart.execute(this.statements.register(), (PreparedStatement statement) -> {
+					bindMethods(statement, methods);
+					return statement.executeUpdate();
+				}));
+		}
+		this.registered = true;
+	}
+
+	/**
+	 * Run something as soon as the ledger is in use, at once if it is already.
+	 * @param action what to run, possibly more than once
+	 */
+	public void whenOpen(Runnable action) {
+		this.whenOpen = action;
+		if (this.open) {
+			action.run();
+		}
+	}
+
+	/**
+	 * Return whether the ledger is in use.
+	 * @return {@code false} as long as nothing was recorded or asked
+	 */
+	public boolean isOpen() {
+		return this.open;
+	}
+
+	/**
+	 * Make sure that the ledger can be used.
+	 * @throws LedgerSchemaException if tables or columns are missing
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public void check() {
+		this.schema.check();
+	}
+
+	@Override
+	public RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
+		RecordedRun run = RecordedRun.of(key, scope, request);
+		open();
+		return new LedgerRunRecord(this.runs, key, run);
+	}
+
+	/**
+	 * Return what is known of jobs and runs. Can be asked once the ledger is
+	 * {@linkplain #isOpen() open}.
+	 * @return the repository of jobs
+	 */
+	public JobRepository repository() {
+		return this.repository;
+	}
+
+	private void open() {
+		if (!this.registered) {
+			this.opening.lock();
+			try {
+				if (!this.open) {
+					prepare();
+				}
+				else if (!this.registered) {
+					register();
+				}
+			}
+			finally {
+				this.opening.unlock();
+			}
+		}
+	}
+
+	@Override
+	public List<LedgerJob> jobs() {
+		open();
+		return this.jdbc.query(this.statements.jobs(), (row, number) -> LedgerRows.job(row));
+	}
+
+	/**
+	 * Return some jobs.
+	 * @param names the names of the jobs
+	 * @return those that there are
+	 */
+	public List<LedgerJob> jobs(Collection<JobName> names) {
+		open();
+		List<LedgerJob> jobs = this.jdbc.execute(this.statements.jobsNamed(), (PreparedStatement statement) -> {
+			JobName.bind(statement, names);
+			ResultSet rows = statement.executeQuery();
+			List<LedgerJob> read = new ArrayList<>();
+			while (rows.next()) {
+				read.add(LedgerRows.job(rows));
+			}
+			return read;
+		});
+		return (jobs != null) ? jobs : List.of();
+	}
+
+	@Override
+	public Optional<LedgerJob> job(String key) {
+		JobName name = find(key);
+		return job(name.namespace(), name.key());
+	}
+
+	/**
+	 * Return one job.
+	 * @param namespace the namespace of its key
+	 * @param key the name of its key
+	 * @return the job, or empty when the ledger has none of that key
+	 */
+	public Optional<LedgerJob> job(String namespace, String key) {
+		open();
+		return this.jdbc.query(this.statements.job(), (row, number) -> LedgerRows.job(row), namespace, key)
+			.stream()
+			.findFirst();
+	}
+
+	@Override
+	public List<LedgerRun> runs(String key, int limit) {
+		JobName name = find(key);
+		return this.jdbc.query(this.statements.runs(), (row, number) -> LedgerRows.run(row), name.namespace(),
+				name.key(), limit);
+	}
+
+	@Override
+	public void pause(String key, String by) {
+		checkWho(by);
+		pause(find(key), by);
+	}
+
+	/**
+	 * As {@link #pause(String, String)}, for exactly this job.
+	 * @param job the job
+	 * @param by who wants this
+	 */
+	public void pause(JobName job, String by) {
+		checkWho(by);
+		open();
+		int paused = update(this.statements.pause(), by, job.namespace(), job.key(), job.namespace(), job.key());
+		Assert.isTrue(paused == 1, () -> "Failed to pause '" + display(job) + "': the ledger has no job of that key");
+		logger.info("'" + display(job) + "' was paused by " + AdvisoryLockKey.display(by));
+		publish(new JobPausedEvent(job.namespace(), job.key(), by));
+	}
+
+	@Override
+	public void resume(String key, String by) {
+		checkWho(by);
+		resume(find(key), by);
+	}
+
+	/**
+	 * As {@link #resume(String, String)}, for exactly this job.
+	 * @param job the job
+	 * @param by who wants this
+	 */
+	public void resume(JobName job, String by) {
+		checkWho(by);
+		open();
+		int resumed = update(this.statements.resume(), job.namespace(), job.key());
+		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + display(job) + "': the ledger has no job of that key");
+		logger.info("'" + display(job) + "' was resumed by " + AdvisoryLockKey.display(by));
+		publish(new JobResumedEvent(job.namespace(), job.key(), by));
+	}
+
+	@Override
+	public LockOutcome runNow(String key, String by) {
+		checkWho(by);
+		return runNow(this.names.findMethod(key), key, by);
+	}
+
+	/**
+	 * As {@link #runNow(String, String)}, for exactly this job.
+	 * @param job the job
+	 * @param by who wants this
+	 * @return how that ended
+	 */
+	public LockOutcome runNow(JobName job, String by) {
+		checkWho(by);
+		return runNow(this.names.methodOf(job), job.toString(), by);
+	}
+
+	private JobName find(String key) {
+		open();
+		return this.names.find(key);
+	}
+
+	private static LockOutcome runNow(@Nullable LedgerMethod method, String key, String by) {
+		Supplier<LockOutcome> run = (method != null) ? method.run() : null;
+		Assert.isTrue(run != null, () -> "Failed to run '" + AdvisoryLockKey.display(key)
+				+ "' now: this instance has no method of that key that takes no arguments");
+		logger.info("'" + AdvisoryLockKey.display(key) + "' is run now for " + AdvisoryLockKey.display(by));
+		return run.get();
+	}
+
+	/**
+	 * Forget some of what need not be remembered any more, in the current transaction.
+	 * @return whether there may be more
+	 */
+	public boolean purgeBatch() {
+		open();
+		long remembered = Micros.of(this.settings.rememberKeys());
+		int completions = this.jdbc.update(this.statements.purgeCompletions(), remembered, BATCH);
+		int oldRuns = this.jdbc.update(this.statements.purgeOldRuns(), BATCH, Micros.of(this.settings.keepRunsFor()));
+		int manyRuns = this.jdbc.update(this.statements.purgeManyRuns(), this.settings.keepRunsOfKey(), BATCH);
+		int jobs = this.jdbc.execute(this.statements.purgeJobs(), (PreparedStatement statement) -> {
+			int next = bindMethods(statement, this.methods.get());
+			statement.setLong(next++, remembered);
+			statement.setInt(next, BATCH);
+			return statement.executeUpdate();
+		});
+		return completions == BATCH || oldRuns == BATCH || manyRuns == BATCH || jobs == BATCH;
+	}
+
+	private void publish(Object event) {
+		try {
+			this.eventPublisher.accept(event);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("A listener failed on " + event, ex);
+		}
+	}
+
+	private static String display(JobName job) {
+		return AdvisoryLockKey.display(job.toString());
+	}
+
+	private static void checkWho(String by) {
+		Assert.hasText(by, "'by' must not be empty");
+		Assert.isTrue(by.length() <= LONGEST_WHO && by.indexOf('\0') < 0,
+				"'by' must have no more than " + LONGEST_WHO + " characters, none of them NUL");
+	}
+
+	private int update(String sql, Object... parameters) {
+		return this.connections.apart((apart) -> apart.update(sql, parameters));
+	}
+
+	private boolean knows(JobName name) {
+		return Boolean.TRUE.equals(this.jdbc.queryForObject(this.statements.knows(), Boolean.class, name.namespace(),
+				name.key(), name.namespace(), name.key()));
+	}
+
+	private static int bindMethods(PreparedStatement statement, Collection<LedgerMethod> methods) throws SQLException {
+		return JobName.bind(statement, methods.stream().map(LedgerMethod::name).toList());
+	}
+
+}

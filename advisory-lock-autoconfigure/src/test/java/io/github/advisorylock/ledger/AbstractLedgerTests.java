@@ -1,0 +1,154 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.AbstractLockTests;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.BeforeEach;
+
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * What all tests of the ledger share: tables of their own, which are looked at from
+ * outside, and templates that record in them.
+ */
+abstract class AbstractLedgerTests extends AbstractLockTests {
+
+	static final String PREFIX = "ledger_tests_";
+
+	static final Instant TICK = Instant.parse("2026-03-01T03:00:00Z");
+
+	PostgresAdvisoryLockLedger ledger;
+
+	@BeforeEach
+	void emptyTables() {
+		this.ledger.prepare();
+		for (String table : List.of("job", "run", "completion")) {
+			TestPostgres.execute("DELETE FROM " + PREFIX + table);
+		}
+		TestPostgres.execute("CREATE TABLE IF NOT EXISTS ledger_effect (id text, "
+				+ "checked_at_commit int UNIQUE DEFERRABLE INITIALLY DEFERRED)");
+		TestPostgres.execute("DELETE FROM ledger_effect");
+	}
+
+	/**
+	 * Create the template of one more instance, or of the only one.
+	 */
+	@Override
+	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager,
+			DataSource connectionSource) {
+		LockSession session = new LockSession(connectionSource, NAMESPACE, sessionSettings(), this.events::add);
+		this.sessions.add(session);
+		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(dataSource, settings(), NAMESPACE, "host:1",
+				this::ledgerMethods);
+		if (dataSource == this.pool) {
+			this.ledger = ledger;
+		}
+		return new PostgresAdvisoryLockTemplate(dataSource, transactionManager, session, NAMESPACE,
+				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, () -> ledger);
+	}
+
+	/**
+	 * Return the methods that are recorded under keys of their own.
+	 */
+	List<LedgerMethod> ledgerMethods() {
+		return List.of();
+	}
+
+	LedgerSettings settings() {
+		return new LedgerSettings(PREFIX, true, Duration.ofDays(30), 1000, Duration.ofDays(7));
+	}
+
+	LockSessionSettings sessionSettings() {
+		return LockSessionSettings.DEFAULT;
+	}
+
+	/**
+	 * Run for a tick, with an effect in the database, and have the ledger decide under
+	 * the lock.
+	 */
+	LockOutcome execute(LockScope scope, Instant tick) {
+		return execute(request(scope).oncePerTick(tick).foreseen());
+	}
+
+	/**
+	 * Run with an effect in the database.
+	 */
+	LockOutcome execute(LockRequest request) {
+		return this.template.execute(request, (lock) -> insertEffect("job")).outcome();
+	}
+
+	/**
+	 * Run for a tick, with an effect in the database, and fail.
+	 */
+	void executeAndFail(LockScope scope, Instant tick) {
+		this.template.execute(request(scope).oncePerTick(tick), (lock) -> {
+			insertEffect("job");
+			throw new IllegalStateException("expected");
+		});
+	}
+
+	int insertEffect(String id) {
+		return this.jdbc.update("INSERT INTO ledger_effect (id) VALUES (?)", id);
+	}
+
+	/**
+	 * Return the effects that are committed.
+	 */
+	static List<String> effects() {
+		return TestPostgres.query("SELECT id FROM ledger_effect ORDER BY id");
+	}
+
+	/**
+	 * Return how the runs ended that are committed, {@code OPEN} for one that did not, in
+	 * the order of their tokens.
+	 */
+	static List<String> outcomes() {
+		return TestPostgres.query("SELECT coalesce(outcome, 'OPEN') FROM ledger_tests_run ORDER BY fencing_token");
+	}
+
+	/**
+	 * Return why the runs failed that did.
+	 */
+	static List<String> errors() {
+		return TestPostgres.query("SELECT error FROM ledger_tests_run WHERE error IS NOT NULL ORDER BY fencing_token");
+	}
+
+	/**
+	 * Return how many rows all tables have.
+	 */
+	static int rows() {
+		return Integer.parseInt(TestPostgres
+			.query("SELECT (SELECT count(*) FROM ledger_tests_job) "
+					+ "+ (SELECT count(*) FROM ledger_tests_run) + (SELECT count(*) FROM ledger_tests_completion)")
+			.get(0));
+	}
+
+}

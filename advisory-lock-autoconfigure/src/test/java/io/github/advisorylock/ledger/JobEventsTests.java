@@ -1,0 +1,122 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.event.EventListener;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Tests for {@link JobPausedEvent} and {@link JobResumedEvent}.
+ */
+class JobEventsTests {
+
+	private final ApplicationContextRunner runner = LockContextRunner.create()
+		.withBean("jobs", Jobs.class)
+		.withBean(Listener.class)
+		.withPropertyValues("advisory-lock.ledger.initialize-schema=always",
+				"advisory-lock.ledger.table-prefix=job_events_tests.ledger_");
+
+	@BeforeEach
+	void createSchema() {
+		TestPostgres.execute("DROP SCHEMA IF EXISTS job_events_tests CASCADE");
+		TestPostgres.execute("CREATE SCHEMA job_events_tests");
+	}
+
+	@Test
+	void pauseAndResumeArePublishedAfterTheirCommitOnTheThreadThatAsked() {
+		this.runner.run((context) -> {
+			AdvisoryLockLedger ledger = context.getBean(AdvisoryLockLedger.class);
+			new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
+				.executeWithoutResult((status) -> {
+					ledger.pause("seldom", "ann");
+					ledger.resume("seldom", "bob");
+				});
+			assertThat(context.getBean(Listener.class).seen).containsExactly(
+					new JobPausedEvent("test", "seldom", "ann"), List.of("ann"),
+					new JobResumedEvent("test", "seldom", "bob"), List.of());
+		});
+	}
+
+	@Test
+	void actThatFailsPublishesNothing() {
+		this.runner.run((context) -> {
+			AdvisoryLockLedger ledger = context.getBean(AdvisoryLockLedger.class);
+			assertThatIllegalArgumentException().isThrownBy(() -> ledger.pause("unknown", "ann"));
+			assertThatIllegalArgumentException().isThrownBy(() -> ledger.resume("unknown", "ann"));
+			assertThat(context.getBean(Listener.class).seen).isEmpty();
+		});
+	}
+
+	@Test
+	void listenerThatFailsDoesNotMakeTheActFail() {
+		this.runner.withBean(FailingListener.class).run((context) -> {
+			context.getBean(AdvisoryLockLedger.class).pause("seldom", "ann");
+			assertThat(pausedBy()).containsExactly("ann");
+		});
+	}
+
+	private static List<String> pausedBy() {
+		return TestPostgres.query("SELECT paused_by FROM job_events_tests.ledger_job WHERE paused_at IS NOT NULL");
+	}
+
+	static class Jobs {
+
+		@SingleRunner(key = "seldom", minInterval = "1h")
+		void seldom() {
+		}
+
+	}
+
+	static class Listener {
+
+		private final Thread thread = Thread.currentThread();
+
+		private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+		@EventListener({ JobPausedEvent.class, JobResumedEvent.class })
+		void on(Object event) {
+			assertThat(Thread.currentThread()).isSameAs(this.thread);
+			this.seen.add(event);
+			this.seen.add(pausedBy());
+		}
+
+	}
+
+	static class FailingListener {
+
+		@EventListener
+		void on(JobPausedEvent event) {
+			throw new IllegalStateException("listener");
+		}
+
+	}
+
+}
