@@ -19,6 +19,7 @@ package io.github.advisorylock.annotation;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 
+import io.github.advisorylock.AdvisoryLockConfigurationException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,13 +28,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1.0
  */
-public class InvalidSingleRunnerException extends RuntimeException {
+public class InvalidSingleRunnerException extends AdvisoryLockConfigurationException {
 
 	private final String beanName;
 
 	private final Method method;
-
-	private final String action;
 
 	/**
 	 * Create an exception.
@@ -62,10 +61,9 @@ public class InvalidSingleRunnerException extends RuntimeException {
 	public InvalidSingleRunnerException(Class<? extends Annotation> annotation, String beanName, Method method,
 			String problem, String action, @Nullable Throwable cause) {
 		super("@" + annotation.getSimpleName() + " method '" + method.getName() + "' of class '"
-				+ method.getDeclaringClass().getName() + "' on bean '" + beanName + "' " + problem, cause);
+				+ method.getDeclaringClass().getName() + "' on bean '" + beanName + "' " + problem, action, cause);
 		this.beanName = beanName;
 		this.method = method;
-		this.action = action;
 	}
 
 	/**
@@ -82,14 +80,6 @@ public class InvalidSingleRunnerException extends RuntimeException {
 	 */
 	public Method getMethod() {
 		return this.method;
-	}
-
-	/**
-	 * Return what to change, as a full sentence.
-	 * @return the action
-	 */
-	public String getAction() {
-		return this.action;
 	}
 
 }

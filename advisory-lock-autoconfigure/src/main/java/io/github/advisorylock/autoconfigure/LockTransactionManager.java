@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.AdvisoryLockConfigurationException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;

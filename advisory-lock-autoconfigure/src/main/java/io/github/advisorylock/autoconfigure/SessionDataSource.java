@@ -21,6 +21,7 @@ import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.jdbc.JdbcUrl;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;

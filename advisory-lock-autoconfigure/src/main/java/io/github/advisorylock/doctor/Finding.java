@@ -24,11 +24,10 @@ import org.springframework.util.Assert;
  * @param check what was looked at
  * @param problem what was found, and why that matters
  * @param action what to do about it
- * @since 0.1.0
  */
-public record Finding(DoctorCheck check, String problem, String action) {
+record Finding(DoctorCheck check, String problem, String action) {
 
-	public Finding {
+	Finding {
 		Assert.hasText(problem, "'problem' must not be empty");
 		Assert.hasText(action, "'action' must not be empty");
 	}

@@ -17,14 +17,17 @@
 package io.github.advisorylock.doctor;
 
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+
+import io.github.advisorylock.AdvisoryLockConfigurationException;
+
+import org.springframework.util.StringUtils;
 
 /**
  * Thrown at start-up when the doctor has found what must not be.
- *
- * @since 0.1.0
  */
-public class UnhealthyDatabaseException extends RuntimeException {
+class UnhealthyDatabaseException extends AdvisoryLockConfigurationException {
 
 	private final transient List<Finding> findings;
 
@@ -32,18 +35,20 @@ public class UnhealthyDatabaseException extends RuntimeException {
 	 * Create an exception.
 	 * @param findings everything that stops the start
 	 */
-	public UnhealthyDatabaseException(List<Finding> findings) {
-		super("Failed to rely on advisory locks: "
-				+ findings.stream().map(Finding::toString).collect(Collectors.joining("; ")));
+	UnhealthyDatabaseException(List<Finding> findings) {
+		super("Failed to rely on advisory locks: " + list("; ", findings, Finding::toString),
+				list(System.lineSeparator(), findings, (finding) -> StringUtils.capitalize(finding.action()) + ". ('"
+						+ finding.check().property() + "' says how serious that is: fail, warn or off.)"));
 		this.findings = List.copyOf(findings);
 	}
 
-	/**
-	 * Return everything that stops the start.
-	 * @return the findings
-	 */
-	public List<Finding> getFindings() {
-		return this.findings;
+	@Override
+	public String getProblem() {
+		return list(System.lineSeparator(), this.findings, (finding) -> finding.problem() + ".");
+	}
+
+	private static String list(String separator, List<Finding> findings, Function<Finding, String> text) {
+		return findings.stream().map(text).collect(Collectors.joining(separator));
 	}
 
 }

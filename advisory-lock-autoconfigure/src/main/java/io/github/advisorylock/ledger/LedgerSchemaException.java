@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import io.github.advisorylock.AdvisoryLockConfigurationException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1.0
  */
-public class LedgerSchemaException extends IllegalStateException {
+public class LedgerSchemaException extends AdvisoryLockConfigurationException {
 
 	/**
 	 * Where the DDL is on the class path; Flyway finds it in its folder, Liquibase by the
@@ -38,7 +39,16 @@ public class LedgerSchemaException extends IllegalStateException {
 	 */
 	public LedgerSchemaException(String problem, @Nullable Throwable cause) {
 		super("The ledger of advisory locks can't be used: " + problem + "; its DDL is 'classpath:" + LOCATION + "'",
+				"Let Flyway or Liquibase run 'classpath:" + LOCATION
+						+ "', set 'advisory-lock.ledger.initialize-schema' to 'always' to have the tables created, or "
+						+ "look at 'advisory-lock.ledger.table-prefix'.",
 				cause);
+	}
+
+	@Override
+	public String getProblem() {
+		Throwable cause = getCause();
+		return getMessage() + ((cause != null) ? "\n\n" + cause.getMessage() : "");
 	}
 
 }

@@ -68,7 +68,7 @@ final class DoctorContexts {
 		AtomicReference<String> text = new AtomicReference<>();
 		runner.run((context) -> {
 			assertThat(context).hasFailed();
-			FailureAnalysis analysis = new UnhealthyDatabaseFailureAnalyzer().analyze(context.getStartupFailure());
+			FailureAnalysis analysis = new AdvisoryLockFailureAnalyzer().analyze(context.getStartupFailure());
 			assertThat(analysis).as("%s", context.getStartupFailure()).isNotNull();
 			text.set(analysis.getDescription() + "\n" + analysis.getAction());
 		});
