@@ -16,18 +16,16 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.SmartLifecycle;
 
@@ -37,7 +35,7 @@ import org.springframework.context.SmartLifecycle;
  */
 final class LedgerHousekeeping implements SmartLifecycle {
 
-	private static final long PERIOD = TimeUnit.MINUTES.toSeconds(10);
+	private static final Duration PERIOD = Duration.ofMinutes(10);
 
 	private final PostgresAdvisoryLockLedger ledger;
 
@@ -47,9 +45,7 @@ final class LedgerHousekeeping implements SmartLifecycle {
 
 	private boolean running;
 
-	private @Nullable ScheduledThreadPoolExecutor executor;
-
-	private @Nullable Future<?> schedule;
+	private final LockScheduler scheduler = new LockScheduler("advisory-lock-housekeeping");
 
 	LedgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations, LockScope scope) {
 		this.ledger = ledger;
@@ -67,27 +63,16 @@ final class LedgerHousekeeping implements SmartLifecycle {
 	 * Begin with the first use of the ledger, which may be long after the start.
 	 */
 	private synchronized void schedule() {
-		if (!this.running || this.executor != null) {
-			return;
+		if (this.running) {
+			this.scheduler.every(Duration.ofSeconds(ThreadLocalRandom.current().nextLong(PERIOD.toSeconds())), PERIOD,
+					new GuardedTask("The ledger of advisory locks could not be purged", this::purge));
 		}
-		this.executor = new ScheduledThreadPoolExecutor(1, (task) -> {
-			Thread thread = new Thread(task, "advisory-lock-housekeeping");
-			thread.setDaemon(true);
-			return thread;
-		});
-		this.schedule = this.executor.scheduleWithFixedDelay(
-				new GuardedTask("The ledger of advisory locks could not be purged", this::purge),
-				ThreadLocalRandom.current().nextLong(PERIOD), PERIOD, TimeUnit.SECONDS);
 	}
 
 	@Override
 	public synchronized void stop() {
 		this.running = false;
-		if (this.executor != null && this.schedule != null) {
-			this.schedule.cancel(true);
-			this.executor.shutdown();
-			this.executor = null;
-		}
+		this.scheduler.stop();
 	}
 
 	@Override

@@ -18,6 +18,8 @@ package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
 
+import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -37,7 +39,7 @@ final class LongHolds implements SmartLifecycle {
 
 	private final Duration tooLong;
 
-	private final Watch watch = new Watch("long-holds", this::look);
+	private final LockScheduler watch = new LockScheduler("advisory-lock-watch-long-holds");
 
 	private volatile boolean running;
 
@@ -76,7 +78,8 @@ final class LongHolds implements SmartLifecycle {
 
 	private synchronized void begin() {
 		if (this.running) {
-			this.watch.start(period());
+			this.watch.every(period(), period(),
+					new GuardedTask("Failed to look for long-holds, will try again", this::look));
 		}
 	}
 

@@ -28,6 +28,8 @@ import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.ledger.JobName;
 import io.github.advisorylock.ledger.LedgerJob;
@@ -53,7 +55,7 @@ final class OverdueJobs implements SmartLifecycle {
 
 	private final PostgresAdvisoryLockTemplate locks;
 
-	private final Watch watch = new Watch("overdue-jobs", () -> look(Instant.now()));
+	private final LockScheduler watch = new LockScheduler("advisory-lock-watch-overdue-jobs");
 
 	private final Map<AdvisoryLockKey, Warning> warnings = new HashMap<>();
 
@@ -69,7 +71,8 @@ final class OverdueJobs implements SmartLifecycle {
 	public void start() {
 		this.running = true;
 		if (!scheduled().isEmpty()) {
-			this.watch.start(PERIOD);
+			this.watch.every(PERIOD, PERIOD,
+					new GuardedTask("Failed to look for overdue-jobs, will try again", () -> look(Instant.now())));
 		}
 	}
 

@@ -19,11 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.log.LockLog;
@@ -36,8 +32,7 @@ import io.github.advisorylock.log.LockLog;
  */
 final class LockLosses implements AutoCloseable {
 
-	private final ExecutorService notifier = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-			new LinkedBlockingQueue<>(), new DaemonThreads("advisory-lock-events"));
+	private final LockScheduler notifier = new LockScheduler("advisory-lock-events");
 
 	private final WhenLost whenLost;
 
@@ -99,7 +94,7 @@ final class LockLosses implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.notifier.shutdown();
+		this.notifier.close();
 	}
 
 }

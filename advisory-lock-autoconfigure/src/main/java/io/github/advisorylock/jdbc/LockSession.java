@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -70,7 +71,11 @@ public final class LockSession implements AutoCloseable {
 
 	private final LockLosses losses;
 
-	private final SessionHeartbeat heartbeat;
+	private final LockScheduler heartbeat = new LockScheduler("advisory-lock-heartbeat");
+
+	private final GuardedTask beat = new GuardedTask("A heartbeat of the session locks failed", this::beat);
+
+	private final AtomicBoolean reopening = new AtomicBoolean();
 
 	private volatile @Nullable ConnectionOpening opening;
 
@@ -121,7 +126,6 @@ public final class LockSession implements AutoCloseable {
 		this.settings = settings;
 		this.losses = new LockLosses(settings.whenLost(),
 				(hold) -> eventPublisher.accept(new LockLostEvent(hold.key())));
-		this.heartbeat = new SessionHeartbeat(settings.heartbeat(), this::beat);
 	}
 
 	/**
@@ -278,9 +282,18 @@ public final class LockSession implements AutoCloseable {
 	public @Nullable String problem() {
 		String current = this.problem;
 		if ((current != null || this.lost) && !this.closed) {
-			this.heartbeat.once(() -> this.flights.submit(new SessionCommand.Open()));
+			reopen();
 		}
 		return current;
+	}
+
+	private void reopen() {
+		if (this.reopening.compareAndSet(false, true)) {
+			this.heartbeat.execute(new GuardedTask("Failed to open the connection of the session locks", () -> {
+				this.reopening.set(false);
+				this.flights.submit(new SessionCommand.Open());
+			}));
+		}
 	}
 
 	/**
@@ -540,7 +553,7 @@ public final class LockSession implements AutoCloseable {
 			this.connection = opened;
 			this.problem = null;
 			this.lost = false;
-			this.heartbeat.start();
+			this.heartbeat.every(this.settings.heartbeat(), this.settings.heartbeat(), this.beat);
 			return opened;
 		}
 		catch (SQLException | RuntimeException ex) {

@@ -51,7 +51,7 @@ final class SessionFlights {
 	private final Consumer<List<SessionCommand>> flight;
 
 	private final ThreadPoolExecutor pilot = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-			new LinkedBlockingQueue<>(), new DaemonThreads("advisory-lock-pilot"));
+			new LinkedBlockingQueue<>(), LockScheduler.threads("advisory-lock-pilot"));
 
 	/**
 	 * Create a queue.

@@ -63,8 +63,8 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		}
 		if (this.coverage.isInTransaction()) {
 			HoldSynchronization.register(hold, this.coverage, this::releaseAfterTransaction);
-			return new LockRun(this.application, hold, record,
-					LockRun.callersBoundary(hold, record, this.coverage), this.coverage)
+			return new LockRun(this.application, hold, record, LockRun.callersBoundary(hold, record, this.coverage),
+					this.coverage)
 				.runOrRecordFailure(action);
 		}
 		return runAndRelease(hold, record, action);
@@ -106,7 +106,7 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 
 	private synchronized Cleaner cleaner() {
 		if (this.cleaner == null) {
-			this.cleaner = Cleaner.create(new DaemonThreads("advisory-lock-cleaner"));
+			this.cleaner = Cleaner.create(LockScheduler.threads("advisory-lock-cleaner"));
 		}
 		return this.cleaner;
 	}
@@ -131,8 +131,8 @@ final class SessionScopeStrategy implements LockScopeStrategy {
 		}
 	}
 
-	private <T extends @Nullable Object, X extends Exception> LockResult<T> runAndRelease(Hold hold, @Nullable RunRecord record,
-			LockCallback<T, X> action) throws X {
+	private <T extends @Nullable Object, X extends Exception> LockResult<T> runAndRelease(Hold hold,
+			@Nullable RunRecord record, LockCallback<T, X> action) throws X {
 		LockResult<T> result;
 		try {
 			result = new LockRun(this.application, hold, record, RunRecord.Boundary.NONE, this.coverage)

@@ -20,8 +20,6 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -59,8 +57,7 @@ final class TransactionWatch {
 		this.session = session;
 		// has no thread while there is nothing to look at
 		this.later = CompletableFuture.delayedExecutor(session.settings().heartbeat().toNanos(), TimeUnit.NANOSECONDS,
-				new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
-						new DaemonThreads("advisory-lock-watch")));
+				new LockScheduler("advisory-lock-watch"));
 	}
 
 	/**

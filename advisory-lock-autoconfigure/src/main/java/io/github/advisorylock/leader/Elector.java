@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.advisorylock.jdbc.DaemonThreads;
 import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.SessionCommand;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +75,7 @@ final class Elector implements Runnable {
 	Elector(Collection<LeaderRole> roles, LockSession session) {
 		this.roles = roles;
 		this.session = session;
-		this.thread = new DaemonThreads("advisory-lock-elector").newThread(this);
+		this.thread = LockScheduler.threads("advisory-lock-elector").newThread(this);
 	}
 
 	void start() {

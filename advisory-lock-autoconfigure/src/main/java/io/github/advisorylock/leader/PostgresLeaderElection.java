@@ -20,9 +20,6 @@ import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -31,8 +28,8 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
-import io.github.advisorylock.jdbc.DaemonThreads;
 import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.SessionListener;
 import org.jspecify.annotations.Nullable;
@@ -75,8 +72,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	private final Consumer<Object> eventPublisher;
 
-	private final ExecutorService events = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-			new LinkedBlockingQueue<>(), new DaemonThreads("advisory-lock-leader-events"));
+	private final LockScheduler events = new LockScheduler("advisory-lock-leader-events");
 
 	private volatile @Nullable Elector elector;
 

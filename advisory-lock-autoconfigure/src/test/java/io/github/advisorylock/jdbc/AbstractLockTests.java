@@ -89,12 +89,13 @@ public abstract class AbstractLockTests {
 		this.template = createTemplate(pool, this.transactionManager);
 	}
 
-	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager) {
+	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource,
+			PlatformTransactionManager transactionManager) {
 		return createTemplate(dataSource, transactionManager, new DriverManagerDataSource(TestPostgres.url()));
 	}
 
-	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager,
-			DataSource connectionSource) {
+	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource,
+			PlatformTransactionManager transactionManager, DataSource connectionSource) {
 		LockSession session = new LockSession(connectionSource, NAMESPACE, LockSessionSettings.DEFAULT,
 				this.events::add);
 		this.sessions.add(session);

@@ -62,8 +62,8 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 	 * Create the template of one more instance, or of the only one.
 	 */
 	@Override
-	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource, PlatformTransactionManager transactionManager,
-			DataSource connectionSource) {
+	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource,
+			PlatformTransactionManager transactionManager, DataSource connectionSource) {
 		LockSession session = new LockSession(connectionSource, NAMESPACE, sessionSettings(), this.events::add);
 		this.sessions.add(session);
 		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(dataSource, settings(), NAMESPACE, "host:1",

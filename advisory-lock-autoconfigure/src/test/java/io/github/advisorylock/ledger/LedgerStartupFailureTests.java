@@ -43,8 +43,8 @@ import org.springframework.transaction.annotation.Transactional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LedgerOperation}: what a developer reads when a method asks the
- * ledger for something that can't be had, and what properties override.
+ * Tests for {@link LedgerOperation}: what a developer reads when a method asks the ledger
+ * for something that can't be had, and what properties override.
  */
 class LedgerStartupFailureTests {
 
