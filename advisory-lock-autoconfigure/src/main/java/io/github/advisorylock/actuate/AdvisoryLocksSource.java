@@ -37,11 +37,11 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescript
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.ledger.JobName;
+import io.github.advisorylock.ledger.JobRepository;
 import io.github.advisorylock.ledger.JobRepository.JobHistory;
 import io.github.advisorylock.ledger.JobRepository.JobNamesPage;
 import io.github.advisorylock.ledger.JobRepository.KeysOfTemplate;
 import io.github.advisorylock.ledger.JobRepository.RunPeriod;
-import io.github.advisorylock.ledger.JobRepository;
 import io.github.advisorylock.ledger.LedgerCapacity;
 import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.monitor.LockActivity;
@@ -85,8 +85,8 @@ public class AdvisoryLocksSource {
 	 * @param counts how the calls of this instance ended
 	 * @param sanitizer hides values
 	 */
-	public AdvisoryLocksSource(GuardedApplication application, LockMonitor locks,
-			@Nullable JobRepository jobs, BooleanSupplier ledgerInUse, CallCounts counts, Sanitizer sanitizer) {
+	public AdvisoryLocksSource(GuardedApplication application, LockMonitor locks, @Nullable JobRepository jobs,
+			BooleanSupplier ledgerInUse, CallCounts counts, Sanitizer sanitizer) {
 		this.application = application;
 		this.locks = locks;
 		this.jobs = jobs;

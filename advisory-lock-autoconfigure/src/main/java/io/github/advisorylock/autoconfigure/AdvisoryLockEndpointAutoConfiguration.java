@@ -141,8 +141,8 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 				environment::resolvePlaceholders);
 		PostgresAdvisoryLockLedger ledger = ledgers.getIfAvailable();
 		return new AdvisoryLocksSource(application, new LockMonitor(transactionManager.getDataSource()),
-				(ledger != null) ? ledger.repository() : null,
-				() -> ledger != null && ledger.isOpen(), counts, sanitizer(sanitizing));
+				(ledger != null) ? ledger.repository() : null, () -> ledger != null && ledger.isOpen(), counts,
+				sanitizer(sanitizing));
 	}
 
 	@Bean

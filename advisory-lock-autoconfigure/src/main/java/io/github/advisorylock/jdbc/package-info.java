@@ -15,8 +15,8 @@
  */
 
 /**
- * Advisory locks of PostgreSQL over JDBC: the locks themselves, and the two places where they
- * live.
+ * Advisory locks of PostgreSQL over JDBC: the locks themselves, and the two places where
+ * they live.
  */
 @NullMarked
 package io.github.advisorylock.jdbc;

@@ -257,8 +257,8 @@ public class JobRepository {
 	 * @param runs how many there were
 	 * @param failures how many of them failed or were abandoned
 	 */
-	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt, int runs,
-			int failures) {
+	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt,
+			int runs, int failures) {
 
 	}
 

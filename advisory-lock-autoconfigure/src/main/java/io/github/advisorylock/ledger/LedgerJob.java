@@ -56,8 +56,8 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 	}
 
 	/**
-	 * Return the tick that makes this job overdue: it was planned a while ago, and neither
-	 * it nor a later one was completed. A run that is under way may do that yet.
+	 * Return the tick that makes this job overdue: it was planned a while ago, and
+	 * neither it nor a later one was completed. A run that is under way may do that yet.
 	 * @param operation what the method of the job asks of the ledger
 	 * @param now the time
 	 * @return the tick, {@code null} if the job is paused, not overdue, or has no ticks

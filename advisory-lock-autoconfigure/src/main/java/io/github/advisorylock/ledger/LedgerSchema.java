@@ -134,8 +134,8 @@ final class LedgerSchema {
 			});
 		}
 		catch (DataAccessException ex) {
-			throw new LedgerSchemaException(isUndefined(ex.getMostSpecificCause())
-					? "a table or a column is missing" : "its tables can't be read", ex);
+			throw new LedgerSchemaException(isUndefined(ex.getMostSpecificCause()) ? "a table or a column is missing"
+					: "its tables can't be read", ex);
 		}
 	}
 
@@ -143,8 +143,8 @@ final class LedgerSchema {
 	 * A missing table, column or schema, in the words of PostgreSQL.
 	 */
 	private static boolean isUndefined(Throwable cause) {
-		return cause instanceof SQLException ex && ("42P01".equals(ex.getSQLState())
-				|| "42703".equals(ex.getSQLState()) || "3F000".equals(ex.getSQLState()));
+		return cause instanceof SQLException ex && ("42P01".equals(ex.getSQLState()) || "42703".equals(ex.getSQLState())
+				|| "3F000".equals(ex.getSQLState()));
 	}
 
 	/**

@@ -396,20 +396,21 @@ final class PostgresLedgerStatements {
 	 * keys, and how many outcomes.
 	 */
 	String histories() {
-		return name("""
-					SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
-					  j.last_outcome, j.paused_at, j.paused_by, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
-					  r.id, r.tick, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class, h.outcomes
-					FROM ROWS FROM
-					  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
-					JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
-					LEFT JOIN LATERAL (
-					  SELECT pg_catalog.string_agg(coalesce(pg_catalog.left(l.outcome, 1), 'R'), '' ORDER BY l.fencing_token)
-					    AS outcomes, pg_catalog.array_agg(l.fencing_token ORDER BY l.fencing_token DESC) AS tokens
-					  FROM (SELECT o.outcome, o.fencing_token FROM {run} o WHERE o.namespace = n.namespace AND o.key = n.key
-					    ORDER BY o.fencing_token DESC LIMIT ?) l) h ON true
-					LEFT JOIN {run} r ON r.namespace = n.namespace AND r.key = n.key AND r.fencing_token = h.tokens[1]
-					""");
+		return name(
+				"""
+						SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
+						  j.last_outcome, j.paused_at, j.paused_by, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
+						  r.id, r.tick, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class, h.outcomes
+						FROM ROWS FROM
+						  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
+						JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+						LEFT JOIN LATERAL (
+						  SELECT pg_catalog.string_agg(coalesce(pg_catalog.left(l.outcome, 1), 'R'), '' ORDER BY l.fencing_token)
+						    AS outcomes, pg_catalog.array_agg(l.fencing_token ORDER BY l.fencing_token DESC) AS tokens
+						  FROM (SELECT o.outcome, o.fencing_token FROM {run} o WHERE o.namespace = n.namespace AND o.key = n.key
+						    ORDER BY o.fencing_token DESC LIMIT ?) l) h ON true
+						LEFT JOIN {run} r ON r.namespace = n.namespace AND r.key = n.key AND r.fencing_token = h.tokens[1]
+						""");
 	}
 
 	/**
@@ -480,21 +481,22 @@ final class PostgresLedgerStatements {
 	 * back in microseconds; how many runs of each; the length of a slot in seconds.
 	 */
 	String periods() {
-		return name("""
-					SELECT n.namespace, n.key, p.* FROM ROWS FROM
-					  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[])))
-					  WITH ORDINALITY n (namespace, key, position)
-					CROSS JOIN LATERAL (
-					  SELECT r.instance, pg_catalog.min(r.started_at) AS started_at,
-					    pg_catalog.max(coalesce(r.finished_at, pg_catalog.clock_timestamp())) AS finished_at, count(*) AS runs,
-					    count(*) FILTER (WHERE r.outcome <> 'EXECUTED') AS failures
-					  FROM (SELECT o.instance, o.started_at, o.finished_at, o.outcome FROM {run} o
-					    WHERE o.namespace = n.namespace AND o.key = n.key AND o.started_at
-					      > pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
-					    ORDER BY o.fencing_token DESC LIMIT ?) r
-					  GROUP BY r.instance, pg_catalog.date_bin(? * INTERVAL '1 second', r.started_at, TIMESTAMPTZ 'epoch')) p
-					ORDER BY n.position, p.started_at
-					""");
+		return name(
+				"""
+						SELECT n.namespace, n.key, p.* FROM ROWS FROM
+						  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[])))
+						  WITH ORDINALITY n (namespace, key, position)
+						CROSS JOIN LATERAL (
+						  SELECT r.instance, pg_catalog.min(r.started_at) AS started_at,
+						    pg_catalog.max(coalesce(r.finished_at, pg_catalog.clock_timestamp())) AS finished_at, count(*) AS runs,
+						    count(*) FILTER (WHERE r.outcome <> 'EXECUTED') AS failures
+						  FROM (SELECT o.instance, o.started_at, o.finished_at, o.outcome FROM {run} o
+						    WHERE o.namespace = n.namespace AND o.key = n.key AND o.started_at
+						      > pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
+						    ORDER BY o.fencing_token DESC LIMIT ?) r
+						  GROUP BY r.instance, pg_catalog.date_bin(? * INTERVAL '1 second', r.started_at, TIMESTAMPTZ 'epoch')) p
+						ORDER BY n.position, p.started_at
+						""");
 	}
 
 	/**
