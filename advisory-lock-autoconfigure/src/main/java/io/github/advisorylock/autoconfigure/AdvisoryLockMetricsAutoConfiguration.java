@@ -16,7 +16,9 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
@@ -30,6 +32,10 @@ import io.github.advisorylock.metrics.LockExecutionObservationConvention;
 import io.github.advisorylock.metrics.MicrometerSingleRunnerObserver;
 import io.github.advisorylock.monitor.DatabaseClock;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.observation.MeterObservationHandler;
+import io.micrometer.observation.ObservationFilter;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationPredicate;
 import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -40,10 +46,13 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for meters and observations of
@@ -59,18 +68,55 @@ import org.springframework.core.env.Environment;
 @ConditionalOnBean({ MeterRegistry.class, PostgresAdvisoryLockTemplate.class })
 public final class AdvisoryLockMetricsAutoConfiguration {
 
+	private static final String CUSTOMIZER = "org.springframework.boot.micrometer.observation.autoconfigure."
+			+ "ObservationRegistryCustomizer";
+
+	private static final List<String> OBSERVATION_PROPERTIES = List.of("management.observations.enable",
+			"management.observations.key-values", "management.metrics.observations");
+
+	/**
+	 * Unlike other observations, those of skips are made only if they are switched on.
+	 */
+	private static final String OBSERVE_SKIPS = "management.observations.enable.advisory.lock.skip";
+
 	@Bean
 	@ConditionalOnMissingBean(SingleRunnerObserver.class)
 	MicrometerSingleRunnerObserver singleRunnerObserver(MeterRegistry meters,
 			ObjectProvider<ObservationRegistry> observations,
 			ObjectProvider<LockExecutionObservationConvention> convention, ConfigurableListableBeanFactory beans,
 			Environment environment) {
-		LockExecutionObservationConvention own = convention.getIfAvailable();
-		ObservationListeners listeners = new ObservationListeners(beans, environment);
-		boolean observe = own != null || !listeners.areMetersOnly();
+		Binder binder = Binder.get(environment);
 		return new MicrometerSingleRunnerObserver(meters,
-				observe ? observations.getIfUnique(() -> ObservationRegistry.NOOP) : ObservationRegistry.NOOP,
-				(own != null) ? own : new DefaultLockExecutionObservationConvention(), listeners.areForSkips());
+				mayAnybodyListen(beans, binder) ? observations.getIfUnique(() -> ObservationRegistry.NOOP)
+						: ObservationRegistry.NOOP,
+				convention.getIfAvailable(DefaultLockExecutionObservationConvention::new),
+				binder.bind(OBSERVE_SKIPS, Boolean.class).orElse(false));
+	}
+
+	/**
+	 * To observe a run costs several times what its meters cost, so it is done where it
+	 * makes a difference: for a handler that is not for meters, and for whatever else an
+	 * application has that is about observations.
+	 */
+	private static boolean mayAnybodyListen(ConfigurableListableBeanFactory beans, Binder binder) {
+		ClassLoader classLoader = beans.getBeanClassLoader();
+		return beans.getBeanProvider(ObservationHandler.class)
+			.stream()
+			.anyMatch((handler) -> !(handler instanceof MeterObservationHandler))
+				|| Stream
+					.of(ObservationRegistry.class, ObservationFilter.class, ObservationPredicate.class,
+							LockExecutionObservationConvention.class)
+					.flatMap((type) -> Arrays.stream(beans.getBeanNamesForType(type)))
+					.anyMatch((name) -> !isAutoConfigured(beans, name))
+				|| (ClassUtils.isPresent(CUSTOMIZER, classLoader)
+						&& beans.getBeanNamesForType(ClassUtils.resolveClassName(CUSTOMIZER, classLoader)).length > 0)
+				|| OBSERVATION_PROPERTIES.stream()
+					.anyMatch((prefix) -> binder.bind(prefix, Bindable.mapOf(String.class, Object.class)).isBound());
+	}
+
+	private static boolean isAutoConfigured(ConfigurableListableBeanFactory beans, String name) {
+		String configuration = beans.getMergedBeanDefinition(name).getFactoryBeanName();
+		return configuration != null && beans.findAnnotationOnBean(configuration, AutoConfiguration.class) != null;
 	}
 
 	@Bean

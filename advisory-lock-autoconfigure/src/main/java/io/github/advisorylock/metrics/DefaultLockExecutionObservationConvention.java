@@ -23,11 +23,8 @@ import java.util.Map;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.metrics.LockExecutionObservationDocumentation.HighCardinalityKeyNames;
-import io.github.advisorylock.metrics.LockExecutionObservationDocumentation.LowCardinalityKeyNames;
 import io.micrometer.common.KeyValue;
 import io.micrometer.common.KeyValues;
-import io.micrometer.common.docs.KeyName;
 
 /**
  * Names and tags of the observation of a call, unless the application has its own.
@@ -36,16 +33,19 @@ import io.micrometer.common.docs.KeyName;
  */
 public class DefaultLockExecutionObservationConvention implements LockExecutionObservationConvention {
 
-	private static final KeyValue OUTCOME_ERROR = KeyValue.of(LowCardinalityKeyNames.OUTCOME, "error");
+	private static final String OUTCOME = "outcome";
 
-	private static final KeyValue OUTCOME_NONE = KeyValue.of(LowCardinalityKeyNames.OUTCOME, KeyValue.NONE_VALUE);
+	private static final String SCOPE = "scope";
 
-	private static final Map<LockOutcome, KeyValue> OUTCOMES = values(LockOutcome.class,
-			LowCardinalityKeyNames.OUTCOME);
+	private static final KeyValue OUTCOME_ERROR = KeyValue.of(OUTCOME, "error");
 
-	private static final KeyValue SCOPE_NONE = KeyValue.of(LowCardinalityKeyNames.SCOPE, KeyValue.NONE_VALUE);
+	private static final KeyValue OUTCOME_NONE = KeyValue.of(OUTCOME, KeyValue.NONE_VALUE);
 
-	private static final Map<LockScope, KeyValue> SCOPES = values(LockScope.class, LowCardinalityKeyNames.SCOPE);
+	private static final Map<LockOutcome, KeyValue> OUTCOMES = values(LockOutcome.class, OUTCOME);
+
+	private static final KeyValue SCOPE_NONE = KeyValue.of(SCOPE, KeyValue.NONE_VALUE);
+
+	private static final Map<LockScope, KeyValue> SCOPES = values(LockScope.class, SCOPE);
 
 	@Override
 	public String getName() {
@@ -59,8 +59,8 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 
 	@Override
 	public KeyValues getLowCardinalityKeyValues(LockExecutionObservationContext context) {
-		return KeyValues.of(KeyValue.of(LowCardinalityKeyNames.KEY, context.getOperation().keyTemplate()),
-				outcome(context), SCOPES.getOrDefault(context.getOperation().scope(), SCOPE_NONE));
+		return KeyValues.of(KeyValue.of("key", context.getOperation().keyTemplate()), outcome(context),
+				SCOPES.getOrDefault(context.getOperation().scope(), SCOPE_NONE));
 	}
 
 	private static KeyValue outcome(LockExecutionObservationContext context) {
@@ -73,13 +73,13 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 
 	@Override
 	public KeyValues getHighCardinalityKeyValues(LockExecutionObservationContext context) {
-		KeyValues values = KeyValues.of(KeyValue.of(HighCardinalityKeyNames.LOCK_KEY, context.getKey().toString()));
+		KeyValues values = KeyValues.of(KeyValue.of("lock.key", context.getKey().toString()));
 		LockContext lock = context.getLock();
-		return (lock == null || lock.fencingToken().isEmpty()) ? values : values
-			.and(HighCardinalityKeyNames.FENCING_TOKEN.withValue(Long.toString(lock.fencingToken().getAsLong())));
+		return (lock == null || lock.fencingToken().isEmpty()) ? values
+				: values.and("fencing.token", Long.toString(lock.fencingToken().getAsLong()));
 	}
 
-	private static <E extends Enum<E>> Map<E, KeyValue> values(Class<E> type, KeyName name) {
+	private static <E extends Enum<E>> Map<E, KeyValue> values(Class<E> type, String name) {
 		Map<E, KeyValue> values = new EnumMap<>(type);
 		for (E constant : type.getEnumConstants()) {
 			values.put(constant, KeyValue.of(name, lowerCase(constant)));

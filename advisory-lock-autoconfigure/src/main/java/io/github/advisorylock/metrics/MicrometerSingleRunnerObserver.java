@@ -25,6 +25,7 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.LongTaskTimer;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -46,23 +47,11 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 
 	private final LockExecutionObservationConvention convention;
 
-	private final @Nullable LockSkipObservationConvention skips;
+	private final @Nullable SkipConvention skips;
 
 	private final Map<String, OperationMeters> operations = new ConcurrentHashMap<>();
 
 	private final Map<AdvisoryLockKey, String> running = new ConcurrentHashMap<>();
-
-	/**
-	 * Create an observer of runs.
-	 * @param meters where the meters are registered
-	 * @param observations where runs are observed; if
-	 * {@linkplain ObservationRegistry#isNoop() nobody listens}, they are timed directly
-	 * @param convention names and tags of a run and of a skip
-	 */
-	public MicrometerSingleRunnerObserver(MeterRegistry meters, ObservationRegistry observations,
-			LockExecutionObservationConvention convention) {
-		this(meters, observations, convention, false);
-	}
 
 	/**
 	 * Create an observer.
@@ -77,7 +66,7 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 		this.meters = meters;
 		this.observations = observations;
 		this.convention = convention;
-		this.skips = observeSkips ? new LockSkipObservationConvention(convention) : null;
+		this.skips = observeSkips ? new SkipConvention(convention) : null;
 	}
 
 	/**
@@ -207,7 +196,7 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 		}
 
 		private void observeSkip(LockOutcome outcome) {
-			LockSkipObservationConvention skips = MicrometerSingleRunnerObserver.this.skips;
+			SkipConvention skips = MicrometerSingleRunnerObserver.this.skips;
 			if (skips != null) {
 				LockExecutionObservationContext context = new LockExecutionObservationContext(this.operation, this.key);
 				context.setOutcome(outcome);
@@ -230,6 +219,36 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 
 		private long elapsed() {
 			return System.nanoTime() - this.started;
+		}
+
+	}
+
+	/**
+	 * Names and tags of the observation of a skip: the tags are those of a run.
+	 *
+	 * @param execution the convention for runs
+	 */
+	private record SkipConvention(
+			LockExecutionObservationConvention execution) implements LockExecutionObservationConvention {
+
+		@Override
+		public String getName() {
+			return "advisory.lock.skip";
+		}
+
+		@Override
+		public String getContextualName(LockExecutionObservationContext context) {
+			return "skip " + context.getOperation().keyTemplate();
+		}
+
+		@Override
+		public KeyValues getLowCardinalityKeyValues(LockExecutionObservationContext context) {
+			return this.execution.getLowCardinalityKeyValues(context);
+		}
+
+		@Override
+		public KeyValues getHighCardinalityKeyValues(LockExecutionObservationContext context) {
+			return this.execution.getHighCardinalityKeyValues(context);
 		}
 
 	}

@@ -35,9 +35,9 @@ class SwitchedObserver extends MicrometerSingleRunnerObserver {
 	private SingleRunnerObserver current = SingleRunnerObserver.NONE;
 
 	SwitchedObserver(MeterRegistry meters, ObservationRegistry observations) {
-		super(meters, ObservationRegistry.NOOP, new DefaultLockExecutionObservationConvention());
+		super(meters, ObservationRegistry.NOOP, new DefaultLockExecutionObservationConvention(), false);
 		this.observations = new MicrometerSingleRunnerObserver(meters, observations,
-				new DefaultLockExecutionObservationConvention());
+				new DefaultLockExecutionObservationConvention(), false);
 	}
 
 	void run(Mode mode, Runnable call) {

@@ -14,14 +14,14 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.metrics;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.metrics.DefaultLockExecutionObservationConvention;
+import io.github.advisorylock.autoconfigure.AdvisoryLockMetricsAutoConfiguration;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -45,9 +45,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Tests for {@link ObservationListeners}.
+ * Tests for when runs are observations, and when they are timed only.
  */
-class ObservationListenersTests {
+class LockObservationTests {
 
 	private final ApplicationContextRunner runner = LockContextRunner.create()
 		.withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class, ObservationAutoConfiguration.class,
