@@ -24,17 +24,12 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.doctor.LockDemand;
-import io.github.advisorylock.doctor.LockDoctor;
-import io.github.advisorylock.doctor.LockUser;
-import io.github.advisorylock.doctor.PoolCapacity;
-import io.github.advisorylock.doctor.PostgresDoctor;
-import io.github.advisorylock.doctor.SessionServerJudge;
 import io.github.advisorylock.interceptor.PreparedCall;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.LocalTurn;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.ServerJudge;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
@@ -54,9 +49,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
-import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
-import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
-import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -64,8 +56,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
-import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
-import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -75,8 +65,8 @@ import org.springframework.util.function.SingletonSupplier;
  */
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
-@EnableConfigurationProperties({ AdvisoryLockProperties.class, DoctorProperties.class })
-@Import({ LeaderConfiguration.class, LedgerConfiguration.class })
+@EnableConfigurationProperties(AdvisoryLockProperties.class)
+@Import({ DoctorConfiguration.class, LeaderConfiguration.class, LedgerConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
@@ -112,13 +102,6 @@ public final class AdvisoryLockAutoConfiguration {
 		}, () -> observers.getIfAvailable(() -> SingleRunnerObserver.NONE), applicationContext::publishEvent);
 	}
 
-	@Bean
-	SingleRunnerStartupCheck singleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
-			ObjectProvider<LockDoctor> doctor, ObjectProvider<LedgerStarter> ledger) {
-		return new SingleRunnerStartupCheck(postProcessor, operations, properties, doctor, ledger);
-	}
-
 	/**
 	 * Has no order, so that it comes after all post-processors that have one.
 	 */
@@ -126,6 +109,22 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static BeanPostProcessor singleRunnerAdviceArrangement(SingleRunnerAnnotationBeanPostProcessor postProcessor) {
 		return postProcessor.arrangement();
+	}
+
+	/**
+	 * What is looked at before the features look further, in a configuration that is read
+	 * before theirs.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	static class StartupConfiguration {
+
+		@Bean
+		SingleRunnerStartupCheck singleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
+				ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
+				ObjectProvider<LedgerStarter> ledger) {
+			return new SingleRunnerStartupCheck(postProcessor, operations, properties, ledger);
+		}
+
 	}
 
 	/**
@@ -146,7 +145,7 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnMissingBean
 		@Nullable LockSession lockSession(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 				LockTransactionManager transactionManager, ObjectProvider<JdbcConnectionDetails> connectionDetails,
-				DoctorProperties doctorProperties, ApplicationEventPublisher eventPublisher) {
+				ObjectProvider<ServerJudge> judge, ApplicationEventPublisher eventPublisher) {
 			SessionDataSource connectionSource = SessionDataSource.create(properties.getSession(),
 					transactionManager.getDataSource(), connectionDetails.getIfUnique());
 			if (connectionSource == null) {
@@ -154,7 +153,7 @@ public final class AdvisoryLockAutoConfiguration {
 			}
 			LockSession session = new LockSession(connectionSource, settings.namespace(),
 					properties.getSession().toSettings(), eventPublisher::publishEvent);
-			session.setJudge(new SessionServerJudge(doctorProperties.switchedOff()));
+			session.setJudge(judge.getIfAvailable(() -> ServerJudge.NONE));
 			return session;
 		}
 
@@ -179,37 +178,6 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
 		LockWaitLifecycle lockWaitLifecycle(PostgresAdvisoryLockTemplate template) {
 			return new LockWaitLifecycle(template);
-		}
-
-		@Bean
-		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LongHolds longHolds(PostgresAdvisoryLockTemplate template, DoctorProperties properties) {
-			return new LongHolds(template, properties.getLongHold());
-		}
-
-		@Bean
-		LockUser leaderLockUser(ObjectProvider<LeaderRoles> roles) {
-			return () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty() ? LockDemand.NONE
-					: LockDemand.SESSION;
-		}
-
-		@Bean
-		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
-		LockDoctor lockDoctor(PostgresAdvisoryLockTemplate template, AdvisoryLockProperties properties,
-				DoctorProperties doctorProperties, LockTransactionManager transactionManager,
-				ObjectProvider<LockSession> session, ObjectProvider<LockUser> users,
-				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
-				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
-				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
-			DataSource dataSource = transactionManager.getDataSource();
-			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(metadata.orderedStream().toList())
-				.getDataSourcePoolMetadata(dataSource);
-			Integer poolSize = (pool != null) ? pool.getMax() : null;
-			PostgresDoctor database = new PostgresDoctor(dataSource, template, transactionManager.get(), poolSize,
-					session.getIfAvailable(), properties.getSession().configuredProperties(),
-					properties.getSession().toSettings(), properties.getMaxHeldLocks());
-			return new LockDoctor(database, new PoolCapacity(poolSize, schedulers.stream(), simpleSchedulers.stream()),
-					users.stream(), doctorProperties::of);
 		}
 
 	}

@@ -22,7 +22,6 @@ import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.SmartLifecycle;
 
 /**
@@ -49,10 +48,6 @@ final class LongHolds implements SmartLifecycle {
 	 * @param tooLong how long is long, zero to not watch
 	 */
 	LongHolds(PostgresAdvisoryLockTemplate template, Duration tooLong) {
-		if (tooLong.isNegative()) {
-			throw new InvalidConfigurationPropertyValueException("advisory-lock.doctor.long-hold", tooLong,
-					"The time must be zero, for no warning, or more.");
-		}
 		this.template = template;
 		this.tooLong = tooLong;
 	}

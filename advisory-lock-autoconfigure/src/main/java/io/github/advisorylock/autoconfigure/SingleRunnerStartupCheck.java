@@ -26,7 +26,6 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -48,17 +47,14 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private final AdvisoryLockProperties properties;
 
-	private final ObjectProvider<LockDoctor> doctor;
-
 	private final ObjectProvider<LedgerStarter> ledger;
 
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
-			ObjectProvider<LockDoctor> doctor, ObjectProvider<LedgerStarter> ledger) {
+			ObjectProvider<LedgerStarter> ledger) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
 		this.properties = properties;
-		this.doctor = doctor;
 		this.ledger = ledger;
 	}
 
@@ -70,7 +66,6 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 			checkOperations(methods);
 		}
 		if (this.operations.getIfAvailable() instanceof PostgresAdvisoryLockTemplate) {
-			this.doctor.ifAvailable((doctor) -> doctor.examine(methods));
 			this.ledger.ifAvailable(LedgerStarter::start);
 		}
 	}

@@ -28,91 +28,77 @@ public enum DoctorCheck {
 	/**
 	 * The database is no PostgreSQL.
 	 */
-	NOT_POSTGRESQL(Severity.FAIL),
+	NOT_POSTGRESQL,
 
 	/**
 	 * The database speaks like PostgreSQL and does not lock like it.
 	 */
-	LOOK_ALIKE(Severity.FAIL),
+	LOOK_ALIKE,
 
 	/**
 	 * The database is a standby, which grants the locks that its primary grants too.
 	 */
-	STANDBY(Severity.FAIL),
+	STANDBY,
 
 	/**
 	 * The transactions of the manager do not cover the DataSource of the locks.
 	 */
-	TRANSACTION_MANAGER(Severity.FAIL),
+	TRANSACTION_MANAGER,
 
 	/**
 	 * A transaction pooler stands in front of the database while session locks are used.
 	 */
-	TRANSACTION_POOLER(Severity.FAIL),
+	TRANSACTION_POOLER,
 
 	/**
 	 * The driver prepares statements that a pooler does not keep.
 	 */
-	PREPARED_STATEMENTS(Severity.WARN),
+	PREPARED_STATEMENTS,
 
 	/**
 	 * The connection of the session locks is refused because of its configuration.
 	 */
-	SESSION_LOGIN(Severity.FAIL),
+	SESSION_LOGIN,
 
 	/**
 	 * The database can't be reached at start-up.
 	 */
-	UNREACHABLE(Severity.WARN),
+	UNREACHABLE,
 
 	/**
 	 * The server ends transactions that hold a lock for long.
 	 */
-	HOLDER_TIMEOUT(Severity.WARN),
+	HOLDER_TIMEOUT,
 
 	/**
 	 * The server takes hours to notice that a holder has vanished.
 	 */
-	DEAD_CLIENT(Severity.WARN),
+	DEAD_CLIENT,
 
 	/**
 	 * The connection pool is smaller than what the scheduler can use at a time.
 	 */
-	POOL_SIZE(Severity.WARN),
+	POOL_SIZE,
 
 	/**
 	 * Connections of the pool do not commit by themselves.
 	 */
-	AUTO_COMMIT(Severity.WARN),
+	AUTO_COMMIT,
 
 	/**
 	 * Transactions by default have a snapshot that is older than a lock they wait for.
 	 */
-	ISOLATION(Severity.WARN),
+	ISOLATION,
 
 	/**
 	 * One application can fill the lock table of the server.
 	 */
-	LOCK_TABLE(Severity.WARN),
+	LOCK_TABLE,
 
 	/**
 	 * The key of a method has no text of its own: arguments decide all of it.
 	 */
-	BARE_KEY(Severity.WARN);
-
-	private final Severity defaultSeverity;
-
-	DoctorCheck(Severity defaultSeverity) {
-		this.defaultSeverity = defaultSeverity;
-	}
-
-	/**
-	 * Return the severity of findings where nothing is configured.
-	 * @return the default severity
-	 */
-	public Severity defaultSeverity() {
-		return this.defaultSeverity;
-	}
+	BARE_KEY;
 
 	/**
 	 * Return the name of the property that sets the severity.
@@ -120,6 +106,28 @@ public enum DoctorCheck {
 	 */
 	public String property() {
 		return "advisory-lock.doctor." + name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	/**
+	 * What a finding leads to.
+	 */
+	public enum Severity {
+
+		/**
+		 * The application does not start.
+		 */
+		FAIL,
+
+		/**
+		 * The application starts, and the log says what was found.
+		 */
+		WARN,
+
+		/**
+		 * Nothing.
+		 */
+		OFF
+
 	}
 
 }

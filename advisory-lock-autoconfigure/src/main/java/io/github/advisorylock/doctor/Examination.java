@@ -16,20 +16,15 @@
 
 package io.github.advisorylock.doctor;
 
-import java.util.List;
-
 /**
- * What the doctor has seen.
- *
- * @param seen what was looked at, in a few words each
- * @param findings what is not as it should be
- * @since 0.1.0
+ * Looks at one thing that locks need.
  */
-public record Examination(List<String> seen, List<Finding> findings) {
+@FunctionalInterface
+interface Examination {
 
-	public Examination {
-		seen = List.copyOf(seen);
-		findings = List.copyOf(findings);
-	}
+	/**
+	 * Look at it, as far as it matters to the application.
+	 */
+	void examine(Subject subject, Diagnosis diagnosis);
 
 }

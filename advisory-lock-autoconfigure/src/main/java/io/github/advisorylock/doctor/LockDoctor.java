@@ -16,101 +16,133 @@
 
 package io.github.advisorylock.doctor;
 
-import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.Stream;
+import java.util.stream.Collectors;
 
-import io.github.advisorylock.LockScope;
+import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.doctor.DoctorCheck.Severity;
+import io.github.advisorylock.jdbc.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.util.StringUtils;
+
 /**
- * Has database and application looked at once, if anybody uses locks, and acts on what
- * was found as the properties say.
+ * Looks at database and application once, if anybody uses locks, and acts on what was
+ * found as the properties say.
  *
  * @since 0.1.0
  */
-public final class LockDoctor {
+public final class LockDoctor implements SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(LockDoctor.class);
 
-	private final PostgresDoctor database;
+	private final Subject subject;
 
-	private final PoolCapacity pool;
-
-	private final Stream<LockUser> users;
+	private final List<Examination> examinations;
 
 	private final Function<DoctorCheck, Severity> severities;
 
 	/**
-	 * Create a doctor of an application.
-	 * @param database looks at the database
-	 * @param pool looks at the pool
-	 * @param users who uses locks besides methods
+	 * Create a doctor.
+	 * @param subject the application
+	 * @param pooledSchedulers its schedulers with threads of their own
+	 * @param simpleSchedulers its schedulers that start a thread for each run
 	 * @param severities what a finding leads to
 	 */
-	public LockDoctor(PostgresDoctor database, PoolCapacity pool, Stream<LockUser> users,
-			Function<DoctorCheck, Severity> severities) {
-		this.database = database;
-		this.pool = pool;
-		this.users = users;
+	public LockDoctor(Subject subject, List<ThreadPoolTaskScheduler> pooledSchedulers,
+			List<SimpleAsyncTaskScheduler> simpleSchedulers, Function<DoctorCheck, Severity> severities) {
+		this.subject = subject;
+		this.examinations = List.of(new PooledExamination(), new TransactionExamination(), new SessionExamination(),
+				new SchedulerExamination(pooledSchedulers, simpleSchedulers), LockDoctor::examineKeys);
 		this.severities = severities;
 	}
 
 	/**
-	 * Look at everything that matters to somebody.
-	 * @param methods the annotated methods
-	 * @throws UnhealthyDatabaseException if something must not be as it is
+	 * Return a judge that refuses servers on which session locks guard nothing, at run
+	 * time as at start-up.
+	 * @param switchedOff what the application does not want to hear of. Only a look-alike
+	 * and a pooler are tolerated then; a standby, and what is no PostgreSQL at all, is
+	 * always refused
+	 * @return the judge
 	 */
-	public void examine(List<SingleRunnerMethod> methods) {
-		LockDemand demand = Stream.concat(methods.stream().map(LockDoctor::demand), this.users.map(LockUser::demand))
-			.reduce(LockDemand.NONE, LockDemand::and);
-		if (demand.equals(LockDemand.NONE)) {
-			return;
-		}
-		Examination examination = this.database.examine(demand);
-		List<String> seen = new ArrayList<>(examination.seen());
-		List<Finding> findings = new ArrayList<>(examination.findings());
-		if (demand.transactionScope()) {
-			this.pool.examine(methods, seen, findings);
-		}
-		methods.stream().filter(SingleRunnerMethod::hasBareKey).map(LockDoctor::bareKey).forEach(findings::add);
-		report(demand, seen, findings);
+	public static ServerJudge judge(Collection<DoctorCheck> switchedOff) {
+		return SessionServer.judge(switchedOff);
 	}
 
-	private static Finding bareKey(SingleRunnerMethod method) {
-		return new Finding(DoctorCheck.BARE_KEY,
-				"The key '" + method.operation().keyTemplate() + "' of " + method
-						+ " has no text of its own, so that whoever chooses the arguments chooses the lock",
-				"put the name of the work in front of them, as in 'payment:#{#id}'");
+	@Override
+	public void afterSingletonsInstantiated() {
+		if (this.subject.usesTransactions() || this.subject.usesSession()) {
+			Diagnosis diagnosis = new Diagnosis();
+			this.examinations.forEach((examination) -> examination.examine(this.subject, diagnosis));
+			report(diagnosis);
+		}
 	}
 
-	private void report(LockDemand demand, List<String> seen, List<Finding> findings) {
-		List<Finding> failures = of(Severity.FAIL, findings);
-		List<Finding> warnings = of(Severity.WARN, findings);
+	private static void examineKeys(Subject subject, Diagnosis diagnosis) {
+		subject.methods()
+			.get()
+			.stream()
+			.filter(SingleRunnerMethod::hasBareKey)
+			.forEach((method) -> diagnosis.found(DoctorCheck.BARE_KEY,
+					"The key '" + method.operation().keyTemplate() + "' of " + method
+							+ " has no text of its own, so that whoever chooses the arguments chooses the lock",
+					"put the name of the work in front of them, as in 'payment:#{#id}'"));
+	}
+
+	private void report(Diagnosis diagnosis) {
+		List<Finding> failures = of(Severity.FAIL, diagnosis);
+		List<Finding> warnings = of(Severity.WARN, diagnosis);
 		warnings.forEach((finding) -> logger.warn("Advisory locks: " + finding));
 		if (!failures.isEmpty()) {
 			throw new UnhealthyDatabaseException(failures);
 		}
 		if (warnings.isEmpty()) {
-			logger.info("Advisory locks are ready in " + scopes(demand) + ": " + String.join(", ", seen));
+			logger.info("Advisory locks are ready in " + scopes() + ": " + String.join(", ", diagnosis.seen()));
 		}
 	}
 
-	private List<Finding> of(Severity severity, List<Finding> findings) {
-		return findings.stream().filter((finding) -> this.severities.apply(finding.check()) == severity).toList();
+	private List<Finding> of(Severity severity, Diagnosis diagnosis) {
+		return diagnosis.findings()
+			.stream()
+			.filter((finding) -> this.severities.apply(finding.check()) == severity)
+			.toList();
 	}
 
-	private static LockDemand demand(SingleRunnerMethod method) {
-		boolean session = method.operation().scope() == LockScope.SESSION;
-		return new LockDemand(!session, !session && !method.operation().waitFor().isZero(), session);
+	private String scopes() {
+		return !this.subject.usesSession() ? "scope TRANSACTION"
+				: this.subject.usesTransactions() ? "scopes TRANSACTION and SESSION" : "scope SESSION";
 	}
 
-	private static String scopes(LockDemand demand) {
-		return !demand.sessionScope() ? "scope TRANSACTION"
-				: demand.transactionScope() ? "scopes TRANSACTION and SESSION" : "scope SESSION";
+	/**
+	 * Thrown when the doctor has found what must not be.
+	 */
+	private static final class UnhealthyDatabaseException extends AdvisoryLockConfigurationException {
+
+		private final String problem;
+
+		private UnhealthyDatabaseException(List<Finding> findings) {
+			super("Failed to rely on advisory locks: " + list("; ", findings, Finding::toString),
+					list(System.lineSeparator(), findings, (finding) -> StringUtils.capitalize(finding.action())
+							+ ". ('" + finding.check().property() + "' says how serious that is: fail, warn or off.)"));
+			this.problem = list(System.lineSeparator(), findings, (finding) -> finding.problem() + ".");
+		}
+
+		@Override
+		public String getProblem() {
+			return this.problem;
+		}
+
+		private static String list(String separator, List<Finding> findings, Function<Finding, String> text) {
+			return findings.stream().map(text).collect(Collectors.joining(separator));
+		}
+
 	}
 
 }

@@ -18,104 +18,79 @@ package io.github.advisorylock.doctor;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.List;
-
-import javax.sql.DataSource;
 
 import io.github.advisorylock.jdbc.JdbcUrl;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Looks at what a connection of the application's pool leads to.
  */
-final class PooledExamination {
+final class PooledExamination implements Examination {
 
 	private static final Log logger = LogFactory.getLog(PooledExamination.class);
 
 	private static final String URL_PROPERTY = "spring.datasource.url";
 
-	private final DataSource dataSource;
-
-	private final @Nullable Integer poolSize;
-
-	private final SettingsExamination settings;
-
-	private final int answerTimeoutMillis;
-
-	/**
-	 * Create an examination.
-	 * @param answerTimeoutMillis how long the server may take to answer; the pool may
-	 * wait for ever
-	 */
-	PooledExamination(DataSource dataSource, @Nullable Integer poolSize, SettingsExamination settings,
-			int answerTimeoutMillis) {
-		this.answerTimeoutMillis = answerTimeoutMillis;
-		this.dataSource = dataSource;
-		this.poolSize = poolSize;
-		this.settings = settings;
-	}
-
-	void examine(LockDemand demand, List<String> seen, List<Finding> findings) {
-		try (Connection connection = this.dataSource.getConnection()) {
+	@Override
+	public void examine(Subject subject, Diagnosis diagnosis) {
+		try (Connection connection = subject.dataSource().getConnection()) {
+			// the pool may wait for ever
 			int timeout = connection.getNetworkTimeout();
-			connection.setNetworkTimeout(Runnable::run, this.answerTimeoutMillis);
-			examine(connection, demand, seen, findings);
+			connection.setNetworkTimeout(Runnable::run, subject.settings().answerTimeoutMillis());
+			examine(connection, subject, diagnosis);
 			connection.setNetworkTimeout(Runnable::run, timeout);
 		}
 		catch (SQLException ex) {
 			logger.debug("The database could not be examined", ex);
-			findings.add(new Finding(DoctorCheck.UNREACHABLE,
+			diagnosis.found(DoctorCheck.UNREACHABLE,
 					"The database of the advisory locks can't be examined, methods will fail until it is there ("
 							+ JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")",
-					"check '" + URL_PROPERTY + "', user and password if that does not change"));
+					"check '" + URL_PROPERTY + "', user and password if that does not change");
 		}
 	}
 
-	private void examine(Connection connection, LockDemand demand, List<String> seen, List<Finding> findings)
-			throws SQLException {
+	private static void examine(Connection connection, Subject subject, Diagnosis diagnosis) throws SQLException {
 		PostgresServer asked = PostgresServer.ask(connection);
 		Finding unsuitable = asked.finding("The application's database", URL_PROPERTY);
 		if (unsuitable != null) {
-			findings.add(unsuitable);
+			diagnosis.found(unsuitable);
 			return;
 		}
-		ServerSettings server = ServerSettings.of(connection);
-		seen.add("PostgreSQL " + server.version());
-		seen.add("room for about " + server.lockTableSize() + " locks");
-		checkAutoCommit(connection, demand, findings);
+		SettingsExamination.ServerSettings server = SettingsExamination.ServerSettings.of(connection);
+		diagnosis.seen("PostgreSQL " + server.version());
+		diagnosis.seen("room for about " + server.lockTableSize() + " locks");
+		checkAutoCommit(connection, subject, diagnosis);
 		endTransaction(connection);
 		boolean pooler = asked.isBehindPooler(connection);
-		this.settings.examine(server, demand, !pooler, findings);
+		SettingsExamination.examine(server, !pooler, subject, diagnosis);
 		if (pooler) {
-			examinePooler(connection, demand, seen, findings);
+			examinePooler(connection, subject, diagnosis);
 		}
 	}
 
-	private static void checkAutoCommit(Connection connection, LockDemand demand, List<Finding> findings)
+	private static void checkAutoCommit(Connection connection, Subject subject, Diagnosis diagnosis)
 			throws SQLException {
-		if (demand.sessionScope() && !connection.getAutoCommit()) {
-			findings.add(new Finding(DoctorCheck.AUTO_COMMIT,
+		if (subject.usesSession() && !connection.getAutoCommit()) {
+			diagnosis.found(DoctorCheck.AUTO_COMMIT,
 					"Connections of the pool do not commit by themselves, and what a method of scope SESSION writes "
 							+ "outside a transaction is rolled back in silence",
-					"add @Transactional to what writes, or set 'auto-commit' of the pool to true"));
+					"add @Transactional to what writes, or set 'auto-commit' of the pool to true");
 		}
 	}
 
-	private void examinePooler(Connection connection, LockDemand demand, List<String> seen, List<Finding> findings)
-			throws SQLException {
-		Pooler pooler = kindOf(connection);
-		seen.add((pooler == Pooler.TRANSACTION_MODE) ? "pool behind a pooler in transaction mode"
+	private static void examinePooler(Connection connection, Subject subject, Diagnosis diagnosis) throws SQLException {
+		Pooler pooler = kindOf(connection, subject);
+		diagnosis.seen((pooler == Pooler.TRANSACTION_MODE) ? "pool behind a pooler in transaction mode"
 				: "pool behind a pooler");
-		boolean prepares = demand.transactionScope() && DriverAnswers.prepareThreshold(connection) != 0;
+		boolean prepares = subject.usesTransactions() && DriverAnswers.prepareThreshold(connection) != 0;
 		if (pooler == Pooler.TRANSACTION_MODE && prepares && !keepsPreparedStatements(connection)) {
-			findings.add(new Finding(DoctorCheck.PREPARED_STATEMENTS,
+			diagnosis.found(DoctorCheck.PREPARED_STATEMENTS,
 					"The driver prepares statements on the server (prepareThreshold="
 							+ DriverAnswers.prepareThreshold(connection)
 							+ "), and the pooler in front of it does not keep them, so that transactions fail now and then",
 					"add 'prepareThreshold=0' to '" + URL_PROPERTY + "', or let the pooler keep prepared statements "
-							+ "(PgBouncer 1.21 and 'max_prepared_statements')"));
+							+ "(PgBouncer 1.21 and 'max_prepared_statements')");
 		}
 	}
 
@@ -123,11 +98,12 @@ final class PooledExamination {
 	 * The second connection must not be waited for: somebody may have all others, and a
 	 * pool of one has none.
 	 */
-	private Pooler kindOf(Connection connection) throws SQLException {
-		if (this.poolSize == null || this.poolSize < 2) {
+	private static Pooler kindOf(Connection connection, Subject subject) throws SQLException {
+		Integer poolSize = subject.poolSize();
+		if (poolSize == null || poolSize < 2) {
 			return Pooler.between(connection, null);
 		}
-		try (Connection second = this.dataSource.getConnection()) {
+		try (Connection second = subject.dataSource().getConnection()) {
 			return Pooler.between(connection, second);
 		}
 	}

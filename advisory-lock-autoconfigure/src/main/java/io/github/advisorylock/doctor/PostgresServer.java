@@ -20,6 +20,8 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +37,10 @@ import org.jspecify.annotations.Nullable;
 record PostgresServer(String product, String version, boolean standby, int answeredBy) {
 
 	private static final String POSTGRESQL = "PostgreSQL";
+
+	private static final Pattern YUGABYTE_VERSION = Pattern.compile("-YB-(\\d+)\\.(\\d+)");
+
+	private static final int FIRST_YUGABYTE_YEAR = 2025;
 
 	static PostgresServer ask(Connection connection) throws SQLException {
 		String product = connection.getMetaData().getDatabaseProductName();
@@ -60,7 +66,7 @@ record PostgresServer(String product, String version, boolean standby, int answe
 					"point '" + property + "' at PostgreSQL, or set 'advisory-lock.enabled' to false to run methods "
 							+ "without locks, for example in a test");
 		}
-		String problem = LookAlike.problemOf(this.version);
+		String problem = lookAlike(this.version);
 		if (problem != null) {
 			return new Finding(DoctorCheck.LOOK_ALIKE, name + " can't guard anything with advisory locks, " + problem,
 					"point '" + property + "' at PostgreSQL");
@@ -78,6 +84,33 @@ record PostgresServer(String product, String version, boolean standby, int answe
 	boolean isBehindPooler(Connection connection) throws SQLException {
 		return POSTGRESQL.equals(this.product) && DriverAnswers.isOwnerOf(connection)
 				&& DriverAnswers.greetedBy(connection) != this.answeredBy;
+	}
+
+	/**
+	 * Return what is wrong with the locks of a database that speaks PostgreSQL's protocol
+	 * and is another one, by what it says of itself.
+	 */
+	static @Nullable String lookAlike(String version) {
+		if (version.contains("CockroachDB")) {
+			return "it is CockroachDB, whose session lock functions answer true and lock nothing";
+		}
+		if (version.contains("-YB-") && !hasYugabyteLocks(version)) {
+			return "it is YugabyteDB before 2025.1, which has no advisory locks to rely on";
+		}
+		return null;
+	}
+
+	/**
+	 * Stable releases are numbered by year; others, such as 2.25, are older or previews.
+	 */
+	private static boolean hasYugabyteLocks(String version) {
+		Matcher matcher = YUGABYTE_VERSION.matcher(version);
+		if (!matcher.find()) {
+			return false;
+		}
+		int year = Integer.parseInt(matcher.group(1));
+		int release = Integer.parseInt(matcher.group(2));
+		return year > FIRST_YUGABYTE_YEAR || (year == FIRST_YUGABYTE_YEAR && release >= 1);
 	}
 
 }

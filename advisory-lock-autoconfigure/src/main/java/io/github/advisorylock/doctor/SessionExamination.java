@@ -30,56 +30,55 @@ import org.apache.commons.logging.LogFactory;
  * Looks at what a connection of the lock session leads to, on connections of its own that
  * are opened the same way.
  */
-final class SessionExamination {
+final class SessionExamination implements Examination {
 
 	private static final Log logger = LogFactory.getLog(SessionExamination.class);
 
 	private static final List<String> APPLICATION = List.of("spring.datasource.url", "spring.datasource.username",
 			"spring.datasource.password");
 
-	private final LockSession session;
-
-	private final List<String> properties;
-
-	SessionExamination(LockSession session, List<String> properties) {
-		this.session = session;
-		this.properties = properties;
+	@Override
+	public void examine(Subject subject, Diagnosis diagnosis) {
+		LockSession session = subject.session();
+		if (session != null && subject.usesSession()) {
+			List<String> properties = subject.sessionProperties().isEmpty() ? APPLICATION : subject.sessionProperties();
+			examine(session, properties, diagnosis);
+		}
 	}
 
-	void examine(List<String> seen, List<Finding> findings) {
-		try (Connection connection = this.session.openAnother()) {
-			SessionServerJudge.Verdict server = SessionServerJudge.look(connection, this.session::openAnother,
-					property());
+	private static void examine(LockSession session, List<String> properties, Diagnosis diagnosis) {
+		try (Connection connection = session.openAnother()) {
+			SessionServer server = SessionServer.of(connection, session::openAnother, properties.get(0));
 			if (server.finding() != null) {
-				findings.add(server.finding());
-				this.session.failed(new UnsupportedDatabaseException(server.finding().problem()));
+				diagnosis.found(server.finding());
+				session.failed(new UnsupportedDatabaseException(server.finding().problem()));
 			}
 			else {
-				seen.add(server.pooler() ? "session locks through a pooler that keeps sessions"
+				diagnosis.seen(server.pooler() ? "session locks through a pooler that keeps sessions"
 						: "session locks straight to the server");
 			}
 		}
 		catch (SQLException ex) {
 			logger.debug("The lock session could not be examined", ex);
-			findings.add(refusal(ex));
-			this.session.failed(ex);
+			diagnosis.found(refusal(ex, properties));
+			session.failed(ex);
 		}
 	}
 
 	/**
 	 * What the configuration is to blame for does not go away by waiting.
 	 */
-	private Finding refusal(SQLException ex) {
+	private static Finding refusal(SQLException ex, List<String> properties) {
 		String message = JdbcUrl.redact(String.valueOf(ex.getMessage()));
 		if (isLoginRefused(ex)) {
 			return new Finding(DoctorCheck.SESSION_LOGIN,
 					"The connection of the session locks is refused (" + message + ")",
-					"correct '" + String.join("', '", this.properties.isEmpty() ? APPLICATION : this.properties) + "'");
+					"correct '" + String.join("', '", properties) + "'");
 		}
 		return new Finding(DoctorCheck.UNREACHABLE,
 				"The server of the session locks can't be examined, methods of scope SESSION will fail until it is there ("
 						+ message + ")",
-				"check '" + property() + "' if that does not change");
+				"check '" + properties.get(0) + "' if that does not change");
 	}
 
 	/**
@@ -89,10 +88,6 @@ final class SessionExamination {
 	private static boolean isLoginRefused(SQLException ex) {
 		String state = ex.getSQLState();
 		return state != null && (state.startsWith("28") || state.equals("3D000"));
-	}
-
-	private String property() {
-		return (this.properties.isEmpty() ? APPLICATION : this.properties).get(0);
 	}
 
 }

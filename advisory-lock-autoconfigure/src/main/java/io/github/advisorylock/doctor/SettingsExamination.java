@@ -16,7 +16,10 @@
 
 package io.github.advisorylock.doctor;
 
-import java.util.List;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.jdbc.DeadClientSettings;
@@ -36,65 +39,97 @@ final class SettingsExamination {
 	 */
 	private static final long DEFAULT_KEEPALIVE_SECONDS = TimeUnit.HOURS.toSeconds(2);
 
-	private final DeadClientSettings deadClients;
-
-	private final int maxHeldLocks;
-
-	SettingsExamination(DeadClientSettings deadClients, int maxHeldLocks) {
-		this.deadClients = deadClients;
-		this.maxHeldLocks = maxHeldLocks;
+	private SettingsExamination() {
 	}
 
-	void examine(ServerSettings settings, LockDemand demand, boolean direct, List<Finding> findings) {
-		if (demand.transactionScope()) {
-			checkTimeout("idle_in_transaction_session_timeout", settings.idleInTransactionTimeout(), findings);
-			checkTimeout("transaction_timeout", settings.transactionTimeout(), findings);
-			checkIsolation(settings, demand, findings);
+	/**
+	 * Look at the settings, and at how large the lock table is.
+	 * @param direct whether there is no pooler in between
+	 */
+	static void examine(ServerSettings server, boolean direct, Subject subject, Diagnosis diagnosis) {
+		if (subject.usesTransactions()) {
+			checkTimeout("idle_in_transaction_session_timeout", server.idleInTransactionTimeout(), diagnosis);
+			checkTimeout("transaction_timeout", server.transactionTimeout(), diagnosis);
+			checkIsolation(server, subject, diagnosis);
 			if (direct) {
-				checkDeadClients(settings, findings);
+				checkDeadClients(server, subject, diagnosis);
 			}
 		}
-		checkLockTable(settings, findings);
+		checkLockTable(server, subject.maxHeldLocks(), diagnosis);
 	}
 
-	private static void checkTimeout(String name, long millis, List<Finding> findings) {
+	private static void checkTimeout(String name, long millis, Diagnosis diagnosis) {
 		if (millis > 0 && millis < HARMLESS_MILLIS) {
-			findings.add(new Finding(DoctorCheck.HOLDER_TIMEOUT,
+			diagnosis.found(DoctorCheck.HOLDER_TIMEOUT,
 					"The server ends transactions by '" + name + "' after " + millis
 							+ " ms, and with them the locks of methods that still run in scope TRANSACTION",
 					"raise it for this application's role in the database, or set 'scope' to SESSION for methods that "
-							+ "take that long"));
+							+ "take that long");
 		}
 	}
 
-	private static void checkIsolation(ServerSettings settings, LockDemand demand, List<Finding> findings) {
-		if (demand.transactionWait() && !"read committed".equals(settings.isolation())) {
-			findings.add(new Finding(DoctorCheck.ISOLATION, "Transactions are '" + settings.isolation()
+	private static void checkIsolation(ServerSettings settings, Subject subject, Diagnosis diagnosis) {
+		if (subject.waitsInTransactions() && !"read committed".equals(settings.isolation())) {
+			diagnosis.found(DoctorCheck.ISOLATION, "Transactions are '" + settings.isolation()
 					+ "' by 'default_transaction_isolation', and methods of "
 					+ "scope TRANSACTION with 'waitFor' fail there, because their snapshot would be older than the lock",
-					"set 'isolation' of their @Transactional to READ_COMMITTED, or their 'scope' to SESSION"));
+					"set 'isolation' of their @Transactional to READ_COMMITTED, or their 'scope' to SESSION");
 		}
 	}
 
-	private void checkDeadClients(ServerSettings settings, List<Finding> findings) {
+	private static void checkDeadClients(ServerSettings settings, Subject subject, Diagnosis diagnosis) {
 		boolean unacknowledged = settings.userTimeout() == 0;
 		boolean silent = settings.keepalivesIdle() == 0 || settings.keepalivesIdle() >= DEFAULT_KEEPALIVE_SECONDS;
 		if (settings.tcp() && (unacknowledged || silent)) {
-			findings.add(new Finding(DoctorCheck.DEAD_CLIENT,
+			diagnosis.found(DoctorCheck.DEAD_CLIENT,
 					"The server takes hours to notice that a host has vanished, and keeps the locks of its scope "
 							+ "TRANSACTION as long, because connections of this pool could not be prepared",
-					"add '" + this.deadClients.urlParameter() + "' to the JDBC URL of the DataSource"));
+					"add '" + DeadClientSettings.within(subject.settings().deadClientTimeout()).urlParameter()
+							+ "' to the JDBC URL of the DataSource");
 		}
 	}
 
-	private void checkLockTable(ServerSettings settings, List<Finding> findings) {
+	private static void checkLockTable(ServerSettings settings, int maxHeldLocks, Diagnosis diagnosis) {
 		long size = settings.lockTableSize();
-		if (this.maxHeldLocks > size / 2) {
-			findings.add(new Finding(DoctorCheck.LOCK_TABLE,
-					"One application may hold " + this.maxHeldLocks + " locks, more than half of the about " + size
+		if (maxHeldLocks > size / 2) {
+			diagnosis.found(DoctorCheck.LOCK_TABLE,
+					"One application may hold " + maxHeldLocks + " locks, more than half of the about " + size
 							+ " that the server has room for, and all queries fail when that table is full",
-					"lower 'advisory-lock.max-held-locks', or raise 'max_locks_per_transaction' of the server"));
+					"lower 'advisory-lock.max-held-locks', or raise 'max_locks_per_transaction' of the server");
 		}
+	}
+
+	/**
+	 * What a server is set to, as one connection sees it; times in milliseconds unless
+	 * said otherwise, and zero where a limit is off.
+	 *
+	 * @param version the version of PostgreSQL
+	 * @param tcp whether the connection goes over the network
+	 * @param isolation the isolation level of transactions that do not choose one
+	 * @param idleInTransactionTimeout how long a transaction may do nothing
+	 * @param transactionTimeout how long a transaction may last
+	 * @param userTimeout how long sent data may stay unacknowledged
+	 * @param keepalivesIdle seconds of silence before the client is probed
+	 * @param locksPerTransaction the lock table's entries for each connection
+	 * @param connections how many connections and prepared transactions there may be
+	 */
+	record ServerSettings(String version, boolean tcp, String isolation, long idleInTransactionTimeout,
+			long transactionTimeout, long userTimeout, long keepalivesIdle, long locksPerTransaction,
+			long connections) {
+
+		static ServerSettings of(Connection connection) throws SQLException {
+			try (Statement statement = connection.createStatement();
+					ResultSet row = statement.executeQuery(DoctorQueries.SETTINGS)) {
+				row.next();
+				return new ServerSettings(row.getString(1), row.getBoolean(2), row.getString(3), row.getLong(4),
+						row.getLong(5), row.getLong(6), row.getLong(7), row.getLong(8), row.getLong(9));
+			}
+		}
+
+		long lockTableSize() {
+			return this.locksPerTransaction * this.connections;
+		}
+
 	}
 
 }

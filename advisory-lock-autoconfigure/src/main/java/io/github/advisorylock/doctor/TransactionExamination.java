@@ -16,14 +16,10 @@
 
 package io.github.advisorylock.doctor;
 
-import java.util.List;
-import java.util.function.BooleanSupplier;
-
 import javax.sql.DataSource;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -34,40 +30,27 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Looks whether the transactions of a manager are such that a lock can live in them, by
  * beginning one and rolling it back.
  */
-final class TransactionExamination {
+final class TransactionExamination implements Examination {
 
 	private static final Log logger = LogFactory.getLog(TransactionExamination.class);
 
-	private final DataSource dataSource;
-
-	private final @Nullable PlatformTransactionManager transactionManager;
-
-	private final BooleanSupplier covered;
-
 	/**
-	 * Create an examination.
-	 * @param covered whether the current transaction is one that locks can live in
+	 * Waiting for a connection that does not come takes its time, and once is enough.
 	 */
-	TransactionExamination(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
-			BooleanSupplier covered) {
-		this.dataSource = (dataSource instanceof TransactionAwareDataSourceProxy proxy
-				&& proxy.getTargetDataSource() != null) ? proxy.getTargetDataSource() : dataSource;
-		this.transactionManager = transactionManager;
-		this.covered = covered;
-	}
-
-	void examine(List<Finding> findings) {
-		if (this.transactionManager == null) {
+	@Override
+	public void examine(Subject subject, Diagnosis diagnosis) {
+		PlatformTransactionManager manager = subject.transactionManager();
+		if (manager == null || !subject.usesTransactions() || diagnosis.has(DoctorCheck.UNREACHABLE)) {
 			return;
 		}
 		try {
-			if (!isCovered(this.transactionManager)) {
-				findings.add(new Finding(DoctorCheck.TRANSACTION_MANAGER,
-						"Transactions of " + this.transactionManager.getClass().getName()
-								+ " do not cover the DataSource of the advisory locks (" + this.dataSource
+			if (!isCovered(manager, subject)) {
+				diagnosis.found(DoctorCheck.TRANSACTION_MANAGER,
+						"Transactions of " + manager.getClass().getName()
+								+ " do not cover the DataSource of the advisory locks (" + unwrap(subject.dataSource())
 								+ "), and methods of scope TRANSACTION fail in them",
 						"set 'advisory-lock.transaction-manager' to the name of the manager that does, or 'scope' to "
-								+ "SESSION"));
+								+ "SESSION");
 			}
 		}
 		catch (TransactionException ex) {
@@ -76,11 +59,16 @@ final class TransactionExamination {
 		}
 	}
 
-	private boolean isCovered(PlatformTransactionManager manager) {
+	private static boolean isCovered(PlatformTransactionManager manager, Subject subject) {
 		return Boolean.TRUE.equals(new TransactionTemplate(manager).execute((status) -> {
 			status.setRollbackOnly();
-			return this.covered.getAsBoolean();
+			return subject.template().isInLockTransaction();
 		}));
+	}
+
+	private static DataSource unwrap(DataSource dataSource) {
+		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
+				? proxy.getTargetDataSource() : dataSource;
 	}
 
 }

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LookAlike}.
+ * Tests for {@link PostgresServer}.
  */
-class LookAlikeTests {
+class PostgresServerTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "PostgreSQL 14.22 on x86_64-pc-linux-gnu, compiled by gcc, 64-bit",
@@ -34,12 +34,12 @@ class LookAlikeTests {
 			"PostgreSQL 15.12-YB-2025.1.0.0-b168 on x86_64-pc-linux-gnu, compiled by clang, 64-bit",
 			"PostgreSQL 15.12-YB-2026.2.1.0-b3 on x86_64-pc-linux-gnu, compiled by clang, 64-bit" })
 	void problemOfServerWithRealLocksIsNull(String version) {
-		assertThat(LookAlike.problemOf(version)).isNull();
+		assertThat(PostgresServer.lookAlike(version)).isNull();
 	}
 
 	@Test
 	void problemOfCockroachIsThatItsLocksPretend() {
-		assertThat(LookAlike.problemOf("CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu, built 2025/06/01, go1.23)"))
+		assertThat(PostgresServer.lookAlike("CockroachDB CCL v25.2.1 (x86_64-pc-linux-gnu, built 2025/06/01, go1.23)"))
 			.contains("CockroachDB", "lock nothing");
 	}
 
@@ -48,7 +48,7 @@ class LookAlikeTests {
 			"PostgreSQL 11.2-YB-2024.2.3.0-b1 on x86_64-pc-linux-gnu", "PostgreSQL 15.2-YB-2.25.1.0-b381 on linux",
 			"PostgreSQL 15.2-YB-unknown", "PostgreSQL 15.12-YB-2025.0.0.0-b1" })
 	void problemOfOldYugabyteIsThatItHasNoLocks(String version) {
-		assertThat(LookAlike.problemOf(version)).contains("YugabyteDB before 2025.1");
+		assertThat(PostgresServer.lookAlike(version)).contains("YugabyteDB before 2025.1");
 	}
 
 }

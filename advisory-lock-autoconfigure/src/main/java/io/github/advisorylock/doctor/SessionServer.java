@@ -27,51 +27,44 @@ import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Judges what connections of session locks lead to, at start-up and each time the lock
+ * What a connection of session locks leads to: judged at start-up, and each time the lock
  * session is opened. Costs one round trip, and a second connection only where there is a
  * pooler.
  *
- * @since 0.1.0
+ * @param finding why session locks guard nothing there, or {@code null}
+ * @param pooler whether there is a pooler in between
  */
-public final class SessionServerJudge implements ServerJudge {
-
-	private static final String PROPERTY = "advisory-lock.session.url";
-
-	private final Set<DoctorCheck> tolerated = EnumSet.of(DoctorCheck.LOOK_ALIKE, DoctorCheck.TRANSACTION_POOLER);
-
-	/**
-	 * Create a judge.
-	 * @param switchedOff the checks whose findings are no reason to refuse a server,
-	 * because the application has said that it knows better. A standby, and what is no
-	 * PostgreSQL at all, is always refused
-	 */
-	public SessionServerJudge(Collection<DoctorCheck> switchedOff) {
-		this.tolerated.retainAll(switchedOff);
-	}
-
-	@Override
-	public void judge(Connection connection, Opening another) throws SQLException {
-		Finding finding = look(connection, another, PROPERTY).finding();
-		if (finding != null && !this.tolerated.contains(finding.check())) {
-			throw new UnsupportedDatabaseException(finding.problem() + "; " + finding.action());
-		}
-	}
+record SessionServer(@Nullable Finding finding, boolean pooler) {
 
 	/**
 	 * Look at a connection, whose statements must be transactions of their own.
 	 * @param another opens another one of the same kind
 	 * @param property the property that leads to the server
 	 */
-	static Verdict look(Connection connection, Opening another, String property) throws SQLException {
+	static SessionServer of(Connection connection, ServerJudge.Opening another, String property) throws SQLException {
 		PostgresServer server = PostgresServer.ask(connection);
 		Finding unsuitable = server.finding("The server of the session locks", property);
 		if (unsuitable != null || !server.isBehindPooler(connection)) {
-			return new Verdict(unsuitable, false);
+			return new SessionServer(unsuitable, false);
 		}
 		try (Connection second = another.open()) {
 			boolean shared = Pooler.between(connection, second) == Pooler.TRANSACTION_MODE;
-			return new Verdict(shared ? sharedServers() : null, true);
+			return new SessionServer(shared ? sharedServers() : null, true);
 		}
+	}
+
+	/**
+	 * Return a judge that refuses each server on which session locks guard nothing.
+	 */
+	static ServerJudge judge(Collection<DoctorCheck> switchedOff) {
+		Set<DoctorCheck> tolerated = EnumSet.of(DoctorCheck.LOOK_ALIKE, DoctorCheck.TRANSACTION_POOLER);
+		tolerated.retainAll(switchedOff);
+		return (connection, another) -> {
+			Finding finding = of(connection, another, "advisory-lock.session.url").finding();
+			if (finding != null && !tolerated.contains(finding.check())) {
+				throw new UnsupportedDatabaseException(finding.problem() + "; " + finding.action());
+			}
+		};
 	}
 
 	private static Finding sharedServers() {
@@ -80,16 +73,6 @@ public final class SessionServerJudge implements ServerJudge {
 						+ "through it guard nothing, because each statement may reach another server process",
 				"set 'advisory-lock.session.url' to a URL that leads straight to the server, or use 'scope' "
 						+ "TRANSACTION");
-	}
-
-	/**
-	 * What was seen of a server.
-	 *
-	 * @param finding why session locks guard nothing there, or {@code null}
-	 * @param pooler whether there is a pooler in between
-	 */
-	record Verdict(@Nullable Finding finding, boolean pooler) {
-
 	}
 
 }

@@ -17,11 +17,9 @@
 package io.github.advisorylock.doctor;
 
 import java.util.List;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -32,62 +30,53 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 /**
  * Looks whether the pool has a connection for everything that the scheduler can run at a
  * time, and one for everybody else.
- *
- * @since 0.1.0
  */
-public final class PoolCapacity {
-
-	private final @Nullable Integer poolSize;
+final class SchedulerExamination implements Examination {
 
 	private final List<ThreadPoolTaskScheduler> pooledSchedulers;
 
 	private final List<SimpleAsyncTaskScheduler> simpleSchedulers;
 
-	/**
-	 * Create a check.
-	 * @param poolSize how many connections the pool has at most, or {@code null} if not
-	 * known
-	 * @param pooledSchedulers schedulers with threads of their own
-	 * @param simpleSchedulers schedulers that start a thread for each run
-	 */
-	public PoolCapacity(@Nullable Integer poolSize, Stream<ThreadPoolTaskScheduler> pooledSchedulers,
-			Stream<SimpleAsyncTaskScheduler> simpleSchedulers) {
-		this.poolSize = poolSize;
-		this.pooledSchedulers = pooledSchedulers.toList();
-		this.simpleSchedulers = simpleSchedulers.toList();
+	SchedulerExamination(List<ThreadPoolTaskScheduler> pooledSchedulers,
+			List<SimpleAsyncTaskScheduler> simpleSchedulers) {
+		this.pooledSchedulers = pooledSchedulers;
+		this.simpleSchedulers = simpleSchedulers;
 	}
 
-	void examine(List<SingleRunnerMethod> methods, List<String> seen, List<Finding> findings) {
-		if (this.poolSize == null || this.poolSize < 1) {
+	@Override
+	public void examine(Subject subject, Diagnosis diagnosis) {
+		Integer poolSize = subject.poolSize();
+		if (poolSize == null || poolSize < 1 || !subject.usesTransactions()) {
 			return;
 		}
-		seen.add("pool of " + this.poolSize);
+		diagnosis.seen("pool of " + poolSize);
 		int threads = this.pooledSchedulers.stream()
 			.mapToInt((scheduler) -> scheduler.getScheduledThreadPoolExecutor().getCorePoolSize())
 			.sum();
-		int unlimited = this.simpleSchedulers.isEmpty() ? 0 : (int) methods.stream().filter(this::needsThread).count();
-		if (threads + 1 > this.poolSize) {
-			findings.add(finding("The scheduler has " + threads + " threads", threads,
-					"or lower 'spring.task.scheduling.pool.size'"));
+		int unlimited = this.simpleSchedulers.isEmpty() ? 0
+				: (int) subject.methods().get().stream().filter(SchedulerExamination::needsThread).count();
+		if (threads + 1 > poolSize) {
+			found(diagnosis, poolSize, "The scheduler has " + threads + " threads", threads,
+					"or lower 'spring.task.scheduling.pool.size'");
 		}
 		else if (this.simpleSchedulers.stream().noneMatch(SimpleAsyncTaskScheduler::isThrottleActive)
-				&& unlimited + 1 > this.poolSize) {
-			findings.add(finding(
+				&& unlimited + 1 > poolSize) {
+			found(diagnosis, poolSize,
 					"The scheduler starts a thread for each run, virtual or not, and " + unlimited
 							+ " scheduled methods have scope TRANSACTION",
-					unlimited, "or set 'spring.task.scheduling.simple.concurrency-limit'"));
+					unlimited, "or set 'spring.task.scheduling.simple.concurrency-limit'");
 		}
 	}
 
-	private boolean needsThread(SingleRunnerMethod method) {
+	private static boolean needsThread(SingleRunnerMethod method) {
 		return method.operation().scope() == LockScope.TRANSACTION
 				&& (AnnotatedElementUtils.hasAnnotation(method.method(), Scheduled.class)
 						|| AnnotatedElementUtils.hasAnnotation(method.method(), Schedules.class));
 	}
 
-	private Finding finding(String problem, int threads, String alternative) {
-		return new Finding(DoctorCheck.POOL_SIZE,
-				problem + " and the pool " + this.poolSize
+	private static void found(Diagnosis diagnosis, int poolSize, String problem, int threads, String alternative) {
+		diagnosis.found(DoctorCheck.POOL_SIZE,
+				problem + " and the pool " + poolSize
 						+ " connections, so that runs can wait for each other's connection and leave none for others",
 				"set the size of the pool ('spring.datasource.hikari.maximum-pool-size') to at least " + (threads + 1)
 						+ ", " + alternative);

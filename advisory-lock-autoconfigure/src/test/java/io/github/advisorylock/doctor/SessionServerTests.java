@@ -38,10 +38,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link SessionServerJudge}.
+ * Tests for {@link SessionServer}.
  */
 @Tag("servers")
-class SessionServerJudgeTests {
+class SessionServerTests {
 
 	@Test
 	void serverThatSaysItIsAnotherIsRefusedWhenConnectionIsOpened(@TempDir Path directory) {
@@ -73,7 +73,7 @@ class SessionServerJudgeTests {
 		LockSession session = new LockSession(new DriverManagerDataSource(server.url()), "look-alike",
 				LockSessionSettings.DEFAULT, (event) -> {
 				});
-		session.setJudge(new SessionServerJudge(switchedOff));
+		session.setJudge(LockDoctor.judge(switchedOff));
 		return session;
 	}
 

@@ -18,10 +18,9 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.autoconfigure.DoctorConfiguration.DoctorProperties;
 import io.github.advisorylock.doctor.DoctorCheck;
-import io.github.advisorylock.doctor.LockDemand;
-import io.github.advisorylock.doctor.LockDoctor;
-import io.github.advisorylock.doctor.LockUser;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -38,10 +37,10 @@ import org.springframework.test.util.TestSocketUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LockDoctor}.
+ * Tests for {@link DoctorConfiguration}.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class LockDoctorTests {
+class DoctorConfigurationTests {
 
 	private static final String READY = "Advisory locks are ready in ";
 
@@ -68,7 +67,7 @@ class LockDoctorTests {
 	@Test
 	void userOfLocksWithoutMethodsIsLookedAt(CapturedOutput output) {
 		DoctorContexts.create(TestPostgres.url())
-			.withBean(LockUser.class, () -> () -> LockDemand.SESSION)
+			.withBean(Role.class)
 			.run((context) -> assertThat(output).contains(READY + "scope SESSION"));
 	}
 
@@ -183,15 +182,36 @@ class LockDoctorTests {
 	@ParameterizedTest
 	@EnumSource
 	void everyCheckHasAPropertyWithItsDefault(DoctorCheck check) {
-		assertThat(new DoctorProperties().of(check)).isEqualTo(check.defaultSeverity());
+		DoctorContexts.create(TestPostgres.url())
+			.run((context) -> assertThat(context.getBean(DoctorProperties.class).of(check)).asString()
+				.isEqualToIgnoringCase((String) AdvisoryLockPropertiesTests.defaultOf(check.property())));
 		DoctorContexts.create(TestPostgres.url())
 			.withPropertyValues(check.property() + "=off")
 			.run((context) -> assertThat(context.getBean(DoctorProperties.class).of(check)).hasToString("OFF"));
 	}
 
+	@Test
+	void everyPropertyHasADefault() {
+		assertThat(AdvisoryLockPropertiesTests.metadata()
+			.filter((property) -> ((String) property.get("name")).startsWith("advisory-lock.doctor."))
+			.filter((property) -> property.containsKey("defaultValue"))).hasSize(1 + DoctorCheck.values().length);
+		assertThat(AdvisoryLockPropertiesTests.defaultOf("advisory-lock.doctor.long-hold")).isEqualTo("10m");
+	}
+
 	private static String withOption(String setting) {
 		String url = TestPostgres.url();
 		return url + (url.contains("?") ? "&" : "?") + "options=-c%20" + setting;
+	}
+
+	/**
+	 * A method that only a leader runs.
+	 */
+	static class Role {
+
+		@LeaderOnly("doctor")
+		void run() {
+		}
+
 	}
 
 	/**

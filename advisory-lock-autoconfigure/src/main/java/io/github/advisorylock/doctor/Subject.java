@@ -1,0 +1,85 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.doctor;
+
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * The application that the doctor looks at.
+ *
+ * @param methods returns its annotated methods, once all beans are there
+ * @param leads whether it takes part in elections of leaders, once all beans are there
+ * @param template takes its locks
+ * @param dataSource opens the connections of its transactions
+ * @param transactionManager begins the transactions of its locks, or {@code null} if
+ * there is none
+ * @param poolSize how many connections it has at most, or {@code null} if not known
+ * @param session carries its session locks, or {@code null} if there are none
+ * @param sessionProperties the properties that the connection of the lock session is
+ * configured by, empty when it is the one of the application
+ * @param settings how long a vanished client may hold locks
+ * @param maxHeldLocks how many locks it may hold at a time
+ * @since 0.1.0
+ */
+public record Subject(Supplier<List<SingleRunnerMethod>> methods, BooleanSupplier leads,
+		PostgresAdvisoryLockTemplate template, DataSource dataSource,
+		@Nullable PlatformTransactionManager transactionManager, @Nullable Integer poolSize,
+		@Nullable LockSession session, List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks) {
+
+	/**
+	 * Return whether locks live in transactions.
+	 */
+	boolean usesTransactions() {
+		return operations().anyMatch((operation) -> operation.scope() == LockScope.TRANSACTION);
+	}
+
+	/**
+	 * Return whether locks that live in transactions are waited for.
+	 */
+	boolean waitsInTransactions() {
+		return operations()
+			.anyMatch((operation) -> operation.scope() == LockScope.TRANSACTION && !operation.waitFor().isZero());
+	}
+
+	/**
+	 * Return whether locks live on the lock session.
+	 */
+	boolean usesSession() {
+		return this.leads.getAsBoolean()
+				|| operations().anyMatch((operation) -> operation.scope() == LockScope.SESSION);
+	}
+
+	private Stream<SingleRunnerOperation> operations() {
+		return this.methods.get().stream().map(SingleRunnerMethod::operation);
+	}
+
+}
