@@ -26,6 +26,7 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import io.github.advisorylock.doctor.LockDoctor;
+import io.github.advisorylock.doctor.LongHolds;
 import io.github.advisorylock.doctor.Subject;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.doctor;
 
 import java.time.Duration;
 import java.time.Instant;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.doctor;
 
 import java.time.Duration;
 
@@ -27,8 +27,10 @@ import org.springframework.context.SmartLifecycle;
 /**
  * Warns of locks that this instance holds for long, in either scope, once each, while it
  * does. Begins with the first lock, and asks no database.
+ *
+ * @since 0.1.0
  */
-final class LongHolds implements SmartLifecycle {
+public final class LongHolds implements SmartLifecycle {
 
 	private static final Duration SHORTEST_PERIOD = Duration.ofMillis(100);
 
@@ -47,7 +49,7 @@ final class LongHolds implements SmartLifecycle {
 	 * @param template knows what is held
 	 * @param tooLong how long is long, zero to not watch
 	 */
-	LongHolds(PostgresAdvisoryLockTemplate template, Duration tooLong) {
+	public LongHolds(PostgresAdvisoryLockTemplate template, Duration tooLong) {
 		this.template = template;
 		this.tooLong = tooLong;
 	}
