@@ -56,7 +56,7 @@ public class AdvisoryLocksEndpoint {
 	@ReadOperation
 	public AdvisoryLocksDescriptor advisoryLocks(@Nullable String q, @Nullable String state, @Nullable Integer page,
 			@Nullable Integer size) {
-		return this.source.getLocks(JobFilter.of(q, state, page, size), false);
+		return this.source.getLocks(q, state, page, size, false);
 	}
 
 	/**

@@ -20,17 +20,25 @@ import java.security.Principal;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.ImportRuntimeHints;
 
 /**
@@ -40,7 +48,7 @@ import org.springframework.context.annotation.ImportRuntimeHints;
  * @since 0.1.0
  */
 @EndpointWebExtension(endpoint = AdvisoryLocksEndpoint.class)
-@ImportRuntimeHints(AdvisoryLocksRuntimeHints.class)
+@ImportRuntimeHints(AdvisoryLocksEndpointWebExtension.Hints.class)
 public class AdvisoryLocksEndpointWebExtension {
 
 	/**
@@ -51,9 +59,7 @@ public class AdvisoryLocksEndpointWebExtension {
 
 	private final AdvisoryLocksSource source;
 
-	private final JobActions actions;
-
-	private final RoleActions leaders;
+	private final OperatorActions actions;
 
 	private final Show showValues;
 
@@ -62,18 +68,25 @@ public class AdvisoryLocksEndpointWebExtension {
 	/**
 	 * Create an extension.
 	 * @param source knows jobs and locks
-	 * @param actions does what operators ask for
-	 * @param leaders does so with the roles of leaders
+	 * @param election knows who leads; asked for when a role is handed over
+	 * @param eventPublisher is told what operators do
 	 * @param showValues to whom values are shown
 	 * @param roles which roles may see values, empty for any user that is logged in
 	 */
-	public AdvisoryLocksEndpointWebExtension(AdvisoryLocksSource source, JobActions actions, RoleActions leaders,
-			Show showValues, Set<String> roles) {
+	public AdvisoryLocksEndpointWebExtension(AdvisoryLocksSource source, Supplier<LeaderElection> election,
+			ApplicationEventPublisher eventPublisher, Show showValues, Set<String> roles) {
 		this.source = source;
-		this.actions = actions;
-		this.leaders = leaders;
+		this.actions = source.actions(election, eventPublisher);
 		this.showValues = showValues;
 		this.roles = roles;
+	}
+
+	/**
+	 * Return what lets the path alone say which job a request to the endpoint is for.
+	 * @return an advisor of the operations of the endpoint
+	 */
+	public static OperationInvokerAdvisor pathOnly() {
+		return new EndpointRequests();
 	}
 
 	/**
@@ -88,7 +101,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	@ReadOperation
 	public WebEndpointResponse<Object> advisoryLocks(SecurityContext securityContext, @Nullable String q,
 			@Nullable String state, @Nullable Integer page, @Nullable Integer size) {
-		return answer(() -> this.source.getLocks(JobFilter.of(q, state, page, size), isShown(securityContext)));
+		return answer(() -> this.source.getLocks(q, state, page, size, isShown(securityContext)));
 	}
 
 	/**
@@ -117,11 +130,11 @@ public class AdvisoryLocksEndpointWebExtension {
 			@Selector(match = Match.ALL_REMAINING) String... key) {
 		boolean shown = isShown(securityContext);
 		String name = String.join("/", key);
-		if (this.leaders.knows(name)) {
-			return answer(() -> this.leaders.act(name, state, user(securityContext)));
+		if (this.actions.isRole(name)) {
+			return answer(() -> this.actions.act(name, state, user(securityContext)));
 		}
 		return answer(() -> this.source.getJob(name, shown)
-			.map((job) -> this.actions.act(job.job(), state, user(securityContext), shown))
+			.map((job) -> this.actions.act(job.job(), state, user(securityContext), this.source.redaction(shown)))
 			.orElse(null));
 	}
 
@@ -144,6 +157,21 @@ public class AdvisoryLocksEndpointWebExtension {
 	private static String user(SecurityContext securityContext) {
 		Principal principal = securityContext.getPrincipal();
 		return (principal != null) ? principal.getName() : UNAUTHENTICATED;
+	}
+
+	/**
+	 * Lets a native image write the descriptors as JSON.
+	 */
+	static final class Hints implements RuntimeHintsRegistrar {
+
+		private final BindingReflectionHintsRegistrar bindings = new BindingReflectionHintsRegistrar();
+
+		@Override
+		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
+			this.bindings.registerReflectionHints(hints.reflection(), AdvisoryLocksDescriptor.class,
+					JobDetailsDescriptor.class, ActionDescriptor.class, ErrorDescriptor.class);
+		}
+
 	}
 
 }

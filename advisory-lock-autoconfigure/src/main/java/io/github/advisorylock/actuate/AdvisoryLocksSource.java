@@ -16,171 +16,184 @@
 
 package io.github.advisorylock.actuate;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.JobRegistry.JobPage;
+import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.InstanceName;
-import io.github.advisorylock.ledger.JobName;
-import io.github.advisorylock.ledger.JobRepository;
-import io.github.advisorylock.ledger.JobRepository.JobHistory;
-import io.github.advisorylock.ledger.JobRepository.JobNamesPage;
-import io.github.advisorylock.ledger.JobRepository.KeysOfTemplate;
-import io.github.advisorylock.ledger.JobRepository.RunPeriod;
-import io.github.advisorylock.ledger.LedgerCapacity;
-import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.scheduling.config.ScheduledTask;
 import org.springframework.util.Assert;
 
 /**
- * Puts together what the methods of this instance, the ledger and the server's table of
- * locks know.
+ * Puts together what the methods of this instance, the records of runs and the server's
+ * table of locks know.
  *
  * @since 0.1.0
  */
 public class AdvisoryLocksSource {
 
+	/**
+	 * The states of jobs that can be asked for.
+	 */
+	public static final List<String> STATES = List.of("all", "running", "paused", "idle", "problem");
+
 	private static final int RUNS = 60;
 
 	private static final int LATEST_KEYS = 5;
 
-	private final GuardedApplication application;
+	private final Application application;
 
-	private final LockMonitor locks;
+	private final LockMonitor monitor;
 
-	private final @Nullable JobRepository jobs;
+	private final JobRegistry registry;
 
-	private final BooleanSupplier ledgerInUse;
-
-	private final CallCounts counts;
+	private final CallCounter counter;
 
 	private final Sanitizer sanitizer;
 
 	/**
 	 * Create a source.
 	 * @param application what this instance guards
-	 * @param locks looks at locks
-	 * @param jobs looks at runs, {@code null} without a ledger
-	 * @param ledgerInUse whether there are runs to look at
-	 * @param counts how the calls of this instance ended
+	 * @param monitor looks at locks
+	 * @param registry knows what is recorded
+	 * @param counter knows how the calls of this instance ended
 	 * @param sanitizer hides values
 	 */
-	public AdvisoryLocksSource(GuardedApplication application, LockMonitor locks, @Nullable JobRepository jobs,
-			BooleanSupplier ledgerInUse, CallCounts counts, Sanitizer sanitizer) {
+	public AdvisoryLocksSource(Application application, LockMonitor monitor, JobRegistry registry, CallCounter counter,
+			Sanitizer sanitizer) {
 		this.application = application;
-		this.locks = locks;
-		this.jobs = jobs;
-		this.ledgerInUse = ledgerInUse;
-		this.counts = counts;
+		this.monitor = monitor;
+		this.registry = registry;
+		this.counter = counter;
 		this.sanitizer = sanitizer;
 	}
 
-	private JobRepository jobs() {
-		Assert.state(this.jobs != null, "'jobs' must not be null");
-		return this.jobs;
+	OperatorActions actions(Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
+		return new OperatorActions(this.application, this.registry, election, eventPublisher);
+	}
+
+	Redaction redaction(boolean showUnsanitized) {
+		return new Redaction(this.sanitizer, showUnsanitized);
+	}
+
+	private JobTable table() {
+		return new JobTable(this.application, this.registry.ownKeys(), this.counter);
+	}
+
+	/**
+	 * Return where to look for records, which are not kept before they are needed.
+	 */
+	private JobRegistry records() {
+		return this.registry.isInUse() ? this.registry : JobRegistry.NONE;
 	}
 
 	/**
 	 * Return jobs and locks as they are now.
-	 * @param filter which jobs
+	 * @param text what keys and methods of the jobs must contain
+	 * @param state the state the jobs must have, one of {@link #STATES}
+	 * @param page which page of the jobs, from 1
+	 * @param size how many jobs are on a page, 1000 at most
 	 * @param showUnsanitized whether values may be seen
 	 * @return a page of jobs, and the locks
+	 * @throws IllegalArgumentException if they can't be asked for like this
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	public AdvisoryLocksDescriptor getLocks(JobFilter filter, boolean showUnsanitized) {
-		boolean ledger = this.ledgerInUse.getAsBoolean();
-		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
-		JobTable table = new JobTable(this.application, this.counts, redaction);
-		LockActivity activity = this.locks.locks(table.numbers(), true);
-		List<JobName> templates = ledger ? jobs().templates() : List.of();
-		List<JobName> own = find(filter, table, templates, new LockTable(activity, redaction::query));
-		JobNamesPage alone = ledger ? jobs().alone(table.names(), filter.text(), filter.state(),
-				Math.max(0, filter.offset() - own.size()), filter.size() - (int) page(own.stream(), filter).count())
-				: JobNamesPage.NONE;
-		List<JobName> names = Stream.concat(page(own.stream(), filter), alone.names().stream()).toList();
-		LockTable locks = new LockTable(withLocksOf(alone.names(), table, activity), redaction::query);
-		List<JobDescriptor> jobs = describe(names, new HashSet<>(templates), table, locks);
-		int others = (int) templates.stream().filter((template) -> !table.names().contains(template)).count();
+	public AdvisoryLocksDescriptor getLocks(@Nullable String text, @Nullable String state, @Nullable Integer page,
+			@Nullable Integer size, boolean showUnsanitized) {
+		return getLocks(JobFilter.of(text, state, page, size), redaction(showUnsanitized));
+	}
+
+	private AdvisoryLocksDescriptor getLocks(JobFilter filter, Redaction redaction) {
+		JobRegistry records = records();
+		JobTable table = table();
+		LockActivity activity = this.monitor.locks(table.numbers(), true);
+		List<JobId> templates = records.templates();
+		List<JobId> own = find(filter, table, records, templates, new LockTable(activity, redaction::query));
+		JobPage alone = records.alone(table.ids(), filter.text(), filter.state(),
+				Math.max(0, filter.offset() - own.size()), filter.size() - (int) page(own, filter).count());
+		List<JobId> ids = Stream.concat(page(own, filter), alone.ids().stream()).toList();
+		LockTable locks = new LockTable(withLocksOf(alone.ids(), table, activity), redaction::query);
+		List<JobDescriptor> jobs = describe(ids, new HashSet<>(templates), table, records, locks, redaction);
+		int others = (int) templates.stream().filter((template) -> !table.ids().contains(template)).count();
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
-				InstanceName.get(), this.application.settings().namespace(), activity.database(), ledger,
-				table.names().size() + others + alone.seen(), own.size() + alone.total(), filter.page(), filter.size(),
+				InstanceName.get(), this.application.namespace(), activity.database(), records.isInUse(),
+				table.ids().size() + others + alone.seen(), own.size() + alone.total(), filter.page(), filter.size(),
 				jobs, activity.total(), locks.all());
 	}
 
 	/**
 	 * Return the jobs of this instance, and the templates of others, that are asked for.
 	 */
-	private List<JobName> find(JobFilter filter, JobTable table, List<JobName> templates, LockTable locks) {
-		Map<JobName, LedgerJob> rows = new HashMap<>();
-		if (this.ledgerInUse.getAsBoolean()) {
-			jobs().jobs(table.names()).forEach((job) -> rows.put(JobName.of(job), job));
-		}
+	private static List<JobId> find(JobFilter filter, JobTable table, JobRegistry records, List<JobId> templates,
+			LockTable locks) {
+		Map<JobId, RecordedJob> jobs = byId(records.jobs(table.ids()));
 		table.nameLocks(locks, List.of());
-		return Stream.concat(table.names().stream(), templates.stream())
+		return Stream.concat(table.ids().stream(), templates.stream())
 			.distinct()
-			.filter((name) -> table.describe(name, locks, history(rows.get(name)), null)
-				.stream()
-				.anyMatch(filter::matches))
-			.sorted(JobTable.ORDER)
+			.filter((id) -> table.describe(id, locks, jobs.get(id), null).stream().anyMatch(filter::matches))
+			.sorted()
 			.toList();
 	}
 
-	private static @Nullable JobHistory history(@Nullable LedgerJob job) {
-		return (job != null) ? new JobHistory(job, null, "") : null;
+	private static Stream<JobId> page(List<JobId> ids, JobFilter filter) {
+		return ids.stream().skip(filter.offset()).limit(filter.size());
 	}
 
-	private static Stream<JobName> page(Stream<JobName> names, JobFilter filter) {
-		return names.skip(filter.offset()).limit(filter.size());
+	private static Map<JobId, RecordedJob> byId(List<RecordedJob> jobs) {
+		return jobs.stream().collect(Collectors.toMap(RecordedJob::id, Function.identity(), (one, same) -> same));
 	}
 
 	/**
 	 * Not all locks are told where there are many: have those of some jobs among them.
 	 */
-	private LockActivity withLocksOf(List<JobName> names, JobTable table, LockActivity activity) {
-		if (names.isEmpty() || activity.total() <= activity.entries().size()) {
+	private LockActivity withLocksOf(List<JobId> ids, JobTable table, LockActivity activity) {
+		if (ids.isEmpty() || activity.total() <= activity.entries().size()) {
 			return activity;
 		}
-		Set<LockNumber> numbers = names.stream()
-			.map((name) -> LockNumber.of(table.key(name)))
-			.collect(Collectors.toSet());
-		return activity.with(numbers, this.locks.locks(numbers, false));
+		Set<LockNumber> numbers = ids.stream().map((id) -> LockNumber.of(table.key(id))).collect(Collectors.toSet());
+		return activity.with(numbers, this.monitor.locks(numbers, false));
 	}
 
-	private List<JobDescriptor> describe(List<JobName> names, Set<JobName> templates, JobTable table, LockTable locks) {
-		boolean ledger = this.ledgerInUse.getAsBoolean();
-		Map<JobName, JobHistory> histories = new LinkedHashMap<>();
-		Map<JobName, KeysOfTemplate> keys = new HashMap<>();
-		if (ledger) {
-			jobs().histories(names, RUNS).forEach((job) -> histories.put(JobName.of(job.job()), job));
-			List<JobName> parents = names.stream()
-				.filter((name) -> !histories.containsKey(name) || templates.contains(name) || table.isTemplate(name))
-				.toList();
-			jobs().keys(parents, LATEST_KEYS).forEach((template) -> keys.put(template.name(), template));
-		}
-		table.nameLocks(locks, histories.values());
-		return names.stream()
-			.sorted(JobTable.ORDER)
-			.flatMap((name) -> table.describe(name, locks, histories.get(name), keys.get(name)).stream())
+	private static List<JobDescriptor> describe(List<JobId> ids, Set<JobId> templates, JobTable table,
+			JobRegistry records, LockTable locks, Redaction redaction) {
+		Map<JobId, RecordedJob> jobs = byId(records.histories(ids, RUNS, redaction));
+		List<JobId> parents = ids.stream()
+			.filter((id) -> !jobs.containsKey(id) || templates.contains(id) || table.isTemplate(id))
+			.toList();
+		Map<JobId, KeysDescriptor> keys = records.keys(parents, LATEST_KEYS);
+		table.nameLocks(locks, jobs.values());
+		return ids.stream()
+			.sorted()
+			.flatMap((id) -> table.describe(id, locks, jobs.get(id), keys.get(id)).stream())
 			.toList();
 	}
 
@@ -193,90 +206,52 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public Optional<JobDetailsDescriptor> getJob(String key, boolean showUnsanitized) {
-		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
-		JobTable table = new JobTable(this.application, this.counts, redaction);
-		JobName name = find(key, table);
-		if (name == null) {
+		JobRegistry records = records();
+		JobTable table = table();
+		JobId id = find(key, table, records);
+		if (id == null) {
 			return Optional.empty();
 		}
-		Set<LockNumber> numbers = table.numbers(name);
-		LockTable locks = new LockTable(this.locks.locks(numbers, false), redaction::query);
-		JobDescriptor job = describe(List.of(name), Set.of(), table, locks).get(0);
-		return Optional.of(new JobDetailsDescriptor(job, getRuns(job, showUnsanitized)));
+		Redaction redaction = redaction(showUnsanitized);
+		LockTable locks = new LockTable(this.monitor.locks(table.numbers(id), false), redaction::query);
+		JobDescriptor job = describe(List.of(id), Set.of(), table, records, locks, redaction).get(0);
+		List<RunDescriptor> runs = records.runs(id, RUNS, redaction);
+		return Optional.of(new JobDetailsDescriptor(job, runs));
 	}
 
 	/**
-	 * Find the job that a text means. Methods of this instance go before what only the
-	 * ledger knows.
+	 * Find the job that a text means. Methods of this instance go before what is only
+	 * recorded.
 	 */
-	private @Nullable JobName find(String text, JobTable table) {
+	private @Nullable JobId find(String text, JobTable table, JobRegistry records) {
 		if (JobId.isId(text)) {
-			JobName name = JobId.parse(text);
-			return table.names()
+			JobId id = JobId.parse(text);
+			return table.ids()
 				.stream()
-				.filter((one) -> JobId.of(one).equals(text))
+				.filter((one) -> one.text().equals(text))
 				.findFirst()
-				.orElseGet(() -> (name != null) ? known(List.of(name)).stream().findFirst().orElse(null) : null);
+				.orElseGet(() -> (id != null) ? records.known(List.of(id)).stream().findFirst().orElse(null) : null);
 		}
-		String namespace = this.application.settings().namespace();
-		Optional<JobName> ofMethod = table.names()
+		String namespace = this.application.namespace();
+		Optional<JobId> ofMethod = table.ids()
 			.stream()
-			.filter((name) -> name.key().equals(text) || (name.namespace() + "/" + name.key()).equals(text))
-			.min(Comparator.comparing((name) -> !name.namespace().equals(namespace)));
+			.filter((id) -> id.key().equals(text) || (id.namespace() + "/" + id.key()).equals(text))
+			.min(Comparator.comparing((id) -> !id.namespace().equals(namespace)));
 		if (ofMethod.isPresent()) {
 			return ofMethod.get();
 		}
-		List<JobName> known = known(meanings(text, namespace));
+		List<JobId> known = records.known(meanings(text, namespace));
 		Assert.isTrue(known.size() <= 1, () -> "'" + AdvisoryLockKey.display(text)
-				+ "' may mean several jobs; name one of them by its id: " + known.stream().map(JobId::of).toList());
+				+ "' may mean several jobs; name one of them by its id: " + known.stream().map(JobId::text).toList());
 		return known.isEmpty() ? null : known.get(0);
 	}
 
-	private static List<JobName> meanings(String text, String namespace) {
+	private static List<JobId> meanings(String text, String namespace) {
 		int slash = text.indexOf('/');
 		return Stream
-			.of(new JobName(namespace, text), new JobName("", text),
-					new JobName(text.substring(0, Math.max(0, slash)), text.substring(slash + 1)))
+			.of(new JobId(namespace, text), new JobId("", text),
+					new JobId(text.substring(0, Math.max(0, slash)), text.substring(slash + 1)))
 			.distinct()
-			.toList();
-	}
-
-	/**
-	 * Return those of some names that the ledger knows, as a job or as a template.
-	 */
-	private List<JobName> known(List<JobName> names) {
-		if (!this.ledgerInUse.getAsBoolean()) {
-			return List.of();
-		}
-		List<JobName> asked = names.stream().filter(AdvisoryLocksSource::hasRoom).toList();
-		List<JobName> jobs = jobs().jobs(asked).stream().map(JobName::of).toList();
-		return !jobs.isEmpty() ? jobs : jobs().keys(asked, 1).stream().map(KeysOfTemplate::name).toList();
-	}
-
-	/**
-	 * What can't be stored, the ledger can't be asked for either.
-	 */
-	private static boolean hasRoom(JobName name) {
-		return !name.key().isBlank() && name.namespace().indexOf('/') < 0
-				&& LedgerCapacity.findExcess(AdvisoryLockKey.of(name.namespace(), name.key())) == null
-				&& StandardCharsets.UTF_8.newEncoder().canEncode(name.namespace() + name.key());
-	}
-
-	/**
-	 * Return the last 60 runs of a job.
-	 * @param job the job
-	 * @param showUnsanitized whether values may be seen
-	 * @return the runs, the latest first; empty without a ledger
-	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
-	 */
-	public List<RunDescriptor> getRuns(JobDescriptor job, boolean showUnsanitized) {
-		if (!this.ledgerInUse.getAsBoolean()) {
-			return List.of();
-		}
-		Redaction redaction = new Redaction(this.sanitizer, showUnsanitized);
-		return jobs().runs(job.namespace(), job.key(), RUNS)
-			.stream()
-			.map((run) -> JobTable.describe(run, redaction))
 			.toList();
 	}
 
@@ -289,11 +264,40 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public List<RunPeriod> getPeriods(List<JobDescriptor> jobs, Duration lookBack, Duration slot) {
-		if (!this.ledgerInUse.getAsBoolean()) {
-			return List.of();
-		}
-		List<JobName> names = jobs.stream().map(JobActions::name).distinct().toList();
-		return jobs().periods(names, lookBack, slot);
+		List<JobId> ids = jobs.stream().map((job) -> new JobId(job.namespace(), job.key())).distinct().toList();
+		return records().periods(ids, lookBack, slot);
+	}
+
+	/**
+	 * What this instance guards, and how.
+	 *
+	 * @param namespace its namespace
+	 * @param keyFactory makes its keys
+	 * @param methods its guarded methods; asked for each time
+	 * @param roles the roles it may lead, each once; asked for each time
+	 * @param tasks what its schedulers do; asked for each time
+	 * @param placeholders resolves placeholders in annotations
+	 */
+	public record Application(String namespace, AdvisoryLockKeyFactory keyFactory,
+			Supplier<? extends Collection<SingleRunnerMethod>> methods, Supplier<? extends Collection<String>> roles,
+			Supplier<Stream<ScheduledTask>> tasks, UnaryOperator<String> placeholders) {
+
+	}
+
+	/**
+	 * A time in which one instance ran one job, for a timeline.
+	 *
+	 * @param namespace the namespace of the key
+	 * @param key the key of the job
+	 * @param instance the instance
+	 * @param startedAt when the first of these runs started
+	 * @param finishedAt when the last of them ended, now if it has not
+	 * @param runs how many there were
+	 * @param failures how many of them failed or were abandoned
+	 */
+	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt,
+			int runs, int failures) {
+
 	}
 
 }

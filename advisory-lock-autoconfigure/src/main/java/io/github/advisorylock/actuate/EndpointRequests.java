@@ -37,10 +37,8 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
  * {@link OperationInvokerAdvisor} that lets the path alone say which job a request to the
  * endpoint is for. Actuator puts the fields of the body and of the query over the
  * variables of the path, in one map; only those of the path come as an array.
- *
- * @since 0.1.0
  */
-public class EndpointRequests implements OperationInvokerAdvisor {
+final class EndpointRequests implements OperationInvokerAdvisor {
 
 	private static final EndpointId ENDPOINT = EndpointId.of("advisorylocks");
 

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.actuate;
 
-import java.util.List;
 import java.util.Locale;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -33,27 +32,21 @@ import org.springframework.util.Assert;
  * {@code problem}, or {@code all}
  * @param page which page of them, from 1
  * @param size how many are on a page
- * @since 0.1.0
  */
-public record JobFilter(String text, String state, int page, int size) {
-
-	/**
-	 * The states that can be asked for.
-	 */
-	public static final List<String> STATES = List.of("all", "running", "paused", "idle", "problem");
+record JobFilter(String text, String state, int page, int size) {
 
 	/**
 	 * All jobs, and the first page of them.
 	 */
-	public static final JobFilter ALL = new JobFilter("", "all", 1, 100);
+	private static final JobFilter ALL = new JobFilter("", "all", 1, 100);
 
 	private static final int LARGEST_PAGE = 1000;
 
 	private static final int LONGEST_TEXT = 1000;
 
-	public JobFilter {
-		Assert.isTrue(STATES.contains(state),
-				() -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose one of " + STATES);
+	JobFilter {
+		Assert.isTrue(AdvisoryLocksSource.STATES.contains(state), () -> "Unknown state '"
+				+ AdvisoryLockKey.display(state) + "': choose one of " + AdvisoryLocksSource.STATES);
 		Assert.isTrue(page >= 1 && page <= 1_000_000, "'page' must be from 1 to 1000000");
 		Assert.isTrue(size >= 1 && size <= LARGEST_PAGE, "'size' must be from 1 to " + LARGEST_PAGE);
 		Assert.isTrue(text.length() <= LONGEST_TEXT && text.indexOf('\0') < 0,

@@ -31,6 +31,7 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LockDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
 import io.github.advisorylock.jdbc.ApplicationName;
 import io.github.advisorylock.jdbc.InstanceName;
@@ -65,9 +66,9 @@ final class LockTable {
 	 * Let a lock have a name.
 	 * @param key its key
 	 * @param kind whose it is
-	 * @param run the run that has it, if there is one
+	 * @param run the last run under it, if there is one
 	 */
-	void name(AdvisoryLockKey key, Kind kind, @Nullable RunningRun run) {
+	void name(AdvisoryLockKey key, Kind kind, @Nullable RunDescriptor run) {
 		this.known.putIfAbsent(LockNumber.of(key), new KnownLock(key, kind, run));
 	}
 
@@ -129,7 +130,7 @@ final class LockTable {
 
 	private HolderDescriptor holder(LockActivity.Entry entry) {
 		KnownLock lock = isHere(entry) ? this.known.get(entry.number()) : null;
-		RunningRun run = (lock != null) ? lock.run() : null;
+		RunDescriptor run = (lock != null) ? lock.running() : null;
 		ApplicationName name = entry.holderName();
 		String instance = (name != null) ? fullName(name, run) : null;
 		Instant since = (run != null && run.instance().equals(instance)) ? run.startedAt() : entry.transactionStart();
@@ -137,7 +138,7 @@ final class LockTable {
 				entry.state(), this.redaction.apply(entry.query()));
 	}
 
-	private static String fullName(ApplicationName name, @Nullable RunningRun run) {
+	private static String fullName(ApplicationName name, @Nullable RunDescriptor run) {
 		if (InstanceName.get().endsWith(name.instance())) {
 			return InstanceName.get();
 		}
@@ -156,16 +157,13 @@ final class LockTable {
 	}
 
 	/**
-	 * A run that is not over, as the ledger knows it.
-	 */
-	record RunningRun(String instance, Instant startedAt) {
-
-	}
-
-	/**
 	 * A lock whose key is known.
 	 */
-	private record KnownLock(AdvisoryLockKey key, Kind kind, @Nullable RunningRun run) {
+	private record KnownLock(AdvisoryLockKey key, Kind kind, @Nullable RunDescriptor run) {
+
+		@Nullable RunDescriptor running() {
+			return (this.run != null && this.run.finishedAt() == null) ? this.run : null;
+		}
 
 	}
 

@@ -18,7 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
 
-import io.github.advisorylock.actuate.page.PageSettings;
+import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -71,13 +71,14 @@ public class AdvisoryLocksPageProperties {
 		this.rows = rows;
 	}
 
-	PageSettings toSettings(AdvisoryLocksEndpointProperties endpoint) {
+	AdvisoryLocksPageEndpoint.Settings toSettings(AdvisoryLocksEndpointProperties endpoint) {
 		require(this.refresh.compareTo(Duration.ofSeconds(1)) >= 0 && this.refresh.compareTo(Duration.ofDays(1)) <= 0,
 				"refresh", "must be from 1s to 1d", this.refresh);
 		require(this.timeline.compareTo(Duration.ofHours(1)) >= 0 && this.timeline.compareTo(Duration.ofDays(7)) <= 0,
 				"timeline", "must be from 1h to 7d", this.timeline);
 		require(this.rows >= 1 && this.rows <= 1000, "rows", "must be from 1 to 1000", this.rows);
-		return new PageSettings(this.refresh, this.timeline, this.rows, endpoint.getShowValues(), endpoint.getRoles());
+		return new AdvisoryLocksPageEndpoint.Settings(this.refresh, this.timeline, this.rows, endpoint.getShowValues(),
+				endpoint.getRoles());
 	}
 
 	private static void require(boolean valid, String name, String rule, Object value) {

@@ -191,7 +191,7 @@ class AdvisoryLocksEndpointTests {
 	@Test
 	void answersAreHintedForNativeImages() {
 		RuntimeHints hints = new RuntimeHints();
-		new AdvisoryLocksRuntimeHints().registerHints(hints, getClass().getClassLoader());
+		new AdvisoryLocksEndpointWebExtension.Hints().registerHints(hints, getClass().getClassLoader());
 		assertThat(Stream.of(AdvisoryLocksDescriptor.class.getDeclaredClasses()).filter(Class::isRecord)).isNotEmpty()
 			.allSatisfy((type) -> assertThat(
 					RuntimeHintsPredicates.reflection().onMethodInvocation(type.getRecordComponents()[0].getAccessor()))

@@ -36,7 +36,7 @@ import org.springframework.context.annotation.Bean;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link JobActions}.
+ * Tests for {@link OperatorActions} with jobs.
  */
 class JobActionsTests {
 

@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Tests for {@link JobTable}, {@link MethodSchedules} and {@link CallCounts}.
+ * Tests for {@link JobTable}, {@link MethodSchedules} and {@link CallCounter}.
  */
 class JobTableTests {
 

@@ -19,7 +19,10 @@ package io.github.advisorylock.actuate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Tests for {@link RoleActions}.
+ * Tests for {@link OperatorActions} with the roles of leaders.
  */
 class RoleActionsTests {
 
@@ -37,12 +40,14 @@ class RoleActionsTests {
 
 	private final List<Object> events = new ArrayList<>();
 
-	private final RoleActions actions = new RoleActions(() -> new Election(this.resigned), () -> List.of("metrics"),
-			"shop", this.events::add);
+	private final OperatorActions actions = new OperatorActions(
+			new AdvisoryLocksSource.Application("shop", AdvisoryLockKeyFactory.sha256(), List::of,
+					() -> List.of("metrics"), Stream::empty, UnaryOperator.identity()),
+			JobRegistry.NONE, () -> new Election(this.resigned), this.events::add);
 
 	@Test
 	void roleOfThisInstanceIsResignedAndAudited() {
-		assertThat(this.actions.knows("leader:metrics")).isTrue();
+		assertThat(this.actions.isRole("leader:metrics")).isTrue();
 		assertThat(this.actions.act("leader:metrics", "resigned", "ann").by()).isEqualTo("ann");
 		assertThat(this.resigned).containsExactly("metrics");
 		assertThat(this.events).singleElement()
@@ -52,8 +57,8 @@ class RoleActionsTests {
 
 	@Test
 	void otherKeysAreNotKnown() {
-		assertThat(this.actions.knows("leader:others")).isFalse();
-		assertThat(this.actions.knows("metrics")).isFalse();
+		assertThat(this.actions.isRole("leader:others")).isFalse();
+		assertThat(this.actions.isRole("metrics")).isFalse();
 	}
 
 	@Test

@@ -47,13 +47,13 @@ class AdvisoryLockEndpointAutoConfigurationTests {
 	@Test
 	void nothingOfEndpointIsThereUnlessExposed() throws Exception {
 		assertThat(ReducedApplication.runWithout(Pattern.compile("none"))).doesNotContain(ENDPOINT,
-				"advisoryLocksEndpointWebExtension", "advisoryLocksSource", "jobActions", "callCounts");
+				"advisoryLocksEndpointWebExtension", "advisoryLocksSource", "ledgerJobRegistry", "callCounter");
 	}
 
 	@Test
 	void applicationStartsWithoutActuator() throws Exception {
 		assertThat(ReducedApplication.runWithout(Pattern.compile(ACTUATOR_JARS), EXPOSED)).contains(HEALTH)
-			.doesNotContain(ENDPOINT, "jobActions");
+			.doesNotContain(ENDPOINT, "ledgerJobRegistry");
 	}
 
 	@Test
@@ -78,7 +78,7 @@ class AdvisoryLockEndpointAutoConfigurationTests {
 	@Test
 	void endpointIsNotThereWhenLocksAreSwitchedOff() throws Exception {
 		assertThat(ReducedApplication.runWithout(Pattern.compile("none"), EXPOSED, "advisory-lock.enabled=false"))
-			.doesNotContain(ENDPOINT, "jobActions");
+			.doesNotContain(ENDPOINT, "ledgerJobRegistry");
 	}
 
 }

@@ -16,13 +16,17 @@
 
 package io.github.advisorylock.actuate.page;
 
+import java.time.Duration;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
+import io.github.advisorylock.actuate.page.PageRequest.CsrfHeader;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
@@ -37,13 +41,9 @@ public class AdvisoryLocksPageEndpoint {
 
 	private final AdvisoryLocksSource source;
 
-	private final PageSettings settings;
+	private final Settings settings;
 
 	private final Supplier<@Nullable String> writableEndpoint;
-
-	private final Supplier<CsrfHeader> csrfHeader;
-
-	private final PageHeaders headers;
 
 	private final PageDocument document = new PageDocument();
 
@@ -53,16 +53,12 @@ public class AdvisoryLocksPageEndpoint {
 	 * @param settings how the page looks
 	 * @param writableEndpoint where writes go to, relative to the page, {@code null} if
 	 * they are not allowed; asked for each time
-	 * @param csrfHeader what they must carry; asked for each time
-	 * @param headers sends headers with the page
 	 */
-	public AdvisoryLocksPageEndpoint(AdvisoryLocksSource source, PageSettings settings,
-			Supplier<@Nullable String> writableEndpoint, Supplier<CsrfHeader> csrfHeader, PageHeaders headers) {
+	public AdvisoryLocksPageEndpoint(AdvisoryLocksSource source, Settings settings,
+			Supplier<@Nullable String> writableEndpoint) {
 		this.source = source;
 		this.settings = settings;
 		this.writableEndpoint = writableEndpoint;
-		this.csrfHeader = csrfHeader;
-		this.headers = headers;
 	}
 
 	/**
@@ -78,13 +74,26 @@ public class AdvisoryLocksPageEndpoint {
 	@ReadOperation(produces = "text/html;charset=UTF-8")
 	public String page(SecurityContext securityContext, @Nullable String key, @Nullable String q,
 			@Nullable String state, @Nullable Integer hours, @Nullable Integer page) {
-		this.headers.send();
+		PageRequest.sendHeaders();
 		PageQuery query = PageQuery.of(key, q, state, hours, page, (int) this.settings.timeline().toHours());
 		boolean shown = this.settings.showValues().isShown(securityContext, this.settings.roles());
 		String endpoint = this.writableEndpoint.get();
 		PageContent content = new PageContent(this.source, query, this.settings.rows(), endpoint != null, shown);
 		return this.document.write(content.title(), (endpoint != null) ? endpoint : "", this.settings.refresh(),
-				(endpoint != null) ? this.csrfHeader.get() : CsrfHeader.NONE, content.write());
+				(endpoint != null) ? PageRequest.csrfHeader() : CsrfHeader.NONE, content.write());
+	}
+
+	/**
+	 * How the page looks.
+	 *
+	 * @param refresh how often it shows what is new
+	 * @param timeline how far its timeline goes back
+	 * @param rows how many jobs are in its table at a time
+	 * @param showValues to whom values are shown
+	 * @param roles which roles may see values, empty for any user that is logged in
+	 */
+	public record Settings(Duration refresh, Duration timeline, int rows, Show showValues, Set<String> roles) {
+
 	}
 
 }

@@ -26,15 +26,12 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
-import io.github.advisorylock.actuate.JobFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The content of the page: jobs and locks of a moment, as far as they are asked for.
  */
 final class PageContent {
-
-	private static final JobFilter PROBLEMS = new JobFilter("", "problem", 1, Problems.MOST);
 
 	private static final int MOST_PAGES = 100;
 
@@ -60,8 +57,8 @@ final class PageContent {
 		this.writable = writable;
 		this.query = query;
 		this.source = source;
-		this.all = source.getLocks(query.filter(rows), showValues);
-		this.problems = source.getLocks(PROBLEMS, showValues);
+		this.all = source.getLocks(query.text(), query.state(), query.page(), rows, showValues);
+		this.problems = source.getLocks("", "problem", 1, Problems.MOST, showValues);
 		this.one = (query.key() != null) ? find(source, query.key(), showValues) : null;
 		this.times = new Times(this.all.time());
 		this.jobRows = new JobRows(this.times, writable);
@@ -125,7 +122,7 @@ final class PageContent {
 				<label class="scripted">Refresh <span><input type="checkbox" id="paused"> stopped</span></label>
 				<button type="button" id="local" class="scripted">UTC or local time</button>%s</form>
 				""", this.query.text(),
-				JobFilter.STATES.stream()
+				AdvisoryLocksSource.STATES.stream()
 					.map((state) -> option(state, state, state.equals(this.query.state())))
 					.collect(Html.joining()),
 				hours(), (this.query.key() != null) ? new Html("<a href=\"?\">All jobs</a>") : Html.NONE);

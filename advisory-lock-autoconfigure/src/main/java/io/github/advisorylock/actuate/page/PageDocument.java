@@ -24,6 +24,8 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.Base64;
 
+import io.github.advisorylock.actuate.page.PageRequest.CsrfHeader;
+
 import org.springframework.core.io.ClassPathResource;
 
 /**

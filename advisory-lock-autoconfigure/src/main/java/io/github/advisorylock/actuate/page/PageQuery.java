@@ -20,8 +20,7 @@ import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
-import io.github.advisorylock.actuate.JobFilter;
-import io.github.advisorylock.ledger.JobName;
+import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.util.UriComponentsBuilder;
@@ -45,7 +44,7 @@ record PageQuery(@Nullable String key, String text, String state, int hours, int
 	static PageQuery of(@Nullable String key, @Nullable String text, @Nullable String state, @Nullable Integer hours,
 			@Nullable Integer page, int defaultHours) {
 		return new PageQuery((key != null && !key.isBlank()) ? key : null, text(text),
-				(state != null && JobFilter.STATES.contains(state)) ? state : "all",
+				(state != null && AdvisoryLocksSource.STATES.contains(state)) ? state : "all",
 				(hours != null) ? Math.max(1, Math.min(hours, 24 * 7)) : defaultHours,
 				(page != null) ? Math.max(1, Math.min(page, 10_000)) : 1);
 	}
@@ -53,10 +52,6 @@ record PageQuery(@Nullable String key, String text, String state, int hours, int
 	private static String text(@Nullable String text) {
 		String stripped = (text != null) ? text.strip().replace("\0", "") : "";
 		return stripped.substring(0, Math.min(stripped.length(), LONGEST_TEXT));
-	}
-
-	JobFilter filter(int rows) {
-		return new JobFilter(this.text, this.state, this.page, rows);
 	}
 
 	/**
@@ -85,7 +80,7 @@ record PageQuery(@Nullable String key, String text, String state, int hours, int
 	}
 
 	static String name(String namespace, String key) {
-		return AdvisoryLockKey.display(new JobName(namespace, key).toString());
+		return AdvisoryLockKey.display(namespace.isEmpty() ? key : namespace + "/" + key);
 	}
 
 }

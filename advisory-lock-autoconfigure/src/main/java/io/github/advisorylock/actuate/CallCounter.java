@@ -27,14 +27,17 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
-import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
 
 /**
- * How the calls of this instance ended since it started, and when it last lost a lock.
+ * Counts how the calls of this instance ended since it started, and remembers when it
+ * last lost a lock.
  *
  * @since 0.1.0
  */
-public class CallCounts {
+public class CallCounter implements ApplicationListener<PayloadApplicationEvent<?>> {
 
 	/**
 	 * Keys may depend on arguments: they are not kept for ever.
@@ -45,30 +48,19 @@ public class CallCounts {
 
 	private final Map<AdvisoryLockKey, Instant> losses = new ConcurrentHashMap<>();
 
-	/**
-	 * Count a run.
-	 * @param event the run
-	 */
-	public void finished(SingleRunnerFinishedEvent event) {
-		count(event.method(), (event.failure() != null) ? "FAILED" : "EXECUTED");
-	}
-
-	/**
-	 * Count a call that was skipped.
-	 * @param event the call
-	 */
-	public void skipped(SingleRunnerSkippedEvent event) {
-		count(event.method(), event.outcome().name());
-	}
-
-	/**
-	 * Note a lock that was lost.
-	 * @param event the loss
-	 */
-	public void lost(LockLostEvent event) {
-		Instant now = Instant.now();
-		this.losses.values().removeIf((loss) -> loss.isBefore(now.minus(REMEMBERED)));
-		this.losses.put(event.key(), now);
+	@Override
+	public void onApplicationEvent(PayloadApplicationEvent<?> event) {
+		if (event.getPayload() instanceof SingleRunnerFinishedEvent finished) {
+			count(finished.method(), (finished.failure() != null) ? "FAILED" : "EXECUTED");
+		}
+		else if (event.getPayload() instanceof SingleRunnerSkippedEvent skipped) {
+			count(skipped.method(), skipped.outcome().name());
+		}
+		else if (event.getPayload() instanceof LockLostEvent lost) {
+			Instant now = Instant.now();
+			this.losses.values().removeIf((loss) -> loss.isBefore(now.minus(REMEMBERED)));
+			this.losses.put(lost.key(), now);
+		}
 	}
 
 	Map<String, Long> of(String method) {
@@ -77,8 +69,9 @@ public class CallCounts {
 		return sums;
 	}
 
-	@Nullable Instant lastLoss(AdvisoryLockKey key) {
-		return this.losses.get(key);
+	boolean hasLost(AdvisoryLockKey key) {
+		Instant loss = this.losses.get(key);
+		return loss != null && loss.isAfter(Instant.now().minus(REMEMBERED));
 	}
 
 	private void count(String method, String outcome) {

@@ -1,0 +1,192 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksSource.RunPeriod;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the endpoint wants of jobs that are recorded, and can ask for them: the place of
+ * the ledger in it. As it stands here, nothing is recorded.
+ *
+ * @since 0.1.0
+ */
+public class JobRegistry {
+
+	/**
+	 * Where nothing is recorded.
+	 */
+	public static final JobRegistry NONE = new JobRegistry();
+
+	JobRegistry() {
+	}
+
+	/**
+	 * Return whether there are records to look at.
+	 */
+	boolean isInUse() {
+		return false;
+	}
+
+	/**
+	 * Return whether jobs can be paused, resumed and run.
+	 */
+	boolean isWritable() {
+		return false;
+	}
+
+	/**
+	 * Return the keys that are locked for the records themselves.
+	 */
+	List<String> ownKeys() {
+		return List.of();
+	}
+
+	/**
+	 * Return some jobs without their runs.
+	 */
+	List<RecordedJob> jobs(Collection<JobId> ids) {
+		return List.of();
+	}
+
+	/**
+	 * Return some jobs with their last runs.
+	 * @param runs of how many runs the outcomes are told
+	 * @param redaction hides values
+	 */
+	List<RecordedJob> histories(Collection<JobId> ids, int runs, Redaction redaction) {
+		return List.of();
+	}
+
+	/**
+	 * Return a page of the jobs that are listed on their own, those aside that are known
+	 * otherwise.
+	 */
+	JobPage alone(Collection<JobId> known, String text, String state, int offset, int limit) {
+		return JobPage.NONE;
+	}
+
+	/**
+	 * Return those of some ids that are those of jobs, or of templates.
+	 */
+	List<JobId> known(List<JobId> ids) {
+		return List.of();
+	}
+
+	/**
+	 * Return what keys with arguments were made from, each in the place of a key.
+	 */
+	List<JobId> templates() {
+		return List.of();
+	}
+
+	/**
+	 * Return the keys that were made from templates.
+	 * @param latest how many keys of each are told
+	 */
+	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest) {
+		return Map.of();
+	}
+
+	/**
+	 * Return the last runs of a job, latest first.
+	 */
+	List<RunDescriptor> runs(JobId id, int limit, Redaction redaction) {
+		return List.of();
+	}
+
+	/**
+	 * Return when which instance ran some jobs, in the order of the jobs and of their
+	 * start.
+	 * @param slot the shortest time that is told apart
+	 */
+	List<RunPeriod> periods(List<JobId> ids, Duration lookBack, Duration slot) {
+		return List.of();
+	}
+
+	/**
+	 * Let no instance run a job for now.
+	 */
+	void pause(JobId id, String user) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
+	 * Let instances run a job again.
+	 */
+	void resume(JobId id, String user) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
+	 * Run a job on this thread.
+	 */
+	LockOutcome runNow(JobId id, String user) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
+	 * Describe why a run failed, as the records do.
+	 */
+	@Nullable String describe(Throwable failure, Redaction redaction) {
+		return redaction.error(failure.getClass().getName(), failure.toString());
+	}
+
+	/**
+	 * What is recorded of a job.
+	 *
+	 * @param id what tells it from others
+	 * @param lastTick the latest tick that was completed
+	 * @param paused its pause, {@code null} if it is not paused
+	 * @param lastOutcome how its last run ended, {@code null} if it runs
+	 * @param lastRun its last run, {@code null} if there is none, or runs are not asked
+	 * for
+	 * @param outcomes the first letters of the outcomes of its last runs
+	 * @param overdue whether it is overdue, given what is asked of its runs
+	 */
+	record RecordedJob(JobId id, @Nullable Instant lastTick, @Nullable PauseDescriptor paused,
+			@Nullable String lastOutcome, @Nullable RunDescriptor lastRun, String outcomes,
+			Predicate<SingleRunnerOperation> overdue) {
+
+	}
+
+	/**
+	 * Some of the jobs that are listed on their own.
+	 *
+	 * @param seen how many there are
+	 * @param total how many of these are asked for
+	 * @param ids those of the page
+	 */
+	record JobPage(int seen, int total, List<JobId> ids) {
+
+		static final JobPage NONE = new JobPage(0, 0, List.of());
+
+	}
+
+}

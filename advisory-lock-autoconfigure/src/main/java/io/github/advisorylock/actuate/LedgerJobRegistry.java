@@ -1,0 +1,220 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksSource.RunPeriod;
+import io.github.advisorylock.ledger.JobName;
+import io.github.advisorylock.ledger.JobRepository;
+import io.github.advisorylock.ledger.LedgerCapacity;
+import io.github.advisorylock.ledger.LedgerJob;
+import io.github.advisorylock.ledger.LedgerRun;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.ledger.RunFailure;
+import io.github.advisorylock.ledger.RunOutcome;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * What the ledger has recorded.
+ *
+ * @since 0.1.0
+ */
+public class LedgerJobRegistry extends JobRegistry {
+
+	private final @Nullable PostgresAdvisoryLockLedger ledger;
+
+	/**
+	 * Create a registry.
+	 * @param ledger the ledger, {@code null} if it is switched off
+	 */
+	public LedgerJobRegistry(@Nullable PostgresAdvisoryLockLedger ledger) {
+		this.ledger = ledger;
+	}
+
+	private PostgresAdvisoryLockLedger ledger() {
+		Assert.state(this.ledger != null, "'ledger' must not be null");
+		return this.ledger;
+	}
+
+	private JobRepository repository() {
+		return ledger().repository();
+	}
+
+	@Override
+	boolean isInUse() {
+		return this.ledger != null && this.ledger.isOpen();
+	}
+
+	@Override
+	boolean isWritable() {
+		return this.ledger != null;
+	}
+
+	@Override
+	List<String> ownKeys() {
+		return List.of(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY);
+	}
+
+	@Override
+	List<RecordedJob> jobs(Collection<JobId> ids) {
+		return repository().jobs(names(ids)).stream().map((job) -> describe(job, null, job.lastOutcome(), "")).toList();
+	}
+
+	@Override
+	List<RecordedJob> histories(Collection<JobId> ids, int runs, Redaction redaction) {
+		return repository().histories(names(ids), runs).stream().map((job) -> describe(job, redaction)).toList();
+	}
+
+	@Override
+	JobPage alone(Collection<JobId> known, String text, String state, int offset, int limit) {
+		JobRepository.JobNamesPage page = repository().alone(names(known), text, state, offset, limit);
+		return new JobPage(page.seen(), page.total(), page.names().stream().map(LedgerJobRegistry::id).toList());
+	}
+
+	/**
+	 * What can't be stored, the ledger can't be asked for either.
+	 */
+	@Override
+	List<JobId> known(List<JobId> ids) {
+		List<JobName> names = names(ids.stream().filter(LedgerJobRegistry::hasRoom).toList());
+		List<JobId> jobs = repository().jobs(names).stream().map(LedgerJobRegistry::id).toList();
+		return !jobs.isEmpty() ? jobs : repository().keys(names, 1).stream().map((keys) -> id(keys.name())).toList();
+	}
+
+	private static boolean hasRoom(JobId id) {
+		return !id.key().isBlank() && id.namespace().indexOf('/') < 0
+				&& LedgerCapacity.findExcess(AdvisoryLockKey.of(id.namespace(), id.key())) == null
+				&& StandardCharsets.UTF_8.newEncoder().canEncode(id.namespace() + id.key());
+	}
+
+	@Override
+	List<JobId> templates() {
+		return repository().templates().stream().map(LedgerJobRegistry::id).toList();
+	}
+
+	@Override
+	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest) {
+		return repository().keys(names(templates), latest)
+			.stream()
+			.collect(Collectors.toMap((keys) -> id(keys.name()), LedgerJobRegistry::describe));
+	}
+
+	@Override
+	List<RunDescriptor> runs(JobId id, int limit, Redaction redaction) {
+		return repository().runs(id.namespace(), id.key(), limit)
+			.stream()
+			.map((run) -> describe(run, redaction))
+			.toList();
+	}
+
+	@Override
+	List<RunPeriod> periods(List<JobId> ids, Duration lookBack, Duration slot) {
+		return repository().periods(names(ids), lookBack, slot)
+			.stream()
+			.map((period) -> new RunPeriod(period.namespace(), period.key(), period.instance(), period.startedAt(),
+					period.finishedAt(), period.runs(), period.failures()))
+			.toList();
+	}
+
+	@Override
+	void pause(JobId id, String user) {
+		ledger().pause(name(id), user);
+	}
+
+	@Override
+	void resume(JobId id, String user) {
+		ledger().resume(name(id), user);
+	}
+
+	@Override
+	LockOutcome runNow(JobId id, String user) {
+		return ledger().runNow(name(id), user);
+	}
+
+	@Override
+	@Nullable String describe(Throwable failure, Redaction redaction) {
+		RunFailure described = RunFailure.of(failure);
+		return redaction.error(described.type(), described.text());
+	}
+
+	private static RecordedJob describe(JobRepository.JobHistory history, Redaction redaction) {
+		LedgerRun run = history.lastRun();
+		return describe(history.job(), (run != null) ? describe(run, redaction) : null,
+				(run != null) ? run.outcome() : history.job().lastOutcome(), history.outcomes());
+	}
+
+	private static RecordedJob describe(LedgerJob job, @Nullable RunDescriptor lastRun,
+			@Nullable RunOutcome lastOutcome, String outcomes) {
+		return new RecordedJob(id(job), job.lastTick(), paused(job), name(lastOutcome), lastRun, outcomes,
+				(operation) -> job.overdueTick(operation.ledger(), Instant.now()) != null);
+	}
+
+	private static @Nullable PauseDescriptor paused(LedgerJob job) {
+		String by = job.pausedBy();
+		return job.isPaused() ? new PauseDescriptor(job.pausedAt(), (by != null) ? by : "unknown") : null;
+	}
+
+	private static RunDescriptor describe(LedgerRun run, Redaction redaction) {
+		Instant finishedAt = run.finishedAt();
+		return new RunDescriptor(run.tick(), run.instance(), run.fencingToken(), run.startedAt(), finishedAt,
+				(finishedAt != null) ? Duration.between(run.startedAt(), finishedAt) : null, name(run.outcome()),
+				redaction.error(run.errorClass(), run.error()));
+	}
+
+	private static KeysDescriptor describe(JobRepository.KeysOfTemplate keys) {
+		return new KeysDescriptor(keys.count(), keys.latest()
+			.stream()
+			.map((job) -> new KeyDescriptor(job.key(), id(job).text(), job.lastStartedAt(), name(job.lastOutcome())))
+			.toList());
+	}
+
+	private static @Nullable String name(@Nullable RunOutcome outcome) {
+		return (outcome != null) ? outcome.name() : null;
+	}
+
+	private static List<JobName> names(Collection<JobId> ids) {
+		return ids.stream().map(LedgerJobRegistry::name).toList();
+	}
+
+	private static JobName name(JobId id) {
+		return new JobName(id.namespace(), id.key());
+	}
+
+	private static JobId id(JobName name) {
+		return new JobId(name.namespace(), name.key());
+	}
+
+	private static JobId id(LedgerJob job) {
+		return new JobId(job.namespace(), job.key());
+	}
+
+}

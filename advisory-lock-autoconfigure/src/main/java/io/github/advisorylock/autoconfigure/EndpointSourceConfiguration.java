@@ -1,0 +1,67 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.stream.Stream;
+
+import io.github.advisorylock.actuate.AdvisoryLocksSource;
+import io.github.advisorylock.actuate.CallCounter;
+import io.github.advisorylock.actuate.JobRegistry;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.monitor.LockMonitor;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.scheduling.config.ScheduledTask;
+import org.springframework.scheduling.config.ScheduledTaskHolder;
+
+/**
+ * What the endpoint and the page are made of, either of which may be there alone.
+ */
+@Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties(AdvisoryLocksEndpointProperties.class)
+class EndpointSourceConfiguration {
+
+	@Bean
+	CallCounter callCounter() {
+		return new CallCounter();
+	}
+
+	@Bean
+	AdvisoryLocksSource advisoryLocksSource(SingleRunnerAnnotationBeanPostProcessor methods,
+			ObjectProvider<LeaderRoles> roles, SingleRunnerSettings settings, Environment environment,
+			ObjectProvider<ScheduledTaskHolder> schedulers, LockTransactionManager transactionManager,
+			ObjectProvider<JobRegistry> registry, CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing) {
+		AdvisoryLocksSource.Application application = new AdvisoryLocksSource.Application(settings.namespace(),
+				settings.keyFactory(), methods::getMethods, () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get(),
+				() -> tasks(schedulers), environment::resolvePlaceholders);
+		return new AdvisoryLocksSource(application, new LockMonitor(transactionManager.getDataSource()),
+				registry.getIfAvailable(() -> JobRegistry.NONE), counter,
+				new Sanitizer(sanitizing.orderedStream().toList()));
+	}
+
+	private static Stream<ScheduledTask> tasks(ObjectProvider<ScheduledTaskHolder> schedulers) {
+		return schedulers.stream().flatMap((scheduler) -> scheduler.getScheduledTasks().stream());
+	}
+
+}
