@@ -19,6 +19,8 @@ package io.github.advisorylock;
 import java.util.Optional;
 import java.util.OptionalLong;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What running work can know about the lock that guards it.
  *
@@ -65,7 +67,36 @@ public interface LockContext {
 	 * @return the context, or empty outside a run
 	 */
 	static Optional<LockContext> current() {
-		return LockContextHolder.current();
+		return Optional.ofNullable(Binding.CONTEXT.get());
+	}
+
+	/**
+	 * Bind a context to the current thread. For implementations of
+	 * {@link AdvisoryLockOperations}.
+	 * @param context the context of the run that begins, or the one to go back to
+	 * @return the context that was bound before, to go back to when the run ends
+	 */
+	static @Nullable LockContext bind(@Nullable LockContext context) {
+		LockContext previous = Binding.CONTEXT.get();
+		if (context != null) {
+			Binding.CONTEXT.set(context);
+		}
+		else {
+			Binding.CONTEXT.remove();
+		}
+		return previous;
+	}
+
+	/**
+	 * Keeps what is bound to each thread.
+	 */
+	final class Binding {
+
+		private static final ThreadLocal<@Nullable LockContext> CONTEXT = new ThreadLocal<>();
+
+		private Binding() {
+		}
+
 	}
 
 }

@@ -158,8 +158,7 @@ public final class LockRequest {
 	 * @return a changed copy
 	 */
 	public LockRequest oncePerKey() {
-		return with(new Recording(true, true, this.recording.tick, this.recording.minInterval, false,
-				this.recording.template));
+		return with(new Recording(true, this.recording.tick, this.recording.minInterval, this.recording.template));
 	}
 
 	/**
@@ -171,8 +170,8 @@ public final class LockRequest {
 	 */
 	public LockRequest oncePerTick(Instant tick) {
 		Assert.notNull(tick, "'tick' must not be null");
-		return with(new Recording(true, this.recording.oncePerKey, tick, this.recording.minInterval, false,
-				this.recording.template));
+		return with(
+				new Recording(this.recording.oncePerKey, tick, this.recording.minInterval, this.recording.template));
 	}
 
 	/**
@@ -185,43 +184,22 @@ public final class LockRequest {
 	public LockRequest minInterval(Duration minInterval) {
 		Assert.notNull(minInterval, "'minInterval' must not be null");
 		Assert.isTrue(minInterval.compareTo(Duration.ZERO) > 0, "'minInterval' must be more than zero");
-		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, minInterval,
-				this.recording.foreseen, this.recording.template));
+		return with(
+				new Recording(this.recording.oncePerKey, this.recording.tick, minInterval, this.recording.template));
 	}
 
 	/**
 	 * Record the run in the ledger, and let it be paused there, even if nothing else is
 	 * asked of the ledger. Only for {@link AdvisoryLockOperations#execute}.
-	 * @return a changed copy
-	 */
-	public LockRequest recorded() {
-		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, this.recording.minInterval,
-				this.recording.foreseen, this.recording.template));
-	}
-
-	/**
-	 * As {@link #recorded()}, for one of many keys that are made from the same template:
-	 * operators see these under it, rather than each on its own.
-	 * @param template the text that the keys of this kind are made from, not empty
+	 * @param template the text that keys of this kind are made from, not empty: operators
+	 * see them under it, rather than each on its own; the name of the key where that is
+	 * the only one
 	 * @return a changed copy
 	 */
 	public LockRequest recordedUnder(String template) {
 		Assert.hasText(template, "'template' must not be empty");
-		return with(new Recording(true, this.recording.oncePerKey, this.recording.tick, this.recording.minInterval,
-				this.recording.foreseen, template));
-	}
-
-	/**
-	 * Do not ask the ledger about the tick before the lock is taken: that was done
-	 * already. What it says under the lock decides in any case.
-	 * <p>
-	 * By default it is asked, so that a call for a tick that was completed is
-	 * {@link LockOutcome#ALREADY_RAN} and stands in nobody's way.
-	 * @return a changed copy
-	 */
-	public LockRequest foreseen() {
-		return (this.recording.tick == null) ? this : with(new Recording(true, this.recording.oncePerKey,
-				this.recording.tick, this.recording.minInterval, true, this.recording.template));
+		return with(
+				new Recording(this.recording.oncePerKey, this.recording.tick, this.recording.minInterval, template));
 	}
 
 	private LockRequest with(Recording recording) {
@@ -297,7 +275,7 @@ public final class LockRequest {
 	 * @return {@code true} if the run is to be recorded
 	 */
 	public boolean isRecorded() {
-		return this.recording.recorded;
+		return !this.recording.equals(Recording.NONE);
 	}
 
 	/**
@@ -326,18 +304,10 @@ public final class LockRequest {
 
 	/**
 	 * Return what the key was made from.
-	 * @return the template, {@code null} if there is one key only, or that is not known
+	 * @return what {@link #recordedUnder} was told, {@code null} if it was not called
 	 */
 	public @Nullable String template() {
 		return this.recording.template;
-	}
-
-	/**
-	 * Return whether there is nothing to ask the ledger before the lock is taken.
-	 * @return {@code true} without a tick, and after {@link #foreseen()}
-	 */
-	public boolean isForeseen() {
-		return this.recording.tick == null || this.recording.foreseen;
 	}
 
 	@Override
@@ -351,10 +321,10 @@ public final class LockRequest {
 	/**
 	 * What is asked of the ledger.
 	 */
-	private record Recording(boolean recorded, boolean oncePerKey, @Nullable Instant tick,
-			@Nullable Duration minInterval, boolean foreseen, @Nullable String template) {
+	private record Recording(boolean oncePerKey, @Nullable Instant tick, @Nullable Duration minInterval,
+			@Nullable String template) {
 
-		private static final Recording NONE = new Recording(false, false, null, null, false, null);
+		private static final Recording NONE = new Recording(false, null, null, null);
 
 	}
 

@@ -18,6 +18,7 @@ package io.github.advisorylock.annotation;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -31,6 +32,7 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopConfigException;
 import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
@@ -332,6 +334,47 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 			advised.addAdvisor(position, outermost);
 			complete(advised);
 		}
+	}
+
+	/**
+	 * Call an annotated method that has no parameters, as its scheduler does.
+	 * @param bean the bean, or its proxy
+	 * @param method the method
+	 * @throws UndeclaredThrowableException if it throws what is no RuntimeException
+	 */
+	static void call(Object bean, Method method) {
+		try {
+			AopUtils.invokeJoinpointUsingReflection(bean, AopUtils.selectInvocableMethod(method, bean.getClass()),
+					new Object[0]);
+		}
+		catch (RuntimeException | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new UndeclaredThrowableException(ex);
+		}
+	}
+
+	/**
+	 * Create a proxy that is like the one of a bean but for the advice of this
+	 * post-processor.
+	 */
+	final Object createProxy(Object bean, Advisor instead) {
+		Object guarded = bean;
+		while (!isGuarded(guarded)) {
+			guarded = AopProxyUtils.getSingletonTarget(guarded);
+			Assert.state(guarded != null, "'bean' must have a proxy of this post-processor");
+		}
+		Advised like = (Advised) guarded;
+		ProxyFactory proxy = new ProxyFactory();
+		proxy.setTargetSource(like.getTargetSource());
+		proxy.setProxyTargetClass(like.isProxyTargetClass());
+		proxy.setInterfaces(like.getProxiedInterfaces());
+		proxy.setExposeProxy(like.isExposeProxy());
+		for (Advisor advisor : like.getAdvisors()) {
+			proxy.addAdvisor((advisor == this.advisor) ? instead : advisor);
+		}
+		return proxy.getProxy(AopUtils.getTargetClass(like).getClassLoader());
 	}
 
 	private boolean isGuarded(Object bean) {

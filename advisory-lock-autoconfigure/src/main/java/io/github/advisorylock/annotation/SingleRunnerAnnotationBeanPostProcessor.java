@@ -17,12 +17,11 @@
 package io.github.advisorylock.annotation;
 
 import java.util.List;
-import java.util.function.Consumer;
-import java.util.function.Function;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
-import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.interceptor.PreparedCall;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +30,7 @@ import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -48,11 +48,13 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 
 	private final transient Supplier<SingleRunnerSettings> settings;
 
-	private final transient Function<LockRequest, PreparedCall> preparation;
+	private final transient Supplier<? extends AdvisoryLockOperations> operations;
 
-	private final transient Supplier<SingleRunnerObserver> observer;
+	private final transient Supplier<? extends @Nullable SingleRunnerObserver> observer;
 
-	private final transient Consumer<Object> eventPublisher;
+	private final transient ApplicationEventPublisher eventPublisher;
+
+	private transient @Nullable SingleRunnerInterceptor interceptor;
 
 	private transient @Nullable SingleRunnerMethods methods;
 
@@ -61,17 +63,17 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	/**
 	 * Create a post-processor.
 	 * @param settings what holds for all methods; asked for at the first annotated method
-	 * @param preparation see {@link SingleRunnerInterceptor}
+	 * @param operations see {@link SingleRunnerInterceptor}
 	 * @param observer see {@link SingleRunnerInterceptor}
 	 * @param eventPublisher see {@link SingleRunnerInterceptor}
 	 */
 	public SingleRunnerAnnotationBeanPostProcessor(Supplier<SingleRunnerSettings> settings,
-			Function<LockRequest, PreparedCall> preparation, Supplier<SingleRunnerObserver> observer,
-			Consumer<Object> eventPublisher) {
+			Supplier<? extends AdvisoryLockOperations> operations,
+			Supplier<? extends @Nullable SingleRunnerObserver> observer, ApplicationEventPublisher eventPublisher) {
 		super(SingleRunner.class, "would run without a lock");
 		this.settings = settings;
-		this.preparation = preparation;
-		this.observer = SingletonSupplier.of(observer);
+		this.operations = operations;
+		this.observer = SingletonSupplier.ofNullable(observer);
 		this.eventPublisher = eventPublisher;
 	}
 
@@ -80,8 +82,9 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		super.setBeanFactory(beanFactory);
 		AnnotationSingleRunnerOperationSource source = new AnnotationSingleRunnerOperationSource(this.settings,
 				((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue);
-		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.preparation, this.observer,
+		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.observer,
 				this.eventPublisher);
+		this.interceptor = interceptor;
 		this.methods = new SingleRunnerMethods(annotated(), source);
 		this.advisor = createAdvisor(interceptor);
 		this.insideTransaction = createAdvisor(interceptor.insideTransaction());
@@ -109,6 +112,33 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	void complete(Advised advised) {
 		advised.removeAdvisor(insideTransaction());
 		advised.addAdvisor(insideTransaction());
+	}
+
+	/**
+	 * Call a method without parameters for an operator: whatever its schedule and its
+	 * intervals say. The call goes through the advice of its bean as any other does, in a
+	 * proxy that is made for it.
+	 * @param method the method
+	 * @return how the call ended
+	 * @throws IllegalStateException if the method was not called on this thread
+	 */
+	public LockOutcome callNow(SingleRunnerMethod method) {
+		Assert.state(this.interceptor != null && this.beanFactory != null, "'beanFactory' must be set");
+		AtomicReference<@Nullable LockOutcome> outcome = new AtomicReference<>();
+		Advisor now = createAdvisor(this.interceptor.now(outcome::set));
+		call(createProxy(this.beanFactory.getBean(method.beanName()), now), method.method());
+		LockOutcome told = outcome.get();
+		Assert.state(told != null, "Failed to tell how the run ended: it did not take place on this thread");
+		return told;
+	}
+
+	/**
+	 * Call a method without parameters as its scheduler does.
+	 * @param method the method
+	 */
+	public void call(SingleRunnerMethod method) {
+		Assert.state(this.beanFactory != null, "'beanFactory' must be set");
+		call(this.beanFactory.getBean(method.beanName()), method.method());
 	}
 
 	private SingleRunnerMethods methods() {

@@ -73,7 +73,7 @@ final class SingleRunnerMethods {
 				throw new IllegalStateException("Method '" + method + "' is not annotated");
 			}
 			return new SingleRunnerMethod(beanName, method, operation, parser.namespace(annotation),
-					operation.key().fixed(), annotation.allowSharedKey());
+					operation.fixedKey(), annotation.allowSharedKey());
 		}
 		catch (SingleRunnerOperationParser.InvalidAttributeException ex) {
 			throw ex.on(beanName, method);

@@ -16,17 +16,13 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.util.function.Supplier;
-
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.interceptor.PreparedCall;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
-import io.github.advisorylock.jdbc.LocalTurn;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.ServerJudge;
@@ -56,7 +52,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for advisory locks.
@@ -92,14 +87,8 @@ public final class AdvisoryLockAutoConfiguration {
 	static SingleRunnerAnnotationBeanPostProcessor singleRunnerAnnotationBeanPostProcessor(
 			ObjectProvider<SingleRunnerSettings> settings, ObjectProvider<AdvisoryLockOperations> operations,
 			ObjectProvider<SingleRunnerObserver> observers, ApplicationContext applicationContext) {
-		Supplier<AdvisoryLockOperations> available = SingletonSupplier.of(operations::getObject);
-		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, (request) -> {
-			if (available.get() instanceof PostgresAdvisoryLockTemplate template) {
-				LocalTurn turn = template.takeTurn(request);
-				return new PreparedCall(turn.outcome(), turn, turn::end);
-			}
-			return PreparedCall.of(available.get());
-		}, () -> observers.getIfAvailable(() -> SingleRunnerObserver.NONE), applicationContext::publishEvent);
+		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, operations::getObject,
+				observers::getIfAvailable, applicationContext);
 	}
 
 	/**

@@ -27,7 +27,6 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.interceptor.RunNow;
 import io.github.advisorylock.ledger.LedgerMethod;
 import org.jspecify.annotations.Nullable;
 
@@ -85,7 +84,7 @@ final class LedgerMethods {
 	}
 
 	private @Nullable Supplier<LockOutcome> run(SingleRunnerMethod method) {
-		return (method.method().getParameterCount() == 0) ? () -> RunNow.of(() -> call(method)) : null;
+		return (method.method().getParameterCount() == 0) ? () -> this.postProcessor.callNow(method) : null;
 	}
 
 	private static void rethrow(Throwable failure) {

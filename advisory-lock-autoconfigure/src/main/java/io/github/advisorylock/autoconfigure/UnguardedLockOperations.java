@@ -25,7 +25,6 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockContext;
-import io.github.advisorylock.LockContextHolder;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
@@ -55,12 +54,12 @@ final class UnguardedLockOperations implements AdvisoryLockOperations {
 			LockCallback<T, X> action) throws X {
 		LockScope scope = (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
 		LockContext context = new Unguarded(request.key(this.namespace, this.keyFactory), scope);
-		LockContext enclosing = LockContextHolder.bind(context);
+		LockContext enclosing = LockContext.bind(context);
 		try {
 			return LockResult.executed(action.doWithLock(context));
 		}
 		finally {
-			LockContextHolder.bind(enclosing);
+			LockContext.bind(enclosing);
 		}
 	}
 

@@ -36,15 +36,28 @@ final class GuardedObserver implements SingleRunnerObserver {
 
 	private final AtomicBoolean warned = new AtomicBoolean();
 
-	private final Supplier<SingleRunnerObserver> observer;
+	private final Supplier<? extends @Nullable SingleRunnerObserver> observer;
 
-	GuardedObserver(Supplier<SingleRunnerObserver> observer) {
+	private volatile boolean needed = true;
+
+	GuardedObserver(Supplier<? extends @Nullable SingleRunnerObserver> observer) {
 		this.observer = observer;
+	}
+
+	/**
+	 * Return whether there is an observer, or that is not known yet.
+	 */
+	boolean isNeeded() {
+		return this.needed;
 	}
 
 	@Override
 	public Call observe(SingleRunnerOperation operation, AdvisoryLockKey key) {
-		Call call = guarded(() -> this.observer.get().observe(operation, key), Call.UNOBSERVED);
+		Call call = guarded(() -> {
+			SingleRunnerObserver available = this.observer.get();
+			this.needed = available != null;
+			return (available != null) ? available.observe(operation, key) : Call.UNOBSERVED;
+		}, Call.UNOBSERVED);
 		return (call != Call.UNOBSERVED) ? new GuardedCall(call) : call;
 	}
 

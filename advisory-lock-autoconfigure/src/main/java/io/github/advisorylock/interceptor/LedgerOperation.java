@@ -58,22 +58,21 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable C
 		return this.oncePerTick || this.oncePerKey || this.minInterval != null;
 	}
 
-	LockRequest apply(LockRequest request) {
-		LockRequest applied = this.recorded ? request.recorded() : request;
-		applied = (this.minInterval != null) ? applied.minInterval(this.minInterval) : applied;
-		applied = this.oncePerKey ? applied.oncePerKey() : applied;
-		return this.oncePerTick ? applied.oncePerTick(tick()) : applied;
-	}
-
 	/**
-	 * As {@link #apply}, for a run that an operator asked for.
+	 * Ask the ledger for what can be asked before a call.
+	 * @param template what keys are made from
+	 * @param now whether an operator asks for the run: the time does not matter then
 	 */
-	LockRequest applyNow(LockRequest request) {
-		LockRequest applied = this.recorded ? request.recorded() : request;
+	LockRequest apply(LockRequest request, String template, boolean now) {
+		LockRequest applied = this.recorded ? request.recordedUnder(template) : request;
+		applied = (this.minInterval != null && !now) ? applied.minInterval(this.minInterval) : applied;
 		return this.oncePerKey ? applied.oncePerKey() : applied;
 	}
 
-	private Instant tick() {
+	/**
+	 * Return the tick that a call now is for.
+	 */
+	Instant tick() {
 		Assert.state(this.ticks != null,
 				"Failed to run once per tick: the schedule of the method is switched off on this instance");
 		return this.ticks.ofCallAt(Instant.now());

@@ -18,14 +18,19 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
+import io.github.advisorylock.TwoPhaseLockOperations;
 import io.github.advisorylock.log.LockLog;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -34,7 +39,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.util.Assert;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Runs methods under a lock, or skips them. Stands outside the transaction of the method:
@@ -48,34 +55,59 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private static final Log logger = LogFactory.getLog(SingleRunnerInterceptor.class);
 
-	private static final String CALL = SingleRunnerCall.class.getName();
+	private static final String CALL = SingleRunnerInterceptor.class.getName() + ".call";
 
 	private final SingleRunnerOperationSource operationSource;
 
-	private final Function<LockRequest, PreparedCall> preparation;
+	private final Supplier<TwoPhaseLockOperations> operations;
 
-	private final SingleRunnerObserver observer;
+	private final GuardedObserver observer;
 
-	private final Consumer<Object> eventPublisher;
+	private final ApplicationEventPublisher eventPublisher;
 
-	private final MethodInterceptor insideTransaction = this::invokeInsideTransaction;
+	private final MethodInterceptor insideTransaction;
+
+	private final @Nullable Consumer<@Nullable LockOutcome> now;
 
 	/**
 	 * Create an interceptor.
 	 * @param operationSource knows which methods run under a lock
-	 * @param preparation does what a call can do before it begins a transaction: it may
-	 * find out that it is bound to be skipped, and wait for others of this application
-	 * @param observer watches the calls; asked for at the first call
+	 * @param operations take the locks; asked for at the first call
+	 * @param observer watches the calls, {@code null} if nobody does; asked for at the
+	 * first call
 	 * @param eventPublisher is told about {@link SingleRunnerFinishedEvent finished} and
 	 * {@link SingleRunnerSkippedEvent skipped} runs
 	 */
 	public SingleRunnerInterceptor(SingleRunnerOperationSource operationSource,
-			Function<LockRequest, PreparedCall> preparation, Supplier<SingleRunnerObserver> observer,
-			Consumer<Object> eventPublisher) {
+			Supplier<? extends AdvisoryLockOperations> operations,
+			Supplier<? extends @Nullable SingleRunnerObserver> observer, ApplicationEventPublisher eventPublisher) {
 		this.operationSource = operationSource;
-		this.preparation = preparation;
+		this.operations = SingletonSupplier.of(() -> OnePhaseLockOperations.of(operations.get()));
 		this.observer = new GuardedObserver(observer);
 		this.eventPublisher = eventPublisher;
+		this.insideTransaction = SingleRunnerInterceptor::invokeInsideTransaction;
+		this.now = null;
+	}
+
+	private SingleRunnerInterceptor(SingleRunnerInterceptor other, Consumer<@Nullable LockOutcome> now) {
+		this.operationSource = other.operationSource;
+		this.operations = other.operations;
+		this.observer = other.observer;
+		this.eventPublisher = other.eventPublisher;
+		this.insideTransaction = other.insideTransaction;
+		this.now = now;
+	}
+
+	/**
+	 * Return an interceptor for a call that an operator asks for: its time does not
+	 * matter, so it is for no tick and after no interval.
+	 * @param outcome is told how the call ended, {@code null} if it failed before that
+	 * was known
+	 * @return an interceptor for a proxy that is made for the call, in the place of this
+	 * one
+	 */
+	public SingleRunnerInterceptor now(Consumer<@Nullable LockOutcome> outcome) {
+		return new SingleRunnerInterceptor(this, outcome);
 	}
 
 	/**
@@ -87,9 +119,9 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		return this.insideTransaction;
 	}
 
-	private @Nullable Object invokeInsideTransaction(MethodInvocation invocation) throws Throwable {
+	private static @Nullable Object invokeInsideTransaction(MethodInvocation invocation) throws Throwable {
 		Object call = ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
-		return (call instanceof SingleRunnerCall inside) ? inside.run(invocation) : invocation.proceed();
+		return (call instanceof Call inside) ? inside.execute(invocation) : invocation.proceed();
 	}
 
 	@Override
@@ -100,54 +132,34 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		if (operation == null) {
 			return invocation.proceed();
 		}
-		RunNow now = RunNow.take();
-		SingleRunnerCall call = new SingleRunnerCall(operation, invocation.getArguments(), now != null, this.observer);
-		long started = System.nanoTime();
+		AdvisoryLockKey key = operation.key(invocation.getArguments());
+		Call call = new Call(operation, key, operation.createRequest(key, this.now != null));
+		Object result;
 		try {
-			Object result = run(call, invocation);
-			if (!call.isDecided()) {
+			if (!call.admit()) {
+				result = call.skip();
+			}
+			else if (operation.scope() == LockScope.SESSION) {
+				result = call.execute(invocation);
+			}
+			else {
+				((ProxyMethodInvocation) invocation).setUserAttribute(CALL, call);
+				result = invocation.proceed();
+			}
+			call.close();
+			if (!call.decided) {
 				checkDidNotRun(call, invocation);
 				return result;
 			}
-			announce(call, started, call.failure());
-			return result;
 		}
 		catch (Throwable ex) {
-			announce(call, started, ex);
+			call.close();
+			call.failure = ex;
+			announce(call);
 			throw ex;
 		}
-		finally {
-			if (now != null) {
-				now.setOutcome(call.outcome());
-			}
-		}
-	}
-
-	private @Nullable Object run(SingleRunnerCall call, MethodInvocation invocation) throws Throwable {
-		SingleRunnerOperation operation = call.operation();
-		if (operation.paused()) {
-			return call.skip(LockOutcome.PAUSED);
-		}
-		PreparedCall prepared = this.preparation.apply(call.request());
-		try {
-			return run(call, prepared, invocation);
-		}
-		finally {
-			prepared.end().run();
-		}
-	}
-
-	private @Nullable Object run(SingleRunnerCall call, PreparedCall prepared, MethodInvocation invocation)
-			throws Throwable {
-		if (prepared.outcome() != LockOutcome.EXECUTED) {
-			return call.skip(prepared.outcome());
-		}
-		call.use(prepared.operations());
-		if (call.operation().scope() == LockScope.SESSION) {
-			return call.run(invocation);
-		}
-		((ProxyMethodInvocation) invocation).setUserAttribute(CALL, call);
-		return invocation.proceed();
+		announce(call);
+		return result;
 	}
 
 	/**
@@ -156,37 +168,168 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	 * of it.
 	 * @throws IllegalStateException if the method may have run without its lock
 	 */
-	private void checkDidNotRun(SingleRunnerCall call, MethodInvocation invocation) {
+	private void checkDidNotRun(Call call, MethodInvocation invocation) {
 		if (!AnsweringAdvice.explains(invocation, this.insideTransaction)) {
-			throw new IllegalStateException("Failed to guard '" + call.operation().method() + "' (advisory lock '"
-					+ call.key() + "'): the call came back without having got to where its lock is taken, inside its "
+			throw new IllegalStateException("Failed to guard '" + call.operation.method() + "' (advisory lock '"
+					+ call.key + "'): the call came back without having got to where its lock is taken, inside its "
 					+ "transaction, so the method may have run without it; remove the advice of the bean that goes past "
 					+ "that, or set 'scope' to SESSION");
 		}
 	}
 
-	private void announce(SingleRunnerCall call, long started, @Nullable Throwable failure) {
-		SingleRunnerOperation operation = call.operation();
-		LockOutcome outcome = call.outcome();
-		call.observed().end(outcome, failure);
+	private void announce(Call call) {
+		SingleRunnerOperation operation = call.operation;
+		LockOutcome outcome = call.outcome;
+		if (call.observed != null) {
+			call.observed.end(outcome, call.failure);
+		}
+		if (this.now != null) {
+			this.now.accept(outcome);
+		}
 		if (outcome != null && outcome != LockOutcome.EXECUTED) {
-			LockLog.skipped(call.key(), operation.scope(), operation.method(), outcome);
-			publish(new SingleRunnerSkippedEvent(call.key(), operation.scope(), operation.method(), outcome));
+			LockLog.skipped(call.key, operation.scope(), operation.method(), outcome);
+			publish(new SingleRunnerSkippedEvent(call.key, operation.scope(), operation.method(), outcome));
 			return;
 		}
-		Duration duration = Duration.ofNanos(System.nanoTime() - started);
-		LockLog.finished(call.key(), operation.key().fixed() != null, operation.scope(), operation.method(), duration,
-				failure);
-		publish(new SingleRunnerFinishedEvent(call.key(), operation.scope(), operation.method(), duration, failure));
+		Duration duration = Duration.ofNanos(System.nanoTime() - call.started);
+		String method = operation.method();
+		LockScope scope = operation.scope();
+		LockLog.finished(call.key, operation.fixedKey() != null, scope, method, duration, call.failure);
+		publish(new SingleRunnerFinishedEvent(call.key, scope, method, duration, call.failure));
 	}
 
 	private void publish(Object event) {
 		try {
-			this.eventPublisher.accept(event);
+			this.eventPublisher.publishEvent(event);
 		}
 		catch (Throwable ex) {
 			logger.warn("A listener failed on " + event, ex);
 		}
+	}
+
+	/**
+	 * One call of a method, on its way from its admission outside its transaction to its
+	 * run inside.
+	 */
+	private final class Call implements LockCallback<@Nullable Object, Exception> {
+
+		private final long started = System.nanoTime();
+
+		private final SingleRunnerOperation operation;
+
+		private final AdvisoryLockKey key;
+
+		private final SingleRunnerObserver.@Nullable Call observed;
+
+		private final LockRequest request;
+
+		private TwoPhaseLockOperations.@Nullable Admission admission;
+
+		private @Nullable MethodInvocation invocation;
+
+		/**
+		 * Whether the call got to where its lock is asked for, or was skipped before.
+		 */
+		private boolean decided;
+
+		/**
+		 * How the call ended, {@code null} when it failed before that was known.
+		 */
+		private @Nullable LockOutcome outcome;
+
+		/**
+		 * What the run threw, even if other advice has kept that from the caller.
+		 */
+		private @Nullable Throwable failure;
+
+		private Call(SingleRunnerOperation operation, AdvisoryLockKey key, LockRequest request) {
+			this.operation = operation;
+			this.key = key;
+			this.request = request;
+			this.observed = SingleRunnerInterceptor.this.observer.isNeeded()
+					? SingleRunnerInterceptor.this.observer.observe(operation, key) : null;
+		}
+
+		private boolean admit() {
+			if (this.operation.paused()) {
+				this.outcome = LockOutcome.PAUSED;
+				return false;
+			}
+			this.admission = SingleRunnerInterceptor.this.operations.get().admit(this.request);
+			this.outcome = this.admission.outcome();
+			return this.outcome == LockOutcome.EXECUTED;
+		}
+
+		/**
+		 * Go on with the invocation under the lock, or skip it. Where other advice
+		 * repeats that, each time is admitted for itself.
+		 */
+		private @Nullable Object execute(MethodInvocation invocation) throws Throwable {
+			boolean admitted = !this.decided || admit();
+			this.decided = true;
+			this.failure = null;
+			TwoPhaseLockOperations.Admission current = this.admission;
+			if (admitted && current != null) {
+				this.outcome = null;
+				this.invocation = invocation;
+				try {
+					Object result = current.execute(this);
+					this.outcome = current.outcome();
+					if (this.outcome == LockOutcome.EXECUTED) {
+						return result;
+					}
+				}
+				catch (Throwable ex) {
+					this.failure = ex;
+					throw ex;
+				}
+				finally {
+					current.close();
+				}
+			}
+			return skip();
+		}
+
+		@Override
+		@SuppressWarnings("NullAway") // a method may return null
+		public @Nullable Object doWithLock(LockContext lock) throws Exception {
+			Assert.state(this.invocation != null, "'invocation' must be set");
+			this.outcome = LockOutcome.EXECUTED;
+			SingleRunnerObserver.Work work = (this.observed != null) ? this.observed.begin(lock) : null;
+			try {
+				return this.invocation.proceed();
+			}
+			catch (Throwable ex) {
+				throw Call.<Exception>unchanged(ex);
+			}
+			finally {
+				if (work != null) {
+					work.close();
+				}
+			}
+		}
+
+		/**
+		 * A method may declare to throw anything, and what it throws gets to its caller
+		 * as it is.
+		 */
+		@SuppressWarnings({ "unchecked", "TypeParameterUnusedInFormals" })
+		private static <X extends Throwable> X unchanged(Throwable failure) throws X {
+			throw (X) failure;
+		}
+
+		private @Nullable Object skip() {
+			Assert.state(this.outcome != null, "'outcome' must be set");
+			this.decided = true;
+			return this.operation.skippedValue(LockResult.skipped(this.outcome, this.key));
+		}
+
+		private void close() {
+			if (this.admission != null) {
+				this.admission.close();
+			}
+		}
+
 	}
 
 }

@@ -31,47 +31,141 @@ import org.springframework.util.Assert;
 /**
  * How one method runs under a lock, with everything resolved that can be before a call.
  *
- * @param method the method, as it stands in logs and events
- * @param returnType what the method returns
- * @param keyTemplate the text of the key, with its expressions as they are
- * @param key gives the key for a call
- * @param scope how long the lock lives
- * @param waitFor how long to wait for a lock that is busy, zero to not wait
- * @param failWhenBusy whether a busy lock is an exception for the caller
- * @param paused whether the method does not run at all for now
- * @param ledger what is asked of the ledger
  * @since 0.1.0
  */
-public record SingleRunnerOperation(String method, Class<?> returnType, String keyTemplate, SingleRunnerKey key,
-		LockScope scope, Duration waitFor, boolean failWhenBusy, boolean paused, LedgerOperation ledger) {
+public final class SingleRunnerOperation {
 
-	public SingleRunnerOperation {
+	private final String method;
+
+	private final Class<?> returnType;
+
+	private final String keyTemplate;
+
+	private final SingleRunnerKey key;
+
+	private final LockScope scope;
+
+	private final Duration waitFor;
+
+	private final boolean failWhenBusy;
+
+	private final boolean paused;
+
+	private final LedgerOperation ledger;
+
+	private final @Nullable AdvisoryLockKey fixedKey;
+
+	private final @Nullable LockRequest fixedRequest;
+
+	/**
+	 * Create an operation.
+	 * @param method the method, as it stands in logs and events
+	 * @param returnType what the method returns
+	 * @param keyTemplate the text of the key, with its expressions as they are
+	 * @param key gives the key for a call
+	 * @param scope how long the lock lives
+	 * @param waitFor how long to wait for a lock that is busy, zero to not wait
+	 * @param failWhenBusy whether a busy lock is an exception for the caller
+	 * @param paused whether the method does not run at all for now
+	 * @param ledger what is asked of the ledger
+	 */
+	public SingleRunnerOperation(String method, Class<?> returnType, String keyTemplate, SingleRunnerKey key,
+			LockScope scope, Duration waitFor, boolean failWhenBusy, boolean paused, LedgerOperation ledger) {
 		Assert.hasText(method, "'method' must not be empty");
 		Assert.hasText(keyTemplate, "'keyTemplate' must not be empty");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
-	}
-
-	LockRequest createRequest(AdvisoryLockKey key) {
-		return underTemplate(this.ledger.apply(request(key)), key);
+		this.method = method;
+		this.returnType = returnType;
+		this.keyTemplate = keyTemplate;
+		this.key = key;
+		this.scope = scope;
+		this.waitFor = waitFor;
+		this.failWhenBusy = failWhenBusy;
+		this.paused = paused;
+		this.ledger = ledger;
+		this.fixedKey = key.fixed();
+		this.fixedRequest = (this.fixedKey != null) ? request(this.fixedKey, false) : null;
 	}
 
 	/**
-	 * As {@link #createRequest}, for a run that an operator asked for.
+	 * Return the method.
+	 * @return the method, as it stands in logs and events
 	 */
-	LockRequest createRequestNow(AdvisoryLockKey key) {
-		return underTemplate(this.ledger.applyNow(request(key)), key);
+	public String method() {
+		return this.method;
 	}
 
 	/**
-	 * A key that is not the text of the annotation was made from arguments.
+	 * Return the text of the key.
+	 * @return the text, with its expressions as they are
 	 */
-	private LockRequest underTemplate(LockRequest request, AdvisoryLockKey key) {
-		return (request.isRecorded() && !key.name().equals(this.keyTemplate)) ? request.recordedUnder(this.keyTemplate)
-				: request;
+	public String keyTemplate() {
+		return this.keyTemplate;
 	}
 
-	private LockRequest request(AdvisoryLockKey key) {
-		return LockRequest.of(key).scope(this.scope).waitFor(this.waitFor);
+	/**
+	 * Return the key that every call has.
+	 * @return the key, {@code null} when it depends on the arguments
+	 */
+	public @Nullable AdvisoryLockKey fixedKey() {
+		return this.fixedKey;
+	}
+
+	/**
+	 * Return how long the lock lives.
+	 * @return the scope
+	 */
+	public LockScope scope() {
+		return this.scope;
+	}
+
+	/**
+	 * Return how long to wait for a lock that is busy.
+	 * @return the longest time, zero to not wait
+	 */
+	public Duration waitFor() {
+		return this.waitFor;
+	}
+
+	/**
+	 * Return whether a busy lock is an exception for the caller.
+	 * @return {@code false} if the call is skipped in silence
+	 */
+	public boolean failWhenBusy() {
+		return this.failWhenBusy;
+	}
+
+	/**
+	 * Return whether the method does not run at all for now.
+	 * @return {@code true} if the configuration says so
+	 */
+	public boolean paused() {
+		return this.paused;
+	}
+
+	/**
+	 * Return what is asked of the ledger.
+	 * @return what is asked, possibly nothing
+	 */
+	public LedgerOperation ledger() {
+		return this.ledger;
+	}
+
+	AdvisoryLockKey key(@Nullable Object[] arguments) {
+		return (this.fixedKey != null) ? this.fixedKey : this.key.resolve(arguments);
+	}
+
+	/**
+	 * Return what a call asks for.
+	 * @param now whether an operator asks for the run, and ticks do not matter
+	 */
+	LockRequest createRequest(AdvisoryLockKey key, boolean now) {
+		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
+		return (this.ledger.oncePerTick() && !now) ? request.oncePerTick(this.ledger.tick()) : request;
+	}
+
+	private LockRequest request(AdvisoryLockKey key, boolean now) {
+		return this.ledger.apply(LockRequest.of(key).scope(this.scope).waitFor(this.waitFor), this.keyTemplate, now);
 	}
 
 	/**

@@ -66,7 +66,7 @@ public final class ActiveCalls {
 	 * @return whether each call that can end has ended
 	 */
 	public boolean isNone() {
-		return this.calls.keySet().stream().noneMatch(this::canEnd);
+		return this.calls.keySet().stream().noneMatch((thread) -> thread != this.waiting && canEnd(thread));
 	}
 
 	/**
@@ -101,10 +101,7 @@ public final class ActiveCalls {
 	 * Who calls {@link Runtime#exit} waits there for the shutdown hooks, and one of those
 	 * waits for us: only its stack tells. Looked at while waiting, never before.
 	 */
-	private boolean canEnd(Thread thread) {
-		if (thread == this.waiting) {
-			return false;
-		}
+	static boolean canEnd(Thread thread) {
 		for (StackTraceElement frame : thread.getStackTrace()) {
 			if (frame.getClassName().equals(Runtime.class.getName()) && frame.getMethodName().equals("exit")) {
 				return false;

@@ -17,9 +17,14 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+
+import org.jspecify.annotations.Nullable;
 
 /**
  * The end of a wait, by the monotonic clock: setting the computer's clock changes
@@ -33,33 +38,28 @@ final class Deadline {
 
 	private final long nanos;
 
-	private final boolean waits;
+	private final Waits all;
 
-	private final LockWaits all;
-
-	/**
-	 * Create a deadline.
-	 * @param waitFor how long to wait from now on
-	 * @param all what the wait is one of
-	 */
-	Deadline(Duration waitFor, LockWaits all) {
+	private Deadline(Duration waitFor, Waits all) {
 		this.all = all;
-		this.waits = !waitFor.isZero();
-		this.nanos = this.waits ? System.nanoTime() + saturatedNanos(waitFor) : 0;
-	}
-
-	static Deadline after(Duration waitFor) {
-		return new LockWaits().until(waitFor);
+		this.nanos = System.nanoTime() + saturatedNanos(waitFor);
 	}
 
 	/**
-	 * Try at once, and again until this deadline, with pauses that grow, and vary, so
-	 * that those who wait for one thing do not ask at one time.
+	 * Return the end of a wait that begins now, and is one of its own.
+	 */
+	static @Nullable Deadline after(Duration waitFor) {
+		return new Waits().until(waitFor);
+	}
+
+	/**
+	 * Try again until this deadline, with pauses that grow, and vary, so that those who
+	 * wait for one thing do not ask at one time.
 	 * @return whether an attempt has succeeded; after an interrupt, whose flag stays set,
 	 * there is no other
 	 */
-	boolean poll(BooleanSupplier attempt) {
-		boolean done = attempt.getAsBoolean();
+	boolean pollAgain(BooleanSupplier attempt) {
+		boolean done = false;
 		long pause = SHORTEST_PAUSE;
 		while (!done && pause(ThreadLocalRandom.current().nextLong(pause / 2, pause))) {
 			done = attempt.getAsBoolean();
@@ -90,13 +90,62 @@ final class Deadline {
 	}
 
 	private long remainingNanos() {
-		return (this.waits && !this.all.areOver()) ? Math.max(0, this.nanos - System.nanoTime()) : 0;
+		return !this.all.over ? Math.max(0, this.nanos - System.nanoTime()) : 0;
 	}
 
 	private static long saturatedNanos(Duration duration) {
 		// a century is long enough, and does not overflow
 		Duration longest = Duration.ofDays(36_500);
 		return ((duration.compareTo(longest) < 0) ? duration : longest).toNanos();
+	}
+
+	/**
+	 * The waits of an application, which end all together when it stops.
+	 */
+	static final class Waits {
+
+		private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
+
+		private volatile boolean over;
+
+		/**
+		 * Return the end of a wait that begins now.
+		 * @return the end, {@code null} where there is nothing to wait for
+		 */
+		@Nullable Deadline until(Duration waitFor) {
+			return waitFor.isZero() ? null : new Deadline(waitFor, this);
+		}
+
+		/**
+		 * Park the current thread unless no wait is allowed.
+		 */
+		private void park(Object blocker, long nanos) {
+			this.waiting.add(Thread.currentThread());
+			try {
+				if (!this.over) {
+					LockSupport.parkNanos(blocker, nanos);
+				}
+			}
+			finally {
+				this.waiting.remove(Thread.currentThread());
+			}
+		}
+
+		/**
+		 * End all waits, and those to come as soon as they begin.
+		 */
+		void end() {
+			this.over = true;
+			this.waiting.forEach(LockSupport::unpark);
+		}
+
+		/**
+		 * Let waits begin again.
+		 */
+		void allow() {
+			this.over = false;
+		}
+
 	}
 
 }

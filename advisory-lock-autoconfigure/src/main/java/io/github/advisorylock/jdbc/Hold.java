@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,7 +60,11 @@ public final class Hold {
 
 	private volatile boolean acquired;
 
-	private volatile @Nullable LockTransaction transaction;
+	private volatile @Nullable Connection connection;
+
+	private volatile int backend;
+
+	private volatile boolean handedOver;
 
 	private volatile boolean lossTold;
 
@@ -109,19 +114,36 @@ public final class Hold {
 	}
 
 	/**
-	 * Note that the lock is taken, in a transaction.
+	 * Note that the lock is taken, in a transaction, and as long as that lasts.
+	 * @param connection the connection, past what a pool has put around it
+	 * @param backend the process of the server
+	 * @param confirmation makes sure that the connection has the lock
 	 */
-	void acquired(LockTransaction transaction) {
-		this.transaction = transaction;
+	void acquired(Connection connection, int backend, Runnable confirmation) {
+		this.connection = connection;
+		this.backend = backend;
+		this.confirmation = confirmation;
 		acquired();
 	}
 
 	/**
-	 * Return the transaction that has the lock.
-	 * @return the transaction, {@code null} in scope SESSION and before the lock is taken
+	 * Return the process of the server whose transaction has the lock, 0 in scope SESSION
+	 * and before the lock is taken.
 	 */
-	@Nullable LockTransaction transaction() {
-		return this.transaction;
+	int backend() {
+		return this.backend;
+	}
+
+	/**
+	 * Note that the lock was handed over to a holder who closes it: no call waits for its
+	 * end.
+	 */
+	void handOver() {
+		this.handedOver = true;
+	}
+
+	boolean isHandedOver() {
+		return this.handedOver;
 	}
 
 	/**
@@ -142,12 +164,13 @@ public final class Hold {
 	}
 
 	/**
-	 * Return whether the lock is held, or about to be taken.
+	 * Return whether the lock is held, or about to be taken, as far as is known. Does not
+	 * ask the server: it says with each answer whether its transaction goes on.
 	 * @return {@code false} once it is lost or begins to be released
 	 */
 	public boolean isActive() {
-		LockTransaction transaction = this.transaction;
-		return this.state == State.ACTIVE && (transaction == null || transaction.isOpen());
+		Connection connection = this.connection;
+		return this.state == State.ACTIVE && (connection == null || PgDriver.isTransactionOpen(connection));
 	}
 
 	boolean isLost() {

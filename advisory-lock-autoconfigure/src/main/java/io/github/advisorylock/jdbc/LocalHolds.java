@@ -49,6 +49,10 @@ final class LocalHolds {
 
 	private int count;
 
+	private volatile @Nullable Runnable whenIdle;
+
+	private volatile @Nullable Thread stopping;
+
 	/**
 	 * Create a registry.
 	 * @param limit how many holds there may be at a time
@@ -59,41 +63,67 @@ final class LocalHolds {
 
 	/**
 	 * Enter a hold, waiting for others of this application to leave.
+	 * @param deadline the end of the wait, {@code null} to not wait
 	 * @return the hold, to be {@linkplain #leave left} in any case, or {@code null} when
 	 * it is still impossible at the deadline, or the thread was interrupted
 	 */
-	@Nullable Hold enter(AdvisoryLockKey key, LockMode mode, LockScope scope, Deadline deadline) {
-		Waiter waiter = new Waiter(new Hold(key, mode, scope));
-		arrive(waiter);
-		while (waiter.place == Place.QUEUE && deadline.pause(Long.MAX_VALUE)) {
-			// until it is let in
-		}
-		if (giveUp(waiter)) {
-			return null;
-		}
-		checkLimit(waiter);
-		return waiter.hold;
+	@Nullable Hold enter(AdvisoryLockKey key, LockMode mode, LockScope scope, @Nullable Deadline deadline) {
+		return enter(new Waiter(new Hold(key, mode, scope)), key, mode, false, deadline);
 	}
 
-	private synchronized void arrive(Waiter waiter) {
-		HoldsOfKey holds = this.keys.computeIfAbsent(waiter.hold.key(), (absent) -> new HoldsOfKey());
-		if (holds.isBusy(waiter.hold.mode())) {
+	/**
+	 * As {@link #enter}, unless the current thread has entered a hold on the key already:
+	 * what that means is for others to know.
+	 * @return the hold, {@code null} also where the current thread
+	 * {@linkplain #isHeldByThisThread has one}
+	 */
+	@Nullable Hold enterUnlessHeld(AdvisoryLockKey key, LockMode mode, LockScope scope, @Nullable Deadline deadline) {
+		return enter(new Waiter(new Hold(key, mode, scope)), key, mode, true, deadline);
+	}
+
+	private @Nullable Hold enter(Waiter waiter, AdvisoryLockKey key, LockMode mode, boolean unlessHeld,
+			@Nullable Deadline deadline) {
+		arrive(waiter, key, mode, unlessHeld);
+		while (waiter.place == Place.QUEUE && deadline != null && deadline.pause(Long.MAX_VALUE)) {
+			// until it is let in
+		}
+		if (waiter.place == Place.QUEUE && giveUp(waiter, key)) {
+			return null;
+		}
+		if (waiter.place == Place.NONE) {
+			throw new CannotAcquireLockException("Failed to acquire advisory lock '" + key
+					+ "': this application holds " + this.limit
+					+ " already, and 'advisory-lock.max-held-locks' keeps it from filling the lock table of the server");
+		}
+		return (waiter.place == Place.INSIDE) ? waiter.hold : null;
+	}
+
+	private synchronized void arrive(Waiter waiter, AdvisoryLockKey key, LockMode mode, boolean unlessHeld) {
+		HoldsOfKey first = new HoldsOfKey();
+		HoldsOfKey known = this.keys.putIfAbsent(key, first);
+		HoldsOfKey holds = (known != null) ? known : first;
+		if (unlessHeld && holds.isHeldByThisThread()) {
+			waiter.place = Place.ELSEWHERE;
+		}
+		else if (holds.isBusy(mode)) {
 			holds.queue.add(waiter);
 		}
 		else {
 			letIn(waiter, holds);
-			removeIfEmpty(waiter.hold.key(), holds);
+			if (waiter.place == Place.NONE && holds.isEmpty()) {
+				this.keys.remove(key);
+			}
 		}
 	}
 
-	private synchronized boolean giveUp(Waiter waiter) {
+	private synchronized boolean giveUp(Waiter waiter, AdvisoryLockKey key) {
 		if (waiter.place != Place.QUEUE) {
 			return false;
 		}
-		HoldsOfKey holds = this.keys.get(waiter.hold.key());
+		HoldsOfKey holds = this.keys.get(key);
 		if (holds != null) {
 			holds.queue.remove(waiter);
-			letNextIn(waiter.hold.key(), holds);
+			letNextIn(key, holds);
 		}
 		return true;
 	}
@@ -103,12 +133,17 @@ final class LocalHolds {
 	 */
 	void leave(Hold hold) {
 		hold.release();
-		synchronized (this) {
-			HoldsOfKey holds = this.keys.get(hold.key());
-			if (holds != null && holds.inside.remove(hold)) {
-				this.count--;
-				letNextIn(hold.key(), holds);
-			}
+		remove(hold, hold.key());
+		if (this.whenIdle != null) {
+			runIfIdle();
+		}
+	}
+
+	private synchronized void remove(Hold hold, AdvisoryLockKey key) {
+		HoldsOfKey holds = this.keys.get(key);
+		if (holds != null && holds.inside.remove(hold)) {
+			this.count--;
+			letNextIn(key, holds);
 		}
 	}
 
@@ -120,7 +155,9 @@ final class LocalHolds {
 			LockSupport.unpark(next.thread);
 			next = holds.queue.peek();
 		}
-		removeIfEmpty(key, holds);
+		if (holds.isEmpty()) {
+			this.keys.remove(key);
+		}
 	}
 
 	private void letIn(Waiter waiter, HoldsOfKey holds) {
@@ -133,34 +170,44 @@ final class LocalHolds {
 		waiter.place = Place.INSIDE;
 	}
 
-	private void removeIfEmpty(AdvisoryLockKey key, HoldsOfKey holds) {
-		if (holds.inside.isEmpty() && holds.queue.isEmpty()) {
-			this.keys.remove(key);
-		}
-	}
-
-	/**
-	 * Return whether another thread's hold stands in the way of this one.
-	 */
-	synchronized boolean isBusyForThisThread(AdvisoryLockKey key, LockMode mode) {
-		HoldsOfKey holds = this.keys.get(key);
-		return holds != null && holds.isBusy(mode) && !holds.isHeldByThisThread();
-	}
-
 	synchronized boolean isHeldByThisThread(AdvisoryLockKey key) {
 		HoldsOfKey holds = this.keys.get(key);
 		return holds != null && holds.isHeldByThisThread();
 	}
 
 	/**
+	 * Run an action once no call is under way, at once if none is. Not waited for are
+	 * calls of the current thread, of threads that wait for the JVM to exit, and locks
+	 * that were handed over to a holder: they would wait for whoever waits for the
+	 * action.
+	 */
+	void whenIdle(Runnable action) {
+		this.stopping = Thread.currentThread();
+		this.whenIdle = action;
+		runIfIdle();
+	}
+
+	private void runIfIdle() {
+		List<Hold> calls = find((hold) -> !hold.isHandedOver() && hold.owner() != this.stopping);
+		if (calls.stream().noneMatch((call) -> ActiveCalls.canEnd(call.owner()))) {
+			Runnable action = takeWhenIdle();
+			if (action != null) {
+				action.run();
+			}
+		}
+	}
+
+	private synchronized @Nullable Runnable takeWhenIdle() {
+		Runnable action = this.whenIdle;
+		this.whenIdle = null;
+		return action;
+	}
+
+	/**
 	 * Return the holds that have lasted for longer than that. Each is returned once.
 	 */
-	synchronized List<Hold> takeHeldLonger(Duration duration) {
-		return this.keys.values()
-			.stream()
-			.flatMap((holds) -> holds.inside.stream())
-			.filter((hold) -> hold.heldFor().compareTo(duration) > 0 && hold.report())
-			.toList();
+	List<Hold> takeHeldLonger(Duration duration) {
+		return find((hold) -> hold.heldFor().compareTo(duration) > 0 && hold.report());
 	}
 
 	/**
@@ -183,15 +230,6 @@ final class LocalHolds {
 
 	synchronized int size() {
 		return this.count;
-	}
-
-	private void checkLimit(Waiter waiter) {
-		if (waiter.place == Place.NONE) {
-			throw new CannotAcquireLockException(
-					"Failed to acquire advisory lock '" + waiter.hold.key() + "': this application holds " + this.limit
-							+ " already, and 'advisory-lock.max-held-locks' keeps it from filling the lock table of "
-							+ "the server");
-		}
 	}
 
 	/**
@@ -217,6 +255,10 @@ final class LocalHolds {
 
 		private boolean isHeldByThisThread() {
 			return this.inside.stream().anyMatch((hold) -> hold.owner() == Thread.currentThread());
+		}
+
+		private boolean isEmpty() {
+			return this.inside.isEmpty() && this.queue.isEmpty();
 		}
 
 	}
@@ -253,7 +295,12 @@ final class LocalHolds {
 		/**
 		 * Was next, but the limit is reached.
 		 */
-		NONE
+		NONE,
+
+		/**
+		 * Has another hold.
+		 */
+		ELSEWHERE
 
 	}
 

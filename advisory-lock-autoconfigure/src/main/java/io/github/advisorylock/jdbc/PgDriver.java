@@ -130,6 +130,18 @@ final class PgDriver {
 	}
 
 	/**
+	 * Return whether a transaction goes on, as far as the driver knows.
+	 */
+	static boolean isTransactionOpen(Connection connection) {
+		try {
+			return transactionState(connection) == TransactionState.OPEN;
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	/**
 	 * What a connection is in.
 	 */
 	enum TransactionState {

@@ -208,6 +208,13 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
+	 * Bind a key, then the name of its holder.
+	 */
+	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key) throws SQLException {
+		statement.setString(bindKey(statement, 1, key), ApplicationName.ofHolder(key));
+	}
+
+	/**
 	 * Bind a key where one of these functions expects it.
 	 * @return the index of the next parameter
 	 */

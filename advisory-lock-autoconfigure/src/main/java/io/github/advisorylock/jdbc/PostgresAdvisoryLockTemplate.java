@@ -17,7 +17,6 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -25,20 +24,18 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
-import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
-import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.TwoPhaseLockOperations;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
 /**
@@ -50,33 +47,25 @@ import org.springframework.util.Assert;
  *
  * @since 0.1.0
  */
-public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
+public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private final String namespace;
 
 	private final AdvisoryLockKeyFactory keyFactory;
 
-	private final Duration waitFor;
-
-	private final DataSource dataSource;
-
-	private final ActiveCalls calls = new ActiveCalls();
-
-	private final LockWaits waits = new LockWaits();
+	private final Deadline.Waits waits = new Deadline.Waits();
 
 	private final LocalHolds holds;
 
-	private final TransactionLocks transactionLocks;
+	private final TransactionScope transactionScope;
 
-	private final TransactionScopeStrategy transactionScope;
+	private final SessionScope sessionScope;
 
 	private final boolean transactional;
 
+	private final boolean sessional;
+
 	private final TransactionCoverage coverage;
-
-	private final @Nullable SessionScopeStrategy sessionScope;
-
-	private final @Nullable Supplier<? extends RunLedger> ledger;
 
 	private volatile boolean used;
 
@@ -122,82 +111,43 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 		Assert.notNull(waitFor, "'waitFor' must not be null");
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
-		this.waitFor = waitFor;
 		this.holds = new LocalHolds(maxHeldLocks);
-		this.dataSource = unwrap(dataSource);
-		this.coverage = new TransactionCoverage(this.dataSource, transactionManager);
-		this.transactionLocks = new TransactionLocks(this.dataSource, this.coverage);
-		Runnable whenAcquired = (session != null) ? new TransactionWatch(this.holds, session)::expect : () -> {
-		};
-		this.transactionScope = new TransactionScopeStrategy(this, this.holds, this.transactionLocks, this.coverage,
-				whenAcquired, transactionManager);
+		DataSource target = unwrap(dataSource);
+		this.coverage = new TransactionCoverage(target, transactionManager);
+		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, this.waits, waitFor, ledger);
+		this.transactionScope = new TransactionScope(ground, target, transactionManager,
+				(session != null) ? new TransactionWatch(this.holds, session) : null);
+		this.sessionScope = new SessionScope(ground, session);
 		this.transactional = transactionManager != null;
-		this.sessionScope = (session != null) ? new SessionScopeStrategy(this, this.holds, session, this.coverage)
-				: null;
-		this.ledger = ledger;
+		this.sessional = session != null;
 	}
 
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 			LockCallback<T, X> action) throws X {
-		return execute(request, (LocalTurn) null, action);
+		Assert.notNull(action, "'action' must not be null");
+		try (Admission call = admit(request)) {
+			T value = (call.outcome() == LockOutcome.EXECUTED) ? call.execute(action) : null;
+			return (call.outcome() == LockOutcome.EXECUTED) ? LockResult.executed(value)
+					: LockResult.skipped(call.outcome(), key(request));
+		}
 	}
 
-	<T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
-			@Nullable LocalTurn turn, LockCallback<T, X> action) throws X {
+	@Override
+	public Admission admit(LockRequest request) {
 		Assert.notNull(request, "'request' must not be null");
-		Assert.notNull(action, "'action' must not be null");
 		AdvisoryLockKey key = key(request);
-		noteUse();
-		this.calls.begin();
-		try {
-			return execute(request, key, turn, action);
+		if (!this.used) {
+			noteUse();
 		}
-		finally {
-			this.calls.end();
-		}
+		LockCall call = (request.scope() == LockScope.SESSION) ? this.sessionScope.call(key, request)
+				: this.transactionScope.call(key, request);
+		return call.admit();
 	}
 
 	private void noteUse() {
-		if (!this.used) {
-			this.used = true;
-			this.whenUsed.run();
-		}
-	}
-
-	private <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
-			AdvisoryLockKey key, @Nullable LocalTurn turn, LockCallback<T, X> action) throws X {
-		LockRun enclosing = LockRun.find(this, key);
-		if (enclosing != null) {
-			enclosing.hold().checkCovers(request.mode());
-			return LockResult.executed(enclosing.nested().run(action));
-		}
-		RunRecord record = request.isRecorded() ? record(request, key) : null;
-		Hold held = HoldSynchronization.findInCurrentTransaction(key, this.holds);
-		if (held != null) {
-			held.checkCovers(request.mode());
-			return new LockRun(this, held, record, LockRun.callersBoundary(held, record, this.coverage), this.coverage)
-				.runOrRecordFailure(action);
-		}
-		LockOutcome foreseen = (turn != null || request.isForeseen()) ? LockOutcome.EXECUTED : foresee(request, key);
-		if (foreseen != LockOutcome.EXECUTED) {
-			return LockResult.skipped(foreseen, key);
-		}
-		if (request.scope() == LockScope.SESSION) {
-			return sessionScope(key).execute(key, request.mode(), deadline(request), record, action);
-		}
-		Hold entered = (turn != null) ? turn.take() : null;
-		Deadline deadline = (turn != null && entered != null) ? turn.deadline() : deadline(request);
-		return this.transactionScope.execute(entered, key, request.mode(), deadline, record, action);
-	}
-
-	private RunRecord record(LockRequest request, AdvisoryLockKey key) {
-		Assert.isTrue(request.mode() == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: runs of "
-				+ "advisory lock '" + key + "' can be recorded only one after the other");
-		Assert.state(this.ledger != null, () -> "Failed to record a run of advisory lock '" + key
-				+ "': there is no ledger; do not set 'advisory-lock.ledger.enabled' to false");
-		LockScope scope = (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
-		return this.ledger.get().record(key, scope, request);
+		this.used = true;
+		this.whenUsed.run();
 	}
 
 	@Override
@@ -209,10 +159,8 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 						+ key + "' can't be held beyond it");
 		Assert.isTrue(!request.isRecorded(), () -> "'request' must not ask for the ledger, which records work that "
 				+ "is executed: advisory lock '" + key + "' can only be held");
-		SessionScopeStrategy scope = sessionScope(key);
 		noteUse();
-		Hold hold = scope.acquire(key, request.mode(), deadline(request));
-		return (hold != null) ? Optional.of(scope.hand(hold)) : Optional.empty();
+		return Optional.ofNullable(this.sessionScope.tryAcquire(key, request));
 	}
 
 	/**
@@ -222,57 +170,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 * connection of its own
 	 */
 	public boolean supports(LockScope scope) {
-		return (scope == LockScope.TRANSACTION) ? this.transactional : this.sessionScope != null;
-	}
-
-	/**
-	 * Return whether another thread of this application holds the requested lock. Asks no
-	 * database.
-	 * @param request which lock
-	 * @return {@code true} if {@link #execute} would find the lock busy here
-	 */
-	public boolean isBusyLocally(LockRequest request) {
-		return this.holds.isBusyForThisThread(key(request), request.mode());
-	}
-
-	/**
-	 * Find out what can be known about a call before it begins a transaction, and in
-	 * scope {@link LockScope#TRANSACTION} wait for other threads of this application. A
-	 * call for a tick that was completed must not take the lock just to learn that:
-	 * meanwhile a call for the next tick, on an instance whose clock is right, would find
-	 * it busy.
-	 * @param request which lock
-	 * @return the turn of the call, to be {@linkplain LocalTurn#end() ended} in any case.
-	 * Its outcome is {@link LockOutcome#BUSY} if another thread of this application holds
-	 * the lock for longer than the request waits, {@link LockOutcome#ALREADY_RAN} or
-	 * {@link LockOutcome#PAUSED} if the ledger is against its tick, else
-	 * {@link LockOutcome#EXECUTED}
-	 */
-	public LocalTurn takeTurn(LockRequest request) {
-		AdvisoryLockKey key = key(request);
-		Deadline deadline = deadline(request);
-		LockOutcome outcome = foresee(request, key);
-		Hold hold = null;
-		boolean enters = outcome == LockOutcome.EXECUTED && request.scope() != LockScope.SESSION;
-		if (enters && !this.holds.isHeldByThisThread(key)) {
-			hold = this.holds.enter(key, request.mode(), LockScope.TRANSACTION, deadline);
-			outcome = (hold != null) ? outcome : LockOutcome.BUSY;
-		}
-		return new LocalTurn(this, outcome, deadline, hold);
-	}
-
-	void leave(Hold hold) {
-		this.holds.leave(hold);
-	}
-
-	private LockOutcome foresee(LockRequest request, AdvisoryLockKey key) {
-		Duration waitFor = request.waitFor();
-		if (waitFor != null && waitFor.isZero() && this.holds.isBusyForThisThread(key, request.mode())) {
-			return LockOutcome.BUSY;
-		}
-		Instant tick = request.tick();
-		return (tick != null && this.ledger != null && !TransactionSynchronizationManager.isActualTransactionActive())
-				? record(request, key).foresee() : LockOutcome.EXECUTED;
+		return (scope == LockScope.TRANSACTION) ? this.transactional : this.sessional;
 	}
 
 	/**
@@ -307,7 +205,7 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 * @return {@code true} if a session of the database holds it
 	 */
 	public boolean isHeldAnywhere(AdvisoryLockKey key) {
-		return this.transactionLocks.isHeld(key);
+		return this.transactionScope.isHeldAnywhere(key);
 	}
 
 	/**
@@ -342,22 +240,11 @@ public class PostgresAdvisoryLockTemplate implements AdvisoryLockOperations {
 	 * @param action what to do, once
 	 */
 	public void whenIdle(Runnable action) {
-		this.calls.whenNoOther(action);
-	}
-
-	private SessionScopeStrategy sessionScope(AdvisoryLockKey key) {
-		Assert.state(this.sessionScope != null, () -> "Failed to acquire advisory lock '" + key
-				+ "' in scope SESSION: no URL is known to connect to; set 'advisory-lock.session.url'");
-		return this.sessionScope;
+		this.holds.whenIdle(action);
 	}
 
 	private AdvisoryLockKey key(LockRequest request) {
 		return request.key(this.namespace, this.keyFactory);
-	}
-
-	private Deadline deadline(LockRequest request) {
-		Duration requested = request.waitFor();
-		return this.waits.until((requested != null) ? requested : this.waitFor);
 	}
 
 	/**

@@ -580,9 +580,8 @@ public abstract sealed class SessionCommand {
 
 		FindMissing(List<Hold> holds) {
 			for (Hold hold : holds) {
-				LockTransaction transaction = hold.transaction();
-				if (transaction != null) {
-					this.holds.put(PostgresAdvisoryLockFunctions.entry(transaction.backend(), hold.key()), hold);
+				if (hold.backend() != 0) {
+					this.holds.put(PostgresAdvisoryLockFunctions.entry(hold.backend(), hold.key()), hold);
 				}
 			}
 		}

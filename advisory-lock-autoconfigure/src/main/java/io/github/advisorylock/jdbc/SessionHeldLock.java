@@ -18,6 +18,7 @@ package io.github.advisorylock.jdbc;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
@@ -39,13 +40,13 @@ final class SessionHeldLock implements HeldLock {
 
 	private final Cleaner.Cleanable cleanable;
 
-	SessionHeldLock(Hold hold, SessionScopeStrategy scope, Cleaner cleaner) {
+	SessionHeldLock(Hold hold, Consumer<Hold> release, Consumer<Hold> leave, Cleaner cleaner) {
 		this.hold = hold;
-		this.end = new End(hold, scope);
+		this.end = new End(hold, release);
 		this.cleanable = cleaner.register(this, this.end);
-		hold.setCleanUp(() -> scope.leave(hold));
+		hold.setCleanUp(() -> leave.accept(hold));
 		if (hold.isLost()) {
-			scope.leave(hold);
+			leave.accept(hold);
 		}
 	}
 
@@ -83,13 +84,13 @@ final class SessionHeldLock implements HeldLock {
 
 		private final Hold hold;
 
-		private final SessionScopeStrategy scope;
+		private final Consumer<Hold> release;
 
 		private volatile boolean closed;
 
-		private End(Hold hold, SessionScopeStrategy scope) {
+		private End(Hold hold, Consumer<Hold> release) {
 			this.hold = hold;
-			this.scope = scope;
+			this.release = release;
 		}
 
 		@Override
@@ -98,7 +99,7 @@ final class SessionHeldLock implements HeldLock {
 				LockLog.unclosed(this.hold.key());
 			}
 			try {
-				this.scope.release(this.hold);
+				this.release.accept(this.hold);
 			}
 			catch (LockLostException ex) {
 				// told already, as when anybody else notices

@@ -53,16 +53,16 @@ record RecordedRun(String namespace, String key, LockScope scope, @Nullable Inst
 		String excess = LedgerCapacity.findExcess(key);
 		Assert.isTrue(excess == null, () -> "Failed to record runs of advisory lock '" + key + "': " + excess);
 		return new RecordedRun(key.namespace(), key.name(), scope, request.tick(), request.isOncePerKey(),
-				request.minInterval(), template(request.template()), Decision.NONE);
+				request.minInterval(), template(key.name(), request.template()), Decision.NONE);
 	}
 
 	/**
 	 * Of a template that has no room in an index, runs are recorded as those of keys
 	 * without one.
 	 */
-	private static @Nullable String template(@Nullable String template) {
-		return (template == null || template.length() > LONGEST_TEMPLATE || template.indexOf('\0') >= 0) ? null
-				: template;
+	private static @Nullable String template(String key, @Nullable String template) {
+		return (template == null || template.equals(key) || template.length() > LONGEST_TEMPLATE
+				|| template.indexOf('\0') >= 0) ? null : template;
 	}
 
 	RecordedRun with(Decision decision) {

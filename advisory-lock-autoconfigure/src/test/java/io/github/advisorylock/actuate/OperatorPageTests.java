@@ -105,7 +105,7 @@ class OperatorPageTests {
 
 	@Test
 	void textFromKeysAndErrorsAndAddressIsNoMarkup() {
-		LockRequest request = LockRequest.of(MARKUP).recorded();
+		LockRequest request = LockRequest.of(MARKUP).recordedUnder(MARKUP);
 		assertThatIllegalStateException()
 			.isThrownBy(() -> application.bean(AdvisoryLockOperations.class).execute(request, (lock) -> {
 				throw new IllegalStateException(MARKUP);

@@ -33,9 +33,11 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.TwoPhaseLockOperations;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -127,6 +129,15 @@ public abstract class AbstractLockTests {
 		TransactionTemplate transaction = transaction();
 		transaction.setPropagationBehavior(propagation);
 		return transaction;
+	}
+
+	/**
+	 * Return whether another thread of the application stands in the way of this one.
+	 */
+	protected static boolean isBusyLocally(PostgresAdvisoryLockTemplate template, LockRequest request) {
+		try (TwoPhaseLockOperations.Admission call = template.admit(request.waitFor(Duration.ZERO))) {
+			return call.outcome() == LockOutcome.BUSY;
+		}
 	}
 
 	protected LockRequest request(LockScope scope) {

@@ -70,7 +70,7 @@ class SessionFaultTests extends AbstractLockTests {
 		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> this.template.tryAcquire(REQUEST))
 			.isSameAs(expected);
 		assertThat(bystander.isHeld()).isFalse();
-		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
+		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(this.events).containsExactly(new LockLostEvent(bystander.key())));

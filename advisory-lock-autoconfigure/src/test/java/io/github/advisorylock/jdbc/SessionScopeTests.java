@@ -221,7 +221,7 @@ class SessionScopeTests extends AbstractLockTests {
 			});
 			assertThat(waiter.get(2, TimeUnit.SECONDS)).isTrue();
 		}
-		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
+		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 	}
 
 	@Test
@@ -230,7 +230,7 @@ class SessionScopeTests extends AbstractLockTests {
 		PostgresAdvisoryLockTemplate cutOff = createTemplate(this.pool, this.transactionManager, dataSource);
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> cutOff.execute(REQUEST, (lock) -> 1))
 			.withMessageContaining("'tests/job'");
-		assertThat(cutOff.isBusyLocally(REQUEST)).isFalse();
+		assertThat(isBusyLocally(cutOff, REQUEST)).isFalse();
 		dataSource.setUrl(TestPostgres.url());
 		Awaitility.await()
 			.ignoreExceptionsInstanceOf(DataAccessException.class)

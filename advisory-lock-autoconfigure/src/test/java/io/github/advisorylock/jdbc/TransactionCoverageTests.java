@@ -146,7 +146,7 @@ class TransactionCoverageTests extends AbstractLockTests {
 					this.pool.toString());
 		assertThat(ran).isFalse();
 		assertThat(TestPostgres.locks()).isEmpty();
-		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
+		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 	}
 
 	private void assertThatLockIsInTransaction() {

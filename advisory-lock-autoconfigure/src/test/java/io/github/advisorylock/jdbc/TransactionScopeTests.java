@@ -259,7 +259,7 @@ class TransactionScopeTests extends AbstractLockTests {
 			this.jdbc.update("INSERT INTO effect VALUES (1), (1)");
 			return 1;
 		}));
-		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
+		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
 	}
 
@@ -270,7 +270,7 @@ class TransactionScopeTests extends AbstractLockTests {
 				transaction().executeWithoutResult((status) -> status.setRollbackOnly());
 				return 1;
 			}));
-		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
+		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 	}
 
 	@Test
@@ -280,7 +280,7 @@ class TransactionScopeTests extends AbstractLockTests {
 				TestPostgres.terminate("job");
 				return 1;
 			}));
-		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
+		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
 	}
 
@@ -303,7 +303,7 @@ class TransactionScopeTests extends AbstractLockTests {
 			assertThatExceptionOfType(TransactionException.class)
 				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> 1));
 		}
-		assertThat(this.template.isBusyLocally(REQUEST)).isFalse();
+		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
 	}
 
@@ -350,7 +350,7 @@ class TransactionScopeTests extends AbstractLockTests {
 			.withMessageContaining("'job'")
 			.withMessageContaining("transaction manager");
 		assertThat(transaction().<Integer>execute((status) -> bare.execute(REQUEST, (lock) -> 1).value())).isOne();
-		assertThat(bare.isBusyLocally(REQUEST)).isFalse();
+		assertThat(isBusyLocally(bare, REQUEST)).isFalse();
 	}
 
 	@Test

@@ -70,7 +70,7 @@ class LedgerFencingTests extends AbstractLedgerTests {
 			PostgresAdvisoryLockTemplate other = createTemplate(otherPool, new JdbcTransactionManager(otherPool));
 			for (int i = 0; i < 60; i++) {
 				PostgresAdvisoryLockTemplate template = (i % 2 == 0) ? this.template : other;
-				LockRequest request = request(LockScope.values()[i / 2 % 2]).recorded();
+				LockRequest request = request(LockScope.values()[i / 2 % 2]).recordedUnder("job");
 				run(template, request, i % 3, tokens);
 			}
 		}

@@ -47,15 +47,16 @@ class LedgerRequestTests extends AbstractLedgerTests {
 	void keyThatDoesNotFitIsRefused(LockScope scope) {
 		assertThatRequestIsRefused(LockRequest.of("k".repeat(513)).scope(scope).oncePerKey(), "512");
 		assertThatRequestIsRefused(LockRequest.of("a\0b").scope(scope).oncePerKey(), "NUL");
-		assertThatRequestIsRefused(LockRequest.of("job").namespace("n".repeat(256)).scope(scope).recorded(), "255");
+		assertThatRequestIsRefused(LockRequest.of("job").namespace("n".repeat(256)).scope(scope).recordedUnder("job"),
+				"255");
 	}
 
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void keyWithMoreBytesThanAnIndexHoldsIsRefused(LockScope scope) {
 		LockRequest request = LockRequest.of(LONGEST_KEY).scope(scope);
-		assertThatRequestIsRefused(request.namespace("n".repeat(256)).recorded(), "256 characters");
-		assertThatRequestIsRefused(request.namespace("\u20ac".repeat(171)).recorded(), "2561 bytes in UTF-8");
+		assertThatRequestIsRefused(request.namespace("n".repeat(256)).recordedUnder("job"), "256 characters");
+		assertThatRequestIsRefused(request.namespace("\u20ac".repeat(171)).recordedUnder("job"), "2561 bytes in UTF-8");
 	}
 
 	@ParameterizedTest
@@ -85,7 +86,7 @@ class LedgerRequestTests extends AbstractLedgerTests {
 		});
 		assertThat(effects()).isEmpty();
 		assertThat(rows()).isZero();
-		assertThat(this.template.isBusyLocally(request)).isFalse();
+		assertThat(this.template.getHeldLocks()).isZero();
 	}
 
 }

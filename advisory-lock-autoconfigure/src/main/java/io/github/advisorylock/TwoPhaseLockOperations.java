@@ -1,0 +1,74 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Operations that can be asked, before a transaction begins, whether work may run under a
+ * lock. A guarded method with a transaction of its own goes both ways: it is admitted
+ * outside that transaction, and takes its lock inside.
+ *
+ * @since 0.1.0
+ */
+public interface TwoPhaseLockOperations extends AdvisoryLockOperations {
+
+	/**
+	 * Find out what can be known about a call before its transaction begins: waits for
+	 * other threads of this application, and asks the ledger whether the tick was
+	 * completed or the job paused. A call for a tick that was completed must not take the
+	 * lock just to learn that: meanwhile a call for the next tick, on an instance whose
+	 * clock is right, would find it busy.
+	 * @param request what to lock, and how
+	 * @return the call, to be {@linkplain Admission#close() closed} in any case
+	 */
+	Admission admit(LockRequest request);
+
+	/**
+	 * A call on its way from the question whether it may run to its end. For one thread
+	 * at a time.
+	 */
+	interface Admission extends AutoCloseable {
+
+		/**
+		 * Return how the call ended, and before that how it is bound to end.
+		 * @return {@link LockOutcome#EXECUTED} if the work ran, or may run as far as is
+		 * known, else why it is skipped
+		 */
+		LockOutcome outcome();
+
+		/**
+		 * Take the lock and do the work, unless it has to be skipped. Where the call is
+		 * repeated, so is all of that.
+		 * @param <T> what the work returns
+		 * @param <X> what the work may throw
+		 * @param action the work
+		 * @return what the work returned, {@code null} if {@link #outcome()} says now
+		 * that it was skipped
+		 * @throws X if the work throws it
+		 */
+		<T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action) throws X;
+
+		/**
+		 * End the call, for the others that wait where it was never executed.
+		 */
+		@Override
+		void close();
+
+	}
+
+}

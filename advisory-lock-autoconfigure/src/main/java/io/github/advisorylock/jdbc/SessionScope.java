@@ -1,0 +1,216 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.lang.ref.Cleaner;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
+
+/**
+ * Locks that live in the lock session, on a connection of their own, until they are
+ * released. Work in a caller's transaction keeps its lock until that has completed.
+ */
+final class SessionScope {
+
+	private static final Log logger = LogFactory.getLog(SessionScope.class);
+
+	private final LockCall.Ground ground;
+
+	private final LocalHolds holds;
+
+	private final @Nullable LockSession session;
+
+	private @Nullable Cleaner cleaner;
+
+	/**
+	 * Create a scope.
+	 * @param ground what its calls have in common with those of the other scope
+	 * @param session carries the locks, {@code null} to refuse that
+	 */
+	SessionScope(LockCall.Ground ground, @Nullable LockSession session) {
+		this.ground = ground;
+		this.holds = ground.holds();
+		this.session = session;
+	}
+
+	LockCall call(AdvisoryLockKey key, LockRequest request) {
+		return new Call(key, request);
+	}
+
+	/**
+	 * Take a lock for a holder who closes it.
+	 * @return the lock, {@code null} when somebody else has it
+	 */
+	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockRequest request) {
+		LockSession session = requireSession(key);
+		Deadline deadline = this.ground.deadline(request);
+		Hold hold = this.holds.enter(key, request.mode(), LockScope.SESSION, deadline);
+		if (hold == null || !acquire(session, hold, deadline)) {
+			return null;
+		}
+		hold.handOver();
+		return new SessionHeldLock(hold, this::release, this.holds::leave, cleaner());
+	}
+
+	private synchronized Cleaner cleaner() {
+		if (this.cleaner == null) {
+			this.cleaner = Cleaner.create(LockScheduler.threads("advisory-lock-cleaner"));
+		}
+		return this.cleaner;
+	}
+
+	/**
+	 * Take a lock, polling for it until the deadline. A wait in the server's queue would
+	 * occupy the connection that the other locks need, and its timeout may come back
+	 * although the lock was granted.
+	 * @param hold what was entered; left if the lock is not taken
+	 * @return whether it was taken
+	 */
+	private boolean acquire(LockSession session, Hold hold, @Nullable Deadline deadline) {
+		hold.setConfirmation(() -> session.confirm(hold));
+		boolean acquired = false;
+		try {
+			acquired = session.tryLock(hold) || (deadline != null && deadline.pollAgain(() -> session.tryLock(hold)));
+		}
+		finally {
+			if (!acquired) {
+				this.holds.leave(hold);
+			}
+		}
+		if (acquired) {
+			hold.acquired();
+		}
+		return acquired;
+	}
+
+	/**
+	 * Release a lock, unless somebody else does or did, or it is lost.
+	 * @throws LockLostException if it turns out that the lock was not held any more
+	 */
+	private void release(Hold hold) throws LockLostException {
+		if (!hold.beginRelease()) {
+			return;
+		}
+		try {
+			requireSession(hold.key()).unlock(hold);
+		}
+		finally {
+			this.holds.leave(hold);
+		}
+	}
+
+	private void releaseOrThrowIfLost(Hold hold) throws LockLostException {
+		release(hold);
+		if (hold.isLost()) {
+			this.holds.leave(hold);
+			throw new LockLostException(hold.key());
+		}
+	}
+
+	/**
+	 * The work has failed, and what fails after it is only added.
+	 */
+	private void releaseAfter(Throwable failure, Hold hold) {
+		try {
+			releaseOrThrowIfLost(hold);
+		}
+		catch (RuntimeException | Error ex) {
+			if (!(ex instanceof LockLostException && failure instanceof LockLostException)) {
+				failure.addSuppressed(ex);
+			}
+		}
+	}
+
+	/**
+	 * The transaction has completed and nobody can be told by an exception any more.
+	 */
+	private void releaseAfterTransaction(Hold hold) {
+		try {
+			releaseOrThrowIfLost(hold);
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Advisory lock '" + hold.key() + "' was lost before its transaction completed", ex);
+		}
+	}
+
+	private LockSession requireSession(AdvisoryLockKey key) {
+		Assert.state(this.session != null, () -> "Failed to acquire advisory lock '" + key
+				+ "' in scope SESSION: no URL is known to connect to; set 'advisory-lock.session.url'");
+		return this.session;
+	}
+
+	/**
+	 * A call whose lock lives in the lock session.
+	 */
+	private final class Call extends LockCall {
+
+		private Call(AdvisoryLockKey key, LockRequest request) {
+			super(SessionScope.this.ground, key, request, LockScope.SESSION);
+		}
+
+		@Override
+		<T extends @Nullable Object, X extends Exception> @Nullable T executeAlone(Hold hold, LockCallback<T, X> action)
+				throws X {
+			if (!acquire(hold)) {
+				return null;
+			}
+			TransactionCoverage coverage = SessionScope.this.ground.coverage();
+			if (coverage.isInTransaction()) {
+				HoldSynchronization.register(hold, coverage, SessionScope.this::releaseAfterTransaction);
+				return runInTransaction(hold, boundary(), action);
+			}
+			T result;
+			try {
+				result = runInTransaction(hold, RunRecord.Boundary.NONE, action);
+			}
+			catch (Throwable ex) {
+				releaseAfter(ex, hold);
+				throw ex;
+			}
+			releaseOrThrowIfLost(hold);
+			return result;
+		}
+
+		private boolean acquire(Hold hold) {
+			LockSession session;
+			try {
+				session = requireSession(key());
+			}
+			catch (IllegalStateException ex) {
+				SessionScope.this.holds.leave(hold);
+				throw ex;
+			}
+			boolean acquired = SessionScope.this.acquire(session, hold, deadline());
+			if (!acquired) {
+				busy();
+			}
+			return acquired;
+		}
+
+	}
+
+}

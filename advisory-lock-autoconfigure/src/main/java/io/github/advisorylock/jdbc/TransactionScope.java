@@ -1,0 +1,277 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
+import org.springframework.util.Assert;
+
+/**
+ * Locks that live in a transaction: the caller's, or one that is begun for the run. The
+ * connection is that transaction's own, so that the lock ends with it, however it ends.
+ */
+final class TransactionScope {
+
+	/**
+	 * Never joins: a manager takes a transaction that is completing for one that can be
+	 * joined, and commits what is written in it then even if that fails.
+	 */
+	private static final TransactionDefinition OWN = new DefaultTransactionDefinition(
+			TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+
+	private static final int REFUSED = -1;
+
+	private final LockCall.Ground ground;
+
+	private final LocalHolds holds;
+
+	private final TransactionCoverage coverage;
+
+	private final JdbcOperations jdbc;
+
+	private final @Nullable PlatformTransactionManager transactionManager;
+
+	private final @Nullable TransactionWatch watch;
+
+	/**
+	 * Create a scope.
+	 * @param ground what its calls have in common with those of the other scope
+	 * @param dataSource has the locks
+	 * @param transactionManager begins transactions, {@code null} to refuse that
+	 * @param watch looks after locks that are held for long, {@code null} to not do that
+	 */
+	TransactionScope(LockCall.Ground ground, DataSource dataSource,
+			@Nullable PlatformTransactionManager transactionManager, @Nullable TransactionWatch watch) {
+		this.ground = ground;
+		this.holds = ground.holds();
+		this.coverage = ground.coverage();
+		this.jdbc = new JdbcTemplate(dataSource);
+		this.transactionManager = transactionManager;
+		this.watch = watch;
+	}
+
+	LockCall call(AdvisoryLockKey key, LockRequest request) {
+		return new Call(key, request);
+	}
+
+	/**
+	 * Return whether anybody holds a key, on whatever instance.
+	 */
+	boolean isHeldAnywhere(AdvisoryLockKey key) {
+		return Boolean.TRUE.equals(this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.isHeld(key), Boolean.class,
+				Integer.toUnsignedLong(key.classId()), Integer.toUnsignedLong(key.objectId())));
+	}
+
+	/**
+	 * Make sure, by an answer of the server on this connection, that it holds a key. Any
+	 * failure means that it does not, as an error in a transaction ends its locks.
+	 * @throws LockLostException if it does not
+	 */
+	private static void confirm(Connection connection, AdvisoryLockKey key) throws LockLostException {
+		boolean held;
+		try (PreparedStatement statement = connection
+			.prepareStatement(PostgresAdvisoryLockFunctions.confirmHold(key))) {
+			statement.setLong(1, Integer.toUnsignedLong(key.classId()));
+			statement.setLong(2, Integer.toUnsignedLong(key.objectId()));
+			statement.execute();
+			try (ResultSet answer = statement.getResultSet()) {
+				held = answer.next() && answer.getBoolean(1);
+			}
+		}
+		catch (SQLException ex) {
+			LockLostException lost = new LockLostException(key);
+			lost.initCause(ex);
+			throw lost;
+		}
+		if (!held) {
+			throw new LockLostException(key);
+		}
+	}
+
+	/**
+	 * A call whose lock lives in a transaction.
+	 */
+	private final class Call extends LockCall {
+
+		private Call(AdvisoryLockKey key, LockRequest request) {
+			super(TransactionScope.this.ground, key, request, LockScope.TRANSACTION);
+		}
+
+		@Override
+		<T extends @Nullable Object, X extends Exception> @Nullable T executeAlone(Hold hold, LockCallback<T, X> action)
+				throws X {
+			if (TransactionScope.this.coverage.isInTransaction()) {
+				return executeInCallersTransaction(hold, action);
+			}
+			TransactionStatus transaction = null;
+			T result = null;
+			try {
+				PlatformTransactionManager manager = requireTransactionManager();
+				transaction = manager.getTransaction(OWN);
+				if (acquire(hold)) {
+					result = run(hold, RunRecord.Boundary.OWN_TRANSACTION, action);
+				}
+				if (!hold.beginEnd()) {
+					throw new LockLostException(key());
+				}
+				if (outcome() != LockOutcome.EXECUTED) {
+					transaction.setRollbackOnly();
+				}
+				manager.commit(transaction);
+				return result;
+			}
+			catch (Throwable ex) {
+				hold.beginEnd();
+				rollback(transaction, ex);
+				fail(ex);
+				throw ex;
+			}
+			finally {
+				TransactionScope.this.holds.leave(hold);
+			}
+		}
+
+		/**
+		 * The hold stays when this method returns, until the caller's transaction
+		 * completes.
+		 */
+		private <T extends @Nullable Object, X extends Exception> @Nullable T executeInCallersTransaction(Hold hold,
+				LockCallback<T, X> action) throws X {
+			RunRecord.Boundary boundary;
+			boolean acquired = false;
+			try {
+				boundary = boundary();
+				acquired = acquire(hold);
+			}
+			finally {
+				if (!acquired) {
+					TransactionScope.this.holds.leave(hold);
+				}
+			}
+			if (!acquired) {
+				return null;
+			}
+			HoldSynchronization.register(hold, TransactionScope.this.coverage, TransactionScope.this.holds::leave);
+			return runInTransaction(hold, boundary, action);
+		}
+
+		/**
+		 * Take the lock, polling for it until the deadline. A wait in the server's queue
+		 * would keep a snapshot open, answer no interrupt, and end with the connection
+		 * where it is longer than the driver's patience.
+		 * @return whether it was taken; after an interrupt, whose flag stays set, there
+		 * is no other attempt
+		 */
+		private boolean acquire(Hold hold) {
+			TransactionScope.this.coverage.check(key());
+			Deadline deadline = deadline();
+			boolean mayWait = deadline != null && deadline.isAhead();
+			if (!tryAcquire(hold, mayWait)
+					&& (deadline == null || !deadline.pollAgain(() -> tryAcquire(hold, mayWait)))) {
+				busy();
+				return false;
+			}
+			if (TransactionScope.this.watch != null) {
+				TransactionScope.this.watch.expect();
+			}
+			return true;
+		}
+
+		private boolean tryAcquire(Hold hold, boolean mayWait) {
+			AdvisoryLockKey key = key();
+			String sql = mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(key, mode())
+					: PostgresAdvisoryLockFunctions.tryTransactionLock(key, mode());
+			int backend = TransactionScope.this.jdbc.execute(sql, (PreparedStatement statement) -> {
+				PostgresAdvisoryLockFunctions.bindHolder(statement, key);
+				statement.execute();
+				ResultSet answer = statement.getResultSet();
+				answer.next();
+				int process = answer.getInt(1);
+				if (process > 0) {
+					Connection connection = PgDriver.unwrap(statement.getConnection());
+					hold.acquired(connection, process, () -> confirm(connection, key));
+				}
+				return answer.wasNull() ? REFUSED : process;
+			});
+			if (backend == REFUSED) {
+				throw refusal();
+			}
+			if (backend > 0 && !hold.isActive()) {
+				// taken outside a transaction, it is free again already, whatever the
+				// transaction manager believes to have begun
+				throw TransactionScope.this.coverage.refusal(key);
+			}
+			return backend > 0;
+		}
+
+		/**
+		 * Asked on each run rather than once for a connection: a DataSource may route
+		 * read-only transactions to a standby.
+		 */
+		private RuntimeException refusal() {
+			Boolean standby = TransactionScope.this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.IS_THIS_STANDBY,
+					Boolean.class);
+			if (Boolean.TRUE.equals(standby)) {
+				return new UnsupportedDatabaseException(
+						"it is a standby, which grants the same locks as its primary; connect to the primary");
+			}
+			return new IllegalTransactionStateException("Failed to wait for advisory lock '" + key()
+					+ "': the snapshot of a REPEATABLE READ or SERIALIZABLE transaction would be older than the lock; "
+					+ "do not set 'waitFor', or use scope SESSION");
+		}
+
+		private PlatformTransactionManager requireTransactionManager() {
+			PlatformTransactionManager manager = TransactionScope.this.transactionManager;
+			Assert.state(manager != null, () -> "Failed to begin a transaction for advisory lock '" + key()
+					+ "': there is no transaction manager for its DataSource");
+			return manager;
+		}
+
+		private void rollback(@Nullable TransactionStatus transaction, Throwable failure) {
+			if (transaction != null && !transaction.isCompleted()) {
+				try {
+					requireTransactionManager().rollback(transaction);
+				}
+				catch (RuntimeException | Error ex) {
+					failure.addSuppressed(ex);
+				}
+			}
+		}
+
+	}
+
+}
