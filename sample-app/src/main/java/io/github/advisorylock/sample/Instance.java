@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.sample;
 
+import io.github.advisorylock.sample.environment.PortReservation;
+
 import org.springframework.stereotype.Component;
 
 /**

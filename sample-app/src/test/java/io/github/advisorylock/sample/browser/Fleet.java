@@ -24,7 +24,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-import io.github.advisorylock.sample.JavaProcess;
+import io.github.advisorylock.testsupport.JavaProcess;
 import io.github.advisorylock.testsupport.TestPostgres;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.sample.database;
+package io.github.advisorylock.sample.environment;
 
 import java.io.IOException;
 import java.nio.file.Path;

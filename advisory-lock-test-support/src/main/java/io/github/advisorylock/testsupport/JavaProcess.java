@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.sample;
+package io.github.advisorylock.testsupport;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,7 +23,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
@@ -93,17 +92,17 @@ public final class JavaProcess implements AutoCloseable {
 	/**
 	 * Ask to stop, as Ctrl-C and service managers do, and wait.
 	 */
-	public void stop() throws InterruptedException {
+	public void stop() {
 		this.process.destroy();
-		assertThat(this.process.waitFor(40, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.process.onExit()).succeedsWithin(Duration.ofSeconds(40));
 	}
 
 	/**
 	 * Kill without a warning, and wait.
 	 */
-	public void kill() throws InterruptedException {
+	public void kill() {
 		this.process.destroyForcibly();
-		assertThat(this.process.waitFor(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.process.onExit()).succeedsWithin(Duration.ofSeconds(10));
 	}
 
 	public long pid() {
@@ -111,7 +110,7 @@ public final class JavaProcess implements AutoCloseable {
 	}
 
 	@Override
-	public void close() throws InterruptedException {
+	public void close() {
 		if (this.process.isAlive()) {
 			stop();
 		}

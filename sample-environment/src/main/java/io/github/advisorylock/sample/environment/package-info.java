@@ -15,10 +15,11 @@
  */
 
 /**
- * A PostgreSQL server that the first instance starts, the others join and the last one
- * stops. Not used when {@code spring.datasource.url} is set.
+ * What lets the sample application be started several times on one machine, and is no
+ * lesson: a PostgreSQL server that the first instance starts, the others join and the
+ * last one stops, unless {@code spring.datasource.url} is set; and a port for each.
  */
 @NullMarked
-package io.github.advisorylock.sample.database;
+package io.github.advisorylock.sample.environment;
 
 import org.jspecify.annotations.NullMarked;

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.sample.database;
+package io.github.advisorylock.sample.environment;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +27,7 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.github.advisorylock.sample.JavaProcess;
+import io.github.advisorylock.testsupport.JavaProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;

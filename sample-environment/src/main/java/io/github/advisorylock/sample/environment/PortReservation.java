@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.sample;
+package io.github.advisorylock.sample.environment;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -40,7 +40,7 @@ import org.springframework.stereotype.Component;
  * the same one.
  */
 @Component
-class PortReservation
+public class PortReservation
 		implements WebServerFactoryCustomizer<ConfigurableServletWebServerFactory>, SmartLifecycle, Ordered {
 
 	private static final Log logger = LogFactory.getLog(PortReservation.class);
@@ -71,7 +71,11 @@ class PortReservation
 		}
 	}
 
-	int port() {
+	/**
+	 * Return the port that this instance answers on.
+	 * @return the port
+	 */
+	public int port() {
 		return this.port;
 	}
 
