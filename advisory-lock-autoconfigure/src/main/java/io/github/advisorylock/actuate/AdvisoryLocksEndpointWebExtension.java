@@ -17,9 +17,12 @@
 package io.github.advisorylock.actuate;
 
 import java.security.Principal;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
@@ -29,13 +32,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.OperationType;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.Selector.Match;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
+import org.springframework.boot.actuate.endpoint.invoke.OperationInvoker;
 import org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor;
+import org.springframework.boot.actuate.endpoint.invoke.OperationParameter;
+import org.springframework.boot.actuate.endpoint.invoke.OperationParameters;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 import org.springframework.context.ApplicationEventPublisher;
@@ -86,7 +94,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * @return an advisor of the operations of the endpoint
 	 */
 	public static OperationInvokerAdvisor pathOnly() {
-		return new EndpointRequests();
+		return new PathOnly();
 	}
 
 	/**
@@ -157,6 +165,55 @@ public class AdvisoryLocksEndpointWebExtension {
 	private static String user(SecurityContext securityContext) {
 		Principal principal = securityContext.getPrincipal();
 		return (principal != null) ? principal.getName() : UNAUTHENTICATED;
+	}
+
+	/**
+	 * {@link OperationInvokerAdvisor} that lets the path alone say which job a request to
+	 * the endpoint is for. Actuator puts the fields of the body and of the query over the
+	 * variables of the path, in one map; only those of the path come as an array.
+	 */
+	private static final class PathOnly implements OperationInvokerAdvisor {
+
+		private static final EndpointId ENDPOINT = EndpointId.of("advisorylocks");
+
+		private static final String KEY = "key";
+
+		private static final String STATE = "state";
+
+		@Override
+		public OperationInvoker apply(EndpointId endpointId, OperationType operationType,
+				OperationParameters parameters, OperationInvoker invoker) {
+			if (!endpointId.equals(ENDPOINT)
+					|| parameters.stream().noneMatch((parameter) -> parameter.getType() == SecurityContext.class)) {
+				return invoker;
+			}
+			Set<String> known = parameters.stream()
+				.filter((parameter) -> parameter.getType() != SecurityContext.class)
+				.map(OperationParameter::getName)
+				.collect(Collectors.toSet());
+			return (context) -> {
+				String reason = findMistake(context.getArguments(), known, operationType == OperationType.WRITE);
+				return (reason != null)
+						? new WebEndpointResponse<>(new ErrorDescriptor(reason), WebEndpointResponse.STATUS_BAD_REQUEST)
+						: invoker.invoke(context);
+			};
+		}
+
+		private static @Nullable String findMistake(Map<String, Object> arguments, Set<String> known, boolean write) {
+			if (known.contains(KEY) && !(arguments.get(KEY) instanceof String[])) {
+				return "'key' must stand in the path only";
+			}
+			if (!write) {
+				return null;
+			}
+			for (String name : arguments.keySet()) {
+				if (!known.contains(name)) {
+					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state' is known";
+				}
+			}
+			return (arguments.get(STATE) instanceof String) ? null : "'state' must be a text";
+		}
+
 	}
 
 	/**

@@ -61,7 +61,7 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties(AdvisoryLockProperties.class)
-@Import({ DoctorConfiguration.class, LeaderConfiguration.class, LedgerConfiguration.class })
+@Import({ DoctorConfiguration.class, LeaderConfiguration.class, LedgerConfiguration.class, MonitorConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	@Bean

@@ -16,11 +16,10 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.jdbc.RunLedger;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -30,8 +29,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
-import org.springframework.context.ApplicationListener;
-import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
 
 /**
@@ -49,22 +46,8 @@ public final class AdvisoryLockHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = { "advisoryLockHealthIndicator", "advisoryLockHealthContributor" })
 	AdvisoryLockHealthIndicator advisoryLockHealthIndicator(ObjectProvider<LockSession> session,
-			ObjectProvider<PostgresAdvisoryLockLedger> ledgers) {
-		PostgresAdvisoryLockLedger ledger = ledgers.getIfAvailable();
-		return new AdvisoryLockHealthIndicator(() -> {
-			LockSession available = session.getIfAvailable();
-			return available != null && available.isConnected();
-		}, () -> {
-			LockSession available = session.getIfAvailable();
-			return (available != null) ? available.problem() : null;
-		}, () -> ledger != null && ledger.isOpen(), (ledger != null) ? ledger::check : null);
-	}
-
-	@Bean
-	@ConditionalOnBean(AdvisoryLockHealthIndicator.class)
-	ApplicationListener<PayloadApplicationEvent<LockLostEvent>> lastLossListener(
-			AdvisoryLockHealthIndicator indicator) {
-		return ApplicationListener.forPayload(indicator::lost);
+			ObjectProvider<RunLedger> ledger) {
+		return new AdvisoryLockHealthIndicator(session::getIfAvailable, ledger.getIfAvailable());
 	}
 
 }

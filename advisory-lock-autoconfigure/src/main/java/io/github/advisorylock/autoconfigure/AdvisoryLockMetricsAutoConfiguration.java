@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.DoubleSupplier;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -30,7 +31,6 @@ import io.github.advisorylock.metrics.AdvisoryLockMetrics;
 import io.github.advisorylock.metrics.DefaultLockExecutionObservationConvention;
 import io.github.advisorylock.metrics.LockExecutionObservationConvention;
 import io.github.advisorylock.metrics.MicrometerSingleRunnerObserver;
-import io.github.advisorylock.monitor.DatabaseClock;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.MeterObservationHandler;
 import io.micrometer.observation.ObservationFilter;
@@ -40,6 +40,7 @@ import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -141,17 +142,12 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	}
 
 	@Bean
-	@ConditionalOnMissingBean
-	DatabaseClock databaseClock(LockTransactionManager transactionManager) {
-		return new DatabaseClock(transactionManager.getDataSource());
-	}
-
-	@Bean
 	SmartInitializingSingleton advisoryLockMetrics(MeterRegistry meters, PostgresAdvisoryLockTemplate template,
-			DatabaseClock clock, ObjectProvider<LeaderRoles> leaders, ObjectProvider<LeaderElection> election) {
+			@Qualifier("databaseClock") ObjectProvider<DoubleSupplier> clock, ObjectProvider<LeaderRoles> leaders,
+			ObjectProvider<LeaderElection> election) {
 		return () -> {
 			List<String> roles = leaders.getIfAvailable(() -> LeaderRoles.NONE).get().stream().sorted().toList();
-			new AdvisoryLockMetrics(template::getHeldLocks, clock::skewInSeconds, roles,
+			new AdvisoryLockMetrics(template::getHeldLocks, clock.getIfAvailable(() -> () -> Double.NaN), roles,
 					(role) -> election.getObject().isLeader(role))
 				.bindTo(meters);
 		};

@@ -50,13 +50,12 @@ class EndpointSourceConfiguration {
 	@Bean
 	AdvisoryLocksSource advisoryLocksSource(SingleRunnerAnnotationBeanPostProcessor methods,
 			ObjectProvider<LeaderRoles> roles, SingleRunnerSettings settings, Environment environment,
-			ObjectProvider<ScheduledTaskHolder> schedulers, LockTransactionManager transactionManager,
-			ObjectProvider<JobRegistry> registry, CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing) {
+			ObjectProvider<ScheduledTaskHolder> schedulers, LockMonitor monitor, ObjectProvider<JobRegistry> registry,
+			CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing) {
 		AdvisoryLocksSource.Application application = new AdvisoryLocksSource.Application(settings.namespace(),
 				settings.keyFactory(), methods::getMethods, () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get(),
 				() -> tasks(schedulers), environment::resolvePlaceholders);
-		return new AdvisoryLocksSource(application, new LockMonitor(transactionManager.getDataSource()),
-				registry.getIfAvailable(() -> JobRegistry.NONE), counter,
+		return new AdvisoryLocksSource(application, monitor, registry.getIfAvailable(() -> JobRegistry.NONE), counter,
 				new Sanitizer(sanitizing.orderedStream().toList()));
 	}
 

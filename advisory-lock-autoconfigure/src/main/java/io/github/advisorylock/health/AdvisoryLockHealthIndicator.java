@@ -18,14 +18,17 @@ package io.github.advisorylock.health;
 
 import java.time.Instant;
 import java.util.Map;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.RunLedger;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.PayloadApplicationEvent;
 
 /**
  * Tells whether the lock session is connected, whether the ledger can be used, and which
@@ -36,48 +39,38 @@ import org.springframework.boot.health.contributor.Health;
  *
  * @since 0.1.0
  */
-public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator {
+public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
+		implements ApplicationListener<PayloadApplicationEvent<LockLostEvent>> {
 
-	private final BooleanSupplier sessionConnected;
+	private final Supplier<@Nullable LockSession> session;
 
-	private final Supplier<@Nullable String> sessionProblem;
-
-	private final @Nullable Runnable ledgerCheck;
-
-	private final BooleanSupplier ledgerUsed;
+	private final @Nullable RunLedger ledger;
 
 	private volatile @Nullable Loss lastLoss;
 
 	/**
 	 * Create an indicator.
-	 * @param sessionConnected whether the lock session is connected
-	 * @param sessionProblem why the lock session can't be connected, {@code null} if that
-	 * is not known to be so
-	 * @param ledgerUsed whether the ledger is in use
-	 * @param ledgerCheck throws if the ledger can't be used, {@code null} if there is
-	 * none
+	 * @param session the lock session, {@code null} as long as there is none; asked for
+	 * each time
+	 * @param ledger the ledger, {@code null} if there is none
 	 */
-	public AdvisoryLockHealthIndicator(BooleanSupplier sessionConnected, Supplier<@Nullable String> sessionProblem,
-			BooleanSupplier ledgerUsed, @Nullable Runnable ledgerCheck) {
+	public AdvisoryLockHealthIndicator(Supplier<@Nullable LockSession> session, @Nullable RunLedger ledger) {
 		super("Failed to use the ledger of advisory locks");
-		this.sessionConnected = sessionConnected;
-		this.sessionProblem = sessionProblem;
-		this.ledgerUsed = ledgerUsed;
-		this.ledgerCheck = ledgerCheck;
+		this.session = session;
+		this.ledger = ledger;
 	}
 
-	/**
-	 * Note a lock that was lost.
-	 * @param event the loss
-	 */
-	public void lost(LockLostEvent event) {
-		this.lastLoss = new Loss(event.key().toString(), Instant.now());
+	@Override
+	public void onApplicationEvent(PayloadApplicationEvent<LockLostEvent> event) {
+		this.lastLoss = new Loss(event.getPayload().key().toString(), Instant.now());
 	}
 
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
-		builder.up().withDetail("session", this.sessionConnected.getAsBoolean() ? "connected" : "not connected");
-		String problem = this.sessionProblem.get();
+		LockSession session = this.session.get();
+		boolean connected = session != null && session.isConnected();
+		builder.up().withDetail("session", connected ? "connected" : "not connected");
+		String problem = (session != null) ? session.problem() : null;
 		if (problem != null) {
 			builder.outOfService().withDetail("sessionProblem", problem);
 		}
@@ -85,12 +78,13 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator {
 		if (loss != null) {
 			builder.withDetail("lastLoss", Map.of("key", loss.key, "time", loss.time));
 		}
-		if (this.ledgerCheck == null || !this.ledgerUsed.getAsBoolean()) {
+		RunLedger ledger = this.ledger;
+		if (ledger == null || !ledger.isOpen()) {
 			builder.withDetail("ledger", "not used");
 			return;
 		}
 		builder.withDetail("ledger", "unreachable");
-		this.ledgerCheck.run();
+		ledger.check();
 		builder.withDetail("ledger", "reachable");
 	}
 

@@ -40,4 +40,20 @@ public interface RunLedger {
 	 */
 	RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request);
 
+	/**
+	 * Return whether this ledger is in use: it is opened when the first run is recorded,
+	 * or before.
+	 * @return whether it was opened
+	 */
+	default boolean isOpen() {
+		return true;
+	}
+
+	/**
+	 * Check that this ledger can be read and written.
+	 * @throws org.springframework.dao.DataAccessException if it can't
+	 */
+	default void check() {
+	}
+
 }

@@ -183,6 +183,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * Return whether the ledger is in use.
 	 * @return {@code false} as long as nothing was recorded or asked
 	 */
+	@Override
 	public boolean isOpen() {
 		return this.open;
 	}
@@ -192,6 +193,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @throws LedgerSchemaException if tables or columns are missing
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
+	@Override
 	public void check() {
 		this.schema.check();
 	}

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.DoubleSupplier;
 
 import javax.sql.DataSource;
 
@@ -33,7 +34,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  *
  * @since 0.1.0
  */
-public class DatabaseClock {
+public class DatabaseClock implements DoubleSupplier {
 
 	private static final long VALID = Duration.ofSeconds(30).toNanos();
 
@@ -58,7 +59,8 @@ public class DatabaseClock {
 	 * else who asks: the last answer is good enough meanwhile.
 	 * @return the seconds, negative if it is behind, not a number if it can't be asked
 	 */
-	public double skewInSeconds() {
+	@Override
+	public double getAsDouble() {
 		if (isOutdated() && this.asking.tryLock()) {
 			try {
 				if (isOutdated()) {

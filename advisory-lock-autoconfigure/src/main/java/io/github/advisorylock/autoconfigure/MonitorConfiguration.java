@@ -1,0 +1,53 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.monitor.DatabaseClock;
+import io.github.advisorylock.monitor.LockMonitor;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+
+/**
+ * What looks at the server, for those who ask for it: the endpoint at its locks, meters
+ * at its clock.
+ */
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
+@ConditionalOnBean(DataSource.class)
+class MonitorConfiguration {
+
+	@Bean
+	@Lazy
+	LockMonitor lockMonitor(LockTransactionManager transactionManager) {
+		return new LockMonitor(transactionManager.getDataSource());
+	}
+
+	@Bean
+	@Lazy
+	@ConditionalOnMissingBean
+	DatabaseClock databaseClock(LockTransactionManager transactionManager) {
+		return new DatabaseClock(transactionManager.getDataSource());
+	}
+
+}
