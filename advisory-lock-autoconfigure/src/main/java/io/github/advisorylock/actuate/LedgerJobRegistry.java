@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
@@ -33,7 +32,6 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksSource.RunPeriod;
 import io.github.advisorylock.ledger.JobName;
 import io.github.advisorylock.ledger.JobRepository;
-import io.github.advisorylock.ledger.LedgerCapacity;
 import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
@@ -111,8 +109,7 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	private static boolean hasRoom(JobId id) {
-		return !id.key().isBlank() && id.namespace().indexOf('/') < 0
-				&& LedgerCapacity.findExcess(AdvisoryLockKey.of(id.namespace(), id.key())) == null
+		return !id.key().isBlank() && id.namespace().indexOf('/') < 0 && name(id).findExcess() == null
 				&& StandardCharsets.UTF_8.newEncoder().canEncode(id.namespace() + id.key());
 	}
 

@@ -25,8 +25,8 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.ServerJudge;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -52,6 +52,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for advisory locks.
@@ -61,7 +62,7 @@ import org.springframework.core.env.Environment;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties(AdvisoryLockProperties.class)
-@Import({ DoctorConfiguration.class, LeaderConfiguration.class, LedgerConfiguration.class, MonitorConfiguration.class })
+@Import({ DoctorConfiguration.class, LeaderConfiguration.class, MonitorConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
@@ -109,9 +110,8 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		SingleRunnerStartupCheck singleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-				ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
-				ObjectProvider<LedgerStarter> ledger) {
-			return new SingleRunnerStartupCheck(postProcessor, operations, properties, ledger);
+				ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties) {
+			return new SingleRunnerStartupCheck(postProcessor, operations, properties);
 		}
 
 	}
@@ -150,11 +150,11 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 		PostgresAdvisoryLockTemplate advisoryLockOperations(AdvisoryLockProperties properties,
 				SingleRunnerSettings settings, LockTransactionManager transactionManager,
-				ObjectProvider<LockSession> session, ObjectProvider<PostgresAdvisoryLockLedger> ledger) {
+				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger) {
 			boolean recording = !Boolean.FALSE.equals(properties.getLedger().getEnabled());
 			return new PostgresAdvisoryLockTemplate(transactionManager.getDataSource(), transactionManager.get(),
 					session.getIfAvailable(), settings.namespace(), settings.keyFactory(), settings.waitFor(),
-					properties.getMaxHeldLocks(), recording ? ledger::getObject : null);
+					properties.getMaxHeldLocks(), recording ? SingletonSupplier.of(ledger::getObject) : null);
 		}
 
 		@Bean

@@ -26,7 +26,6 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.WhenLost;
-import io.github.advisorylock.ledger.LedgerSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -305,11 +304,6 @@ public class AdvisoryLockProperties {
 
 		LedgerUse use() {
 			return (this.enabled == null) ? LedgerUse.ON_DEMAND : this.enabled ? LedgerUse.ALWAYS : LedgerUse.OFF;
-		}
-
-		LedgerSettings toSettings() {
-			return new LedgerSettings(this.tablePrefix, this.initializeSchema == DatabaseInitializationMode.ALWAYS,
-					this.keepRuns.age, this.keepRuns.count, this.rememberKeys);
 		}
 
 		/**

@@ -23,7 +23,6 @@ import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.ledger.LedgerSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -35,6 +34,8 @@ import org.springframework.core.env.Environment;
 final class SingleRunnerSettingsFactory {
 
 	private static final String PREFIX = "advisory-lock.";
+
+	private static final Pattern TABLE_PREFIX = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
 
@@ -111,7 +112,7 @@ final class SingleRunnerSettingsFactory {
 			throw new InvalidConfigurationPropertyValueException(PREFIX + "ledger.keep-runs.count",
 					ledger.getKeepRuns().getCount(), "At least one run must be kept.");
 		}
-		if (!LedgerSettings.isTablePrefix(ledger.getTablePrefix())) {
+		if (!TABLE_PREFIX.matcher(ledger.getTablePrefix()).matches()) {
 			throw new InvalidConfigurationPropertyValueException(PREFIX + "ledger.table-prefix",
 					ledger.getTablePrefix(),
 					"A prefix is made of letters, digits and underscores, with a schema and a dot before it or not.");

@@ -47,15 +47,11 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private final AdvisoryLockProperties properties;
 
-	private final ObjectProvider<LedgerStarter> ledger;
-
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
-			ObjectProvider<LedgerStarter> ledger) {
+			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
 		this.properties = properties;
-		this.ledger = ledger;
 	}
 
 	@Override
@@ -64,9 +60,6 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		warnOfUnknownJobs(methods);
 		if (!methods.isEmpty()) {
 			checkOperations(methods);
-		}
-		if (this.operations.getIfAvailable() instanceof PostgresAdvisoryLockTemplate) {
-			this.ledger.ifAvailable(LedgerStarter::start);
 		}
 	}
 

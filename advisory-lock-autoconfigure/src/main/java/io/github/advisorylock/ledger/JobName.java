@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.nio.charset.StandardCharsets;
 import java.sql.Array;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
@@ -33,6 +34,17 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public record JobName(String namespace, String key) {
+
+	/*
+	 * Limited here rather than by the columns, which count characters or bytes as the
+	 * encoding of the database says; what counts for the index of a table are bytes, and
+	 * those can't always be compressed.
+	 */
+	private static final int CHARACTERS_OF_KEY = 512;
+
+	private static final int CHARACTERS_OF_NAMESPACE = 255;
+
+	private static final int BYTES = 2560;
 
 	/**
 	 * Return the name of the job that is locked by a key.
@@ -60,6 +72,26 @@ public record JobName(String namespace, String key) {
 		int slash = text.indexOf('/');
 		return (slash > 0 && slash < text.length() - 1)
 				? new JobName(text.substring(0, slash), text.substring(slash + 1)) : null;
+	}
+
+	/**
+	 * Find out why runs of this job can't be recorded.
+	 * @return what the ledger has no room for, or {@code null} if there is room
+	 */
+	public @Nullable String findExcess() {
+		String excess = findExcess("'namespace'", this.namespace, CHARACTERS_OF_NAMESPACE);
+		excess = (excess != null) ? excess : findExcess("'key'", this.key, CHARACTERS_OF_KEY);
+		int bytes = (this.namespace + this.key).getBytes(StandardCharsets.UTF_8).length;
+		return (excess != null || bytes <= BYTES) ? excess
+				: "'key' and its namespace have " + bytes + " bytes in UTF-8, and the ledger has room for " + BYTES;
+	}
+
+	private static @Nullable String findExcess(String what, String text, int room) {
+		int characters = text.codePointCount(0, text.length());
+		if (characters > room) {
+			return what + " has " + characters + " characters, and the ledger has room for " + room;
+		}
+		return (text.indexOf('\0') >= 0) ? what + " contains NUL, and the ledger has no room for that" : null;
 	}
 
 	/**

@@ -27,9 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param namespace the namespace of the key
  * @param key the name of the key
  * @param run runs it now and says how that ended, {@code null} if it needs arguments
- * @since 0.1.0
  */
-public record LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
+record LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
 
 	JobName name() {
 		return new JobName(this.namespace, this.key);

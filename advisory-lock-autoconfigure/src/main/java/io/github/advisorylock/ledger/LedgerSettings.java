@@ -17,12 +17,9 @@
 package io.github.advisorylock.ledger;
 
 import java.time.Duration;
-import java.util.regex.Pattern;
-
-import org.springframework.util.Assert;
 
 /**
- * How the ledger is kept.
+ * How the ledger is kept. The values are checked where they are configured.
  *
  * @param tablePrefix what the names of its tables start with, a schema before it or not
  * @param initializeSchema whether missing tables are created
@@ -37,26 +34,6 @@ public record LedgerSettings(String tablePrefix, boolean initializeSchema, Durat
 	/**
 	 * What the names of tables start with unless somebody says otherwise.
 	 */
-	public static final String DEFAULT_TABLE_PREFIX = "advisory_lock_";
-
-	private static final Pattern PREFIX = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
-
-	public LedgerSettings {
-		Assert.isTrue(isTablePrefix(tablePrefix),
-				"'tablePrefix' must be an SQL name of letters, digits and underscores, with a schema and a dot before "
-						+ "it or not");
-		Assert.isTrue(keepRunsFor.compareTo(Duration.ZERO) > 0, "'keepRunsFor' must be more than zero");
-		Assert.isTrue(keepRunsOfKey > 0, "'keepRunsOfKey' must be more than zero");
-		Assert.isTrue(rememberKeys.compareTo(Duration.ZERO) > 0, "'rememberKeys' must be more than zero");
-	}
-
-	/**
-	 * Return whether the names of tables may start with a text.
-	 * @param text the text
-	 * @return {@code true} if it is an SQL name, with a schema or not
-	 */
-	public static boolean isTablePrefix(String text) {
-		return PREFIX.matcher(text).matches();
-	}
+	static final String DEFAULT_TABLE_PREFIX = "advisory_lock_";
 
 }

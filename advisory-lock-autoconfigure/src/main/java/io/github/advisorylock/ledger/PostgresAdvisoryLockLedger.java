@@ -33,6 +33,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.RunRecord;
@@ -40,6 +41,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.Assert;
@@ -94,32 +96,30 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	};
 
 	/**
-	 * Create a ledger that publishes no events.
-	 * @param dataSource the DataSource that has the locks
-	 * @param settings how the ledger is kept
-	 * @param defaultNamespace the namespace of keys that no method has
-	 * @param instance the name of this instance, for the history
-	 * @param methods the methods of this application with a key of their own; asked for
-	 * each time
-	 */
-	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
-			String instance, Supplier<? extends Collection<LedgerMethod>> methods) {
-		this(dataSource, settings, defaultNamespace, instance, methods, (event) -> {
-		});
-	}
-
-	/**
 	 * Create a ledger.
 	 * @param dataSource the DataSource that has the locks
 	 * @param settings how the ledger is kept
 	 * @param defaultNamespace the namespace of keys that no method has
 	 * @param instance the name of this instance, for the history
-	 * @param methods the methods of this application with a key of their own; asked for
-	 * each time
+	 * @param methods knows the annotated methods
+	 * @param beans has their beans
 	 * @param eventPublisher is told about {@link JobPausedEvent paused} and
 	 * {@link JobResumedEvent resumed} jobs
 	 */
 	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
+			String instance, SingleRunnerAnnotationBeanPostProcessor methods, BeanFactory beans,
+			Consumer<Object> eventPublisher) {
+		this(dataSource, settings, defaultNamespace, instance, new RecordedMethodRegistry(methods, beans)::withFixedKey,
+				eventPublisher);
+	}
+
+	PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace, String instance,
+			Supplier<? extends Collection<LedgerMethod>> methods) {
+		this(dataSource, settings, defaultNamespace, instance, methods, (event) -> {
+		});
+	}
+
+	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			String instance, Supplier<? extends Collection<LedgerMethod>> methods, Consumer<Object> eventPublisher) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(settings, "'settings' must not be null");
@@ -169,14 +169,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	/**
-	 * Run something as soon as the ledger is in use, at once if it is already.
+	 * Set what to run as soon as the ledger is in use.
 	 * @param action what to run, possibly more than once
 	 */
 	public void whenOpen(Runnable action) {
 		this.whenOpen = action;
-		if (this.open) {
-			action.run();
-		}
 	}
 
 	/**

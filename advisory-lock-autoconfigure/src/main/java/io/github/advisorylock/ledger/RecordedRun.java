@@ -50,15 +50,15 @@ record RecordedRun(String namespace, String key, LockScope scope, @Nullable Inst
 	 * @throws IllegalArgumentException if the ledger has no room for its key
 	 */
 	static RecordedRun of(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		String excess = LedgerCapacity.findExcess(key);
+		String excess = JobName.of(key).findExcess();
 		Assert.isTrue(excess == null, () -> "Failed to record runs of advisory lock '" + key + "': " + excess);
 		return new RecordedRun(key.namespace(), key.name(), scope, request.tick(), request.isOncePerKey(),
 				request.minInterval(), template(key.name(), request.template()), Decision.NONE);
 	}
 
 	/**
-	 * Of a template that has no room in an index, runs are recorded as those of keys
-	 * without one.
+	 * Of a template that has no room in an index, or is the key itself, runs are recorded
+	 * as those of keys without one.
 	 */
 	private static @Nullable String template(String key, @Nullable String template) {
 		return (template == null || template.equals(key) || template.length() > LONGEST_TEMPLATE

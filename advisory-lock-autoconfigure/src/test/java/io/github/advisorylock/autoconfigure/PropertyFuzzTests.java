@@ -73,7 +73,7 @@ class PropertyFuzzTests {
 		AdvisoryLockProperties properties = binder.bindOrCreate("advisory-lock", AdvisoryLockProperties.class);
 		new SingleRunnerSettingsFactory(properties, new StandardEnvironment()).create(AdvisoryLockKey::of);
 		properties.getSession().toSettings();
-		properties.getLedger().toSettings();
+		assertThat(properties.getLedger().getTablePrefix()).matches("([a-zA-Z_]\\w*\\.)?[a-zA-Z_]\\w*");
 		AdvisoryLocksEndpointProperties endpoint = binder.bindOrCreate("management.endpoint.advisorylocks",
 				AdvisoryLocksEndpointProperties.class);
 		binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class).toSettings(endpoint);

@@ -25,7 +25,6 @@ import java.util.Set;
 import javax.xml.parsers.DocumentBuilderFactory;
 
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
-import io.github.advisorylock.ledger.LedgerSchemaException;
 import io.github.advisorylock.testsupport.TestPostgres;
 import net.minidev.json.parser.JSONParser;
 import org.w3c.dom.Document;
@@ -79,7 +78,8 @@ final class CodeBlockCheck {
 	}
 
 	private static String ledgerTables() throws IOException {
-		return new ClassPathResource(LedgerSchemaException.LOCATION).getContentAsString(StandardCharsets.UTF_8);
+		return new ClassPathResource("io/github/advisorylock/ledger/R__advisory_lock_ledger.sql")
+			.getContentAsString(StandardCharsets.UTF_8);
 	}
 
 	private static void checkYaml(CodeBlock block) throws IOException {

@@ -16,102 +16,234 @@
 
 package io.github.advisorylock.ledger;
 
-import java.sql.Connection;
-import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
-import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.annotation.Once;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
-import org.awaitility.Awaitility;
+import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
+import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LedgerSchema} where several instances create the same tables.
+ * Tests for the tables of the ledger and who makes them, each in a schema of its own.
  */
 class LedgerSchemaTests {
 
-	private static final int THREADS = 8;
+	private static final AtomicInteger NUMBER = new AtomicInteger();
 
-	private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+	private final String schema = "ledger_schema_" + NUMBER.incrementAndGet();
+
+	private final ApplicationContextRunner runner = LockContextRunner.create()
+		.withPropertyValues("spring.datasource.hikari.schema=" + this.schema)
+		.withBean(Payments.class);
 
 	@BeforeEach
 	void createSchema() {
-		TestPostgres.execute("CREATE SCHEMA ledger_race");
+		TestPostgres.execute("DROP SCHEMA IF EXISTS " + this.schema + " CASCADE; CREATE SCHEMA " + this.schema);
 	}
 
 	@AfterEach
 	void dropSchema() {
-		this.threads.shutdownNow();
-		TestPostgres.execute("DROP SCHEMA ledger_race CASCADE");
+		TestPostgres.execute("DROP SCHEMA " + this.schema + " CASCADE");
 	}
 
 	@Test
-	void instancesThatPrepareAtOnceAllFindEverything() throws Exception {
-		try (HikariDataSource onePool = TestPostgres.pool(THREADS);
-				HikariDataSource otherPool = TestPostgres.pool(THREADS)) {
-			for (int round = 0; round < 10; round++) {
-				String prefix = "ledger_race.round" + round + "_";
-				CyclicBarrier start = new CyclicBarrier(THREADS);
-				List<Future<?>> prepared = new ArrayList<>();
-				for (int i = 0; i < THREADS; i++) {
-					PostgresAdvisoryLockLedger ledger = ledger((i % 2 == 0) ? onePool : otherPool, prefix);
-					prepared.add(this.threads.submit(() -> prepare(ledger, start)));
-				}
-				for (Future<?> each : prepared) {
-					each.get(30, TimeUnit.SECONDS);
-				}
-				assertThat(ledger(onePool, prefix).jobs()).isEmpty();
-			}
-		}
+	void tablesHaveTheColumnsThatAreDocumented() {
+		always(this.runner).run((context) -> assertThat(columns()).containsExactly(
+				"advisory_lock_completion: namespace, key, completed_at",
+				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
+						+ "last_outcome, fencing_token, paused_at, paused_by, template",
+				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
+						+ "outcome, error, error_class"));
 	}
 
 	@Test
-	void instanceWithPoolOfOneFindsWhatAnotherOneCreatedMeanwhile() throws Exception {
-		try (HikariDataSource pool = TestPostgres.pool(1); Connection other = TestPostgres.open()) {
-			other.setAutoCommit(false);
-			try (HikariDataSource template = TestPostgres.pool(2)) {
-				ledger(template, "ledger_race.template_").prepare();
+	void secondStartKeepsWhatIsThere() {
+		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isNull());
+	}
+
+	@Test
+	void instancesThatStartTogetherCreateTablesOnce() throws Exception {
+		ExecutorService threads = Executors.newFixedThreadPool(4);
+		try {
+			List<Future<?>> starts = new ArrayList<>();
+			for (int i = 0; i < 4; i++) {
+				starts.add(
+						threads.submit(() -> always(this.runner).run((context) -> assertThat(context).hasNotFailed())));
 			}
-			try (Statement statement = other.createStatement()) {
-				for (String table : List.of("job", "run", "completion")) {
-					statement.execute("CREATE TABLE ledger_race.late_" + table + " (LIKE ledger_race.template_" + table
-							+ " INCLUDING ALL)");
-				}
-				statement.execute("CREATE SEQUENCE ledger_race.late_fencing_token AS bigint");
+			for (Future<?> start : starts) {
+				start.get(60, TimeUnit.SECONDS);
 			}
-			Future<?> prepared = this.threads.submit(() -> ledger(pool, "ledger_race.late_").prepare());
-			Awaitility.await().until(LedgerSchemaTests::isSomebodyWaiting);
-			other.commit();
-			prepared.get(30, TimeUnit.SECONDS);
 		}
+		finally {
+			threads.shutdownNow();
+		}
+		assertThat(columns()).hasSize(3);
 	}
 
-	private static boolean isSomebodyWaiting() {
-		return !TestPostgres
-			.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE TABLE%'")
-			.isEmpty();
+	@Test
+	void prefixMayNameSchemaAndTwoPrefixesMayShareOne() {
+		for (String prefix : List.of("al_", "other_")) {
+			always(this.runner)
+				.withPropertyValues("advisory-lock.ledger.table-prefix=" + this.schema + "." + prefix,
+						"spring.datasource.hikari.schema=public")
+				.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+			assertThat(query("SELECT count(*) FROM %s." + prefix + "completion")).containsExactly("1");
+		}
+		assertThat(
+				query("SELECT count(*) FROM pg_indexes WHERE schemaname = '%s' AND indexname LIKE '%%completion_age'"))
+			.containsExactly("2");
 	}
 
-	private static Void prepare(PostgresAdvisoryLockLedger ledger, CyclicBarrier start) throws Exception {
-		start.await(30, TimeUnit.SECONDS);
-		ledger.prepare();
-		return null;
+	@ParameterizedTest
+	@ValueSource(strings = { "embedded", "never" })
+	void missingTablesStopTheStartAndTheDdlIsNamed(String mode) {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withPropertyValues("advisory-lock.ledger.initialize-schema=" + mode));
+		assertThat(analysis.getDescription()).contains("a table or a column is missing").contains("advisory_lock_job");
+		assertThat(analysis.getAction()).contains("classpath:io/github/advisorylock/ledger/R__advisory_lock_ledger.sql")
+			.contains("advisory-lock.ledger.initialize-schema");
+		assertThat(columns()).isEmpty();
 	}
 
-	private static PostgresAdvisoryLockLedger ledger(HikariDataSource pool, String prefix) {
-		LedgerSettings settings = new LedgerSettings(prefix, true, Duration.ofDays(30), 1000, Duration.ofDays(7));
-		return new PostgresAdvisoryLockLedger(pool, settings, "tests", "host:1", List::of);
+	@Test
+	void missingColumnStopsTheStartAndIsNamed() {
+		always(this.runner).run((context) -> assertThat(context).hasNotFailed());
+		TestPostgres.execute("ALTER TABLE " + this.schema + ".advisory_lock_job DROP COLUMN paused_by");
+		assertThat(LockContextRunner.analyzeFailure(always(this.runner)).getDescription()).contains("paused_by");
+	}
+
+	@Test
+	void applicationThatNeedsNoLedgerHasNoTables() {
+		always(LockContextRunner.create().withPropertyValues("spring.datasource.hikari.schema=" + this.schema))
+			.withBean(Plain.class)
+			.run((context) -> {
+				context.getBean(Plain.class).run();
+				assertThat(columns()).isEmpty();
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void flywayMigratesLedgerBeforeItIsUsed(boolean lazy) {
+		flyway(lazy).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid");
+			assertThat(query("SELECT count(*) FROM %s.of_application")).containsExactly("0");
+			assertThat(query("SELECT description FROM %s.flyway_schema_history WHERE version IS NULL AND type = 'SQL'"))
+				.containsExactly("advisory lock ledger");
+		});
+		List<String> migrated = columns();
+		dropSchema();
+		createSchema();
+		always(this.runner).run((context) -> assertThat(columns()).isEqualTo(migrated));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void liquibaseMigratesLedgerBeforeItIsUsed(boolean lazy) {
+		for (int start = 0; start < 2; start++) {
+			liquibase(lazy).run((context) -> {
+				assertThat(context).hasNotFailed();
+				context.getBean(Payments.class).pay("1");
+			});
+		}
+		assertThat(query("SELECT count(*) FROM %s.advisory_lock_completion")).containsExactly("1");
+		assertThat(query("SELECT id FROM %s.databasechangelog ORDER BY orderexecuted"))
+			.containsExactly("of-application", "advisory-lock-ledger");
+	}
+
+	@Test
+	void ledgerIsThereForBeanThatUsesItAsSoonAsItIsCreated() {
+		flyway(false).withBean(Eager.class).run((context) -> assertThat(context).hasNotFailed());
+		dropSchema();
+		createSchema();
+		liquibase(false).withBean(Eager.class).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	private ApplicationContextRunner flyway(boolean lazy) {
+		return lazy(this.runner, lazy).withConfiguration(AutoConfigurations.of(FlywayAutoConfiguration.class))
+			.withPropertyValues("spring.flyway.default-schema=" + this.schema,
+					"spring.flyway.locations=classpath:db/ledger-test,classpath:io/github/advisorylock/ledger");
+	}
+
+	private ApplicationContextRunner liquibase(boolean lazy) {
+		return lazy(this.runner, lazy).withConfiguration(AutoConfigurations.of(LiquibaseAutoConfiguration.class))
+			.withPropertyValues("spring.liquibase.default-schema=" + this.schema,
+					"spring.liquibase.liquibase-schema=" + this.schema,
+					"spring.liquibase.change-log=classpath:db/ledger-test/changelog.yaml");
+	}
+
+	private static ApplicationContextRunner lazy(ApplicationContextRunner runner, boolean lazy) {
+		return !lazy ? runner : runner.withInitializer(
+				(context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()));
+	}
+
+	private static ApplicationContextRunner always(ApplicationContextRunner runner) {
+		return runner.withPropertyValues("advisory-lock.ledger.initialize-schema=always");
+	}
+
+	private List<String> columns() {
+		return query("SELECT table_name || ': ' || string_agg(column_name, ', ' ORDER BY ordinal_position) "
+				+ "FROM information_schema.columns WHERE table_schema = '%s' AND table_name LIKE 'advisory_lock%%' "
+				+ "AND table_name <> 'advisory_lock_fencing_token' GROUP BY table_name ORDER BY table_name");
+	}
+
+	private List<String> query(String sql) {
+		return TestPostgres.query(sql.formatted(this.schema));
+	}
+
+	static class Payments {
+
+		@SingleRunner(key = "payment:#{#id}", once = Once.PER_KEY)
+		String pay(String id) {
+			return "paid";
+		}
+
+	}
+
+	static class Plain {
+
+		@SingleRunner("plain")
+		void run() {
+		}
+
+	}
+
+	static class Eager {
+
+		private final AdvisoryLockLedger ledger;
+
+		Eager(AdvisoryLockLedger ledger) {
+			this.ledger = ledger;
+		}
+
+		@PostConstruct
+		void look() {
+			assertThat(this.ledger.jobs()).isEmpty();
+		}
+
 	}
 
 }

@@ -21,10 +21,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.context.annotation.ImportCandidates;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
@@ -37,6 +39,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
+import org.springframework.util.ClassUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -68,7 +71,20 @@ public final class LockContextRunner {
 			.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class,
 					AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
 					TransactionAutoConfiguration.class, AdvisoryLockAutoConfiguration.class))
+			.withConfiguration(AutoConfigurations.of(ledger()))
 			.withPropertyValues("spring.application.name=test");
+	}
+
+	/**
+	 * Find the auto-configuration of the ledger by its name: the library can do without.
+	 */
+	private static Class<?>[] ledger() {
+		return ImportCandidates.load(AutoConfiguration.class, LockContextRunner.class.getClassLoader())
+			.getCandidates()
+			.stream()
+			.filter((name) -> name.endsWith(".AdvisoryLockLedgerAutoConfiguration"))
+			.map((name) -> ClassUtils.resolveClassName(name, LockContextRunner.class.getClassLoader()))
+			.toArray(Class<?>[]::new);
 	}
 
 	/**

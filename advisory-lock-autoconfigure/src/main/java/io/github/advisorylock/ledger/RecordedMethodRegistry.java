@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -27,7 +27,6 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.ledger.LedgerMethod;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
@@ -38,13 +37,13 @@ import org.springframework.util.ReflectionUtils;
  * The annotated methods of this application whose runs are recorded, and how to call them
  * through their proxies.
  */
-final class LedgerMethods {
+final class RecordedMethodRegistry {
 
 	private final SingleRunnerAnnotationBeanPostProcessor postProcessor;
 
 	private final BeanFactory beanFactory;
 
-	LedgerMethods(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory) {
+	RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory) {
 		this.postProcessor = postProcessor;
 		this.beanFactory = beanFactory;
 	}
@@ -53,6 +52,15 @@ final class LedgerMethods {
 		return this.postProcessor.getMethods()
 			.stream()
 			.filter((method) -> method.operation().ledger().recorded())
+			.toList();
+	}
+
+	/**
+	 * Return the methods that have ticks, and are not paused by a property.
+	 */
+	List<SingleRunnerMethod> scheduled() {
+		return recorded().stream()
+			.filter((method) -> !method.operation().paused() && method.operation().ledger().ticks() != null)
 			.toList();
 	}
 

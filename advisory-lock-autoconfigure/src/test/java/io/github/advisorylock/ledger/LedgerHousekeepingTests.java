@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.util.List;
 
@@ -55,7 +55,7 @@ class LedgerHousekeepingTests {
 			TestPostgres.execute("INSERT INTO housekeeping_tests.ledger_completion "
 					+ "SELECT 'test', 'old' || i, now() - interval '8 days' FROM generate_series(1, 1200) i");
 			TestPostgres.execute("INSERT INTO housekeeping_tests.ledger_completion VALUES ('test', 'new', now())");
-			LedgerHousekeeping housekeeping = context.getBean(LedgerHousekeeping.class);
+			LedgerHousekeeping housekeeping = context.getBean(LedgerLifecycle.class).housekeeping();
 			try (ForeignSession other = ForeignSession
 				.holding(AdvisoryLockKey.of("test", "advisory-lock:ledger-housekeeping"))) {
 				housekeeping.purge();

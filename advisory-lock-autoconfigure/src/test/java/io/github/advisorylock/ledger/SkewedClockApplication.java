@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.io.IOException;
 import java.time.Duration;
@@ -28,6 +28,8 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.autoconfigure.AdvisoryLockLedgerAutoConfiguration;
 
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
@@ -51,10 +53,10 @@ import org.springframework.scheduling.annotation.Scheduled;
  * the JVM that starts it.
  */
 @EnableScheduling
-@ImportAutoConfiguration({ AdvisoryLockAutoConfiguration.class, AopAutoConfiguration.class,
-		DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
-		JdbcTemplateAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
-		TransactionAutoConfiguration.class })
+@ImportAutoConfiguration({ AdvisoryLockAutoConfiguration.class, AdvisoryLockLedgerAutoConfiguration.class,
+		AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
+		DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
+		TaskSchedulingAutoConfiguration.class, TransactionAutoConfiguration.class })
 @SpringBootConfiguration(proxyBeanMethods = false)
 public class SkewedClockApplication {
 

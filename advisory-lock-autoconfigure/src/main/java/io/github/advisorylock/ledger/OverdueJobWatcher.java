@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -31,19 +31,14 @@ import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.ledger.JobName;
-import io.github.advisorylock.ledger.LedgerJob;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.context.SmartLifecycle;
 
 /**
  * Warns of jobs of this application that are overdue, whichever instance should have run
  * them: once for each tick, and no more than once an hour for each job.
  */
-final class OverdueJobs implements SmartLifecycle {
+final class OverdueJobWatcher {
 
 	private static final Duration PERIOD = Duration.ofMinutes(1);
 
@@ -51,7 +46,7 @@ final class OverdueJobs implements SmartLifecycle {
 
 	private final PostgresAdvisoryLockLedger ledger;
 
-	private final LedgerMethods methods;
+	private final RecordedMethodRegistry methods;
 
 	private final PostgresAdvisoryLockTemplate locks;
 
@@ -59,32 +54,20 @@ final class OverdueJobs implements SmartLifecycle {
 
 	private final Map<AdvisoryLockKey, Warning> warnings = new HashMap<>();
 
-	private volatile boolean running;
-
-	OverdueJobs(PostgresAdvisoryLockLedger ledger, LedgerMethods methods, PostgresAdvisoryLockTemplate locks) {
+	OverdueJobWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods,
+			PostgresAdvisoryLockTemplate locks) {
 		this.ledger = ledger;
 		this.methods = methods;
 		this.locks = locks;
 	}
 
-	@Override
-	public void start() {
-		this.running = true;
-		if (!scheduled().isEmpty()) {
-			this.watch.every(PERIOD, PERIOD,
-					new GuardedTask("Failed to look for overdue-jobs, will try again", () -> look(Instant.now())));
-		}
+	void start() {
+		this.watch.every(PERIOD, PERIOD,
+				new GuardedTask("Failed to look for overdue-jobs, will try again", () -> look(Instant.now())));
 	}
 
-	@Override
-	public void stop() {
-		this.running = false;
+	void stop() {
 		this.watch.stop();
-	}
-
-	@Override
-	public boolean isRunning() {
-		return this.running;
 	}
 
 	/**
@@ -94,7 +77,8 @@ final class OverdueJobs implements SmartLifecycle {
 		if (!this.ledger.isOpen()) {
 			return;
 		}
-		List<JobName> names = scheduled().stream()
+		List<JobName> names = this.methods.scheduled()
+			.stream()
 			.map(SingleRunnerMethod::fixedKey)
 			.filter(Objects::nonNull)
 			.map(JobName::of)
@@ -103,7 +87,7 @@ final class OverdueJobs implements SmartLifecycle {
 		Map<JobName, LedgerJob> jobs = this.ledger.jobs(names)
 			.stream()
 			.collect(Collectors.toMap(JobName::of, Function.identity()));
-		for (SingleRunnerMethod method : scheduled()) {
+		for (SingleRunnerMethod method : this.methods.scheduled()) {
 			AdvisoryLockKey key = method.fixedKey();
 			LedgerJob job = (key != null) ? jobs.get(JobName.of(key)) : null;
 			if (key != null && job != null) {
@@ -133,13 +117,6 @@ final class OverdueJobs implements SmartLifecycle {
 		}
 		Optional<LedgerJob> again = this.ledger.job(key.namespace(), key.name());
 		return again.map((current) -> current.overdueTick(method.operation().ledger(), now)).orElse(null);
-	}
-
-	private List<SingleRunnerMethod> scheduled() {
-		return this.methods.recorded()
-			.stream()
-			.filter((method) -> !method.operation().paused() && method.operation().ledger().ticks() != null)
-			.toList();
 	}
 
 	/**

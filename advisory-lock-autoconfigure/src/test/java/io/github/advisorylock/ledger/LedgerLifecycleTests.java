@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 
@@ -22,8 +22,6 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.ledger.AdvisoryLockLedger;
-import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
@@ -41,10 +39,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
- * Tests for {@link LedgerStarter} where the database comes up after the application.
+ * Tests for {@link LedgerLifecycle} where the database comes up after the application.
  */
 @ExtendWith(OutputCaptureExtension.class)
-class LedgerStarterTests {
+class LedgerLifecycleTests {
 
 	private final int port = TestSocketUtils.findAvailableTcpPort();
 

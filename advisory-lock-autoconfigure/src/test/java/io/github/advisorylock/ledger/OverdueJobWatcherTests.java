@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.time.Instant;
 import java.time.ZoneId;
@@ -24,7 +24,6 @@ import java.time.temporal.ChronoUnit;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -40,9 +39,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link OverdueJobs}.
+ * Tests for {@link OverdueJobWatcher}.
  */
-class OverdueJobsTests {
+class OverdueJobWatcherTests {
 
 	private static final Instant NOW = Instant.now();
 
@@ -138,7 +137,7 @@ class OverdueJobsTests {
 	}
 
 	private static void look(ApplicationContext context, Instant now) {
-		context.getBean(OverdueJobs.class).look(now);
+		context.getBean(LedgerLifecycle.class).overdueJobs().look(now);
 	}
 
 	private static void seenBefore(String age) {

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -34,10 +34,6 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.WhenBusy;
-import io.github.advisorylock.ledger.AdvisoryLockLedger;
-import io.github.advisorylock.ledger.LedgerJob;
-import io.github.advisorylock.ledger.LedgerRun;
-import io.github.advisorylock.ledger.RunOutcome;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -63,7 +59,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for annotated methods whose runs are recorded in {@link AdvisoryLockLedger}, and
  * for what operators do to them.
  */
-class LedgerMethodsTests {
+class RecordedMethodRegistryTests {
 
 	private static final String YEARLY = "0 0 0 1 1 *";
 

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -42,9 +42,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link MissedTicks}.
+ * Tests for {@link MissedTickRunner}.
  */
-class MissedTicksTests {
+class MissedTickRunnerTests {
 
 	private static final ZoneId ZONE = ZoneId.of("Asia/Tokyo");
 

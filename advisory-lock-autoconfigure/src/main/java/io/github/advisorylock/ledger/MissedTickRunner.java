@@ -14,41 +14,36 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.LedgerOperation;
-import io.github.advisorylock.ledger.LedgerJob;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-
-import org.springframework.boot.context.event.ApplicationReadyEvent;
-import org.springframework.context.ApplicationListener;
 
 /**
  * Runs what was missed while no instance was there, once this one is ready: methods with
  * {@code catchUp} whose latest tick nobody has completed, each by an ordinary call.
  */
-final class MissedTicks implements ApplicationListener<ApplicationReadyEvent> {
+final class MissedTickRunner {
 
-	private static final Log logger = LogFactory.getLog(MissedTicks.class);
+	private static final Log logger = LogFactory.getLog(MissedTickRunner.class);
 
-	private final PostgresAdvisoryLockLedger ledger;
+	private final Supplier<PostgresAdvisoryLockLedger> ledger;
 
-	private final LedgerMethods methods;
+	private final RecordedMethodRegistry methods;
 
-	MissedTicks(PostgresAdvisoryLockLedger ledger, LedgerMethods methods) {
+	MissedTickRunner(Supplier<PostgresAdvisoryLockLedger> ledger, RecordedMethodRegistry methods) {
 		this.ledger = ledger;
 		this.methods = methods;
 	}
 
-	@Override
-	public void onApplicationEvent(ApplicationReadyEvent event) {
+	void run() {
 		List<SingleRunnerMethod> candidates = this.methods.recorded()
 			.stream()
 			.filter((method) -> method.operation().ledger().catchUp() != null)
@@ -83,7 +78,7 @@ final class MissedTicks implements ApplicationListener<ApplicationReadyEvent> {
 			return false;
 		}
 		Instant tick = operation.ticks().latestAt(now);
-		LedgerJob job = this.ledger.job(key.namespace(), key.name()).orElse(null);
+		LedgerJob job = this.ledger.get().job(key.namespace(), key.name()).orElse(null);
 		if (job == null || tick.isBefore(now.minus(operation.catchUp()))) {
 			return false;
 		}

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
@@ -25,15 +25,12 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
-import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
-
-import org.springframework.context.SmartLifecycle;
 
 /**
  * Keeps the ledger from growing, on one instance at a time: every ten minutes, in small
  * batches with a transaction each.
  */
-final class LedgerHousekeeping implements SmartLifecycle {
+final class LedgerHousekeeping {
 
 	private static final Duration PERIOD = Duration.ofMinutes(10);
 
@@ -43,8 +40,6 @@ final class LedgerHousekeeping implements SmartLifecycle {
 
 	private final LockRequest lock;
 
-	private boolean running;
-
 	private final LockScheduler scheduler = new LockScheduler("advisory-lock-housekeeping");
 
 	LedgerHousekeeping(PostgresAdvisoryLockLedger ledger, AdvisoryLockOperations operations, LockScope scope) {
@@ -53,31 +48,16 @@ final class LedgerHousekeeping implements SmartLifecycle {
 		this.lock = LockRequest.ofOwn(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY).scope(scope);
 	}
 
-	@Override
-	public synchronized void start() {
-		this.running = true;
-		this.ledger.whenOpen(this::schedule);
-	}
-
 	/**
-	 * Begin with the first use of the ledger, which may be long after the start.
+	 * Begin, unless that was done already.
 	 */
-	private synchronized void schedule() {
-		if (this.running) {
-			this.scheduler.every(Duration.ofSeconds(ThreadLocalRandom.current().nextLong(PERIOD.toSeconds())), PERIOD,
-					new GuardedTask("The ledger of advisory locks could not be purged", this::purge));
-		}
+	void start() {
+		this.scheduler.every(Duration.ofSeconds(ThreadLocalRandom.current().nextLong(PERIOD.toSeconds())), PERIOD,
+				new GuardedTask("The ledger of advisory locks could not be purged", this::purge));
 	}
 
-	@Override
-	public synchronized void stop() {
-		this.running = false;
+	void stop() {
 		this.scheduler.stop();
-	}
-
-	@Override
-	public synchronized boolean isRunning() {
-		return this.running;
 	}
 
 	/**

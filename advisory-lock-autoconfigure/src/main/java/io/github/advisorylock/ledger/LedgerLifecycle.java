@@ -1,0 +1,186 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.InvalidSingleRunnerException;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.dao.DataAccessResourceFailureException;
+
+/**
+ * Prepares the ledger at start-up if anything uses it, and does what it does by itself
+ * while the application runs. Where nothing is recorded there is no more of the ledger
+ * than this.
+ *
+ * @since 0.1.0
+ */
+public final class LedgerLifecycle implements SmartInitializingSingleton, SmartLifecycle {
+
+	private static final Log logger = LogFactory.getLog(LedgerLifecycle.class);
+
+	private final Supplier<PostgresAdvisoryLockLedger> ledger;
+
+	private final Supplier<@Nullable AdvisoryLockOperations> operations;
+
+	private final RecordedMethodRegistry methods;
+
+	private final LedgerSettings settings;
+
+	private final boolean always;
+
+	private @Nullable LedgerHousekeeping housekeeping;
+
+	private @Nullable OverdueJobWatcher overdueJobs;
+
+	private boolean running;
+
+	/**
+	 * Create a lifecycle.
+	 * @param ledger the ledger, asked for when something uses it
+	 * @param operations takes the locks, {@code null} if nothing does
+	 * @param methods knows the annotated methods
+	 * @param beans has their beans
+	 * @param settings how the ledger is kept
+	 * @param always whether the ledger is prepared even if no method is recorded
+	 */
+	public LedgerLifecycle(Supplier<PostgresAdvisoryLockLedger> ledger,
+			Supplier<@Nullable AdvisoryLockOperations> operations, SingleRunnerAnnotationBeanPostProcessor methods,
+			BeanFactory beans, LedgerSettings settings, boolean always) {
+		this.ledger = ledger;
+		this.operations = operations;
+		this.methods = new RecordedMethodRegistry(methods, beans);
+		this.settings = settings;
+		this.always = always;
+	}
+
+	/**
+	 * Prepare the ledger. Leaves that to the first run where the database can't be
+	 * reached for now; what the doctor thinks of that was said before.
+	 */
+	@Override
+	public void afterSingletonsInstantiated() {
+		List<SingleRunnerMethod> recorded = this.methods.recorded();
+		if ((!this.always && recorded.isEmpty()) || !(this.operations.get() instanceof PostgresAdvisoryLockTemplate)) {
+			return;
+		}
+		recorded.forEach(this::check);
+		try {
+			this.ledger.get().prepare();
+		}
+		catch (DataAccessResourceFailureException ex) {
+			logger.warn("The ledger of advisory locks could not be prepared yet", ex);
+		}
+	}
+
+	/**
+	 * The last start under a key with arguments is forgotten after a while.
+	 */
+	private void check(SingleRunnerMethod method) {
+		AdvisoryLockKey key = method.fixedKey();
+		String excess = (key != null) ? JobName.of(key).findExcess() : null;
+		if (excess != null) {
+			throw invalid(method, "attribute " + excess, "Shorten the key or its namespace.");
+		}
+		Duration minInterval = method.operation().ledger().minInterval();
+		Duration remembered = this.settings.rememberKeys();
+		if (key == null && minInterval != null && minInterval.compareTo(remembered) > 0) {
+			throw invalid(method,
+					"attribute 'minInterval' is longer than keys with arguments are remembered, " + remembered,
+					"Raise 'advisory-lock.ledger.remember-keys' to " + minInterval + " at least.");
+		}
+	}
+
+	private static InvalidSingleRunnerException invalid(SingleRunnerMethod method, String problem, String action) {
+		return new InvalidSingleRunnerException(method.beanName(), method.method(), "is unusable: " + problem, action,
+				null);
+	}
+
+	/**
+	 * Begin to forget what is old, with the first use of the ledger, which may be long
+	 * after the start.
+	 * @param scope in which scope one instance at a time does that
+	 */
+	public synchronized void ledgerOpened(LockScope scope) {
+		AdvisoryLockOperations operations = this.operations.get();
+		if (this.housekeeping == null && operations != null) {
+			this.housekeeping = new LedgerHousekeeping(this.ledger.get(), operations, scope);
+		}
+		if (this.running && this.housekeeping != null) {
+			this.housekeeping.start();
+		}
+	}
+
+	@Override
+	public synchronized void start() {
+		this.running = true;
+		if (this.housekeeping != null) {
+			this.housekeeping.start();
+		}
+		if (!this.methods.scheduled().isEmpty()
+				&& this.operations.get() instanceof PostgresAdvisoryLockTemplate template) {
+			this.overdueJobs = new OverdueJobWatcher(this.ledger.get(), this.methods, template);
+			this.overdueJobs.start();
+		}
+	}
+
+	@Override
+	public synchronized void stop() {
+		this.running = false;
+		if (this.overdueJobs != null) {
+			this.overdueJobs.stop();
+		}
+		if (this.housekeeping != null) {
+			this.housekeeping.stop();
+		}
+	}
+
+	@Override
+	public synchronized boolean isRunning() {
+		return this.running;
+	}
+
+	/**
+	 * Run what was missed while no instance was there, now that this one is ready.
+	 */
+	public void catchUp() {
+		new MissedTickRunner(this.ledger, this.methods).run();
+	}
+
+	synchronized @Nullable LedgerHousekeeping housekeeping() {
+		return this.housekeeping;
+	}
+
+	synchronized @Nullable OverdueJobWatcher overdueJobs() {
+		return this.overdueJobs;
+	}
+
+}

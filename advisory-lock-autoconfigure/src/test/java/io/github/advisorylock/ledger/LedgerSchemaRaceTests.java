@@ -1,0 +1,117 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LedgerSchema} where several instances create the same tables.
+ */
+class LedgerSchemaRaceTests {
+
+	private static final int THREADS = 8;
+
+	private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+
+	@BeforeEach
+	void createSchema() {
+		TestPostgres.execute("CREATE SCHEMA ledger_race");
+	}
+
+	@AfterEach
+	void dropSchema() {
+		this.threads.shutdownNow();
+		TestPostgres.execute("DROP SCHEMA ledger_race CASCADE");
+	}
+
+	@Test
+	void instancesThatPrepareAtOnceAllFindEverything() throws Exception {
+		try (HikariDataSource onePool = TestPostgres.pool(THREADS);
+				HikariDataSource otherPool = TestPostgres.pool(THREADS)) {
+			for (int round = 0; round < 10; round++) {
+				String prefix = "ledger_race.round" + round + "_";
+				CyclicBarrier start = new CyclicBarrier(THREADS);
+				List<Future<?>> prepared = new ArrayList<>();
+				for (int i = 0; i < THREADS; i++) {
+					PostgresAdvisoryLockLedger ledger = ledger((i % 2 == 0) ? onePool : otherPool, prefix);
+					prepared.add(this.threads.submit(() -> prepare(ledger, start)));
+				}
+				for (Future<?> each : prepared) {
+					each.get(30, TimeUnit.SECONDS);
+				}
+				assertThat(ledger(onePool, prefix).jobs()).isEmpty();
+			}
+		}
+	}
+
+	@Test
+	void instanceWithPoolOfOneFindsWhatAnotherOneCreatedMeanwhile() throws Exception {
+		try (HikariDataSource pool = TestPostgres.pool(1); Connection other = TestPostgres.open()) {
+			other.setAutoCommit(false);
+			try (HikariDataSource template = TestPostgres.pool(2)) {
+				ledger(template, "ledger_race.template_").prepare();
+			}
+			try (Statement statement = other.createStatement()) {
+				for (String table : List.of("job", "run", "completion")) {
+					statement.execute("CREATE TABLE ledger_race.late_" + table + " (LIKE ledger_race.template_" + table
+							+ " INCLUDING ALL)");
+				}
+				statement.execute("CREATE SEQUENCE ledger_race.late_fencing_token AS bigint");
+			}
+			Future<?> prepared = this.threads.submit(() -> ledger(pool, "ledger_race.late_").prepare());
+			Awaitility.await().until(LedgerSchemaRaceTests::isSomebodyWaiting);
+			other.commit();
+			prepared.get(30, TimeUnit.SECONDS);
+		}
+	}
+
+	private static boolean isSomebodyWaiting() {
+		return !TestPostgres
+			.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE TABLE%'")
+			.isEmpty();
+	}
+
+	private static Void prepare(PostgresAdvisoryLockLedger ledger, CyclicBarrier start) throws Exception {
+		start.await(30, TimeUnit.SECONDS);
+		ledger.prepare();
+		return null;
+	}
+
+	private static PostgresAdvisoryLockLedger ledger(HikariDataSource pool, String prefix) {
+		LedgerSettings settings = new LedgerSettings(prefix, true, Duration.ofDays(30), 1000, Duration.ofDays(7));
+		return new PostgresAdvisoryLockLedger(pool, settings, "tests", "host:1", List::of);
+	}
+
+}
