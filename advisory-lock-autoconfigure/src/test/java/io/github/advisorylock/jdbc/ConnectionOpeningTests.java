@@ -30,11 +30,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import javax.net.SocketFactory;
-
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -149,11 +148,11 @@ class ConnectionOpeningTests {
 
 	@Test
 	void socketFactoryOfTheApplicationIsUsed() {
-		String parameters = "&socketFactory=" + CountingSocketFactory.class.getName();
-		try (LockSession session = session(TestPostgres.url() + parameters, LockSessionSettings.DEFAULT)) {
-			int before = CountingSocketFactory.created.get();
+		try (LockSession session = session(CountingSocketFactory.addTo(TestPostgres.url()),
+				LockSessionSettings.DEFAULT)) {
+			long before = CountingSocketFactory.sockets();
 			assertThat(tryLock(session, "factory")).succeedsWithin(Duration.ofSeconds(10)).isNull();
-			assertThat(CountingSocketFactory.created).hasValueGreaterThan(before);
+			assertThat(CountingSocketFactory.sockets()).isGreaterThan(before);
 		}
 	}
 
@@ -236,41 +235,6 @@ class ConnectionOpeningTests {
 		}, "silent-server");
 		thread.setDaemon(true);
 		thread.start();
-	}
-
-	/**
-	 * Counts its sockets.
-	 */
-	public static class CountingSocketFactory extends SocketFactory {
-
-		static final AtomicInteger created = new AtomicInteger();
-
-		@Override
-		public Socket createSocket() throws IOException {
-			created.incrementAndGet();
-			return new Socket();
-		}
-
-		@Override
-		public Socket createSocket(String host, int port) {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
-		public Socket createSocket(String host, int port, InetAddress localHost, int localPort) {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
-		public Socket createSocket(InetAddress host, int port) {
-			throw new UnsupportedOperationException();
-		}
-
-		@Override
-		public Socket createSocket(InetAddress host, int port, InetAddress localHost, int localPort) {
-			throw new UnsupportedOperationException();
-		}
-
 	}
 
 }

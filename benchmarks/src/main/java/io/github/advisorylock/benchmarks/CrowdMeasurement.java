@@ -34,6 +34,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.CountingSocketFactory;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 

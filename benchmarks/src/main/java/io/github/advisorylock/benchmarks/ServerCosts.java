@@ -26,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.advisorylock.testsupport.CountingSocketFactory;
+
 /**
  * What a call costs the network and the server: round trips, bytes of WAL, transaction
  * ids. Without a WAL record there is nothing to commit durably and nothing to fsync.

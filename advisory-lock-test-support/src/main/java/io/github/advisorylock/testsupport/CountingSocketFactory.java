@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.benchmarks;
+package io.github.advisorylock.testsupport;
 
 import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
@@ -31,33 +31,48 @@ import java.util.concurrent.locks.LockSupport;
 import javax.net.SocketFactory;
 
 /**
- * Makes the driver's sockets count round trips: how often something was sent before
- * something was read. Can also delay the answers. Public for the driver, which creates it
- * by name.
+ * Counts the driver's sockets and their round trips: how often something was sent before
+ * something was read. Can also delay the answers. The driver creates it by name.
  */
 public class CountingSocketFactory extends SocketFactory {
 
 	private static final AtomicLong ROUND_TRIPS = new AtomicLong();
 
+	private static final AtomicLong SOCKETS = new AtomicLong();
+
 	private static volatile long delayNanos;
 
-	static String addTo(String url) {
+	/**
+	 * Have the connections of a JDBC URL use such sockets.
+	 */
+	public static String addTo(String url) {
 		return url + (url.contains("?") ? "&" : "?") + "socketFactory=" + CountingSocketFactory.class.getName();
 	}
 
 	/**
 	 * Make each round trip longer from now on.
 	 */
-	static void delay(Duration delay) {
+	public static void delay(Duration delay) {
 		delayNanos = delay.toNanos();
 	}
 
-	static long roundTrips() {
+	/**
+	 * Return how many round trips there have been in this JVM.
+	 */
+	public static long roundTrips() {
 		return ROUND_TRIPS.get();
+	}
+
+	/**
+	 * Return how many sockets there have been in this JVM.
+	 */
+	public static long sockets() {
+		return SOCKETS.get();
 	}
 
 	@Override
 	public Socket createSocket() {
+		SOCKETS.incrementAndGet();
 		return new CountingSocket();
 	}
 
