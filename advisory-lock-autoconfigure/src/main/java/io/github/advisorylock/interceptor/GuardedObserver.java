@@ -38,24 +38,24 @@ final class GuardedObserver implements SingleRunnerObserver {
 
 	private final Supplier<? extends @Nullable SingleRunnerObserver> observer;
 
-	private volatile boolean needed = true;
+	private volatile boolean absent;
 
 	GuardedObserver(Supplier<? extends @Nullable SingleRunnerObserver> observer) {
 		this.observer = observer;
 	}
 
 	/**
-	 * Return whether there is an observer, or that is not known yet.
+	 * Return whether it is known that there is no observer.
 	 */
-	boolean isNeeded() {
-		return this.needed;
+	boolean watchesNothing() {
+		return this.absent;
 	}
 
 	@Override
 	public Call observe(SingleRunnerOperation operation, AdvisoryLockKey key) {
 		Call call = guarded(() -> {
 			SingleRunnerObserver available = this.observer.get();
-			this.needed = available != null;
+			this.absent = available == null;
 			return (available != null) ? available.observe(operation, key) : Call.UNOBSERVED;
 		}, Call.UNOBSERVED);
 		return (call != Call.UNOBSERVED) ? new GuardedCall(call) : call;

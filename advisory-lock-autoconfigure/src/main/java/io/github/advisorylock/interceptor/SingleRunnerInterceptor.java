@@ -61,7 +61,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private final Supplier<TwoPhaseLockOperations> operations;
 
-	private final GuardedObserver observer;
+	private volatile @Nullable GuardedObserver observer;
 
 	private final ApplicationEventPublisher eventPublisher;
 
@@ -85,7 +85,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		this.operations = SingletonSupplier.of(() -> OnePhaseLockOperations.of(operations.get()));
 		this.observer = new GuardedObserver(observer);
 		this.eventPublisher = eventPublisher;
-		this.insideTransaction = SingleRunnerInterceptor::invokeInsideTransaction;
+		this.insideTransaction = new InsideTransaction();
 		this.now = null;
 	}
 
@@ -119,11 +119,6 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		return this.insideTransaction;
 	}
 
-	private static @Nullable Object invokeInsideTransaction(MethodInvocation invocation) throws Throwable {
-		Object call = ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
-		return (call instanceof Call inside) ? inside.execute(invocation) : invocation.proceed();
-	}
-
 	@Override
 	public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
 		Object target = invocation.getThis();
@@ -133,13 +128,18 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			return invocation.proceed();
 		}
 		AdvisoryLockKey key = operation.key(invocation.getArguments());
-		Call call = new Call(operation, key, operation.createRequest(key, this.now != null));
+		boolean paused = operation.paused();
+		Call call = new Call(operation, key, operation.createRequest(key, this.now != null), operation.scope(),
+				operation.method(), operation.fixedKey() != null);
 		Object result;
 		try {
-			if (!call.admit()) {
-				result = call.skip();
+			if (paused) {
+				result = call.skip(LockOutcome.PAUSED);
 			}
-			else if (operation.scope() == LockScope.SESSION) {
+			else if (!call.admit()) {
+				result = call.skip(call.outcome);
+			}
+			else if (call.scope == LockScope.SESSION) {
 				result = call.execute(invocation);
 			}
 			else {
@@ -170,15 +170,14 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	 */
 	private void checkDidNotRun(Call call, MethodInvocation invocation) {
 		if (!AnsweringAdvice.explains(invocation, this.insideTransaction)) {
-			throw new IllegalStateException("Failed to guard '" + call.operation.method() + "' (advisory lock '"
-					+ call.key + "'): the call came back without having got to where its lock is taken, inside its "
+			throw new IllegalStateException("Failed to guard '" + call.method + "' (advisory lock '" + call.key
+					+ "'): the call came back without having got to where its lock is taken, inside its "
 					+ "transaction, so the method may have run without it; remove the advice of the bean that goes past "
 					+ "that, or set 'scope' to SESSION");
 		}
 	}
 
 	private void announce(Call call) {
-		SingleRunnerOperation operation = call.operation;
 		LockOutcome outcome = call.outcome;
 		if (call.observed != null) {
 			call.observed.end(outcome, call.failure);
@@ -186,25 +185,35 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		if (this.now != null) {
 			this.now.accept(outcome);
 		}
+		Object event;
 		if (outcome != null && outcome != LockOutcome.EXECUTED) {
-			LockLog.skipped(call.key, operation.scope(), operation.method(), outcome);
-			publish(new SingleRunnerSkippedEvent(call.key, operation.scope(), operation.method(), outcome));
-			return;
+			LockLog.skipped(call.key, call.scope, call.method, outcome);
+			event = new SingleRunnerSkippedEvent(call.key, call.scope, call.method, outcome);
 		}
-		Duration duration = Duration.ofNanos(System.nanoTime() - call.started);
-		String method = operation.method();
-		LockScope scope = operation.scope();
-		LockLog.finished(call.key, operation.fixedKey() != null, scope, method, duration, call.failure);
-		publish(new SingleRunnerFinishedEvent(call.key, scope, method, duration, call.failure));
-	}
-
-	private void publish(Object event) {
+		else {
+			Duration duration = Duration.ofNanos(System.nanoTime() - call.started);
+			LockLog.finished(call.key, call.fixed, call.scope, call.method, duration, call.failure);
+			event = new SingleRunnerFinishedEvent(call.key, call.scope, call.method, duration, call.failure);
+		}
 		try {
 			this.eventPublisher.publishEvent(event);
 		}
 		catch (Throwable ex) {
 			logger.warn("A listener failed on " + event, ex);
 		}
+	}
+
+	/**
+	 * Takes the lock of a call inside its transaction.
+	 */
+	private static final class InsideTransaction implements MethodInterceptor {
+
+		@Override
+		public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+			Object call = ((ProxyMethodInvocation) invocation).getUserAttribute(CALL);
+			return (call instanceof Call inside) ? inside.execute(invocation) : invocation.proceed();
+		}
+
 	}
 
 	/**
@@ -218,6 +227,12 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		private final SingleRunnerOperation operation;
 
 		private final AdvisoryLockKey key;
+
+		private final boolean fixed;
+
+		private final LockScope scope;
+
+		private final String method;
 
 		private final SingleRunnerObserver.@Nullable Call observed;
 
@@ -242,19 +257,30 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		 */
 		private @Nullable Throwable failure;
 
-		private Call(SingleRunnerOperation operation, AdvisoryLockKey key, LockRequest request) {
+		private Call(SingleRunnerOperation operation, AdvisoryLockKey key, LockRequest request, LockScope scope,
+				String method, boolean fixed) {
 			this.operation = operation;
 			this.key = key;
 			this.request = request;
-			this.observed = SingleRunnerInterceptor.this.observer.isNeeded()
-					? SingleRunnerInterceptor.this.observer.observe(operation, key) : null;
+			this.scope = scope;
+			this.method = method;
+			this.fixed = fixed;
+			this.observed = observe();
+		}
+
+		private SingleRunnerObserver.@Nullable Call observe() {
+			GuardedObserver observer = SingleRunnerInterceptor.this.observer;
+			if (observer == null) {
+				return null;
+			}
+			if (observer.watchesNothing()) {
+				SingleRunnerInterceptor.this.observer = null;
+				return null;
+			}
+			return observer.observe(this.operation, this.key);
 		}
 
 		private boolean admit() {
-			if (this.operation.paused()) {
-				this.outcome = LockOutcome.PAUSED;
-				return false;
-			}
 			this.admission = SingleRunnerInterceptor.this.operations.get().admit(this.request);
 			this.outcome = this.admission.outcome();
 			return this.outcome == LockOutcome.EXECUTED;
@@ -266,28 +292,27 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		 */
 		private @Nullable Object execute(MethodInvocation invocation) throws Throwable {
 			boolean admitted = !this.decided || admit();
+			TwoPhaseLockOperations.Admission current = this.admission;
 			this.decided = true;
 			this.failure = null;
-			TwoPhaseLockOperations.Admission current = this.admission;
-			if (admitted && current != null) {
-				this.outcome = null;
-				this.invocation = invocation;
-				try {
-					Object result = current.execute(this);
-					this.outcome = current.outcome();
-					if (this.outcome == LockOutcome.EXECUTED) {
-						return result;
-					}
-				}
-				catch (Throwable ex) {
-					this.failure = ex;
-					throw ex;
-				}
-				finally {
-					current.close();
-				}
+			if (!admitted || current == null) {
+				return skip(this.outcome);
 			}
-			return skip();
+			this.outcome = null;
+			this.invocation = invocation;
+			Object result;
+			try (current) {
+				result = current.execute(this);
+				this.outcome = current.outcome();
+			}
+			catch (Throwable ex) {
+				this.failure = ex;
+				throw ex;
+			}
+			finally {
+				this.admission = null;
+			}
+			return (this.outcome == LockOutcome.EXECUTED) ? result : skip(this.outcome);
 		}
 
 		@Override
@@ -318,10 +343,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			throw (X) failure;
 		}
 
-		private @Nullable Object skip() {
-			Assert.state(this.outcome != null, "'outcome' must be set");
+		private @Nullable Object skip(@Nullable LockOutcome reason) {
+			Assert.state(reason != null, "'reason' must not be null");
 			this.decided = true;
-			return this.operation.skippedValue(LockResult.skipped(this.outcome, this.key));
+			this.outcome = reason;
+			return this.operation.skippedValue(LockResult.skipped(reason, this.key));
 		}
 
 		private void close() {

@@ -53,6 +53,8 @@ public final class SingleRunnerOperation {
 
 	private final LedgerOperation ledger;
 
+	private final boolean oncePerTick;
+
 	private final @Nullable AdvisoryLockKey fixedKey;
 
 	private final @Nullable LockRequest fixedRequest;
@@ -83,6 +85,7 @@ public final class SingleRunnerOperation {
 		this.failWhenBusy = failWhenBusy;
 		this.paused = paused;
 		this.ledger = ledger;
+		this.oncePerTick = ledger.oncePerTick();
 		this.fixedKey = key.fixed();
 		this.fixedRequest = (this.fixedKey != null) ? request(this.fixedKey, false) : null;
 	}
@@ -161,7 +164,7 @@ public final class SingleRunnerOperation {
 	 */
 	LockRequest createRequest(AdvisoryLockKey key, boolean now) {
 		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
-		return (this.ledger.oncePerTick() && !now) ? request.oncePerTick(this.ledger.tick()) : request;
+		return (this.oncePerTick && !now) ? request.oncePerTick(this.ledger.tick()) : request;
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.jdbc;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -54,20 +53,11 @@ public record ApplicationName(String subject, String instance) {
 	}
 
 	/**
-	 * Return the name of a connection whose transaction holds a key.
+	 * Return the name of a connection.
+	 * @param subject the name of the key that its transaction holds, or of the
+	 * application whose session locks it carries
 	 */
-	static String ofHolder(AdvisoryLockKey key) {
-		return ascii(key.name());
-	}
-
-	/**
-	 * Return the name of the connection that carries the session locks of an application.
-	 */
-	static String ofSession(String application) {
-		return ascii(application);
-	}
-
-	private static String ascii(String subject) {
+	static String of(String subject) {
 		StringBuilder result = new StringBuilder(MAX_LENGTH).append(PREFIX);
 		int end = Math.min(subject.length(), MAX_LENGTH - PREFIX.length() - SUFFIX.length());
 		for (int i = 0; i < end; i++) {

@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -117,12 +118,12 @@ public final class Hold {
 	 * Note that the lock is taken, in a transaction, and as long as that lasts.
 	 * @param connection the connection, past what a pool has put around it
 	 * @param backend the process of the server
-	 * @param confirmation makes sure that the connection has the lock
+	 * @param confirmation makes sure that the connection has a key
 	 */
-	void acquired(Connection connection, int backend, Runnable confirmation) {
+	void acquired(Connection connection, int backend, BiConsumer<AdvisoryLockKey, Connection> confirmation) {
 		this.connection = connection;
 		this.backend = backend;
-		this.confirmation = confirmation;
+		this.confirmation = () -> confirmation.accept(this.key, connection);
 		acquired();
 	}
 

@@ -63,69 +63,75 @@ final class LocalHolds {
 
 	/**
 	 * Enter a hold, waiting for others of this application to leave.
+	 * @param key the key of the hold
 	 * @param deadline the end of the wait, {@code null} to not wait
-	 * @return the hold, to be {@linkplain #leave left} in any case, or {@code null} when
-	 * it is still impossible at the deadline, or the thread was interrupted
+	 * @return whether it was entered, and is to be {@linkplain #leave left} in any case;
+	 * {@code false} when it is still impossible at the deadline, or the thread was
+	 * interrupted
 	 */
-	@Nullable Hold enter(AdvisoryLockKey key, LockMode mode, LockScope scope, @Nullable Deadline deadline) {
-		return enter(new Waiter(new Hold(key, mode, scope)), key, mode, false, deadline);
+	boolean enter(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline) {
+		return enter(new Waiter(hold), key, false, deadline);
 	}
 
 	/**
-	 * As {@link #enter}, unless the current thread has entered a hold on the key already:
-	 * what that means is for others to know.
-	 * @return the hold, {@code null} also where the current thread
-	 * {@linkplain #isHeldByThisThread has one}
+	 * As {@link #enter}, unless the current thread has entered another hold on the key
+	 * already: what that means is for others to know.
+	 * @return whether it was entered, {@code false} also where the current thread
+	 * {@linkplain #isHeldByThisThread has another}
 	 */
-	@Nullable Hold enterUnlessHeld(AdvisoryLockKey key, LockMode mode, LockScope scope, @Nullable Deadline deadline) {
-		return enter(new Waiter(new Hold(key, mode, scope)), key, mode, true, deadline);
+	boolean enterUnlessHeld(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline) {
+		return enter(new Waiter(hold), key, true, deadline);
 	}
 
-	private @Nullable Hold enter(Waiter waiter, AdvisoryLockKey key, LockMode mode, boolean unlessHeld,
-			@Nullable Deadline deadline) {
-		arrive(waiter, key, mode, unlessHeld);
+	private boolean enter(Waiter waiter, AdvisoryLockKey key, boolean unlessHeld, @Nullable Deadline deadline) {
+		arrive(waiter, key, unlessHeld);
 		while (waiter.place == Place.QUEUE && deadline != null && deadline.pause(Long.MAX_VALUE)) {
 			// until it is let in
 		}
-		if (waiter.place == Place.QUEUE && giveUp(waiter, key)) {
-			return null;
+		if (waiter.place == Place.QUEUE) {
+			giveUp(waiter);
 		}
 		if (waiter.place == Place.NONE) {
 			throw new CannotAcquireLockException("Failed to acquire advisory lock '" + key
 					+ "': this application holds " + this.limit
 					+ " already, and 'advisory-lock.max-held-locks' keeps it from filling the lock table of the server");
 		}
-		return (waiter.place == Place.INSIDE) ? waiter.hold : null;
+		return waiter.place == Place.INSIDE;
 	}
 
-	private synchronized void arrive(Waiter waiter, AdvisoryLockKey key, LockMode mode, boolean unlessHeld) {
+	private synchronized void arrive(Waiter waiter, AdvisoryLockKey key, boolean unlessHeld) {
 		HoldsOfKey first = new HoldsOfKey();
 		HoldsOfKey known = this.keys.putIfAbsent(key, first);
-		HoldsOfKey holds = (known != null) ? known : first;
+		if (known == null && this.count < this.limit) {
+			this.count++;
+			first.inside.add(waiter.hold);
+			waiter.place = Place.INSIDE;
+		}
+		else {
+			arrive(waiter, (known != null) ? known : first, unlessHeld);
+		}
+	}
+
+	private void arrive(Waiter waiter, HoldsOfKey holds, boolean unlessHeld) {
 		if (unlessHeld && holds.isHeldByThisThread()) {
 			waiter.place = Place.ELSEWHERE;
 		}
-		else if (holds.isBusy(mode)) {
+		else if (holds.isBusy(waiter.hold.mode())) {
 			holds.queue.add(waiter);
 		}
 		else {
 			letIn(waiter, holds);
-			if (waiter.place == Place.NONE && holds.isEmpty()) {
-				this.keys.remove(key);
-			}
+			removeIfEmpty(waiter.hold.key(), holds);
 		}
 	}
 
-	private synchronized boolean giveUp(Waiter waiter, AdvisoryLockKey key) {
-		if (waiter.place != Place.QUEUE) {
-			return false;
-		}
-		HoldsOfKey holds = this.keys.get(key);
-		if (holds != null) {
+	private synchronized void giveUp(Waiter waiter) {
+		HoldsOfKey holds = this.keys.get(waiter.hold.key());
+		if (waiter.place == Place.QUEUE && holds != null) {
+			waiter.place = Place.ELSEWHERE;
 			holds.queue.remove(waiter);
-			letNextIn(key, holds);
+			letNextIn(waiter.hold.key(), holds);
 		}
-		return true;
 	}
 
 	/**
@@ -133,17 +139,21 @@ final class LocalHolds {
 	 */
 	void leave(Hold hold) {
 		hold.release();
-		remove(hold, hold.key());
+		AdvisoryLockKey key = hold.key();
+		synchronized (this) {
+			HoldsOfKey holds = this.keys.get(key);
+			if (holds != null && holds.inside.remove(hold)) {
+				this.count--;
+				if (holds.inside.isEmpty() && holds.queue.isEmpty()) {
+					this.keys.remove(key);
+				}
+				else {
+					letNextIn(key, holds);
+				}
+			}
+		}
 		if (this.whenIdle != null) {
 			runIfIdle();
-		}
-	}
-
-	private synchronized void remove(Hold hold, AdvisoryLockKey key) {
-		HoldsOfKey holds = this.keys.get(key);
-		if (holds != null && holds.inside.remove(hold)) {
-			this.count--;
-			letNextIn(key, holds);
 		}
 	}
 
@@ -155,7 +165,11 @@ final class LocalHolds {
 			LockSupport.unpark(next.thread);
 			next = holds.queue.peek();
 		}
-		if (holds.isEmpty()) {
+		removeIfEmpty(key, holds);
+	}
+
+	private void removeIfEmpty(AdvisoryLockKey key, HoldsOfKey holds) {
+		if (holds.inside.isEmpty() && holds.queue.isEmpty()) {
 			this.keys.remove(key);
 		}
 	}
@@ -257,10 +271,6 @@ final class LocalHolds {
 			return this.inside.stream().anyMatch((hold) -> hold.owner() == Thread.currentThread());
 		}
 
-		private boolean isEmpty() {
-			return this.inside.isEmpty() && this.queue.isEmpty();
-		}
-
 	}
 
 	/**
@@ -298,7 +308,7 @@ final class LocalHolds {
 		NONE,
 
 		/**
-		 * Has another hold.
+		 * Does not wait any more, or has another hold.
 		 */
 		ELSEWHERE
 

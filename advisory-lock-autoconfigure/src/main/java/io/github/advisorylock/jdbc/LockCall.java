@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.time.Duration;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 
@@ -41,17 +40,19 @@ import org.springframework.util.Assert;
  */
 abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext {
 
+	final AdvisoryLockKey key;
+
+	final @Nullable Deadline deadline;
+
 	private final Ground ground;
 
-	private final AdvisoryLockKey key;
-
-	private final LockRequest request;
+	private final LockMode mode;
 
 	private final LockScope scope;
 
-	private final @Nullable Deadline deadline;
+	private final @Nullable LockRequest recording;
 
-	private LockOutcome outcome = LockOutcome.EXECUTED;
+	LockOutcome outcome = LockOutcome.EXECUTED;
 
 	private @Nullable RunRecord record;
 
@@ -61,12 +62,19 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	private @Nullable LockContext enclosing;
 
-	LockCall(Ground ground, AdvisoryLockKey key, LockRequest request, LockScope scope) {
+	/**
+	 * Create a call.
+	 * @param deadline until when to wait for the lock, {@code null} to not wait
+	 * @param recording what is asked of the ledger, {@code null} for nothing
+	 */
+	LockCall(Ground ground, AdvisoryLockKey key, LockMode mode, LockScope scope, @Nullable Deadline deadline,
+			@Nullable LockRequest recording) {
 		this.ground = ground;
 		this.key = key;
-		this.request = request;
+		this.mode = mode;
 		this.scope = scope;
-		this.deadline = ground.deadline(request);
+		this.deadline = deadline;
+		this.recording = recording;
 	}
 
 	/**
@@ -75,22 +83,24 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * transaction.
 	 */
 	final LockCall admit() {
-		this.hold = this.ground.holds.enterUnlessHeld(this.key, this.request.mode(), this.scope, this.deadline);
-		this.entered = this.hold != null;
-		if (!this.entered) {
-			this.outcome = this.ground.holds.isHeldByThisThread(this.key) ? LockOutcome.EXECUTED : LockOutcome.BUSY;
-			return this;
+		Hold candidate = new Hold(this.key, this.mode, this.scope);
+		this.entered = this.ground.holds.enterUnlessHeld(candidate, this.key, this.deadline);
+		if (this.entered) {
+			this.hold = candidate;
+			if (this.recording != null) {
+				foresee(this.recording);
+			}
 		}
-		if (this.request.isRecorded()) {
-			foresee();
+		else if (!this.ground.holds.isHeldByThisThread(this.key)) {
+			this.outcome = LockOutcome.BUSY;
 		}
 		return this;
 	}
 
-	private void foresee() {
+	private void foresee(LockRequest recording) {
 		boolean foreseen = false;
 		try {
-			this.record = this.ground.record(this.key, this.scope, this.request);
+			this.record = this.ground.record(this.key, this.mode, this.scope, recording);
 			if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 				this.outcome = this.record.foresee();
 			}
@@ -116,19 +126,21 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		if (around != null) {
 			return executeNested(around, action);
 		}
-		if (this.hold == null) {
+		Hold own = this.hold;
+		if (own == null) {
 			Hold joined = HoldSynchronization.findInCurrentTransaction(this.key, this.ground.holds);
 			if (joined != null) {
 				return executeJoined(joined, action);
 			}
-			this.hold = this.ground.holds.enter(this.key, this.request.mode(), this.scope, this.deadline);
+			own = new Hold(this.key, this.mode, this.scope);
+			if (!this.ground.holds.enter(own, this.key, this.deadline)) {
+				this.outcome = LockOutcome.BUSY;
+				return null;
+			}
 		}
-		if (this.hold == null) {
-			this.outcome = LockOutcome.BUSY;
-			return null;
-		}
+		this.hold = own;
 		this.entered = false;
-		return executeAlone(this.hold, action);
+		return executeAlone(own, action);
 	}
 
 	private @Nullable LockCall find(Ground ground, AdvisoryLockKey key) {
@@ -145,7 +157,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			LockCallback<T, X> action) throws X {
 		close();
 		Assert.state(around.hold != null, "'hold' must be set");
-		around.hold.checkCovers(this.request.mode());
+		around.hold.checkCovers(this.mode);
 		around.checkNotLost();
 		this.hold = around.hold;
 		this.record = around.record;
@@ -163,7 +175,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 */
 	private <T extends @Nullable Object, X extends Exception> @Nullable T executeJoined(Hold joined,
 			LockCallback<T, X> action) throws X {
-		joined.checkCovers(this.request.mode());
+		joined.checkCovers(this.mode);
 		this.hold = joined;
 		return runInTransaction(joined, boundary(), action);
 	}
@@ -181,7 +193,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * can't be
 	 */
 	final RunRecord.Boundary boundary() {
-		if (!this.request.isRecorded()) {
+		if (this.recording == null) {
 			return RunRecord.Boundary.NONE;
 		}
 		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
@@ -217,32 +229,15 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 */
 	final <T extends @Nullable Object, X extends Exception> @Nullable T run(Hold hold, RunRecord.Boundary boundary,
 			LockCallback<T, X> action) throws X {
-		if (this.request.isRecorded()) {
-			this.record = (this.record != null) ? this.record : this.ground.record(this.key, this.scope, this.request);
-			this.outcome = this.record.begin(boundary);
-		}
-		if (this.outcome != LockOutcome.EXECUTED) {
+		if (this.recording != null && !begin(this.recording, boundary)) {
 			return null;
 		}
-		T result = runInterruptibly(hold, action);
-		this.ground.coverage.checkNotAborted(this.key);
-		checkNotLost();
-		if (this.record != null) {
-			if (hold.scope() == LockScope.SESSION) {
-				hold.confirm();
-			}
-			this.record.complete();
-		}
-		return result;
-	}
-
-	private <T extends @Nullable Object, X extends Exception> T runInterruptibly(Hold hold, LockCallback<T, X> action)
-			throws X {
 		hold.beginRun();
+		T result;
 		boolean tookInterrupt = false;
 		this.enclosing = LockContext.bind(this);
 		try {
-			return action.doWithLock(this);
+			result = action.doWithLock(this);
 		}
 		catch (Throwable ex) {
 			tookInterrupt = ex instanceof InterruptedException;
@@ -252,13 +247,32 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			LockContext.bind(this.enclosing);
 			hold.endRun(tookInterrupt);
 		}
+		if (hold.scope() == LockScope.SESSION || !hold.isActive()) {
+			checkGoodEnd(hold);
+		}
+		if (this.record != null) {
+			this.record.complete();
+		}
+		return result;
+	}
+
+	private boolean begin(LockRequest recording, RunRecord.Boundary boundary) {
+		this.record = (this.record != null) ? this.record
+				: this.ground.record(this.key, this.mode, this.scope, recording);
+		this.outcome = this.record.begin(boundary);
+		return this.outcome == LockOutcome.EXECUTED;
 	}
 
 	/**
-	 * Note that somebody else has the lock.
+	 * Work whose transaction PostgreSQL has aborted, or whose lock was lost on the way,
+	 * has not come to a good end. The session is asked before that is written down.
 	 */
-	final void busy() {
-		this.outcome = LockOutcome.BUSY;
+	private void checkGoodEnd(Hold hold) {
+		this.ground.coverage.checkNotAborted(this.key);
+		checkNotLost();
+		if (this.record != null && hold.scope() == LockScope.SESSION) {
+			hold.confirm();
+		}
 	}
 
 	/**
@@ -268,14 +282,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		if (this.record != null) {
 			this.record.fail(failure);
 		}
-	}
-
-	final @Nullable Deadline deadline() {
-		return this.deadline;
-	}
-
-	final LockMode mode() {
-		return this.request.mode();
 	}
 
 	@Override
@@ -309,9 +315,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		}
 	}
 
-	/**
-	 * Work whose lock was lost on the way has not come to a good end.
-	 */
 	private void checkNotLost() {
 		if (!isHeld()) {
 			throw new LockLostException(this.key);
@@ -329,25 +332,16 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 *
 	 * @param holds the locks that it has
 	 * @param coverage knows its transactions
-	 * @param waits its waits for locks
-	 * @param waitFor how long to wait for requests that do not say so
 	 * @param ledger records its runs, {@code null} to refuse that
 	 */
-	record Ground(LocalHolds holds, TransactionCoverage coverage, Deadline.Waits waits, Duration waitFor,
-			@Nullable Supplier<? extends RunLedger> ledger) {
+	record Ground(LocalHolds holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger) {
 
-		@Nullable Deadline deadline(LockRequest request) {
-			Duration requested = request.waitFor();
-			Duration wait = (requested != null) ? requested : this.waitFor;
-			return wait.isZero() ? null : this.waits.until(wait);
-		}
-
-		private RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-			Assert.isTrue(request.mode() == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: runs of "
+		private RunRecord record(AdvisoryLockKey key, LockMode mode, LockScope scope, LockRequest recording) {
+			Assert.isTrue(mode == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: runs of "
 					+ "advisory lock '" + key + "' can be recorded only one after the other");
 			Assert.state(this.ledger != null, () -> "Failed to record a run of advisory lock '" + key
 					+ "': there is no ledger; do not set 'advisory-lock.ledger.enabled' to false");
-			return this.ledger.get().record(key, scope, request);
+			return this.ledger.get().record(key, scope, recording);
 		}
 
 	}

@@ -122,7 +122,7 @@ public final class LockSession implements AutoCloseable {
 			LockSessionSettings settings, Consumer<Object> eventPublisher) {
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 		this.connectionSource = connectionSource;
-		this.applicationName = ApplicationName.ofSession(application);
+		this.applicationName = ApplicationName.of(application);
 		this.settings = settings;
 		this.losses = new LockLosses(settings.whenLost(),
 				(hold) -> eventPublisher.accept(new LockLostEvent(hold.key())));

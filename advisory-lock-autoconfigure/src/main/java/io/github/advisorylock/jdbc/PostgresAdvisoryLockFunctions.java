@@ -211,7 +211,16 @@ final class PostgresAdvisoryLockFunctions {
 	 * Bind a key, then the name of its holder.
 	 */
 	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key) throws SQLException {
-		statement.setString(bindKey(statement, 1, key), ApplicationName.ofHolder(key));
+		boolean pair = key.isPair();
+		long value = key.value();
+		statement.setString(pair ? 3 : 2, ApplicationName.of(key.name()));
+		if (pair) {
+			statement.setInt(1, (int) (value >> Integer.SIZE));
+			statement.setInt(2, (int) value);
+		}
+		else {
+			statement.setLong(1, value);
+		}
 	}
 
 	/**

@@ -26,6 +26,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
@@ -52,6 +53,8 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	private final String namespace;
 
 	private final AdvisoryLockKeyFactory keyFactory;
+
+	private final Duration waitFor;
 
 	private final Deadline.Waits waits = new Deadline.Waits();
 
@@ -111,10 +114,11 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Assert.notNull(waitFor, "'waitFor' must not be null");
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
+		this.waitFor = waitFor;
 		this.holds = new LocalHolds(maxHeldLocks);
 		DataSource target = unwrap(dataSource);
 		this.coverage = new TransactionCoverage(target, transactionManager);
-		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, this.waits, waitFor, ledger);
+		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger);
 		this.transactionScope = new TransactionScope(ground, target, transactionManager,
 				(session != null) ? new TransactionWatch(this.holds, session) : null);
 		this.sessionScope = new SessionScope(ground, session);
@@ -140,8 +144,14 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		if (!this.used) {
 			noteUse();
 		}
-		LockCall call = (request.scope() == LockScope.SESSION) ? this.sessionScope.call(key, request)
-				: this.transactionScope.call(key, request);
+		LockMode mode = request.mode();
+		LockScope scope = request.scope();
+		LockRequest recording = request.isRecorded() ? request : null;
+		Duration requested = request.waitFor();
+		Duration wait = (requested != null) ? requested : this.waitFor;
+		Deadline deadline = wait.isZero() ? null : this.waits.until(wait);
+		LockCall call = (scope == LockScope.SESSION) ? this.sessionScope.call(key, mode, deadline, recording)
+				: this.transactionScope.call(key, mode, deadline, recording);
 		return call.admit();
 	}
 
@@ -160,7 +170,9 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Assert.isTrue(!request.isRecorded(), () -> "'request' must not ask for the ledger, which records work that "
 				+ "is executed: advisory lock '" + key + "' can only be held");
 		noteUse();
-		return Optional.ofNullable(this.sessionScope.tryAcquire(key, request));
+		Duration requested = request.waitFor();
+		Duration wait = (requested != null) ? requested : this.waitFor;
+		return Optional.ofNullable(this.sessionScope.tryAcquire(key, request.mode(), this.waits.until(wait)));
 	}
 
 	/**

@@ -22,6 +22,8 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import org.apache.commons.logging.Log;
@@ -57,19 +59,18 @@ final class SessionScope {
 		this.session = session;
 	}
 
-	LockCall call(AdvisoryLockKey key, LockRequest request) {
-		return new Call(key, request);
+	LockCall call(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable LockRequest recording) {
+		return new Call(key, mode, deadline, recording);
 	}
 
 	/**
 	 * Take a lock for a holder who closes it.
 	 * @return the lock, {@code null} when somebody else has it
 	 */
-	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockRequest request) {
+	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline) {
 		LockSession session = requireSession(key);
-		Deadline deadline = this.ground.deadline(request);
-		Hold hold = this.holds.enter(key, request.mode(), LockScope.SESSION, deadline);
-		if (hold == null || !acquire(session, hold, deadline)) {
+		Hold hold = new Hold(key, mode, LockScope.SESSION);
+		if (!this.holds.enter(hold, key, deadline) || !acquire(session, hold, deadline)) {
 			return null;
 		}
 		hold.handOver();
@@ -157,6 +158,9 @@ final class SessionScope {
 		}
 	}
 
+	/**
+	 * The key is for the message.
+	 */
 	private LockSession requireSession(AdvisoryLockKey key) {
 		Assert.state(this.session != null, () -> "Failed to acquire advisory lock '" + key
 				+ "' in scope SESSION: no URL is known to connect to; set 'advisory-lock.session.url'");
@@ -168,8 +172,8 @@ final class SessionScope {
 	 */
 	private final class Call extends LockCall {
 
-		private Call(AdvisoryLockKey key, LockRequest request) {
-			super(SessionScope.this.ground, key, request, LockScope.SESSION);
+		private Call(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable LockRequest recording) {
+			super(SessionScope.this.ground, key, mode, LockScope.SESSION, deadline, recording);
 		}
 
 		@Override
@@ -196,17 +200,14 @@ final class SessionScope {
 		}
 
 		private boolean acquire(Hold hold) {
-			LockSession session;
-			try {
-				session = requireSession(key());
-			}
-			catch (IllegalStateException ex) {
+			LockSession session = SessionScope.this.session;
+			if (session == null) {
 				SessionScope.this.holds.leave(hold);
-				throw ex;
 			}
-			boolean acquired = SessionScope.this.acquire(session, hold, deadline());
+			boolean acquired = SessionScope.this.acquire((session != null) ? session : requireSession(this.key), hold,
+					this.deadline);
 			if (!acquired) {
-				busy();
+				this.outcome = LockOutcome.BUSY;
 			}
 			return acquired;
 		}

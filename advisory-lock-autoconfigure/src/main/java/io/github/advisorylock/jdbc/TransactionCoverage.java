@@ -157,7 +157,10 @@ final class TransactionCoverage {
 		public void beforeCommit(TransactionExecution transaction) {
 			if (transaction.isNewTransaction() && TransactionSynchronizationManager.isSynchronizationActive()) {
 				TransactionSynchronizationManager.registerSynchronization(COMMITTING);
-				LockContext.current().ifPresent((context) -> checkNotAborted(context.key()));
+				LockContext context = LockContext.current().orElse(null);
+				if (context != null) {
+					checkNotAborted(context.key());
+				}
 			}
 		}
 

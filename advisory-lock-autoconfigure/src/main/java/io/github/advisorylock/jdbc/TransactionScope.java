@@ -20,12 +20,14 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -38,7 +40,6 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.util.Assert;
 
 /**
  * Locks that live in a transaction: the caller's, or one that is begun for the run. The
@@ -84,8 +85,8 @@ final class TransactionScope {
 		this.watch = watch;
 	}
 
-	LockCall call(AdvisoryLockKey key, LockRequest request) {
-		return new Call(key, request);
+	LockCall call(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable LockRequest recording) {
+		return new Call(key, mode, deadline, recording);
 	}
 
 	/**
@@ -101,7 +102,7 @@ final class TransactionScope {
 	 * failure means that it does not, as an error in a transaction ends its locks.
 	 * @throws LockLostException if it does not
 	 */
-	private static void confirm(Connection connection, AdvisoryLockKey key) throws LockLostException {
+	private static void confirm(AdvisoryLockKey key, Connection connection) throws LockLostException {
 		boolean held;
 		try (PreparedStatement statement = connection
 			.prepareStatement(PostgresAdvisoryLockFunctions.confirmHold(key))) {
@@ -127,8 +128,11 @@ final class TransactionScope {
 	 */
 	private final class Call extends LockCall {
 
-		private Call(AdvisoryLockKey key, LockRequest request) {
-			super(TransactionScope.this.ground, key, request, LockScope.TRANSACTION);
+		private final LockMode mode;
+
+		private Call(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable LockRequest recording) {
+			super(TransactionScope.this.ground, key, mode, LockScope.TRANSACTION, deadline, recording);
+			this.mode = mode;
 		}
 
 		@Override
@@ -137,18 +141,23 @@ final class TransactionScope {
 			if (TransactionScope.this.coverage.isInTransaction()) {
 				return executeInCallersTransaction(hold, action);
 			}
+			PlatformTransactionManager manager = TransactionScope.this.transactionManager;
 			TransactionStatus transaction = null;
 			T result = null;
 			try {
-				PlatformTransactionManager manager = requireTransactionManager();
+				if (manager == null) {
+					throw new IllegalStateException("Failed to begin a transaction for advisory lock '" + this.key
+							+ "': there is no transaction manager for its DataSource");
+				}
 				transaction = manager.getTransaction(OWN);
+				TransactionScope.this.coverage.check(this.key);
 				if (acquire(hold)) {
 					result = run(hold, RunRecord.Boundary.OWN_TRANSACTION, action);
 				}
 				if (!hold.beginEnd()) {
-					throw new LockLostException(key());
+					throw new LockLostException(this.key);
 				}
-				if (outcome() != LockOutcome.EXECUTED) {
+				if (this.outcome != LockOutcome.EXECUTED) {
 					transaction.setRollbackOnly();
 				}
 				manager.commit(transaction);
@@ -156,7 +165,7 @@ final class TransactionScope {
 			}
 			catch (Throwable ex) {
 				hold.beginEnd();
-				rollback(transaction, ex);
+				rollback(manager, transaction, ex);
 				fail(ex);
 				throw ex;
 			}
@@ -175,6 +184,7 @@ final class TransactionScope {
 			boolean acquired = false;
 			try {
 				boundary = boundary();
+				TransactionScope.this.coverage.check(this.key);
 				acquired = acquire(hold);
 			}
 			finally {
@@ -197,12 +207,10 @@ final class TransactionScope {
 		 * is no other attempt
 		 */
 		private boolean acquire(Hold hold) {
-			TransactionScope.this.coverage.check(key());
-			Deadline deadline = deadline();
-			boolean mayWait = deadline != null && deadline.isAhead();
+			boolean mayWait = this.deadline != null && this.deadline.isAhead();
 			if (!tryAcquire(hold, mayWait)
-					&& (deadline == null || !deadline.pollAgain(() -> tryAcquire(hold, mayWait)))) {
-				busy();
+					&& (this.deadline == null || !this.deadline.pollAgain(() -> tryAcquire(hold, mayWait)))) {
+				this.outcome = LockOutcome.BUSY;
 				return false;
 			}
 			if (TransactionScope.this.watch != null) {
@@ -212,30 +220,33 @@ final class TransactionScope {
 		}
 
 		private boolean tryAcquire(Hold hold, boolean mayWait) {
-			AdvisoryLockKey key = key();
-			String sql = mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(key, mode())
-					: PostgresAdvisoryLockFunctions.tryTransactionLock(key, mode());
+			String sql = mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(this.key, this.mode)
+					: PostgresAdvisoryLockFunctions.tryTransactionLock(this.key, this.mode);
 			int backend = TransactionScope.this.jdbc.execute(sql, (PreparedStatement statement) -> {
-				PostgresAdvisoryLockFunctions.bindHolder(statement, key);
+				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key);
 				statement.execute();
 				ResultSet answer = statement.getResultSet();
 				answer.next();
 				int process = answer.getInt(1);
-				if (process > 0) {
-					Connection connection = PgDriver.unwrap(statement.getConnection());
-					hold.acquired(connection, process, () -> confirm(connection, key));
-				}
-				return answer.wasNull() ? REFUSED : process;
+				return answer.wasNull() ? REFUSED : (process > 0) ? accept(hold, statement, process) : process;
 			});
 			if (backend == REFUSED) {
 				throw refusal();
 			}
-			if (backend > 0 && !hold.isActive()) {
-				// taken outside a transaction, it is free again already, whatever the
-				// transaction manager believes to have begun
-				throw TransactionScope.this.coverage.refusal(key);
-			}
 			return backend > 0;
+		}
+
+		/**
+		 * A lock that was taken outside a transaction is free again already, whatever the
+		 * transaction manager believes to have begun.
+		 */
+		private int accept(Hold hold, Statement statement, int process) throws SQLException {
+			Connection connection = PgDriver.unwrap(statement.getConnection());
+			if (!PgDriver.isTransactionOpen(connection)) {
+				throw TransactionScope.this.coverage.refusal(this.key);
+			}
+			hold.acquired(connection, process, TransactionScope::confirm);
+			return process;
 		}
 
 		/**
@@ -249,22 +260,16 @@ final class TransactionScope {
 				return new UnsupportedDatabaseException(
 						"it is a standby, which grants the same locks as its primary; connect to the primary");
 			}
-			return new IllegalTransactionStateException("Failed to wait for advisory lock '" + key()
+			return new IllegalTransactionStateException("Failed to wait for advisory lock '" + this.key
 					+ "': the snapshot of a REPEATABLE READ or SERIALIZABLE transaction would be older than the lock; "
 					+ "do not set 'waitFor', or use scope SESSION");
 		}
 
-		private PlatformTransactionManager requireTransactionManager() {
-			PlatformTransactionManager manager = TransactionScope.this.transactionManager;
-			Assert.state(manager != null, () -> "Failed to begin a transaction for advisory lock '" + key()
-					+ "': there is no transaction manager for its DataSource");
-			return manager;
-		}
-
-		private void rollback(@Nullable TransactionStatus transaction, Throwable failure) {
-			if (transaction != null && !transaction.isCompleted()) {
+		private void rollback(@Nullable PlatformTransactionManager manager, @Nullable TransactionStatus transaction,
+				Throwable failure) {
+			if (manager != null && transaction != null && !transaction.isCompleted()) {
 				try {
-					requireTransactionManager().rollback(transaction);
+					manager.rollback(transaction);
 				}
 				catch (RuntimeException | Error ex) {
 					failure.addSuppressed(ex);

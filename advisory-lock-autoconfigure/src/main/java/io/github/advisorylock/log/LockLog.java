@@ -174,7 +174,8 @@ public final class LockLog {
 
 	private static LoggingEventBuilder call(Level level, AdvisoryLockKey key, LockScope scope, String method,
 			String outcome) {
-		return about(RUNS.atLevel(level), key).addKeyValue("advisory_lock.scope", word(scope))
+		String word = word(scope);
+		return about(RUNS.atLevel(level), key).addKeyValue("advisory_lock.scope", word)
 			.addKeyValue("advisory_lock.method", method)
 			.addKeyValue("advisory_lock.outcome", outcome);
 	}

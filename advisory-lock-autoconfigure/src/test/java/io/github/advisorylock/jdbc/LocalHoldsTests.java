@@ -86,8 +86,7 @@ class LocalHoldsTests {
 
 	@Test
 	void onlyThoseWhoWaitForTheKeyAreWoken() throws InterruptedException {
-		Hold other = this.holds.enter(AdvisoryLockKey.of("tests", "other"), LockMode.EXCLUSIVE, LockScope.SESSION,
-				Deadline.after(Duration.ZERO));
+		Hold other = enter(this.holds, AdvisoryLockKey.of("tests", "other"), LockMode.EXCLUSIVE, Duration.ZERO);
 		enter(this.holds, LockMode.EXCLUSIVE, Duration.ZERO);
 		Thread waiter = enterLater("waiter", LockMode.EXCLUSIVE, () -> this.holds);
 		long parkedBefore = parked(waiter);
@@ -118,7 +117,7 @@ class LocalHoldsTests {
 	}
 
 	private static Hold enter(LocalHolds holds, LockMode mode, Duration waitFor) {
-		Hold hold = holds.enter(KEY, mode, LockScope.SESSION, Deadline.after(waitFor));
+		Hold hold = enter(holds, KEY, mode, waitFor);
 		assertThat(hold).isNotNull();
 		return hold;
 	}
@@ -136,7 +135,7 @@ class LocalHoldsTests {
 
 	private void enterUntilInterrupted(String name, LockMode mode, LocalHolds holds) {
 		try {
-			Hold hold = holds.enter(KEY, mode, LockScope.SESSION, Deadline.after(LONG));
+			Hold hold = enter(holds, KEY, mode, LONG);
 			if (hold != null) {
 				this.entered.add(name);
 				while (!Thread.currentThread().isInterrupted()) {
@@ -149,6 +148,11 @@ class LocalHoldsTests {
 		catch (CannotAcquireLockException ex) {
 			this.entered.add("too many");
 		}
+	}
+
+	private static Hold enter(LocalHolds holds, AdvisoryLockKey key, LockMode mode, Duration waitFor) {
+		Hold hold = new Hold(key, mode, LockScope.SESSION);
+		return holds.enter(hold, key, Deadline.after(waitFor)) ? hold : null;
 	}
 
 }
