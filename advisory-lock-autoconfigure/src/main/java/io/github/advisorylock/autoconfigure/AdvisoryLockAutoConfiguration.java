@@ -68,14 +68,14 @@ public final class AdvisoryLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	AdvisoryLockKeyFactory advisoryLockKeyFactory(AdvisoryLockProperties properties) {
-		return properties.getKeyFormat().factory();
+		return properties.keyFormat().factory();
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
 	SingleRunnerSettings singleRunnerSettings(AdvisoryLockProperties properties, AdvisoryLockKeyFactory keyFactory,
 			Environment environment) {
-		return new SingleRunnerSettingsFactory(properties, environment).create(keyFactory);
+		return properties.toSettings(keyFactory, environment);
 	}
 
 	/**
@@ -135,13 +135,13 @@ public final class AdvisoryLockAutoConfiguration {
 		@Nullable LockSession lockSession(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 				LockTransactionManager transactionManager, ObjectProvider<JdbcConnectionDetails> connectionDetails,
 				ObjectProvider<ServerJudge> judge, ApplicationEventPublisher eventPublisher) {
-			SessionDataSource connectionSource = SessionDataSource.create(properties.getSession(),
+			SessionDataSource connectionSource = SessionDataSource.create(properties.session(),
 					transactionManager.getDataSource(), connectionDetails.getIfUnique());
 			if (connectionSource == null) {
 				return null;
 			}
 			LockSession session = new LockSession(connectionSource, settings.namespace(),
-					properties.getSession().toSettings(), eventPublisher::publishEvent);
+					properties.session().toSettings(), eventPublisher::publishEvent);
 			session.setJudge(judge.getIfAvailable(() -> ServerJudge.NONE));
 			return session;
 		}
@@ -151,10 +151,10 @@ public final class AdvisoryLockAutoConfiguration {
 		PostgresAdvisoryLockTemplate advisoryLockOperations(AdvisoryLockProperties properties,
 				SingleRunnerSettings settings, LockTransactionManager transactionManager,
 				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger) {
-			boolean recording = !Boolean.FALSE.equals(properties.getLedger().getEnabled());
+			boolean recording = !Boolean.FALSE.equals(properties.ledger().enabled());
 			return new PostgresAdvisoryLockTemplate(transactionManager.getDataSource(), transactionManager.get(),
 					session.getIfAvailable(), settings.namespace(), settings.keyFactory(), settings.waitFor(),
-					properties.getMaxHeldLocks(), recording ? SingletonSupplier.of(ledger::getObject) : null);
+					properties.maxHeldLocks(), recording ? SingletonSupplier.of(ledger::getObject) : null);
 		}
 
 		@Bean

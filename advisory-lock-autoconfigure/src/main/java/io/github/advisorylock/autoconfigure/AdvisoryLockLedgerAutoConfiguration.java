@@ -67,7 +67,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 			BeanFactory beanFactory, ObjectProvider<LedgerLifecycle> lifecycle,
 			ApplicationEventPublisher eventPublisher) {
 		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(transactionManager.getDataSource(),
-				settings(properties.getLedger()), settings.namespace(), InstanceName.get(), methods, beanFactory,
+				settings(properties.ledger()), settings.namespace(), InstanceName.get(), methods, beanFactory,
 				eventPublisher::publishEvent);
 		LockScope scope = (transactionManager.get() != null) ? LockScope.TRANSACTION : LockScope.SESSION;
 		ledger.whenOpen(() -> lifecycle.getObject().ledgerOpened(scope));
@@ -80,7 +80,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 			ObjectProvider<AdvisoryLockOperations> operations, SingleRunnerAnnotationBeanPostProcessor methods,
 			BeanFactory beanFactory, AdvisoryLockProperties properties) {
 		return new LedgerLifecycle(ledger::getObject, operations::getIfAvailable, methods, beanFactory,
-				settings(properties.getLedger()), Boolean.TRUE.equals(properties.getLedger().getEnabled()));
+				settings(properties.ledger()), Boolean.TRUE.equals(properties.ledger().enabled()));
 	}
 
 	@Bean
@@ -90,9 +90,9 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	}
 
 	private static LedgerSettings settings(AdvisoryLockProperties.Ledger properties) {
-		return new LedgerSettings(properties.getTablePrefix(),
-				properties.getInitializeSchema() == DatabaseInitializationMode.ALWAYS,
-				properties.getKeepRuns().getAge(), properties.getKeepRuns().getCount(), properties.getRememberKeys());
+		return new LedgerSettings(properties.tablePrefix(),
+				properties.initializeSchema() == DatabaseInitializationMode.ALWAYS,
+				properties.keepRuns().age(), properties.keepRuns().count(), properties.rememberKeys());
 	}
 
 }

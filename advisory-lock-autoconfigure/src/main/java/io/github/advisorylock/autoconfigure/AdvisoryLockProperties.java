@@ -20,127 +20,105 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.WhenLost;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.core.env.Environment;
 
 /**
- * Properties of advisory locks.
+ * Properties of advisory locks. Says each default, and refuses values that can't be meant
+ * when settings are made of them, by the name of the property.
  *
+ * @param enabled Whether methods and programmatic work run under locks. Without, they run
+ * unguarded on every instance.
+ * @param namespace What keeps keys apart from those of other applications in the same
+ * database. Must not contain a slash. By default the value of 'spring.application.name'.
+ * @param keyFormat How PostgreSQL is asked for a key.
+ * @param waitFor Time to wait for a lock that is busy, where neither annotation nor
+ * request say so.
+ * @param transactionManager Name of the bean that manages the transactions locks live in.
+ * Needed when there are several transaction managers and none of them is primary.
+ * @param maxHeldLocks Largest number of locks that this application holds at a time.
+ * PostgreSQL keeps the locks of all its databases in one table of fixed size, and other
+ * queries fail when it is full.
+ * @param jobs Overrides of single annotations, by the text of their key.
+ * @param session The connection that carries session locks.
+ * @param ledger The tables that remember runs.
  * @since 0.1.0
  */
 @ConfigurationProperties("advisory-lock")
-public class AdvisoryLockProperties {
+public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
+		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0s") Duration waitFor,
+		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
+		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger) {
+
+	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
+
+	private static final Pattern TABLE_PREFIX = Pattern.compile("([A-Za-z_][A-Za-z0-9_]*\\.)?[A-Za-z_][A-Za-z0-9_]*");
+
+	private static final Duration LONGEST = Duration.ofDays(36_500);
 
 	/**
-	 * Whether methods and programmatic work run under locks. Without, they run unguarded
-	 * on every instance.
+	 * Return what holds for annotated methods.
 	 */
-	private boolean enabled = true;
+	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment) {
+		Map<String, SingleRunnerSettings.Job> overrides = new LinkedHashMap<>();
+		this.jobs.forEach((key, job) -> overrides.put(key, job.toSettings(key, this.enabled)));
+		require(this.maxHeldLocks >= 1, "max-held-locks", this.maxHeldLocks, "At least one lock must be possible.");
+		this.session.toSettings();
+		this.ledger.check();
+		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
+				this.ledger.use(), overrides);
+	}
+
+	private String namespace(Environment environment) {
+		String name = "spring.application.name";
+		String result = (this.namespace != null) ? this.namespace : environment.getProperty(name, "");
+		if (result.indexOf('/') >= 0) {
+			throw new InvalidConfigurationPropertyValueException(
+					(this.namespace != null) ? "advisory-lock.namespace" : name, result,
+					"A namespace of advisory locks must not contain a slash; set 'advisory-lock.namespace' to one "
+							+ "without.");
+		}
+		return result;
+	}
+
+	private static void require(boolean valid, String name, Object value, String rule) {
+		if (!valid) {
+			throw new InvalidConfigurationPropertyValueException("advisory-lock." + name, value, rule);
+		}
+	}
 
 	/**
-	 * What keeps keys apart from those of other applications in the same database. Must
-	 * not contain a slash. By default the value of 'spring.application.name'.
+	 * Times are counted in nanoseconds, of which a number has room for 292 years.
 	 */
-	private @Nullable String namespace;
-
-	/**
-	 * How PostgreSQL is asked for a key.
-	 */
-	private KeyFormat keyFormat = KeyFormat.SHA256;
-
-	/**
-	 * Time to wait for a lock that is busy, where neither annotation nor request say so.
-	 */
-	private Duration waitFor = Duration.ZERO;
-
-	/**
-	 * Name of the bean that manages the transactions locks live in. Needed when there are
-	 * several transaction managers and none of them is primary.
-	 */
-	private @Nullable String transactionManager;
-
-	/**
-	 * Largest number of locks that this application holds at a time. PostgreSQL keeps the
-	 * locks of all its databases in one table of fixed size, and other queries fail when
-	 * it is full.
-	 */
-	private int maxHeldLocks = 1000;
-
-	/**
-	 * Overrides of single annotations, by the text of their key.
-	 */
-	private final Map<String, Job> jobs = new LinkedHashMap<>();
-
-	private final Session session = new Session();
-
-	private final Ledger ledger = new Ledger();
-
-	public boolean isEnabled() {
-		return this.enabled;
+	private static Duration countable(String name, Duration duration) {
+		require(duration.abs().compareTo(LONGEST) <= 0, name, duration,
+				"The time must be no more than " + LONGEST.toDays() + " days.");
+		return duration;
 	}
 
-	public void setEnabled(boolean enabled) {
-		this.enabled = enabled;
+	private static Duration positive(String name, Duration duration) {
+		require(countable(name, duration).compareTo(Duration.ZERO) > 0, name, duration,
+				"The time must be more than zero.");
+		return duration;
 	}
 
-	public @Nullable String getNamespace() {
-		return this.namespace;
-	}
-
-	public void setNamespace(@Nullable String namespace) {
-		this.namespace = namespace;
-	}
-
-	public KeyFormat getKeyFormat() {
-		return this.keyFormat;
-	}
-
-	public void setKeyFormat(KeyFormat keyFormat) {
-		this.keyFormat = keyFormat;
-	}
-
-	public Duration getWaitFor() {
-		return this.waitFor;
-	}
-
-	public void setWaitFor(Duration waitFor) {
-		this.waitFor = waitFor;
-	}
-
-	public @Nullable String getTransactionManager() {
-		return this.transactionManager;
-	}
-
-	public void setTransactionManager(@Nullable String transactionManager) {
-		this.transactionManager = transactionManager;
-	}
-
-	public int getMaxHeldLocks() {
-		return this.maxHeldLocks;
-	}
-
-	public void setMaxHeldLocks(int maxHeldLocks) {
-		this.maxHeldLocks = maxHeldLocks;
-	}
-
-	public Map<String, Job> getJobs() {
-		return this.jobs;
-	}
-
-	public Session getSession() {
-		return this.session;
-	}
-
-	public Ledger getLedger() {
-		return this.ledger;
+	private static Duration notNegative(String name, Duration duration) {
+		require(!countable(name, duration).isNegative(), name, duration,
+				"The time to wait for a lock must be zero or more.");
+		return duration;
 	}
 
 	/**
@@ -167,276 +145,51 @@ public class AdvisoryLockProperties {
 
 	/**
 	 * Overrides of one annotation.
+	 *
+	 * @param paused Whether the method does not run at all for now.
+	 * @param scope How long the lock lives.
+	 * @param waitFor Time to wait for a lock that is busy.
+	 * @param minInterval Shortest time from the start of a run to that of the next.
+	 * @param catchUp How old a missed tick may be to be run when an instance comes up.
 	 */
-	public static class Job {
+	public record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
+			@Nullable Duration minInterval, @Nullable Duration catchUp) {
 
 		/**
-		 * Whether the method does not run at all for now.
+		 * Return these overrides; what is switched off can't be paused.
 		 */
-		private boolean paused;
-
-		/**
-		 * How long the lock lives.
-		 */
-		private @Nullable LockScope scope;
-
-		/**
-		 * Time to wait for a lock that is busy.
-		 */
-		private @Nullable Duration waitFor;
-
-		/**
-		 * Shortest time from the start of a run to that of the next.
-		 */
-		private @Nullable Duration minInterval;
-
-		/**
-		 * How old a missed tick may be to be run when an instance comes up.
-		 */
-		private @Nullable Duration catchUp;
-
-		public boolean isPaused() {
-			return this.paused;
-		}
-
-		public void setPaused(boolean paused) {
-			this.paused = paused;
-		}
-
-		public @Nullable LockScope getScope() {
-			return this.scope;
-		}
-
-		public void setScope(@Nullable LockScope scope) {
-			this.scope = scope;
-		}
-
-		public @Nullable Duration getWaitFor() {
-			return this.waitFor;
-		}
-
-		public void setWaitFor(@Nullable Duration waitFor) {
-			this.waitFor = waitFor;
-		}
-
-		public @Nullable Duration getMinInterval() {
-			return this.minInterval;
-		}
-
-		public void setMinInterval(@Nullable Duration minInterval) {
-			this.minInterval = minInterval;
-		}
-
-		public @Nullable Duration getCatchUp() {
-			return this.catchUp;
-		}
-
-		public void setCatchUp(@Nullable Duration catchUp) {
-			this.catchUp = catchUp;
-		}
-
-	}
-
-	/**
-	 * The tables that remember runs.
-	 */
-	public static class Ledger {
-
-		/**
-		 * Whether every method with a fixed key is recorded, or none at all. By default
-		 * those methods are that ask for something only the ledger knows.
-		 */
-		private @Nullable Boolean enabled;
-
-		/**
-		 * Whether the tables are created at start-up if they are missing. A PostgreSQL
-		 * does not count as embedded.
-		 */
-		private DatabaseInitializationMode initializeSchema = DatabaseInitializationMode.EMBEDDED;
-
-		/**
-		 * What the names of the tables start with. May name a schema, with a dot.
-		 */
-		private String tablePrefix = "advisory_lock_";
-
-		/**
-		 * Time for which a completed key is remembered.
-		 */
-		private Duration rememberKeys = Duration.ofDays(7);
-
-		private final KeepRuns keepRuns = new KeepRuns();
-
-		public @Nullable Boolean getEnabled() {
-			return this.enabled;
-		}
-
-		public void setEnabled(@Nullable Boolean enabled) {
-			this.enabled = enabled;
-		}
-
-		public DatabaseInitializationMode getInitializeSchema() {
-			return this.initializeSchema;
-		}
-
-		public void setInitializeSchema(DatabaseInitializationMode initializeSchema) {
-			this.initializeSchema = initializeSchema;
-		}
-
-		public String getTablePrefix() {
-			return this.tablePrefix;
-		}
-
-		public void setTablePrefix(String tablePrefix) {
-			this.tablePrefix = tablePrefix;
-		}
-
-		public Duration getRememberKeys() {
-			return this.rememberKeys;
-		}
-
-		public void setRememberKeys(Duration rememberKeys) {
-			this.rememberKeys = rememberKeys;
-		}
-
-		public KeepRuns getKeepRuns() {
-			return this.keepRuns;
-		}
-
-		LedgerUse use() {
-			return (this.enabled == null) ? LedgerUse.ON_DEMAND : this.enabled ? LedgerUse.ALWAYS : LedgerUse.OFF;
-		}
-
-		/**
-		 * How much of the history is kept.
-		 */
-		public static class KeepRuns {
-
-			/**
-			 * Time for which a run is kept in the history.
-			 */
-			private Duration age = Duration.ofDays(30);
-
-			/**
-			 * Largest number of runs of one key that are kept in the history.
-			 */
-			private int count = 1000;
-
-			public Duration getAge() {
-				return this.age;
-			}
-
-			public void setAge(Duration age) {
-				this.age = age;
-			}
-
-			public int getCount() {
-				return this.count;
-			}
-
-			public void setCount(int count) {
-				this.count = count;
-			}
-
+		private SingleRunnerSettings.Job toSettings(String key, boolean enabled) {
+			String prefix = "jobs" + (PLAIN.matcher(key).matches() ? "." + key : "[" + key + "]");
+			return new SingleRunnerSettings.Job(this.paused && enabled, this.scope,
+					(this.waitFor != null) ? notNegative(prefix + ".wait-for", this.waitFor) : null,
+					(this.minInterval != null) ? positive(prefix + ".min-interval", this.minInterval) : null,
+					(this.catchUp != null) ? positive(prefix + ".catch-up", this.catchUp) : null);
 		}
 
 	}
 
 	/**
 	 * The connection that carries session locks.
+	 *
+	 * @param url JDBC URL of the connection that carries session locks, to go around a
+	 * pooler. By default that of the application's DataSource.
+	 * @param username User of that connection. By default that of the application's
+	 * DataSource.
+	 * @param password Password of that connection. By default that of the application's
+	 * DataSource.
+	 * @param properties Driver properties of that connection, such as 'sslmode' and
+	 * 'sslrootcert'. They are added to those of the application's DataSource, and replace
+	 * what has the same name there or in the URL.
+	 * @param heartbeat How often that connection is checked while it carries locks. Must
+	 * be shorter than the dead client timeout.
+	 * @param deadClientTimeout Time within which the server is to notice that this
+	 * application has vanished without closing its connection, and to release its locks.
+	 * @param whenLost What happens to a thread that runs under a session lock when that
+	 * lock is lost.
 	 */
-	public static class Session {
-
-		/**
-		 * JDBC URL of the connection that carries session locks, to go around a pooler.
-		 * By default that of the application's DataSource.
-		 */
-		private @Nullable String url;
-
-		/**
-		 * User of that connection. By default that of the application's DataSource.
-		 */
-		private @Nullable String username;
-
-		/**
-		 * Password of that connection. By default that of the application's DataSource.
-		 */
-		private @Nullable String password;
-
-		/**
-		 * Driver properties of that connection, such as 'sslmode' and 'sslrootcert'. They
-		 * are added to those of the application's DataSource, and replace what has the
-		 * same name there or in the URL.
-		 */
-		private final Map<String, String> properties = new LinkedHashMap<>();
-
-		/**
-		 * How often that connection is checked while it carries locks. Must be shorter
-		 * than the dead client timeout.
-		 */
-		private Duration heartbeat = Duration.ofSeconds(2);
-
-		/**
-		 * Time within which the server is to notice that this application has vanished
-		 * without closing its connection, and to release its locks.
-		 */
-		private Duration deadClientTimeout = Duration.ofSeconds(10);
-
-		/**
-		 * What happens to a thread that runs under a session lock when that lock is lost.
-		 */
-		private WhenLost whenLost = WhenLost.INTERRUPT;
-
-		public @Nullable String getUrl() {
-			return this.url;
-		}
-
-		public void setUrl(@Nullable String url) {
-			this.url = url;
-		}
-
-		public @Nullable String getUsername() {
-			return this.username;
-		}
-
-		public void setUsername(@Nullable String username) {
-			this.username = username;
-		}
-
-		public @Nullable String getPassword() {
-			return this.password;
-		}
-
-		public void setPassword(@Nullable String password) {
-			this.password = password;
-		}
-
-		public Map<String, String> getProperties() {
-			return this.properties;
-		}
-
-		public Duration getHeartbeat() {
-			return this.heartbeat;
-		}
-
-		public void setHeartbeat(Duration heartbeat) {
-			this.heartbeat = heartbeat;
-		}
-
-		public Duration getDeadClientTimeout() {
-			return this.deadClientTimeout;
-		}
-
-		public void setDeadClientTimeout(Duration deadClientTimeout) {
-			this.deadClientTimeout = deadClientTimeout;
-		}
-
-		public WhenLost getWhenLost() {
-			return this.whenLost;
-		}
-
-		public void setWhenLost(WhenLost whenLost) {
-			this.whenLost = whenLost;
-		}
+	public record Session(@Nullable String url, @Nullable String username, @Nullable String password,
+			@DefaultValue Map<String, String> properties, @DefaultValue("2s") Duration heartbeat,
+			@DefaultValue("10s") Duration deadClientTimeout, @DefaultValue("interrupt") WhenLost whenLost) {
 
 		/**
 		 * Return the names of those properties of the connection that are set.
@@ -451,7 +204,65 @@ public class AdvisoryLockProperties {
 		}
 
 		LockSessionSettings toSettings() {
-			return new LockSessionSettings(this.heartbeat, this.deadClientTimeout, this.whenLost);
+			countable("session.heartbeat", this.heartbeat);
+			countable("session.dead-client-timeout", this.deadClientTimeout);
+			try {
+				return new LockSessionSettings(this.heartbeat, this.deadClientTimeout, this.whenLost);
+			}
+			catch (IllegalArgumentException ex) {
+				throw new InvalidConfigurationPropertyValueException("advisory-lock.session.heartbeat", this.heartbeat,
+						String.valueOf(ex.getMessage()));
+			}
+		}
+
+		/**
+		 * Tells no password.
+		 */
+		@Override
+		public String toString() {
+			return "Session" + configuredProperties();
+		}
+
+	}
+
+	/**
+	 * The tables that remember runs.
+	 *
+	 * @param enabled Whether every method with a fixed key is recorded, or none at all.
+	 * By default those methods are that ask for something only the ledger knows.
+	 * @param initializeSchema Whether the tables are created at start-up if they are
+	 * missing. A PostgreSQL does not count as embedded.
+	 * @param tablePrefix What the names of the tables start with. May name a schema, with
+	 * a dot.
+	 * @param rememberKeys Time for which a completed key is remembered.
+	 * @param keepRuns How much of the history is kept.
+	 */
+	public record Ledger(@Nullable Boolean enabled,
+			@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+			@DefaultValue("advisory_lock_") String tablePrefix, @DefaultValue("7d") Duration rememberKeys,
+			@DefaultValue KeepRuns keepRuns) {
+
+		LedgerUse use() {
+			return (this.enabled == null) ? LedgerUse.ON_DEMAND : this.enabled ? LedgerUse.ALWAYS : LedgerUse.OFF;
+		}
+
+		private void check() {
+			require(this.keepRuns.count >= 1, "ledger.keep-runs.count", this.keepRuns.count,
+					"At least one run must be kept.");
+			require(TABLE_PREFIX.matcher(this.tablePrefix).matches(), "ledger.table-prefix", this.tablePrefix,
+					"A prefix is made of letters, digits and underscores, with a schema and a dot before it or not.");
+			positive("ledger.keep-runs.age", this.keepRuns.age);
+			positive("ledger.remember-keys", this.rememberKeys);
+		}
+
+		/**
+		 * How much of the history is kept.
+		 *
+		 * @param age Time for which a run is kept in the history.
+		 * @param count Largest number of runs of one key that are kept in the history.
+		 */
+		public record KeepRuns(@DefaultValue("30d") Duration age, @DefaultValue("1000") int count) {
+
 		}
 
 	}

@@ -82,8 +82,8 @@ class DoctorConfiguration {
 			Subject subject = new Subject(postProcessor::getMethods,
 					() -> !roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty(), template, dataSource,
 					transactionManager.get(), (pool != null) ? pool.getMax() : null, session.getIfAvailable(),
-					properties.getSession().configuredProperties(), properties.getSession().toSettings(),
-					properties.getMaxHeldLocks());
+					properties.session().configuredProperties(), properties.session().toSettings(),
+					properties.maxHeldLocks());
 			return new LockDoctor(subject, schedulers.stream().toList(), simpleSchedulers.stream().toList(),
 					doctorProperties::of);
 		}

@@ -45,7 +45,7 @@ final class LockTransactionManager {
 
 	LockTransactionManager(ListableBeanFactory beanFactory, AdvisoryLockProperties properties) {
 		this.beanFactory = beanFactory;
-		this.configuredName = properties.getTransactionManager();
+		this.configuredName = properties.transactionManager();
 	}
 
 	/**

@@ -57,7 +57,7 @@ final class PooledConnectionPreparation implements BeanPostProcessor {
 		if (untouched && StringUtils.startsWithIgnoreCase(pool.getJdbcUrl(), "jdbc:postgresql:")
 				&& carriesLocks(beanName)) {
 			pool.setConnectionInitSql(
-					DeadClientSettings.within(this.properties.get().getSession().getDeadClientTimeout())
+					DeadClientSettings.within(this.properties.get().session().deadClientTimeout())
 						.toInitSql(pool.isAutoCommit()));
 		}
 	}
@@ -71,7 +71,7 @@ final class PooledConnectionPreparation implements BeanPostProcessor {
 		if (names.length == 1) {
 			return names[0].equals(beanName);
 		}
-		return this.properties.get().getTransactionManager() == null
+		return this.properties.get().transactionManager() == null
 				&& this.beanFactory.containsBeanDefinition(beanName)
 				&& this.beanFactory.getMergedBeanDefinition(beanName).isPrimary();
 	}

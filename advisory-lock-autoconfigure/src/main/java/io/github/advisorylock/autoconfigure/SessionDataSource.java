@@ -61,10 +61,10 @@ final class SessionDataSource implements Supplier<DataSource> {
 	static @Nullable SessionDataSource create(AdvisoryLockProperties.Session session, DataSource dataSource,
 			@Nullable JdbcConnectionDetails details) {
 		Supplier<DataSource> pool = PhysicalConnections.of(dataSource, details);
-		if (session.getUrl() != null) {
-			check(session.getUrl());
+		if (session.url() != null) {
+			check(session.url());
 		}
-		if (session.getUrl() == null && pool == null) {
+		if (session.url() == null && pool == null) {
 			logger.info("Advisory locks of scope SESSION and leader roles can't be used: how a "
 					+ dataSource.getClass().getName() + " opens its connections can't be read; set "
 					+ "'advisory-lock.session.url', 'username', 'password' and 'properties' to use them");
@@ -79,13 +79,13 @@ final class SessionDataSource implements Supplier<DataSource> {
 	@Override
 	public DataSource get() {
 		DataSource pooled = (this.pool != null) ? this.pool.get() : null;
-		if (this.session.getUrl() == null && pooled != null && !(pooled instanceof SimpleDriverDataSource)) {
+		if (this.session.url() == null && pooled != null && !(pooled instanceof SimpleDriverDataSource)) {
 			return pooled;
 		}
 		SimpleDriverDataSource result = (pooled instanceof SimpleDriverDataSource described) ? described
 				: new SimpleDriverDataSource();
-		if (this.session.getUrl() != null) {
-			SimpleDriverDataSource configured = PhysicalConnections.of(null, this.session.getUrl());
+		if (this.session.url() != null) {
+			SimpleDriverDataSource configured = PhysicalConnections.of(null, this.session.url());
 			result.setDriver(configured.getDriver());
 			result.setUrl(configured.getUrl());
 		}
@@ -94,23 +94,23 @@ final class SessionDataSource implements Supplier<DataSource> {
 	}
 
 	private void override(SimpleDriverDataSource result) {
-		if (this.session.getUsername() != null) {
-			result.setUsername(this.session.getUsername());
+		if (this.session.username() != null) {
+			result.setUsername(this.session.username());
 		}
-		if (this.session.getPassword() != null) {
-			result.setPassword(this.session.getPassword());
+		if (this.session.password() != null) {
+			result.setPassword(this.session.password());
 		}
 		Properties properties = new Properties();
 		if (StringUtils.startsWithIgnoreCase(result.getUrl(), POSTGRESQL)) {
 			// for a connection that is held for long, and grants locks
 			properties.setProperty("tcpKeepAlive", "true");
 			properties.setProperty("targetServerType", "primary");
-			result.setUrl(JdbcUrl.without(result.getUrl(), this.session.getProperties().keySet()));
+			result.setUrl(JdbcUrl.without(result.getUrl(), this.session.properties().keySet()));
 		}
 		if (result.getConnectionProperties() != null) {
 			properties.putAll(result.getConnectionProperties());
 		}
-		properties.putAll(this.session.getProperties());
+		properties.putAll(this.session.properties());
 		result.setConnectionProperties(properties);
 	}
 

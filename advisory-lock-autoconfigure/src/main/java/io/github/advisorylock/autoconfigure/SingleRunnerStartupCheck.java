@@ -94,7 +94,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		Set<String> keys = methods.stream()
 			.map((method) -> method.operation().keyTemplate())
 			.collect(Collectors.toCollection(TreeSet::new));
-		this.properties.getJobs()
+		this.properties.jobs()
 			.keySet()
 			.stream()
 			.filter((key) -> !keys.contains(key))

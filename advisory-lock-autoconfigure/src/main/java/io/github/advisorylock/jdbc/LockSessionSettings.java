@@ -39,9 +39,10 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 			Duration.ofSeconds(10), WhenLost.INTERRUPT);
 
 	public LockSessionSettings {
-		Assert.isTrue(heartbeat.toMillis() > 0, "'heartbeat' must be a millisecond or more");
+		Assert.isTrue(heartbeat.toMillis() > 0, "The heartbeat must be a millisecond or more.");
 		Assert.isTrue(heartbeat.compareTo(deadClientTimeout) < 0,
-				"'heartbeat' must be shorter than 'deadClientTimeout'");
+				() -> "The heartbeat must be shorter than 'advisory-lock.session.dead-client-timeout', which is "
+						+ deadClientTimeout + ".");
 	}
 
 	/**

@@ -34,6 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.MapPropertySource;
@@ -113,30 +115,30 @@ class AdvisoryLockPropertiesTests {
 
 	@Test
 	void defaultsOfMetadataAreThoseOfTheClass() {
-		AdvisoryLockProperties properties = new AdvisoryLockProperties();
-		assertThat(defaultOf("advisory-lock.enabled")).isEqualTo(properties.isEnabled());
+		AdvisoryLockProperties properties = new Binder(new MapConfigurationPropertySource()).bindOrCreate("advisory-lock",
+				AdvisoryLockProperties.class);
+		assertThat(defaultOf("advisory-lock.enabled")).isEqualTo(properties.enabled());
 		assertThat(defaultOf("advisory-lock.key-format"))
-			.isEqualTo(properties.getKeyFormat().name().toLowerCase(Locale.ROOT));
-		assertThat(((Number) defaultOf("advisory-lock.wait-for")).longValue())
-			.isEqualTo(properties.getWaitFor().toSeconds());
+			.isEqualTo(properties.keyFormat().name().toLowerCase(Locale.ROOT));
+		assertThat(defaultOf("advisory-lock.wait-for")).isEqualTo(properties.waitFor().toSeconds() + "s");
 		assertThat(((Number) defaultOf("advisory-lock.max-held-locks")).intValue())
-			.isEqualTo(properties.getMaxHeldLocks());
-		AdvisoryLockProperties.Session session = properties.getSession();
-		assertThat(defaultOf("advisory-lock.session.heartbeat")).isEqualTo(session.getHeartbeat().toSeconds() + "s");
+			.isEqualTo(properties.maxHeldLocks());
+		AdvisoryLockProperties.Session session = properties.session();
+		assertThat(defaultOf("advisory-lock.session.heartbeat")).isEqualTo(session.heartbeat().toSeconds() + "s");
 		assertThat(defaultOf("advisory-lock.session.dead-client-timeout"))
-			.isEqualTo(session.getDeadClientTimeout().toSeconds() + "s");
+			.isEqualTo(session.deadClientTimeout().toSeconds() + "s");
 		assertThat(defaultOf("advisory-lock.session.when-lost"))
-			.isEqualTo(session.getWhenLost().name().toLowerCase(Locale.ROOT));
+			.isEqualTo(session.whenLost().name().toLowerCase(Locale.ROOT));
 		assertThat(session.toSettings()).isEqualTo(LockSessionSettings.DEFAULT);
-		AdvisoryLockProperties.Ledger ledger = properties.getLedger();
+		AdvisoryLockProperties.Ledger ledger = properties.ledger();
 		assertThat(defaultOf("advisory-lock.ledger.initialize-schema"))
-			.isEqualTo(ledger.getInitializeSchema().name().toLowerCase(Locale.ROOT));
-		assertThat(defaultOf("advisory-lock.ledger.table-prefix")).isEqualTo(ledger.getTablePrefix());
-		assertThat(defaultOf("advisory-lock.ledger.remember-keys")).isEqualTo(ledger.getRememberKeys().toDays() + "d");
+			.isEqualTo(ledger.initializeSchema().name().toLowerCase(Locale.ROOT));
+		assertThat(defaultOf("advisory-lock.ledger.table-prefix")).isEqualTo(ledger.tablePrefix());
+		assertThat(defaultOf("advisory-lock.ledger.remember-keys")).isEqualTo(ledger.rememberKeys().toDays() + "d");
 		assertThat(defaultOf("advisory-lock.ledger.keep-runs.age"))
-			.isEqualTo(ledger.getKeepRuns().getAge().toDays() + "d");
+			.isEqualTo(ledger.keepRuns().age().toDays() + "d");
 		assertThat(((Number) defaultOf("advisory-lock.ledger.keep-runs.count")).intValue())
-			.isEqualTo(ledger.getKeepRuns().getCount());
+			.isEqualTo(ledger.keepRuns().count());
 		AdvisoryLocksPageProperties page = new AdvisoryLocksPageProperties();
 		assertThat(defaultOf("advisory-lock.page.refresh")).isEqualTo(page.getRefresh().toSeconds() + "s");
 		assertThat(defaultOf("advisory-lock.page.timeline")).isEqualTo(page.getTimeline().toHours() + "h");

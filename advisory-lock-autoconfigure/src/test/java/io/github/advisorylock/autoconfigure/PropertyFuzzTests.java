@@ -71,9 +71,8 @@ class PropertyFuzzTests {
 
 	private static void bind(Binder binder) {
 		AdvisoryLockProperties properties = binder.bindOrCreate("advisory-lock", AdvisoryLockProperties.class);
-		new SingleRunnerSettingsFactory(properties, new StandardEnvironment()).create(AdvisoryLockKey::of);
-		properties.getSession().toSettings();
-		assertThat(properties.getLedger().getTablePrefix()).matches("([a-zA-Z_]\\w*\\.)?[a-zA-Z_]\\w*");
+		properties.toSettings(AdvisoryLockKey::of, new StandardEnvironment());
+		assertThat(properties.ledger().tablePrefix()).matches("([a-zA-Z_]\\w*\\.)?[a-zA-Z_]\\w*");
 		AdvisoryLocksEndpointProperties endpoint = binder.bindOrCreate("management.endpoint.advisorylocks",
 				AdvisoryLocksEndpointProperties.class);
 		binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class).toSettings(endpoint);

@@ -33,7 +33,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-import org.springframework.beans.BeanUtils;
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -110,8 +109,7 @@ class ReadmeTests {
 	}
 
 	private static String[] jobProperties() {
-		return Arrays.stream(BeanUtils.getPropertyDescriptors(AdvisoryLockProperties.Job.class))
-			.filter((property) -> property.getWriteMethod() != null)
+		return Arrays.stream(AdvisoryLockProperties.Job.class.getRecordComponents())
 			.map((property) -> DataObjectPropertyName.toDashedForm(property.getName()))
 			.sorted()
 			.toArray(String[]::new);
