@@ -22,14 +22,18 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
+import io.github.advisorylock.connection.PooledConnectionPreparation;
+import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
+import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.ServerJudge;
+import io.github.advisorylock.jdbc.UnguardedLockOperations;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -62,7 +66,7 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties(AdvisoryLockProperties.class)
-@Import({ DoctorConfiguration.class, LeaderConfiguration.class, MonitorConfiguration.class })
+@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class, MonitorConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
@@ -125,18 +129,12 @@ public final class AdvisoryLockAutoConfiguration {
 	static class GuardedConfiguration {
 
 		@Bean
-		LockTransactionManager lockTransactionManager(AdvisoryLockProperties properties,
-				ListableBeanFactory beanFactory) {
-			return new LockTransactionManager(beanFactory, properties);
-		}
-
-		@Bean
 		@ConditionalOnMissingBean
-		@Nullable LockSession lockSession(AdvisoryLockProperties properties, SingleRunnerSettings settings,
-				LockTransactionManager transactionManager, ObjectProvider<JdbcConnectionDetails> connectionDetails,
-				ObjectProvider<ServerJudge> judge, ApplicationEventPublisher eventPublisher) {
-			SessionDataSource connectionSource = SessionDataSource.create(properties.session(),
-					transactionManager.getDataSource(), connectionDetails.getIfUnique());
+		@Nullable LockSession lockSession(AdvisoryLockProperties properties, SingleRunnerSettings settings, LockDatabase database,
+				ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
+				ApplicationEventPublisher eventPublisher) {
+			SessionDataSource connectionSource = SessionDataSource.create(properties.session().overrides(),
+					database.dataSource(), connectionDetails.getIfUnique());
 			if (connectionSource == null) {
 				return null;
 			}
@@ -149,24 +147,24 @@ public final class AdvisoryLockAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 		PostgresAdvisoryLockTemplate advisoryLockOperations(AdvisoryLockProperties properties,
-				SingleRunnerSettings settings, LockTransactionManager transactionManager,
+				SingleRunnerSettings settings, LockDatabase database,
 				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger) {
 			boolean recording = !Boolean.FALSE.equals(properties.ledger().enabled());
-			return new PostgresAdvisoryLockTemplate(transactionManager.getDataSource(), transactionManager.get(),
+			return new PostgresAdvisoryLockTemplate(database.dataSource(), database.transactionManager(),
 					session.getIfAvailable(), settings.namespace(), settings.keyFactory(), settings.waitFor(),
 					properties.maxHeldLocks(), recording ? SingletonSupplier.of(ledger::getObject) : null);
 		}
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		AdvisoryLockLifecycle advisoryLockLifecycle(PostgresAdvisoryLockTemplate template) {
-			return new AdvisoryLockLifecycle(template);
+		LockLifecycle advisoryLockLifecycle(PostgresAdvisoryLockTemplate template) {
+			return LockLifecycle.ofRuns(template);
 		}
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LockWaitLifecycle lockWaitLifecycle(PostgresAdvisoryLockTemplate template) {
-			return new LockWaitLifecycle(template);
+		LockLifecycle lockWaitLifecycle(PostgresAdvisoryLockTemplate template) {
+			return LockLifecycle.ofWaits(template);
 		}
 
 	}
@@ -183,7 +181,9 @@ public final class AdvisoryLockAutoConfiguration {
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static PooledConnectionPreparation pooledConnectionPreparation(ConfigurableListableBeanFactory beanFactory,
 				ObjectProvider<AdvisoryLockProperties> properties) {
-			return new PooledConnectionPreparation(beanFactory, properties::getObject);
+			return new PooledConnectionPreparation(beanFactory,
+					() -> properties.getObject().session().deadClientTimeout(),
+					() -> properties.getObject().transactionManager() != null);
 		}
 
 	}

@@ -22,6 +22,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.ledger.LedgerLifecycle;
@@ -63,13 +64,13 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	@ConditionalOnMissingBean(AdvisoryLockLedger.class)
 	@DependsOnDatabaseInitialization
 	PostgresAdvisoryLockLedger advisoryLockLedger(AdvisoryLockProperties properties, SingleRunnerSettings settings,
-			LockTransactionManager transactionManager, SingleRunnerAnnotationBeanPostProcessor methods,
+			LockDatabase database, SingleRunnerAnnotationBeanPostProcessor methods,
 			BeanFactory beanFactory, ObjectProvider<LedgerLifecycle> lifecycle,
 			ApplicationEventPublisher eventPublisher) {
-		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(transactionManager.getDataSource(),
+		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(),
 				settings(properties.ledger()), settings.namespace(), InstanceName.get(), methods, beanFactory,
 				eventPublisher::publishEvent);
-		LockScope scope = (transactionManager.get() != null) ? LockScope.TRANSACTION : LockScope.SESSION;
+		LockScope scope = (database.transactionManager() != null) ? LockScope.TRANSACTION : LockScope.SESSION;
 		ledger.whenOpen(() -> lifecycle.getObject().ledgerOpened(scope));
 		return ledger;
 	}

@@ -26,6 +26,7 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
+import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.WhenLost;
 import org.jspecify.annotations.Nullable;
@@ -59,7 +60,7 @@ import org.springframework.core.env.Environment;
  */
 @ConfigurationProperties("advisory-lock")
 public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
-		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0s") Duration waitFor,
+		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0") Duration waitFor,
 		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
 		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger) {
 
@@ -201,6 +202,10 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 			settings.put("advisory-lock.session.password", this.password);
 			settings.put("advisory-lock.session.properties", this.properties.isEmpty() ? null : this.properties);
 			return settings.keySet().stream().filter((name) -> settings.get(name) != null).toList();
+		}
+
+		SessionDataSource.Overrides overrides() {
+			return new SessionDataSource.Overrides(this.url, this.username, this.password, this.properties);
 		}
 
 		LockSessionSettings toSettings() {

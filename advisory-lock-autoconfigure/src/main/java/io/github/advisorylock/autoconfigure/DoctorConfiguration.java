@@ -23,6 +23,7 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import io.github.advisorylock.doctor.LockDoctor;
@@ -72,16 +73,16 @@ class DoctorConfiguration {
 		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
 		LockDoctor lockDoctor(SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LeaderRoles> roles,
 				PostgresAdvisoryLockTemplate template, AdvisoryLockProperties properties,
-				DoctorProperties doctorProperties, LockTransactionManager transactionManager,
-				ObjectProvider<LockSession> session, ObjectProvider<DataSourcePoolMetadataProvider> metadata,
+				DoctorProperties doctorProperties, LockDatabase database, ObjectProvider<LockSession> session,
+				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
-			DataSource dataSource = transactionManager.getDataSource();
+			DataSource dataSource = database.dataSource();
 			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(metadata.orderedStream().toList())
 				.getDataSourcePoolMetadata(dataSource);
 			Subject subject = new Subject(postProcessor::getMethods,
 					() -> !roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty(), template, dataSource,
-					transactionManager.get(), (pool != null) ? pool.getMax() : null, session.getIfAvailable(),
+					database.transactionManager(), (pool != null) ? pool.getMax() : null, session.getIfAvailable(),
 					properties.session().configuredProperties(), properties.session().toSettings(),
 					properties.maxHeldLocks());
 			return new LockDoctor(subject, schedulers.stream().toList(), simpleSchedulers.stream().toList(),

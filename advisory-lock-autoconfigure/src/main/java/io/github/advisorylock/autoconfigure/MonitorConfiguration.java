@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
 import io.github.advisorylock.monitor.DatabaseClock;
 import io.github.advisorylock.monitor.LockMonitor;
 
@@ -39,15 +40,15 @@ class MonitorConfiguration {
 
 	@Bean
 	@Lazy
-	LockMonitor lockMonitor(LockTransactionManager transactionManager) {
-		return new LockMonitor(transactionManager.getDataSource());
+	LockMonitor lockMonitor(LockDatabase database) {
+		return new LockMonitor(database.dataSource());
 	}
 
 	@Bean
 	@Lazy
 	@ConditionalOnMissingBean
-	DatabaseClock databaseClock(LockTransactionManager transactionManager) {
-		return new DatabaseClock(transactionManager.getDataSource());
+	DatabaseClock databaseClock(LockDatabase database) {
+		return new DatabaseClock(database.dataSource());
 	}
 
 }

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -98,7 +99,7 @@ class ArchitectureTests {
 	void jdbcIsKnownToLocksAndFeaturesOnlyAndDataSourceToWiringToo() {
 		check(noClasses().that()
 			.resideOutsideOfPackages(ROOT + ".jdbc..", ROOT + ".ledger..", ROOT + ".leader..", ROOT + ".doctor..",
-					ROOT + ".monitor..", ROOT + ".autoconfigure..")
+					ROOT + ".monitor..", ROOT + ".connection..", ROOT + ".autoconfigure..")
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("java.sql", "javax.sql", "org.springframework.jdbc..", "org.postgresql.."));
@@ -112,10 +113,18 @@ class ArchitectureTests {
 	@Test
 	void springBootIsKnownToWiringOnly() {
 		check(noClasses().that()
-			.resideOutsideOfPackages(ROOT + ".autoconfigure..", ROOT + ".health..", ROOT + ".actuate..")
+			.resideOutsideOfPackages(ROOT + ".autoconfigure..", ROOT + ".health..", ROOT + ".actuate..",
+					ROOT + ".connection..")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework.boot.."));
+		// which makes DataSources, and knows what is behind them
+		check(noClasses().that()
+			.resideInAPackage(ROOT + ".connection..")
+			.should()
+			.dependOnClassesThat(JavaClass.Predicates.resideInAPackage("org.springframework.boot..")
+				.and(DescribedPredicate
+					.not(JavaClass.Predicates.resideInAPackage("org.springframework.boot.jdbc..")))));
 	}
 
 	@Test

@@ -34,6 +34,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.UnguardedLockOperations;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;

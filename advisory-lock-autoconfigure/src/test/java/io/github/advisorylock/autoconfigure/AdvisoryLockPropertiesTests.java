@@ -115,12 +115,12 @@ class AdvisoryLockPropertiesTests {
 
 	@Test
 	void defaultsOfMetadataAreThoseOfTheClass() {
-		AdvisoryLockProperties properties = new Binder(new MapConfigurationPropertySource()).bindOrCreate("advisory-lock",
-				AdvisoryLockProperties.class);
+		AdvisoryLockProperties properties = new Binder(new MapConfigurationPropertySource())
+			.bindOrCreate("advisory-lock", AdvisoryLockProperties.class);
 		assertThat(defaultOf("advisory-lock.enabled")).isEqualTo(properties.enabled());
 		assertThat(defaultOf("advisory-lock.key-format"))
 			.isEqualTo(properties.keyFormat().name().toLowerCase(Locale.ROOT));
-		assertThat(defaultOf("advisory-lock.wait-for")).isEqualTo(properties.waitFor().toSeconds() + "s");
+		assertThat(defaultOf("advisory-lock.wait-for")).isEqualTo(Long.toString(properties.waitFor().toSeconds()));
 		assertThat(((Number) defaultOf("advisory-lock.max-held-locks")).intValue())
 			.isEqualTo(properties.maxHeldLocks());
 		AdvisoryLockProperties.Session session = properties.session();
@@ -135,8 +135,7 @@ class AdvisoryLockPropertiesTests {
 			.isEqualTo(ledger.initializeSchema().name().toLowerCase(Locale.ROOT));
 		assertThat(defaultOf("advisory-lock.ledger.table-prefix")).isEqualTo(ledger.tablePrefix());
 		assertThat(defaultOf("advisory-lock.ledger.remember-keys")).isEqualTo(ledger.rememberKeys().toDays() + "d");
-		assertThat(defaultOf("advisory-lock.ledger.keep-runs.age"))
-			.isEqualTo(ledger.keepRuns().age().toDays() + "d");
+		assertThat(defaultOf("advisory-lock.ledger.keep-runs.age")).isEqualTo(ledger.keepRuns().age().toDays() + "d");
 		assertThat(((Number) defaultOf("advisory-lock.ledger.keep-runs.count")).intValue())
 			.isEqualTo(ledger.keepRuns().count());
 		AdvisoryLocksPageProperties page = new AdvisoryLocksPageProperties();

@@ -30,6 +30,7 @@ import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -84,7 +85,7 @@ class ChildContextTests {
 				.isSameAs(above.getBean(AdvisoryLockOperations.class));
 			assertThat(child.getBean(SingleRunnerAnnotationBeanPostProcessor.class))
 				.isNotSameAs(above.getBean(SingleRunnerAnnotationBeanPostProcessor.class));
-			assertThat(child.getBeanFactory().getBeanNamesForType(AdvisoryLockLifecycle.class)).isEmpty();
+			assertThat(child.getBeanFactory().getBeanNamesForType(LockLifecycle.class)).isEmpty();
 			child.close();
 			assertThat(above.isActive()).isTrue();
 			assertThat(above.getBean(AdvisoryLockOperations.class)

@@ -23,6 +23,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.connection.PooledConnectionPreparation;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

@@ -14,8 +14,10 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.connection;
 
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -31,17 +33,29 @@ import org.springframework.util.StringUtils;
  * Has each physical connection of the pool that locks are taken on tell the server, once,
  * to notice a vanished client within seconds. Leaves alone what the application has
  * configured itself; the doctor says what is left to do then.
+ *
+ * @since 0.1.0
  */
-final class PooledConnectionPreparation implements BeanPostProcessor {
+public final class PooledConnectionPreparation implements BeanPostProcessor {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final Supplier<AdvisoryLockProperties> properties;
+	private final Supplier<Duration> deadClientTimeout;
 
-	PooledConnectionPreparation(ConfigurableListableBeanFactory beanFactory,
-			Supplier<AdvisoryLockProperties> properties) {
+	private final BooleanSupplier choice;
+
+	/**
+	 * Create a post-processor.
+	 * @param beanFactory knows which DataSources there are
+	 * @param deadClientTimeout within which time a vanished client is to be noticed
+	 * @param choice whether the application says by name which transaction manager, and
+	 * so which DataSource, locks are taken on
+	 */
+	public PooledConnectionPreparation(ConfigurableListableBeanFactory beanFactory,
+			Supplier<Duration> deadClientTimeout, BooleanSupplier choice) {
 		this.beanFactory = beanFactory;
-		this.properties = properties;
+		this.deadClientTimeout = deadClientTimeout;
+		this.choice = choice;
 	}
 
 	@Override
@@ -57,8 +71,7 @@ final class PooledConnectionPreparation implements BeanPostProcessor {
 		if (untouched && StringUtils.startsWithIgnoreCase(pool.getJdbcUrl(), "jdbc:postgresql:")
 				&& carriesLocks(beanName)) {
 			pool.setConnectionInitSql(
-					DeadClientSettings.within(this.properties.get().session().deadClientTimeout())
-						.toInitSql(pool.isAutoCommit()));
+					DeadClientSettings.within(this.deadClientTimeout.get()).toInitSql(pool.isAutoCommit()));
 		}
 	}
 
@@ -71,8 +84,7 @@ final class PooledConnectionPreparation implements BeanPostProcessor {
 		if (names.length == 1) {
 			return names[0].equals(beanName);
 		}
-		return this.properties.get().transactionManager() == null
-				&& this.beanFactory.containsBeanDefinition(beanName)
+		return !this.choice.getAsBoolean() && this.beanFactory.containsBeanDefinition(beanName)
 				&& this.beanFactory.getMergedBeanDefinition(beanName).isPrimary();
 	}
 

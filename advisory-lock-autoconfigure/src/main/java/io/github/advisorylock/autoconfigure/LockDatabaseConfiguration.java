@@ -22,7 +22,11 @@ import io.github.advisorylock.AdvisoryLockConfigurationException;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.ResourceTransactionManager;
@@ -31,62 +35,54 @@ import org.springframework.util.ClassUtils;
 /**
  * Chooses the transaction manager and the DataSource whose transactions hold locks.
  */
-final class LockTransactionManager {
+@Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
+@ConditionalOnBean(DataSource.class)
+class LockDatabaseConfiguration {
 
 	private static final boolean JPA_PRESENT = ClassUtils.isPresent("org.springframework.orm.jpa.JpaTransactionManager",
-			LockTransactionManager.class.getClassLoader());
+			LockDatabaseConfiguration.class.getClassLoader());
 
 	private static final String CHOICE = "Set 'advisory-lock.transaction-manager' to the name of the transaction "
 			+ "manager of the DataSource that holds the locks";
 
-	private final ListableBeanFactory beanFactory;
-
-	private final @Nullable String configuredName;
-
-	LockTransactionManager(ListableBeanFactory beanFactory, AdvisoryLockProperties properties) {
-		this.beanFactory = beanFactory;
-		this.configuredName = properties.transactionManager();
+	@Bean
+	LockDatabase lockDatabase(AdvisoryLockProperties properties, ListableBeanFactory beanFactory) {
+		PlatformTransactionManager manager = transactionManager(properties.transactionManager(), beanFactory);
+		return new LockDatabase(dataSource(manager, beanFactory), manager);
 	}
 
-	/**
-	 * Return the transaction manager.
-	 * @return the configured one, or the only or primary one, or {@code null}
-	 */
-	@Nullable PlatformTransactionManager get() {
-		if (this.configuredName == null) {
-			return this.beanFactory.getBeanProvider(PlatformTransactionManager.class).getIfUnique();
+	private static @Nullable PlatformTransactionManager transactionManager(@Nullable String configuredName,
+			ListableBeanFactory beanFactory) {
+		if (configuredName == null) {
+			return beanFactory.getBeanProvider(PlatformTransactionManager.class).getIfUnique();
 		}
-		if (!this.beanFactory.containsBean(this.configuredName)
-				|| !this.beanFactory.isTypeMatch(this.configuredName, PlatformTransactionManager.class)) {
-			throw new InvalidConfigurationPropertyValueException("advisory-lock.transaction-manager",
-					this.configuredName, "There is no transaction manager with that name, there is "
-							+ names(this.beanFactory, PlatformTransactionManager.class) + ".");
+		if (!beanFactory.containsBean(configuredName)
+				|| !beanFactory.isTypeMatch(configuredName, PlatformTransactionManager.class)) {
+			throw new InvalidConfigurationPropertyValueException("advisory-lock.transaction-manager", configuredName,
+					"There is no transaction manager with that name, there is "
+							+ names(beanFactory, PlatformTransactionManager.class) + ".");
 		}
-		return this.beanFactory.getBean(this.configuredName, PlatformTransactionManager.class);
+		return beanFactory.getBean(configuredName, PlatformTransactionManager.class);
 	}
 
-	/**
-	 * Return the DataSource that locks are taken on.
-	 * @return the one of the transaction manager, or the only one where the manager does
-	 * not tell, or the only or primary one where there is no manager
-	 */
-	DataSource getDataSource() {
-		PlatformTransactionManager manager = get();
+	private static DataSource dataSource(@Nullable PlatformTransactionManager manager,
+			ListableBeanFactory beanFactory) {
 		DataSource dataSource = (manager != null) ? dataSourceOf(manager) : null;
 		if (dataSource != null) {
 			return dataSource;
 		}
-		String[] names = this.beanFactory.getBeanNamesForType(DataSource.class);
+		String[] names = beanFactory.getBeanNamesForType(DataSource.class);
 		if (manager != null && names.length > 1) {
 			throw new AdvisoryLockConfigurationException(
-					"Advisory locks can't tell which of the DataSources " + names(this.beanFactory, DataSource.class)
+					"Advisory locks can't tell which of the DataSources " + names(beanFactory, DataSource.class)
 							+ " the transactions of " + manager.getClass().getName() + " are on",
 					CHOICE + ".");
 		}
-		dataSource = this.beanFactory.getBeanProvider(DataSource.class).getIfUnique();
+		dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (dataSource == null) {
 			throw new AdvisoryLockConfigurationException(
-					"Advisory locks can't choose between the DataSources " + names(this.beanFactory, DataSource.class),
+					"Advisory locks can't choose between the DataSources " + names(beanFactory, DataSource.class),
 					CHOICE + ", or mark one DataSource as @Primary.");
 		}
 		return dataSource;
@@ -102,6 +98,19 @@ final class LockTransactionManager {
 
 	private static String names(ListableBeanFactory beanFactory, Class<?> type) {
 		return "[" + String.join(", ", beanFactory.getBeanNamesForType(type)) + "]";
+	}
+
+	/**
+	 * Where locks are.
+	 *
+	 * @param dataSource the DataSource that locks are taken on: the one of the
+	 * transaction manager, or the only one where the manager does not tell, or the only
+	 * or primary one where there is no manager
+	 * @param transactionManager the configured one, or the only or primary one, or
+	 * {@code null}
+	 */
+	record LockDatabase(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager) {
+
 	}
 
 	/**

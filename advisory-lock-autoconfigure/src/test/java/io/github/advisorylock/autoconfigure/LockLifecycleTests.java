@@ -32,6 +32,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -54,9 +55,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link AdvisoryLockLifecycle}.
+ * Tests for {@link LockLifecycle}.
  */
-class AdvisoryLockLifecycleTests {
+class LockLifecycleTests {
 
 	private final ExecutorService threads = Executors.newCachedThreadPool();
 

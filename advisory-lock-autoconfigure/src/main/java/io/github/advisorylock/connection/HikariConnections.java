@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.connection;
 
 import java.util.Objects;
 import java.util.Properties;
@@ -95,7 +95,7 @@ final class HikariConnections implements Supplier<DataSource> {
 	}
 
 	private static DataSource withCredentials(DataSource opener, Credentials credentials) {
-		Supplier<DataSource> known = PhysicalConnections.ofOpener(opener);
+		Supplier<DataSource> known = PhysicalConnections.of(opener);
 		if (known != null && known.get() instanceof SimpleDriverDataSource described) {
 			if (credentials.getUsername() != null) {
 				described.setUsername(credentials.getUsername());

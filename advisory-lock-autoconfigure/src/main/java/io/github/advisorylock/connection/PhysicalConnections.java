@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.connection;
 
 import java.util.Properties;
 import java.util.function.Supplier;
@@ -23,24 +23,18 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.boot.jdbc.DataSourceBuilder;
-import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
-import org.springframework.util.ClassUtils;
 
 /**
  * Reads how a DataSource opens physical connections, where all of it can be read: a
- * connection that is opened with less than the pool's has perhaps no TLS.
+ * connection that is opened with less than the pool's has perhaps no TLS. Spring Boot
+ * finds the driver of a URL without showing the URL to any driver.
  */
 final class PhysicalConnections {
-
-	private static final boolean HIKARI_PRESENT = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
-			PhysicalConnections.class.getClassLoader());
 
 	private static final String TOMCAT_POOL = "org.apache.tomcat.jdbc.pool.DataSource";
 
@@ -48,33 +42,11 @@ final class PhysicalConnections {
 	}
 
 	/**
-	 * Return what opens connections as a DataSource does, as of each call.
-	 * @param details the connection details of the application, which need not be those
-	 * of this DataSource
+	 * Return what opens connections as something does that opens physical connections
+	 * itself, as of each call.
 	 * @return {@code null} if that can't be found out
 	 */
-	static @Nullable Supplier<DataSource> of(DataSource dataSource, @Nullable JdbcConnectionDetails details) {
-		Supplier<DataSource> pooled = HIKARI_PRESENT ? HikariConnections.of(dataSource, details) : null;
-		if (pooled != null) {
-			return pooled;
-		}
-		return ofOpener(unwrap(dataSource));
-	}
-
-	/**
-	 * Return what is behind wrappers and proxies. Spring Boot 4.0 does so only for a type
-	 * that is known beforehand.
-	 */
-	private static DataSource unwrap(DataSource dataSource) {
-		Object target = (dataSource instanceof DelegatingDataSource wrapper) ? wrapper.getTargetDataSource()
-				: AopProxyUtils.getSingletonTarget(dataSource);
-		return (target instanceof DataSource inner) ? unwrap(inner) : dataSource;
-	}
-
-	/**
-	 * As {@link #of}, for what opens physical connections itself.
-	 */
-	static @Nullable Supplier<DataSource> ofOpener(DataSource opener) {
+	static @Nullable Supplier<DataSource> of(DataSource opener) {
 		if (opener.getClass() == SimpleDriverDataSource.class || opener.getClass() == DriverManagerDataSource.class) {
 			return () -> copy((AbstractDriverBasedDataSource) opener);
 		}

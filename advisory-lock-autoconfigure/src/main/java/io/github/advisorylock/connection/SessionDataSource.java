@@ -14,8 +14,9 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.connection;
 
+import java.util.Map;
 import java.util.Properties;
 import java.util.function.Supplier;
 
@@ -27,50 +28,72 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
 /**
  * Says how to open a connection of our own, never one of the application's pool: exactly
  * as the pool that locks are taken on opens its own, with the same driver, its properties
  * and the credentials of that moment, unless properties say otherwise.
+ *
+ * @since 0.1.0
  */
-final class SessionDataSource implements Supplier<DataSource> {
+public final class SessionDataSource implements Supplier<DataSource> {
 
 	private static final Log logger = LogFactory.getLog(SessionDataSource.class);
 
+	private static final boolean HIKARI_PRESENT = ClassUtils.isPresent("com.zaxxer.hikari.HikariDataSource",
+			SessionDataSource.class.getClassLoader());
+
 	private static final String POSTGRESQL = "jdbc:postgresql:";
 
-	private final AdvisoryLockProperties.Session session;
+	private final Overrides overrides;
 
 	private final @Nullable Supplier<DataSource> pool;
 
-	private SessionDataSource(AdvisoryLockProperties.Session session, @Nullable Supplier<DataSource> pool) {
-		this.session = session;
+	private SessionDataSource(Overrides overrides, @Nullable Supplier<DataSource> pool) {
+		this.overrides = overrides;
 		this.pool = pool;
 	}
 
 	/**
 	 * Create what says how to open a connection.
+	 * @param overrides what the application says of it
 	 * @param dataSource the one that locks are taken on
 	 * @param details connection details of the application, used where they are that
 	 * DataSource's own
 	 * @return {@code null} when that DataSource can't be looked into and no URL is set
 	 */
-	static @Nullable SessionDataSource create(AdvisoryLockProperties.Session session, DataSource dataSource,
+	public static @Nullable SessionDataSource create(Overrides overrides, DataSource dataSource,
 			@Nullable JdbcConnectionDetails details) {
-		Supplier<DataSource> pool = PhysicalConnections.of(dataSource, details);
-		if (session.url() != null) {
-			check(session.url());
+		Supplier<DataSource> pool = HIKARI_PRESENT ? HikariConnections.of(dataSource, details) : null;
+		if (pool == null) {
+			pool = PhysicalConnections.of(unwrap(dataSource));
 		}
-		if (session.url() == null && pool == null) {
+		if (overrides.url() != null) {
+			check(overrides.url());
+		}
+		if (overrides.url() == null && pool == null) {
 			logger.info("Advisory locks of scope SESSION and leader roles can't be used: how a "
 					+ dataSource.getClass().getName() + " opens its connections can't be read; set "
 					+ "'advisory-lock.session.url', 'username', 'password' and 'properties' to use them");
 			return null;
 		}
-		return new SessionDataSource(session, pool);
+		return new SessionDataSource(overrides, pool);
+	}
+
+	/**
+	 * Return what is behind wrappers and proxies. Spring Boot 4.0 does so only for a type
+	 * that is known beforehand.
+	 */
+	private static DataSource unwrap(DataSource dataSource) {
+		Object target = (dataSource instanceof DelegatingDataSource wrapper) ? wrapper.getTargetDataSource()
+				: AopProxyUtils.getSingletonTarget(dataSource);
+		return (target instanceof DataSource inner) ? unwrap(inner) : dataSource;
 	}
 
 	/**
@@ -79,13 +102,13 @@ final class SessionDataSource implements Supplier<DataSource> {
 	@Override
 	public DataSource get() {
 		DataSource pooled = (this.pool != null) ? this.pool.get() : null;
-		if (this.session.url() == null && pooled != null && !(pooled instanceof SimpleDriverDataSource)) {
+		if (this.overrides.url() == null && pooled != null && !(pooled instanceof SimpleDriverDataSource)) {
 			return pooled;
 		}
 		SimpleDriverDataSource result = (pooled instanceof SimpleDriverDataSource described) ? described
 				: new SimpleDriverDataSource();
-		if (this.session.url() != null) {
-			SimpleDriverDataSource configured = PhysicalConnections.of(null, this.session.url());
+		if (this.overrides.url() != null) {
+			SimpleDriverDataSource configured = PhysicalConnections.of(null, this.overrides.url());
 			result.setDriver(configured.getDriver());
 			result.setUrl(configured.getUrl());
 		}
@@ -94,23 +117,23 @@ final class SessionDataSource implements Supplier<DataSource> {
 	}
 
 	private void override(SimpleDriverDataSource result) {
-		if (this.session.username() != null) {
-			result.setUsername(this.session.username());
+		if (this.overrides.username() != null) {
+			result.setUsername(this.overrides.username());
 		}
-		if (this.session.password() != null) {
-			result.setPassword(this.session.password());
+		if (this.overrides.password() != null) {
+			result.setPassword(this.overrides.password());
 		}
 		Properties properties = new Properties();
 		if (StringUtils.startsWithIgnoreCase(result.getUrl(), POSTGRESQL)) {
 			// for a connection that is held for long, and grants locks
 			properties.setProperty("tcpKeepAlive", "true");
 			properties.setProperty("targetServerType", "primary");
-			result.setUrl(JdbcUrl.without(result.getUrl(), this.session.properties().keySet()));
+			result.setUrl(JdbcUrl.without(result.getUrl(), this.overrides.properties().keySet()));
 		}
 		if (result.getConnectionProperties() != null) {
 			properties.putAll(result.getConnectionProperties());
 		}
-		properties.putAll(this.session.properties());
+		properties.putAll(this.overrides.properties());
 		result.setConnectionProperties(properties);
 	}
 
@@ -128,6 +151,27 @@ final class SessionDataSource implements Supplier<DataSource> {
 					"Set it to a URL of the form 'jdbc:postgresql://host:port/database', and user and password to "
 							+ "'advisory-lock.session.username' and 'advisory-lock.session.password'.");
 		}
+	}
+
+	/**
+	 * What the application says of the connection.
+	 *
+	 * @param url the JDBC URL, {@code null} for that of the pool
+	 * @param username the user, {@code null} for that of the pool
+	 * @param password the password, {@code null} for that of the pool
+	 * @param properties properties of the driver, besides those of the pool
+	 */
+	public record Overrides(@Nullable String url, @Nullable String username, @Nullable String password,
+			Map<String, String> properties) {
+
+		/**
+		 * Tells no password.
+		 */
+		@Override
+		public String toString() {
+			return "Overrides[" + ((this.url != null) ? JdbcUrl.redact(this.url) : "") + "]";
+		}
+
 	}
 
 }

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.jdbc;
 
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -34,8 +34,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs everything without a lock, for {@code advisory-lock.enabled=false}.
+ *
+ * @since 0.1.0
  */
-final class UnguardedLockOperations implements AdvisoryLockOperations {
+public final class UnguardedLockOperations implements AdvisoryLockOperations {
 
 	private static final Log logger = LogFactory.getLog(UnguardedLockOperations.class);
 
@@ -43,7 +45,12 @@ final class UnguardedLockOperations implements AdvisoryLockOperations {
 
 	private final AdvisoryLockKeyFactory keyFactory;
 
-	UnguardedLockOperations(String namespace, AdvisoryLockKeyFactory keyFactory) {
+	/**
+	 * Create operations, and warn of them.
+	 * @param namespace the namespace for requests that do not name one
+	 * @param keyFactory makes the keys of requests that were created by name
+	 */
+	public UnguardedLockOperations(String namespace, AdvisoryLockKeyFactory keyFactory) {
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
 		logger.warn("Advisory locks are switched off by 'advisory-lock.enabled': every instance runs every method");

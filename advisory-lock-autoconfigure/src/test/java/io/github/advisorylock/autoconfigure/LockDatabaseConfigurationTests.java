@@ -49,9 +49,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link LockTransactionManager}.
+ * Tests for {@link LockDatabaseConfiguration}.
  */
-class LockTransactionManagerTests {
+class LockDatabaseConfigurationTests {
 
 	@Test
 	void managerOfJpaTellsWhichOfTwoDataSourcesHasTheLocks() {

@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.util.function.Consumer;
+
+import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
+
+/**
+ * Ends what a template does at shutdown, in two phases of which each is one of these.
+ *
+ * @since 0.1.0
+ */
+public final class LockLifecycle implements SmartLifecycle {
+
+	private final int phase;
+
+	private final Runnable start;
+
+	private final Consumer<Runnable> stop;
+
+	private volatile boolean running;
+
+	private LockLifecycle(int phase, Runnable start, Consumer<Runnable> stop) {
+		this.phase = phase;
+		this.start = start;
+		this.stop = stop;
+	}
+
+	/**
+	 * Return what lets no call wait for a busy lock at shutdown, after requests have had
+	 * their time and before schedulers and executors begin to wait for their tasks.
+	 * @param template the template
+	 * @return the first phase
+	 */
+	public static LockLifecycle ofWaits(PostgresAdvisoryLockTemplate template) {
+		return new LockLifecycle(ExecutorConfigurationSupport.DEFAULT_PHASE + 1024, template::resumeWaiting,
+				(callback) -> {
+					template.stopWaiting();
+					callback.run();
+				});
+	}
+
+	/**
+	 * Return what gives runs that are under way at shutdown the time of a phase to end,
+	 * after everything that starts runs was stopped and before connections are closed.
+	 * @param template the template
+	 * @return the last phase to stop
+	 */
+	public static LockLifecycle ofRuns(PostgresAdvisoryLockTemplate template) {
+		return new LockLifecycle(Integer.MIN_VALUE, () -> {
+		}, template::whenIdle);
+	}
+
+	@Override
+	public void start() {
+		this.start.run();
+		this.running = true;
+	}
+
+	@Override
+	public void stop() {
+		stop(() -> {
+		});
+	}
+
+	@Override
+	public void stop(Runnable callback) {
+		this.running = false;
+		this.stop.accept(callback);
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
+	public int getPhase() {
+		return this.phase;
+	}
+
+}
