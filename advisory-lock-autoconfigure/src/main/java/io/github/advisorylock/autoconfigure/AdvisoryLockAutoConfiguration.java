@@ -66,7 +66,8 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties(AdvisoryLockProperties.class)
-@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class, MonitorConfiguration.class })
+@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class,
+		MonitorConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
@@ -147,8 +148,8 @@ public final class AdvisoryLockAutoConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 		PostgresAdvisoryLockTemplate advisoryLockOperations(AdvisoryLockProperties properties,
-				SingleRunnerSettings settings, LockDatabase database,
-				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger) {
+				SingleRunnerSettings settings, LockDatabase database, ObjectProvider<LockSession> session,
+				ObjectProvider<RunLedger> ledger) {
 			boolean recording = !Boolean.FALSE.equals(properties.ledger().enabled());
 			return new PostgresAdvisoryLockTemplate(database.dataSource(), database.transactionManager(),
 					session.getIfAvailable(), settings.namespace(), settings.keyFactory(), settings.waitFor(),

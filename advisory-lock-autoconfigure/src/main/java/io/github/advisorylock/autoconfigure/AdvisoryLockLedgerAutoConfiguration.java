@@ -64,9 +64,8 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	@ConditionalOnMissingBean(AdvisoryLockLedger.class)
 	@DependsOnDatabaseInitialization
 	PostgresAdvisoryLockLedger advisoryLockLedger(AdvisoryLockProperties properties, SingleRunnerSettings settings,
-			LockDatabase database, SingleRunnerAnnotationBeanPostProcessor methods,
-			BeanFactory beanFactory, ObjectProvider<LedgerLifecycle> lifecycle,
-			ApplicationEventPublisher eventPublisher) {
+			LockDatabase database, SingleRunnerAnnotationBeanPostProcessor methods, BeanFactory beanFactory,
+			ObjectProvider<LedgerLifecycle> lifecycle, ApplicationEventPublisher eventPublisher) {
 		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(),
 				settings(properties.ledger()), settings.namespace(), InstanceName.get(), methods, beanFactory,
 				eventPublisher::publishEvent);
@@ -92,8 +91,8 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 	private static LedgerSettings settings(AdvisoryLockProperties.Ledger properties) {
 		return new LedgerSettings(properties.tablePrefix(),
-				properties.initializeSchema() == DatabaseInitializationMode.ALWAYS,
-				properties.keepRuns().age(), properties.keepRuns().count(), properties.rememberKeys());
+				properties.initializeSchema() == DatabaseInitializationMode.ALWAYS, properties.keepRuns().age(),
+				properties.keepRuns().count(), properties.rememberKeys());
 	}
 
 }
