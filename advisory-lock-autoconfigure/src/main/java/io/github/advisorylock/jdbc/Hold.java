@@ -71,7 +71,7 @@ public final class Hold {
 
 	private boolean reported;
 
-	public Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
+	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
 		this.key = key;
 		this.mode = mode;
 		this.scope = scope;
@@ -206,7 +206,7 @@ public final class Hold {
 	 * End this hold in order.
 	 * @return whether it had not ended before
 	 */
-	public synchronized boolean release() {
+	synchronized boolean release() {
 		return end(State.RELEASED);
 	}
 
@@ -233,9 +233,8 @@ public final class Hold {
 
 	/**
 	 * Set what is to be done at once when this hold is lost.
-	 * @param cleanUp what to do, which must be quick
 	 */
-	public void setCleanUp(Runnable cleanUp) {
+	void setCleanUp(Runnable cleanUp) {
 		this.cleanUp = cleanUp;
 	}
 

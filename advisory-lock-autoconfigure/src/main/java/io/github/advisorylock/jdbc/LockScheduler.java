@@ -40,20 +40,21 @@ public final class LockScheduler implements Executor, AutoCloseable {
 
 	private static final long KEEP_ALIVE_SECONDS = 10;
 
-	private final ThreadFactory threads;
-
-	private @Nullable ScheduledThreadPoolExecutor executor;
+	private final ScheduledThreadPoolExecutor executor;
 
 	private @Nullable Future<?> recurring;
 
-	private boolean closed;
+	private @Nullable Future<?> next;
 
 	/**
 	 * Create a scheduler without a thread.
 	 * @param name the name of its thread
 	 */
 	public LockScheduler(String name) {
-		this.threads = threads(name);
+		this.executor = new ScheduledThreadPoolExecutor(1, threads(name));
+		this.executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+		this.executor.allowCoreThreadTimeOut(true);
+		this.executor.setRemoveOnCancelPolicy(true);
 	}
 
 	/**
@@ -77,7 +78,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 */
 	@Override
 	public void execute(Runnable task) {
-		executor().execute(task);
+		this.executor.execute(task);
 	}
 
 	/**
@@ -88,39 +89,43 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * @param task what to do
 	 */
 	public synchronized void every(Duration delay, Duration period, GuardedTask task) {
-		if (this.recurring == null && !this.closed) {
-			this.recurring = executor().scheduleWithFixedDelay(task, delay.toNanos(), period.toNanos(),
+		if (this.recurring == null && !this.executor.isShutdown()) {
+			this.executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+			this.recurring = this.executor.scheduleWithFixedDelay(task, delay.toNanos(), period.toNanos(),
 					TimeUnit.NANOSECONDS);
 		}
 	}
 
-	private synchronized ScheduledThreadPoolExecutor executor() {
-		if (this.closed) {
-			throw new RejectedExecutionException("The application is shutting down");
+	/**
+	 * Do something after a while, instead of what was to be done so before. Does nothing
+	 * when this is closed.
+	 * @param delay how long to wait
+	 * @param task what to do
+	 */
+	public synchronized void next(Duration delay, Runnable task) {
+		if (this.next != null) {
+			this.next.cancel(false);
 		}
-		ScheduledThreadPoolExecutor current = this.executor;
-		if (current == null) {
-			current = new ScheduledThreadPoolExecutor(1, this.threads);
-			current.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
-			current.allowCoreThreadTimeOut(true);
-			this.executor = current;
+		if (!this.executor.isShutdown()) {
+			this.next = this.executor.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
 		}
-		return current;
 	}
 
 	/**
-	 * End what recurs, by an interrupt if it is under way, and the thread when it has
-	 * done what else there is. It comes again with the next task.
+	 * End what recurs, by an interrupt if it is under way, forget what was to be done
+	 * after a while, and let the thread go as soon as it has done what else there is. It
+	 * comes again with the next task.
 	 */
 	public synchronized void stop() {
 		if (this.recurring != null) {
 			this.recurring.cancel(true);
 			this.recurring = null;
 		}
-		if (this.executor != null) {
-			this.executor.shutdown();
-			this.executor = null;
+		if (this.next != null) {
+			this.next.cancel(false);
+			this.next = null;
 		}
+		this.executor.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
 	}
 
 	/**
@@ -128,8 +133,8 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 */
 	@Override
 	public synchronized void close() {
-		this.closed = true;
 		stop();
+		this.executor.shutdown();
 	}
 
 }

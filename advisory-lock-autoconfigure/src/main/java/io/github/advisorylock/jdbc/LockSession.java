@@ -31,6 +31,8 @@ import javax.sql.DataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockScope;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -57,31 +59,38 @@ public final class LockSession implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockSession.class);
 
-	private final Supplier<? extends DataSource> connectionSource;
-
-	private final String applicationName;
+	private static final Duration LOOK = Duration.ofMillis(70);
 
 	private final LockSessionSettings settings;
 
-	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
-
-	private final SessionFlights flights = new SessionFlights(this::fly);
-
-	private final BackOff backOff = new BackOff();
+	private final SessionOpener opener;
 
 	private final LockLosses losses;
+
+	private final SessionFlights flights = new SessionFlights(this::fly);
 
 	private final LockScheduler heartbeat = new LockScheduler("advisory-lock-heartbeat");
 
 	private final GuardedTask beat = new GuardedTask("A heartbeat of the session locks failed", this::beat);
 
+	private final GuardedTask look = new GuardedTask("Failed to look for what other applications say", this::look);
+
+	private final LockScheduler looks = new LockScheduler("advisory-lock-listener");
+
 	private final AtomicBoolean reopening = new AtomicBoolean();
 
-	private volatile @Nullable ConnectionOpening opening;
+	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
+
+	private final long trustNanos;
 
 	private volatile @Nullable SessionConnection connection;
 
 	private volatile @Nullable SessionListener listener;
+
+	/**
+	 * Written before the time of the confirmation that begins it.
+	 */
+	private volatile long unbrokenSince;
 
 	private volatile long confirmedNanos;
 
@@ -91,11 +100,7 @@ public final class LockSession implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	private volatile ServerJudge judge = ServerJudge.NONE;
-
 	private volatile boolean lost;
-
-	private volatile @Nullable String problem;
 
 	/**
 	 * Create a session that is not open yet.
@@ -121,9 +126,9 @@ public final class LockSession implements AutoCloseable {
 	public LockSession(Supplier<? extends DataSource> connectionSource, String application,
 			LockSessionSettings settings, Consumer<Object> eventPublisher) {
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
-		this.connectionSource = connectionSource;
-		this.applicationName = ApplicationName.of(application);
 		this.settings = settings;
+		this.trustNanos = settings.trust().toNanos();
+		this.opener = new SessionOpener(connectionSource, ApplicationName.of(application), settings);
 		this.losses = new LockLosses(settings.whenLost(),
 				(hold) -> eventPublisher.accept(new LockLostEvent(hold.key())));
 	}
@@ -189,79 +194,148 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Release the lock of a hold and tell other applications.
-	 * @param hold the hold
-	 * @param message what to tell
+	 * Create a candidate for a lock that a feature takes by statements of its own.
+	 * @param key what is to be locked
+	 * @param whenLost is run at once when the lock was taken and is lost; must be quick
+	 * @return the candidate
 	 */
-	public void resign(Hold hold, String message) {
-		this.flights.submit(new SessionCommand.Release(hold, message));
+	public Hold candidate(AdvisoryLockKey key, Runnable whenLost) {
+		Hold candidate = new Hold(key, LockMode.EXCLUSIVE, LockScope.SESSION);
+		candidate.setCleanUp(whenLost);
+		return candidate;
 	}
 
 	/**
-	 * Tell other applications something while a lock is held.
-	 * @param hold the hold
-	 * @param message what to tell
-	 * @return a number that is higher each time, whichever application asks
+	 * Try to take the locks of candidates, in one statement with a column for each, which
+	 * is {@code null} where the lock was taken. What other applications have announced
+	 * before is passed on first.
+	 * @param candidates the candidates
+	 * @param sql the statement
+	 * @param parameters what it binds
+	 * @return the columns
+	 * @throws DataAccessException if the server could not be asked
 	 */
-	public long announce(Hold hold, String message) {
-		SessionCommand.Announce command = new SessionCommand.Announce(hold, message);
+	public List<@Nullable String> tryLocks(List<Hold> candidates, String sql, List<Object> parameters) {
+		SessionCommand.AcquireSome command = new SessionCommand.AcquireSome(candidates,
+				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
 		this.flights.submit(command);
-		if (command.failure() != null) {
-			throw new DataAccessResourceFailureException("Failed to announce '" + message + "'", command.failure());
-		}
+		checkAnswered(command);
+		// the server sends what was announced before it answers
+		hearNow();
+		return command.answers();
+	}
+
+	/**
+	 * Ask for a number while a lock is held.
+	 * @param hold the hold
+	 * @param sql the statement, whose first column is the number
+	 * @param parameters what it binds
+	 * @return the number
+	 * @throws DataAccessException if the lock is not held any more, or the server could
+	 * not be asked
+	 */
+	public long ask(Hold hold, String sql, List<Object> parameters) {
+		SessionCommand.Ask command = new SessionCommand.Ask(hold,
+				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
+		this.flights.submit(command);
+		checkAnswered(command);
 		return command.number();
 	}
 
-	/**
-	 * Try to take the locks of several roles, in one statement.
-	 * @param campaign the candidates
-	 */
-	public void campaign(SessionCommand.Campaign campaign) {
-		this.flights.submit(campaign);
-		Throwable failure = campaign.failure();
-		if (failure != null) {
-			throw new DataAccessResourceFailureException("Failed to ask for the locks of leaders", failure);
+	private static void checkAnswered(SessionCommand command) {
+		if (command.failure() != null) {
+			throw new DataAccessResourceFailureException("Failed to ask the server on the connection of session locks",
+					command.failure());
 		}
 	}
 
 	/**
-	 * Set who is told what other applications announce.
-	 * @param listener is told
+	 * Release the lock of a hold, as far as it is held, and do something else with it.
+	 * @param hold the hold
+	 * @param column a column for the statement that releases the lock
+	 * @param parameters what it binds
 	 */
-	public void setListener(SessionListener listener) {
-		this.listener = listener;
+	public void release(Hold hold, String column, List<Object> parameters) {
+		this.flights.submit(new SessionCommand.Release(hold,
+				PostgresAdvisoryLockFunctions.sessionUnlock(hold.key(), hold.mode()).and(column, parameters)));
+		hold.release();
 	}
 
 	/**
-	 * Tell the listener what has arrived, without asking the server. Takes up to a
-	 * millisecond, in which the driver looks.
+	 * Listen to what applications announce, from the next statement on. The connection is
+	 * not closed any more when it carries nothing.
+	 * @param channel on which channel
+	 * @param connected is told that a new connection begins to listen: what was announced
+	 * before is not known
+	 * @param heard is told what was announced, by a thread that uses the connection: must
+	 * be quick
 	 */
-	public void hearNow() {
-		this.flights.submit(new SessionCommand.Hear());
+	public void listen(String channel, Runnable connected, Consumer<String> heard) {
+		this.listener = new SessionListener(channel, connected, heard);
 	}
 
 	/**
-	 * As {@link #hearNow()}, but does nothing while somebody else uses the connection.
+	 * Set whether to look for announcements now and then, which asks nobody. Otherwise
+	 * they are passed on by {@link #tryLocks} only. By default nobody looks.
+	 * @param listening whether to look
 	 */
-	public void hearIfIdle() {
-		this.flights.submitIfIdle(new SessionCommand.Hear());
+	public void setListening(boolean listening) {
+		if (listening) {
+			this.looks.every(LOOK, LOOK, this.look);
+		}
+		else {
+			this.looks.stop();
+		}
 	}
 
 	/**
-	 * Return a time, as of {@link System#nanoTime()}, after which the server has answered
-	 * on the current connection: what was held then, and was not lost since, was held.
-	 * @return the time in nanoseconds
+	 * A look that shows nothing comes many times a second and must cost nothing.
 	 */
-	public long confirmedNanos() {
-		return this.confirmedNanos;
+	private void look() {
+		if (hasInput()) {
+			this.flights.submitIfIdle(new SessionCommand.Turn(this::hear));
+		}
+	}
+
+	boolean hasInput() {
+		SessionConnection current = this.connection;
+		return current != null && current.hasInput();
 	}
 
 	/**
-	 * Return for how long a leader trusts {@link #confirmedNanos()}.
+	 * Pass on what has arrived.
+	 */
+	void hearNow() {
+		this.flights.submit(new SessionCommand.Turn(this::hear));
+	}
+
+	/**
+	 * Return for how long a feature trusts what the server has confirmed.
 	 * @return the trust window
 	 */
 	public Duration trust() {
 		return this.settings.trust();
+	}
+
+	/**
+	 * Return when the confirmations of the server began to come each within the trust
+	 * window of the one before.
+	 * @return what {@link #trustLeft} expects
+	 */
+	public long unbrokenSince() {
+		return this.unbrokenSince;
+	}
+
+	/**
+	 * Return for how long what was held at a time can be trusted to be held still, unless
+	 * it turns out to be lost: for the trust window, counted from before the question
+	 * that the server has answered last.
+	 * @param since the time, as of {@link #unbrokenSince()}
+	 * @return nanoseconds, none left if there was a gap since
+	 */
+	public long trustLeft(long since) {
+		long confirmed = this.confirmedNanos;
+		return (this.unbrokenSince == since) ? confirmed + this.trustNanos - System.nanoTime() : 0;
 	}
 
 	/**
@@ -270,7 +344,7 @@ public final class LockSession implements AutoCloseable {
 	 * @param judge the judge
 	 */
 	public void setJudge(ServerJudge judge) {
-		this.judge = judge;
+		this.opener.setJudge(judge);
 	}
 
 	/**
@@ -280,7 +354,7 @@ public final class LockSession implements AutoCloseable {
 	 * @return {@code null} if the last attempt has succeeded, or none was made
 	 */
 	public @Nullable String problem() {
-		String current = this.problem;
+		String current = this.opener.problem();
 		if ((current != null || this.lost) && !this.closed) {
 			reopen();
 		}
@@ -302,7 +376,7 @@ public final class LockSession implements AutoCloseable {
 	 * @param failure why not
 	 */
 	public void failed(Exception failure) {
-		this.problem = JdbcUrl.redact(String.valueOf(failure.getMessage()));
+		this.opener.failed(failure);
 	}
 
 	/**
@@ -315,33 +389,11 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Return whether there may be something to {@linkplain #hearIfIdle() hear}. Costs
-	 * next to nothing and never waits; {@code true} also where that is not known.
-	 * @return whether to look
-	 */
-	public boolean hasInput() {
-		SessionConnection current = this.connection;
-		return current != null && current.hasInput();
-	}
-
-	/**
-	 * Return whether {@link #hasInput()} knows, and need not guess.
-	 * @return whether a look costs nothing
-	 */
-	public boolean seesInput() {
-		SessionConnection current = this.connection;
-		return current == null || current.seesInput();
-	}
-
-	/**
 	 * End an attempt to open the connection, if one is under way; whoever waits for it
 	 * fails. Never waits.
 	 */
 	public void giveUpOpening() {
-		ConnectionOpening attempt = this.opening;
-		if (attempt != null) {
-			attempt.abort("The application is shutting down");
-		}
+		this.opener.giveUp();
 	}
 
 	/**
@@ -350,9 +402,10 @@ public final class LockSession implements AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
-		giveUpOpening();
-		this.flights.submit(new SessionCommand.Close());
+		this.opener.close();
+		this.flights.submit(new SessionCommand.Turn(this::retire));
 		this.heartbeat.close();
+		this.looks.close();
 		this.losses.close();
 	}
 
@@ -370,7 +423,7 @@ public final class LockSession implements AutoCloseable {
 	 * @throws SQLException if it can't be opened
 	 */
 	public Connection openAnother() throws SQLException {
-		return new ConnectionOpening(this.settings).open(this.connectionSource.get());
+		return this.opener.openAnother();
 	}
 
 	LockSessionSettings settings() {
@@ -387,7 +440,7 @@ public final class LockSession implements AutoCloseable {
 			this.flights.submit(new SessionCommand.Heartbeat());
 		}
 		else if (isIdle()) {
-			this.flights.submit(new SessionCommand.Retire());
+			this.flights.submit(new SessionCommand.Turn(this::retire));
 		}
 	}
 
@@ -410,19 +463,7 @@ public final class LockSession implements AutoCloseable {
 
 	private void fly(List<SessionCommand> commands) {
 		try {
-			List<SessionCommand> forServer = new ArrayList<>(commands.size());
-			for (SessionCommand command : commands) {
-				if (needsServer(command)) {
-					forServer.add(command);
-				}
-			}
-			ask(forServer);
-			if (commands.stream().anyMatch(SessionCommand::hears)) {
-				hear();
-			}
-			if (commands.stream().anyMatch(SessionCommand::retires)) {
-				retire();
-			}
+			ask(commands);
 		}
 		catch (RuntimeException | Error ex) {
 			abandon(commands, ex);
@@ -430,56 +471,59 @@ public final class LockSession implements AutoCloseable {
 		}
 	}
 
-	private boolean needsServer(SessionCommand command) {
+	private void ask(List<SessionCommand> commands) {
+		boolean reused = this.connection != null;
+		List<SessionCommand> asking = asking(commands);
+		try {
+			if (!asking.isEmpty()) {
+				SessionConnection current = this.connection;
+				if (current == null) {
+					current = open(!asking.stream().allMatch(SessionCommand::isOptional));
+				}
+				SessionListener listener = this.listener;
+				if (listener != null) {
+					current.listen(listener);
+				}
+				long sent = System.nanoTime();
+				String doubt = current.ask(asking);
+				if (System.nanoTime() - this.confirmedNanos >= this.trustNanos) {
+					this.unbrokenSince = sent;
+				}
+				this.confirmedNanos = sent;
+				if (doubt != null) {
+					destroy(current, doubt, null);
+				}
+			}
+		}
+		catch (SQLException ex) {
+			recover(asking, reused, ex);
+		}
+		if (asking.size() < commands.size()) {
+			commands.forEach(SessionCommand::land);
+		}
+	}
+
+	/**
+	 * Find the commands that the server has to be asked about.
+	 */
+	private List<SessionCommand> asking(List<SessionCommand> commands) {
 		SessionConnection current = this.connection;
 		if (this.closed) {
 			if (current != null) {
 				end(current, null);
 			}
-			command.fail(new SQLException("The application is shutting down", SqlState.CONNECTION_DOES_NOT_EXIST));
-			return false;
+			SQLException failure = new SQLException("The application is shutting down",
+					SqlState.CONNECTION_DOES_NOT_EXIST);
+			commands.forEach((command) -> command.fail(failure));
+			return List.of();
 		}
-		return command.needsServer(current);
-	}
-
-	private void ask(List<SessionCommand> commands) {
-		boolean reused = this.connection != null;
-		try {
-			if (!commands.isEmpty()) {
-				run(commands);
-			}
-		}
-		catch (SQLException ex) {
-			recover(commands, reused, ex);
-		}
-	}
-
-	private void run(List<SessionCommand> commands) throws SQLException {
-		SessionConnection current = this.connection;
-		if (current == null) {
-			current = open(!commands.stream().allMatch(SessionCommand::isOptional));
-		}
-		SessionListener listener = this.listener;
-		if (listener != null) {
-			current.listen(listener);
-		}
-		long sent = System.nanoTime();
-		current.run(commands);
-		this.confirmedNanos = sent;
-		if (listener != null) {
-			listener.confirmed(sent);
-		}
-		destroyIfDoubtful(current, commands);
-	}
-
-	private void destroyIfDoubtful(SessionConnection current, List<SessionCommand> commands) {
+		List<SessionCommand> asking = new ArrayList<>(commands.size());
 		for (SessionCommand command : commands) {
-			String complaint = command.complaint();
-			if (complaint != null) {
-				destroy(current, complaint, null);
-				return;
+			if (command.needsServer(current)) {
+				asking.add(command);
 			}
 		}
+		return asking;
 	}
 
 	/**
@@ -522,47 +566,12 @@ public final class LockSession implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Open the connection.
-	 * @param needed whether it is a problem if that fails
-	 */
 	private SessionConnection open(boolean needed) throws SQLException {
-		try {
-			this.backOff.check();
-			return open();
-		}
-		catch (SQLException | RuntimeException ex) {
-			if (needed) {
-				failed(ex);
-			}
-			throw ex;
-		}
-	}
-
-	private SessionConnection open() throws SQLException {
-		ConnectionOpening attempt = new ConnectionOpening(this.settings);
-		this.opening = attempt;
-		if (this.closed) {
-			giveUpOpening();
-		}
-		long start = System.nanoTime();
-		try {
-			SessionConnection opened = SessionConnection.open(this.connectionSource.get(), this.applicationName,
-					this.settings, this.judge, attempt);
-			this.backOff.reset();
-			this.connection = opened;
-			this.problem = null;
-			this.lost = false;
-			this.heartbeat.every(this.settings.heartbeat(), this.settings.heartbeat(), this.beat);
-			return opened;
-		}
-		catch (SQLException | RuntimeException ex) {
-			this.backOff.lengthen(ex, System.nanoTime() - start);
-			throw ex;
-		}
-		finally {
-			this.opening = null;
-		}
+		SessionConnection opened = this.opener.open(needed);
+		this.connection = opened;
+		this.lost = false;
+		this.heartbeat.every(this.settings.heartbeat(), this.settings.heartbeat(), this.beat);
+		return opened;
 	}
 
 	private void recover(List<SessionCommand> commands, boolean reused, SQLException failure) {
@@ -606,8 +615,8 @@ public final class LockSession implements AutoCloseable {
 				.filter((command) -> command.failure() != null)
 				.forEach((command) -> retry(List.of(command)));
 		}
-		else {
-			destroyIfDoubtful(current, commands);
+		else if (current.doubt() != null) {
+			destroy(current, current.doubt(), null);
 		}
 	}
 

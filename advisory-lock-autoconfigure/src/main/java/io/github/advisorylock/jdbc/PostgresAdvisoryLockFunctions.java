@@ -18,8 +18,9 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
-import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
@@ -79,34 +80,12 @@ final class PostgresAdvisoryLockFunctions {
 
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
 
-	private static final String CANDIDACY = candidacy("(?)", 1);
-
-	private static final String PAIR_CANDIDACY = candidacy("(?, ?)", 2);
-
-	/**
-	 * Find out which of some {@linkplain #entry entries} the lock table does not have.
-	 * Binds them with commas between them, and answers those that are missing in the same
-	 * way, {@code null} for none.
-	 */
-	static final String FIND_MISSING = """
+	private static final String FIND_MISSING = """
 			SELECT pg_catalog.string_agg(w, ',')
 			FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) AS w
 			WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND l.granted
 			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = w)
 			""";
-
-	/**
-	 * The channel of {@link #LISTEN}, {@link #ANNOUNCE} and {@link #resign}.
-	 */
-	static final String CHANNEL = "advisory_lock_leader";
-
-	static final String LISTEN = "LISTEN " + CHANNEL;
-
-	/**
-	 * Tell other sessions something. Binds channel and message; answers a number that is
-	 * higher each time, whoever asks.
-	 */
-	static final String ANNOUNCE = "SELECT pg_catalog.pg_current_xact_id()::text::bigint, pg_catalog.pg_notify(?, ?)";
 
 	private PostgresAdvisoryLockFunctions() {
 	}
@@ -130,39 +109,18 @@ final class PostgresAdvisoryLockFunctions {
 		return choose(TRY_TRANSACTION_LOCK_BEFORE_WAIT, key, mode);
 	}
 
-	static String trySessionLock(AdvisoryLockKey key, LockMode mode) {
-		return choose(TRY_SESSION_LOCK, key, mode);
+	static Call trySessionLock(AdvisoryLockKey key, LockMode mode) {
+		return call(TRY_SESSION_LOCK, key, mode);
 	}
 
-	/**
-	 * Try to take the locks of roles, in one statement with a column for each. Binds
-	 * {@linkplain #bindCandidacy a candidacy} for each. Answers {@code null} for a lock
-	 * that was taken, else the process that holds it and when that last said something,
-	 * or an empty text where the server does not tell. Needs no room in the lock table to
-	 * find out which database this is.
-	 */
-	static String campaign(List<AdvisoryLockKey> keys) {
-		return keys.stream()
-			.map((key) -> key.isPair() ? PAIR_CANDIDACY : CANDIDACY)
-			.collect(Collectors.joining(", ", "SELECT ", ""));
+	static Call sessionUnlock(AdvisoryLockKey key, LockMode mode) {
+		return call(SESSION_UNLOCK, key, mode);
 	}
 
-	static int bindCandidacy(PreparedStatement statement, int index, AdvisoryLockKey key) throws SQLException {
-		int next = bindKey(statement, index, key);
-		statement.setLong(next, Integer.toUnsignedLong(key.classId()));
-		statement.setLong(next + 1, Integer.toUnsignedLong(key.objectId()));
-		return next + 2;
-	}
-
-	static String sessionUnlock(AdvisoryLockKey key, LockMode mode) {
-		return choose(SESSION_UNLOCK, key, mode);
-	}
-
-	/**
-	 * Release a lock and tell other sessions. Binds key, channel and message.
-	 */
-	static String resign(AdvisoryLockKey key) {
-		return sessionUnlock(key, LockMode.EXCLUSIVE) + ", pg_catalog.pg_notify(?, ?)";
+	private static Call call(String[] variants, AdvisoryLockKey key, LockMode mode) {
+		int shared = (mode == LockMode.SHARED) ? 2 : 0;
+		return key.isPair() ? new Call(variants[shared + 1], List.of(key.classId(), key.objectId()))
+				: new Call(variants[shared], List.of(key.value()));
 	}
 
 	/**
@@ -179,7 +137,15 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * Write a process and its key as {@link #FIND_MISSING} expects it.
+	 * Find out which of some {@linkplain #entry entries} the lock table does not have.
+	 * Answers them with commas between them, {@code null} for none.
+	 */
+	static Call findMissing(Collection<String> entries) {
+		return new Call(FIND_MISSING, List.of(String.join(",", entries)));
+	}
+
+	/**
+	 * Write a process and its key as {@link #findMissing} expects it.
 	 */
 	static String entry(int backend, AdvisoryLockKey key) {
 		return backend + ":" + Integer.toUnsignedString(key.classId()) + ":" + Integer.toUnsignedString(key.objectId())
@@ -237,17 +203,6 @@ final class PostgresAdvisoryLockFunctions {
 		return index + 1;
 	}
 
-	private static String candidacy(String arguments, int entry) {
-		return """
-				CASE WHEN %s THEN NULL ELSE coalesce((
-				SELECT a.pid || ' ' || a.state_change
-				FROM pg_catalog.pg_locks l, pg_catalog.pg_stat_get_activity(l.pid) a,
-				pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
-				WHERE l.locktype = 'advisory' AND l.granted AND a.datid = me.datid
-				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d LIMIT 1), '') END
-				""".formatted("pg_catalog.pg_try_advisory_lock" + arguments, entry);
-	}
-
 	private static String[] variants(String sql) {
 		return new String[] { sql.formatted("(?)"), sql.formatted("(?, ?)"), sql.formatted("_shared(?)"),
 				sql.formatted("_shared(?, ?)") };
@@ -276,6 +231,25 @@ final class PostgresAdvisoryLockFunctions {
 				WHERE (s.name <> 'client_connection_check_interval' OR pg_catalog.version() LIKE '%%linux%%') \
 				AND EXISTS (SELECT FROM pg_catalog.pg_settings g WHERE g.name = 'DateStyle' AND g.source = 'client')"""
 			.formatted(idle, interval, probes, userTimeoutMillis, checkIntervalMillis);
+	}
+
+	/**
+	 * A function call with what it binds.
+	 *
+	 * @param sql the text, with a question mark for each parameter
+	 * @param parameters what to bind
+	 */
+	record Call(String sql, List<Object> parameters) {
+
+		/**
+		 * Return a call that does something else in the same statement.
+		 */
+		Call and(String column, List<Object> more) {
+			List<Object> all = new ArrayList<>(this.parameters);
+			all.addAll(more);
+			return new Call(this.sql + ", " + column, all);
+		}
+
 	}
 
 }

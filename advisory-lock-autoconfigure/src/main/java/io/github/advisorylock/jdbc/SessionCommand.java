@@ -16,17 +16,14 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -37,36 +34,45 @@ import org.springframework.util.StringUtils;
  * command belongs to the thread that submits it, and in between to the flight that
  * carries it.
  */
-public abstract sealed class SessionCommand {
+abstract sealed class SessionCommand implements SessionConnection.Question {
+
+	private static final PostgresAdvisoryLockFunctions.Call NOTHING = new PostgresAdvisoryLockFunctions.Call(
+			PostgresAdvisoryLockFunctions.HEARTBEAT, List.of());
+
+	private final String sql;
+
+	private final List<Object> parameters;
 
 	private boolean answered;
 
 	private @Nullable Throwable failure;
 
-	/**
-	 * Return what the server is asked.
-	 */
-	String sql() {
-		return PostgresAdvisoryLockFunctions.HEARTBEAT;
+	private SessionCommand(PostgresAdvisoryLockFunctions.Call call) {
+		this.sql = call.sql();
+		this.parameters = call.parameters();
 	}
 
-	/**
-	 * Bind the parameters of the statement.
-	 * @return the index of the next parameter
-	 */
-	int bind(PreparedStatement statement, int index) throws SQLException {
-		return index;
+	@Override
+	public final String sql() {
+		return this.sql;
+	}
+
+	@Override
+	public final List<Object> parameters() {
+		return this.parameters;
+	}
+
+	@Override
+	public final void read(ResultSet answer, SessionConnection connection) throws SQLException {
+		answer.next();
+		readRow(answer, connection);
+		this.answered = true;
+		this.failure = null;
 	}
 
 	/**
 	 * Read the answer, and note on the connection what it means for what that carries.
 	 */
-	final void read(ResultSet answer, SessionConnection connection) throws SQLException {
-		answer.next();
-		readRow(answer, connection);
-		answer();
-	}
-
 	void readRow(ResultSet row, SessionConnection connection) throws SQLException {
 	}
 
@@ -76,10 +82,13 @@ public abstract sealed class SessionCommand {
 	 * @param connection the connection, {@code null} when none is open
 	 */
 	boolean needsServer(@Nullable SessionConnection connection) {
-		if (connection == null) {
-			answer();
-		}
-		return connection != null;
+		return true;
+	}
+
+	/**
+	 * Do what has to be done after the flight by who needs no server.
+	 */
+	void land() {
 	}
 
 	/**
@@ -88,7 +97,7 @@ public abstract sealed class SessionCommand {
 	 * @throws SQLException if that can't be told
 	 */
 	void settle(SessionConnection connection, SQLException failure) throws SQLException {
-		answer();
+		fail(failure);
 	}
 
 	/**
@@ -116,31 +125,9 @@ public abstract sealed class SessionCommand {
 	}
 
 	/**
-	 * Return why the connection can't be kept after the answer to this command, or the
-	 * lack of one.
-	 */
-	@Nullable String complaint() {
-		return null;
-	}
-
-	/**
 	 * Return whether nobody goes without a lock when this can't be asked.
 	 */
 	boolean isOptional() {
-		return false;
-	}
-
-	/**
-	 * Return whether this asks for what other applications have said.
-	 */
-	boolean hears() {
-		return false;
-	}
-
-	/**
-	 * Return whether the connection is to be closed if it carries nothing.
-	 */
-	boolean retires() {
 		return false;
 	}
 
@@ -161,20 +148,65 @@ public abstract sealed class SessionCommand {
 		return this.failure;
 	}
 
-	private static int bindMessage(PreparedStatement statement, int index, String message) throws SQLException {
-		statement.setString(index, PostgresAdvisoryLockFunctions.CHANNEL);
-		statement.setString(index + 1, message);
-		return index + 2;
-	}
-
 	/**
 	 * Opens the connection, if it is not open.
 	 */
 	static final class Open extends SessionCommand {
 
+		Open() {
+			super(NOTHING);
+		}
+
+		@Override
+		void settle(SessionConnection connection, SQLException failure) {
+			answer();
+		}
+
+	}
+
+	/**
+	 * Asks for nothing: any answer shows that the connection, and what it carries, is
+	 * still there.
+	 */
+	static final class Heartbeat extends SessionCommand {
+
+		Heartbeat() {
+			super(NOTHING);
+		}
+
 		@Override
 		boolean needsServer(@Nullable SessionConnection connection) {
-			return true;
+			return connection != null;
+		}
+
+		@Override
+		void settle(SessionConnection connection, SQLException failure) {
+			answer();
+		}
+
+	}
+
+	/**
+	 * Gives the thread that submits it a turn on the connection, and asks the server for
+	 * nothing.
+	 */
+	static final class Turn extends SessionCommand {
+
+		private final Runnable action;
+
+		Turn(Runnable action) {
+			super(NOTHING);
+			this.action = action;
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			return false;
+		}
+
+		@Override
+		void land() {
+			this.action.run();
 		}
 
 	}
@@ -189,6 +221,7 @@ public abstract sealed class SessionCommand {
 		private boolean granted;
 
 		Acquire(Hold hold) {
+			super(PostgresAdvisoryLockFunctions.trySessionLock(hold.key(), hold.mode()));
 			this.hold = hold;
 		}
 
@@ -197,26 +230,11 @@ public abstract sealed class SessionCommand {
 		}
 
 		@Override
-		String sql() {
-			return PostgresAdvisoryLockFunctions.trySessionLock(this.hold.key(), this.hold.mode());
-		}
-
-		@Override
-		int bind(PreparedStatement statement, int index) throws SQLException {
-			return PostgresAdvisoryLockFunctions.bindKey(statement, index, this.hold.key());
-		}
-
-		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
 			this.granted = row.getBoolean(1);
 			if (this.granted) {
 				connection.add(this.hold);
 			}
-		}
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			return true;
 		}
 
 		/**
@@ -255,97 +273,52 @@ public abstract sealed class SessionCommand {
 	}
 
 	/**
-	 * Takes the locks of several roles, as far as they are free, and looks who holds the
-	 * others.
+	 * Takes several locks as far as they are free, by a statement of somebody else's that
+	 * says something of the others.
 	 */
-	public static final class Campaign extends SessionCommand {
-
-		private final Map<Hold, String> holders = new HashMap<>();
-
-		private final Set<Hold> granted = new HashSet<>();
+	static final class AcquireSome extends SessionCommand {
 
 		private final List<Hold> candidates;
 
-		private final String sql;
-
 		/**
-		 * Create a command.
-		 * @param candidates the holds whose locks to take
+		 * What was said of each candidate, {@code null} if it was granted.
 		 */
-		public Campaign(List<Hold> candidates) {
+		private final List<@Nullable String> answers;
+
+		AcquireSome(List<Hold> candidates, PostgresAdvisoryLockFunctions.Call call) {
+			super(call);
 			this.candidates = candidates;
-			this.sql = PostgresAdvisoryLockFunctions.campaign(candidates.stream().map(Hold::key).toList());
+			this.answers = new ArrayList<>(Collections.nCopies(candidates.size(), ""));
 		}
 
-		/**
-		 * Return whether the lock of a candidate was taken.
-		 * @param candidate the candidate
-		 * @return whether it was
-		 */
-		public boolean isGranted(Hold candidate) {
-			return this.granted.contains(candidate);
-		}
-
-		/**
-		 * Return who holds the lock of a candidate, and when that was last heard of,
-		 * empty if that is not known.
-		 * @param candidate the candidate
-		 * @return the process and a time
-		 */
-		public String holder(Hold candidate) {
-			return this.holders.getOrDefault(candidate, "");
-		}
-
-		@Override
-		String sql() {
-			return this.sql;
-		}
-
-		@Override
-		int bind(PreparedStatement statement, int index) throws SQLException {
-			int next = index;
-			for (Hold candidate : this.candidates) {
-				next = PostgresAdvisoryLockFunctions.bindCandidacy(statement, next, candidate.key());
-			}
-			return next;
+		List<@Nullable String> answers() {
+			return this.answers;
 		}
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			int column = 1;
-			for (Hold candidate : this.candidates) {
-				String holder = row.getString(column++);
-				if (holder != null) {
-					this.holders.put(candidate, holder);
-				}
-				else {
-					grant(candidate, connection);
+			for (int i = 0; i < this.candidates.size(); i++) {
+				String answer = row.getString(i + 1);
+				this.answers.set(i, answer);
+				if (answer == null) {
+					connection.add(this.candidates.get(i));
 				}
 			}
-		}
-
-		private void grant(Hold candidate, SessionConnection connection) {
-			this.granted.add(candidate);
-			connection.add(candidate);
-		}
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			return true;
 		}
 
 		@Override
 		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			for (Hold candidate : this.candidates) {
-				if (!isGranted(candidate) && connection.isHeld(candidate)) {
-					grant(candidate, connection);
+			for (int i = 0; i < this.candidates.size(); i++) {
+				if (this.answers.get(i) != null && connection.isHeld(this.candidates.get(i))) {
+					this.answers.set(i, null);
+					connection.add(this.candidates.get(i));
 				}
 			}
-			if (this.granted.isEmpty()) {
-				fail(failure);
+			if (this.answers.contains(null)) {
+				answer();
 			}
 			else {
-				answer();
+				fail(failure);
 			}
 		}
 
@@ -354,60 +327,9 @@ public abstract sealed class SessionCommand {
 		 */
 		@Override
 		void abandon(SessionConnection connection, Throwable failure) {
-			this.granted.forEach(connection::remove);
-			this.granted.clear();
+			this.candidates.forEach(connection::remove);
+			Collections.fill(this.answers, "");
 			fail(failure);
-		}
-
-	}
-
-	/**
-	 * Asks for nothing: any answer shows that the connection, and what it carries, is
-	 * still there.
-	 */
-	static final class Heartbeat extends SessionCommand {
-
-	}
-
-	/**
-	 * Gives the thread that closes the session its turn.
-	 */
-	static final class Close extends SessionCommand {
-
-	}
-
-	/**
-	 * Closes a connection that carries nothing.
-	 */
-	static final class Retire extends SessionCommand {
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			answer();
-			return false;
-		}
-
-		@Override
-		boolean retires() {
-			return true;
-		}
-
-	}
-
-	/**
-	 * Looks for what others have said, without asking the server.
-	 */
-	static final class Hear extends SessionCommand {
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			answer();
-			return false;
-		}
-
-		@Override
-		boolean hears() {
-			return true;
 		}
 
 	}
@@ -420,7 +342,8 @@ public abstract sealed class SessionCommand {
 
 		private final Hold hold;
 
-		private OfHold(Hold hold) {
+		private OfHold(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
+			super(call);
 			this.hold = hold;
 		}
 
@@ -451,46 +374,58 @@ public abstract sealed class SessionCommand {
 	static final class Confirm extends OfHold {
 
 		Confirm(Hold hold) {
-			super(hold);
+			super(hold, NOTHING);
+		}
+
+		@Override
+		void settle(SessionConnection connection, SQLException failure) {
+			answer();
 		}
 
 	}
 
 	/**
-	 * Releases a lock, and may tell other applications so.
+	 * Asks for a number while a lock is held.
 	 */
-	static final class Release extends OfHold {
+	static final class Ask extends OfHold {
 
-		private final @Nullable String message;
+		private long number;
 
-		private boolean notFound;
-
-		Release(Hold hold) {
-			this(hold, null);
+		Ask(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
+			super(hold, call);
 		}
 
-		Release(Hold hold, @Nullable String message) {
-			super(hold);
-			this.message = message;
-		}
-
-		@Override
-		String sql() {
-			return (this.message != null) ? PostgresAdvisoryLockFunctions.resign(hold().key())
-					: PostgresAdvisoryLockFunctions.sessionUnlock(hold().key(), hold().mode());
-		}
-
-		@Override
-		int bind(PreparedStatement statement, int index) throws SQLException {
-			int next = PostgresAdvisoryLockFunctions.bindKey(statement, index, hold().key());
-			return (this.message != null) ? bindMessage(statement, next, this.message) : next;
+		long number() {
+			return this.number;
 		}
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.notFound = !row.getBoolean(1);
-			if (!this.notFound) {
+			this.number = row.getLong(1);
+		}
+
+	}
+
+	/**
+	 * Releases a lock, by a statement that may do something else with it.
+	 */
+	static final class Release extends OfHold {
+
+		Release(Hold hold) {
+			this(hold, PostgresAdvisoryLockFunctions.sessionUnlock(hold.key(), hold.mode()));
+		}
+
+		Release(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
+			super(hold, call);
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			if (row.getBoolean(1)) {
 				connection.remove(hold());
+			}
+			else {
+				connection.doubt("it did not hold advisory lock '" + hold().key() + "' that it was to release");
 			}
 		}
 
@@ -509,61 +444,12 @@ public abstract sealed class SessionCommand {
 				connection.mayHoldTooOften(hold());
 			}
 			else if (connection.isHeld(hold())) {
+				connection.doubt("it could not release advisory lock '" + hold().key() + "'");
 				fail(failure);
 				return;
 			}
 			connection.remove(hold());
 			answer();
-		}
-
-		@Override
-		@Nullable String complaint() {
-			String lock = "advisory lock '" + hold().key() + "'";
-			return this.notFound ? "it did not hold " + lock + " that it was to release"
-					: (failure() != null) ? "it could not release " + lock : null;
-		}
-
-	}
-
-	/**
-	 * Says something to other applications, while a lock is held.
-	 */
-	static final class Announce extends OfHold {
-
-		private final String message;
-
-		private long number;
-
-		Announce(Hold hold, String message) {
-			super(hold);
-			this.message = message;
-		}
-
-		/**
-		 * Return a number that is higher each time, whichever application asks.
-		 */
-		long number() {
-			return this.number;
-		}
-
-		@Override
-		String sql() {
-			return PostgresAdvisoryLockFunctions.ANNOUNCE;
-		}
-
-		@Override
-		int bind(PreparedStatement statement, int index) throws SQLException {
-			return bindMessage(statement, index, this.message);
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.number = row.getLong(1);
-		}
-
-		@Override
-		void settle(SessionConnection connection, SQLException failure) {
-			fail(failure);
 		}
 
 	}
@@ -574,31 +460,31 @@ public abstract sealed class SessionCommand {
 	 */
 	static final class FindMissing extends SessionCommand {
 
-		private final Map<String, Hold> holds = new LinkedHashMap<>();
+		private final Map<String, Hold> holds;
 
 		private final List<Hold> missing = new ArrayList<>();
 
 		FindMissing(List<Hold> holds) {
+			this(entries(holds));
+		}
+
+		private FindMissing(Map<String, Hold> holds) {
+			super(PostgresAdvisoryLockFunctions.findMissing(holds.keySet()));
+			this.holds = holds;
+		}
+
+		private static Map<String, Hold> entries(List<Hold> holds) {
+			Map<String, Hold> entries = new LinkedHashMap<>();
 			for (Hold hold : holds) {
 				if (hold.backend() != 0) {
-					this.holds.put(PostgresAdvisoryLockFunctions.entry(hold.backend(), hold.key()), hold);
+					entries.put(PostgresAdvisoryLockFunctions.entry(hold.backend(), hold.key()), hold);
 				}
 			}
+			return entries;
 		}
 
 		List<Hold> missing() {
 			return this.missing;
-		}
-
-		@Override
-		String sql() {
-			return PostgresAdvisoryLockFunctions.FIND_MISSING;
-		}
-
-		@Override
-		int bind(PreparedStatement statement, int index) throws SQLException {
-			statement.setString(index, String.join(",", this.holds.keySet()));
-			return index + 1;
 		}
 
 		@Override
@@ -609,18 +495,8 @@ public abstract sealed class SessionCommand {
 		}
 
 		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			return true;
-		}
-
-		@Override
 		boolean isOptional() {
 			return true;
-		}
-
-		@Override
-		void settle(SessionConnection connection, SQLException failure) {
-			fail(failure);
 		}
 
 	}

@@ -28,8 +28,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
-
-import javax.sql.DataSource;
+import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import org.apache.commons.logging.Log;
@@ -44,81 +43,94 @@ final class SessionConnection {
 
 	private static final Log logger = LogFactory.getLog(SessionConnection.class);
 
+	private static final long COSTLY_LOOK = TimeUnit.MILLISECONDS.toNanos(500);
+
 	private final Connection connection;
 
 	private final Set<Hold> holds = new LinkedHashSet<>();
 
 	private final Map<AdvisoryLockKey, Hold> surplus = new HashMap<>();
 
-	private volatile boolean empty = true;
-
 	private final @Nullable LockSocket socket;
+
+	private volatile boolean empty = true;
 
 	/**
 	 * Whether the driver may have read more than it was asked for.
 	 */
 	private volatile boolean answered = true;
 
-	private @Nullable ServerMessages messages;
+	private volatile long lookedNanos = System.nanoTime();
 
-	private SessionConnection(Connection connection, @Nullable LockSocket socket) {
+	private boolean listening;
+
+	private @Nullable String doubt;
+
+	/**
+	 * Create what carries no locks.
+	 * @param connection the open connection
+	 * @param socket what lies beneath it, if that is known
+	 */
+	SessionConnection(Connection connection, @Nullable LockSocket socket) {
 		this.connection = connection;
 		this.socket = socket;
 	}
 
 	/**
-	 * Open a connection, and judge what it leads to before anything is set there.
-	 * @throws UnsupportedDatabaseException if session locks guard nothing there
+	 * Send questions in one flight and hand out the answers. Their order means nothing,
+	 * as no two are about one lock; in the same order they give few texts, which the
+	 * driver and the server then know already.
+	 * @return why the connection can't be kept, {@code null} if it can
 	 */
-	static SessionConnection open(DataSource connectionSource, String applicationName, LockSessionSettings settings,
-			ServerJudge judge, ConnectionOpening opening) throws SQLException {
-		Connection opened = opening.open(connectionSource);
-		try {
-			opened.setAutoCommit(true);
-			judge.judge(opened, () -> new ConnectionOpening(settings).open(connectionSource));
-			DeadClientDetection.enable(opened, applicationName, settings);
-			return new SessionConnection(opened, opening.finish());
-		}
-		catch (Throwable ex) {
-			end(opened, ex);
-			throw ex;
-		}
-	}
-
-	/**
-	 * Send commands in one flight and hand out the answers. Their order means nothing, as
-	 * no two are about one lock; in the same order they give few texts, which the driver
-	 * and the server then know already.
-	 */
-	void run(List<SessionCommand> commands) throws SQLException {
-		List<SessionCommand> ordered = new ArrayList<>(commands);
-		ordered.sort(Comparator.comparing(SessionCommand::sql));
+	@Nullable String ask(List<? extends Question> questions) throws SQLException {
+		List<Question> ordered = new ArrayList<>(questions);
+		ordered.sort(Comparator.comparing(Question::sql));
 		StringJoiner sql = new StringJoiner(";");
-		ordered.forEach((command) -> sql.add(command.sql()));
+		for (Question question : ordered) {
+			sql.add(question.sql());
+		}
 		this.answered = true;
+		this.doubt = null;
 		try (PreparedStatement statement = this.connection.prepareStatement(sql.toString())) {
 			int next = 1;
-			for (SessionCommand command : ordered) {
-				next = command.bind(statement, next);
+			for (Question question : ordered) {
+				for (Object parameter : question.parameters()) {
+					statement.setObject(next++, parameter);
+				}
 			}
 			statement.execute();
-			for (SessionCommand command : ordered) {
+			for (Question question : ordered) {
 				try (ResultSet answer = statement.getResultSet()) {
-					command.read(answer, this);
+					question.read(answer, this);
 				}
 				statement.getMoreResults();
 			}
 		}
 		releaseSurplus();
+		return this.doubt;
+	}
+
+	/**
+	 * Note why the connection can't be kept after an answer, or the lack of one.
+	 */
+	void doubt(String reason) {
+		this.doubt = reason;
+	}
+
+	/**
+	 * Return why the connection can't be kept, {@code null} if it can.
+	 */
+	@Nullable String doubt() {
+		return this.doubt;
 	}
 
 	/**
 	 * Have the server pass on what other applications say.
 	 */
 	void listen(SessionListener listener) throws SQLException {
-		if (this.messages == null) {
-			listener.connected();
-			this.messages = ServerMessages.listen(this.connection);
+		if (!this.listening) {
+			listener.connect(this.connection);
+			this.listening = true;
 		}
 	}
 
@@ -127,25 +139,25 @@ final class SessionConnection {
 	 * arrived.
 	 */
 	void hear(SessionListener listener) throws SQLException {
-		if (this.messages != null && hasInput()) {
+		if (this.listening && mayHaveInput()) {
 			this.answered = false;
-			this.messages.receive().forEach(listener::heard);
+			this.lookedNanos = System.nanoTime();
+			listener.receive(this.connection);
 		}
 	}
 
 	/**
 	 * Return whether the server may have sent something that was not passed on, with the
-	 * last answer or since. May be asked by any thread.
+	 * last answer or since. Where that can't be seen, a look costs a read that times out,
+	 * and is worth it only now and then. May be asked by any thread.
 	 */
 	boolean hasInput() {
-		return this.answered || this.socket == null || this.socket.hasInput();
+		boolean seen = this.socket != null && this.socket.seesInput();
+		return mayHaveInput() && (seen || System.nanoTime() - this.lookedNanos >= COSTLY_LOOK);
 	}
 
-	/**
-	 * Return whether {@link #hasInput()} knows, and need not guess.
-	 */
-	boolean seesInput() {
-		return this.socket != null && this.socket.seesInput();
+	private boolean mayHaveInput() {
+		return this.answered || this.socket == null || this.socket.hasInput();
 	}
 
 	boolean carriesLocks() {
@@ -192,8 +204,7 @@ final class SessionConnection {
 		for (Hold last : List.copyOf(this.surplus.values())) {
 			if (!carries(last) && !sharesKey(last)) {
 				while (isHeld(last)) {
-					ask(PostgresAdvisoryLockFunctions.sessionUnlock(last.key(), last.mode()),
-							(statement) -> PostgresAdvisoryLockFunctions.bindKey(statement, 1, last.key()));
+					isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.key(), last.mode()));
 				}
 				this.surplus.remove(last.key());
 			}
@@ -204,15 +215,16 @@ final class SessionConnection {
 	 * Return whether the server says that this connection holds a key.
 	 */
 	boolean isHeld(Hold hold) throws SQLException {
-		return ask(PostgresAdvisoryLockFunctions.isHeldByThisSession(hold.key()), (statement) -> {
-			statement.setLong(1, Integer.toUnsignedLong(hold.key().classId()));
-			statement.setLong(2, Integer.toUnsignedLong(hold.key().objectId()));
-		});
+		return isTrue(new PostgresAdvisoryLockFunctions.Call(
+				PostgresAdvisoryLockFunctions.isHeldByThisSession(hold.key()),
+				List.of(Integer.toUnsignedLong(hold.key().classId()), Integer.toUnsignedLong(hold.key().objectId()))));
 	}
 
-	private boolean ask(String sql, Binding binding) throws SQLException {
-		try (PreparedStatement statement = this.connection.prepareStatement(sql)) {
-			binding.bind(statement);
+	private boolean isTrue(PostgresAdvisoryLockFunctions.Call call) throws SQLException {
+		try (PreparedStatement statement = this.connection.prepareStatement(call.sql())) {
+			for (int i = 0; i < call.parameters().size(); i++) {
+				statement.setObject(i + 1, call.parameters().get(i));
+			}
 			try (ResultSet answer = statement.executeQuery()) {
 				answer.next();
 				return answer.getBoolean(1);
@@ -235,7 +247,7 @@ final class SessionConnection {
 	 * Abort first: it ends the connection without waiting for a server that may not
 	 * answer.
 	 */
-	private static void end(Connection connection, @Nullable Throwable reason) {
+	static void end(Connection connection, @Nullable Throwable reason) {
 		try (connection) {
 			connection.abort(Runnable::run);
 		}
@@ -250,11 +262,25 @@ final class SessionConnection {
 	}
 
 	/**
-	 * Binds the parameters of a statement.
+	 * What the server is asked with others in one flight.
 	 */
-	private interface Binding {
+	interface Question {
 
-		void bind(PreparedStatement statement) throws SQLException;
+		/**
+		 * Return the text.
+		 */
+		String sql();
+
+		/**
+		 * Return what the text binds.
+		 */
+		List<Object> parameters();
+
+		/**
+		 * Read the answer, and note on the connection what it means for what that
+		 * carries.
+		 */
+		void read(ResultSet answer, SessionConnection connection) throws SQLException;
 
 	}
 

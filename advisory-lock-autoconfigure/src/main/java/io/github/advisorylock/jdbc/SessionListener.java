@@ -16,31 +16,54 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.function.Consumer;
+
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+
 /**
- * Is told what other applications announce, in the order in which they did, and when the
- * session was confirmed, by whichever thread uses the connection: it must be quick.
+ * Passes on what other applications announce on a channel, in the order in which they
+ * did, on whichever thread uses the connection: who is told must be quick. Needs more of
+ * the driver than JDBC.
  *
- * @since 0.1.0
+ * @param channel the channel
+ * @param connected is told that a new connection begins to listen: what was announced
+ * before is not known
+ * @param heard is told what an application has announced
  */
-public interface SessionListener {
+record SessionListener(String channel, Runnable connected, Consumer<String> heard) {
 
 	/**
-	 * A new connection begins to listen. What was announced before is not known.
+	 * Without a wait the driver looks once in a second only where it can't see whether
+	 * something has arrived, as through TLS.
 	 */
-	void connected();
+	private static final int WAIT_MILLIS = 1;
 
 	/**
-	 * An application has announced something.
-	 * @param message what it says
+	 * Have the server pass on what is announced.
 	 */
-	void heard(String message);
+	void connect(Connection connection) throws SQLException {
+		this.connected.run();
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("LISTEN " + this.channel);
+		}
+	}
 
 	/**
-	 * The server has answered on the connection.
-	 * @param asked when it was asked, as of {@link System#nanoTime()}: what was held then
-	 * was held by this application
+	 * Pass on what has arrived.
 	 */
-	default void confirmed(long asked) {
+	void receive(Connection connection) throws SQLException {
+		PGNotification[] notifications = connection.unwrap(PGConnection.class).getNotifications(WAIT_MILLIS);
+		if (notifications != null) {
+			for (PGNotification notification : notifications) {
+				if (this.channel.equals(notification.getName())) {
+					this.heard.accept(notification.getParameter());
+				}
+			}
+		}
 	}
 
 }

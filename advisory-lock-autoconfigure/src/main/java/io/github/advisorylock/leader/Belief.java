@@ -20,62 +20,58 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.jdbc.LockSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a leader believes of itself: until a time that it knows in advance. The thread
- * that hears the server confirm the session moves that time on, as long as it has not
- * come; a belief that is over once is over for good.
+ * What a leader believes of itself: until a time that it knows in advance. Each time the
+ * server confirms the session, that time moves on, as long as it has not come; a belief
+ * that is over once is over for good.
  */
 final class Belief {
 
 	private final AtomicReference<@Nullable Term> term = new AtomicReference<>();
 
-	private final long trust;
+	private final LockSession session;
 
 	/**
 	 * Create a belief of nothing.
-	 * @param trust for how many nanoseconds a confirmation counts
+	 * @param session carries the lock of the role
 	 */
-	Belief(long trust) {
-		this.trust = trust;
+	Belief(LockSession session) {
+		this.session = session;
 	}
 
 	/**
 	 * Begin to believe.
-	 * @param hold the lock of the role
+	 * @param hold the lock of the role, which the server has just confirmed
 	 * @param number the number of the term
-	 * @param confirmed when the server was asked that has confirmed it
 	 * @return whether that is not over already
 	 */
-	boolean begin(Hold hold, long number, long confirmed) {
-		Term begun = new Term(hold, number, confirmed + this.trust);
-		if (!begun.holds()) {
+	boolean begin(Hold hold, long number) {
+		Term begun = new Term(hold, number, this.session.unbrokenSince());
+		if (!holds(begun)) {
 			return false;
 		}
 		this.term.set(begun);
 		return true;
 	}
 
-	/**
-	 * Note that the server has confirmed the session.
-	 * @param asked when it was asked, as of {@link System#nanoTime()}
-	 */
-	void confirmed(long asked) {
-		Term current = this.term.get();
-		if (current != null && current.holds()) {
-			this.term.compareAndSet(current, new Term(current.hold, current.number, asked + this.trust));
-		}
-	}
-
 	boolean holds() {
-		Term current = this.term.get();
-		return current != null && current.holds();
+		return number().isPresent();
 	}
 
 	OptionalLong number() {
 		Term current = this.term.get();
-		return (current != null && current.holds()) ? OptionalLong.of(current.number) : OptionalLong.empty();
+		return (current != null && holds(current)) ? OptionalLong.of(current.number) : OptionalLong.empty();
+	}
+
+	/**
+	 * The time is read before the hold is: one that was confirmed on a new connection
+	 * comes with a hold that is lost.
+	 */
+	private boolean holds(Term term) {
+		return this.session.trustLeft(term.since) > 0 && term.hold.isActive();
 	}
 
 	/**
@@ -83,7 +79,7 @@ final class Belief {
 	 */
 	long left() {
 		Term current = this.term.get();
-		return (current != null) ? current.end - System.nanoTime() : 0;
+		return (current != null) ? this.session.trustLeft(current.since) : 0;
 	}
 
 	/**
@@ -100,13 +96,9 @@ final class Belief {
 	 *
 	 * @param hold the lock of the role
 	 * @param number the number of the term
-	 * @param end until when it may believe, as of {@link System#nanoTime()}
+	 * @param since since when the server has confirmed the session without a gap
 	 */
-	private record Term(Hold hold, long number, long end) {
-
-		private boolean holds() {
-			return this.hold.isActive() && System.nanoTime() - this.end < 0;
-		}
+	private record Term(Hold hold, long number, long since) {
 
 	}
 

@@ -16,137 +16,106 @@
 
 package io.github.advisorylock.leader;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.SessionCommand;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread that advances all roles. Followers ask for all their locks in one statement,
- * seldom, and look at the socket in between, which asks nobody, for the word that one is
- * free. Leaders cost nothing here: their belief is moved on by the heartbeat.
+ * Advances all roles, on a thread of its own, when something is due or was heard.
+ * Followers ask for all their locks in one statement, seldom, and have the session look
+ * in between for the word that one is free. Leaders cost nothing here: the heartbeat
+ * confirms what they believe.
  * <p>
  * No failure ends it, errors included.
  */
-final class Elector implements Runnable {
+final class Elector {
 
-	private static final long LOOK = TimeUnit.MILLISECONDS.toNanos(70);
+	private static final Duration LONGEST_PAUSE = Duration.ofMinutes(1);
 
-	/**
-	 * Where a look costs a read that times out.
-	 */
-	private static final long COSTLY_LOOK = TimeUnit.MILLISECONDS.toNanos(500);
-
-	private static final long LONGEST_PAUSE = TimeUnit.MINUTES.toNanos(1);
+	private static final Duration PAUSE_AFTER_FAILURE = Duration.ofMillis(500);
 
 	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
-	private static final long PAUSE_AFTER_FAILURE = TimeUnit.MILLISECONDS.toNanos(500);
-
 	private final GuardedTask turn = new GuardedTask("Failed to elect leaders, will try again", this::turn);
+
+	private final LockScheduler scheduler = new LockScheduler("advisory-lock-elector");
+
+	private final AtomicBoolean woken = new AtomicBoolean();
 
 	private final Collection<LeaderRole> roles;
 
 	private final LockSession session;
 
-	private final Thread thread;
+	private volatile boolean active;
 
-	private volatile @Nullable Runnable whenOut;
-
-	private volatile boolean over;
-
-	private volatile boolean woken;
-
-	private boolean listening;
-
-	private long due;
+	private @Nullable Runnable whenOut;
 
 	/**
-	 * Create a thread that has not started.
+	 * Create an elector that has not begun.
 	 * @param roles the roles, which others may add to
 	 * @param session carries their locks
 	 */
 	Elector(Collection<LeaderRole> roles, LockSession session) {
 		this.roles = roles;
 		this.session = session;
-		this.thread = LockScheduler.threads("advisory-lock-elector").newThread(this);
-	}
-
-	void start() {
-		this.thread.start();
 	}
 
 	/**
-	 * Have the thread look what is due.
+	 * Begin, or go on after all.
 	 */
-	void wake() {
-		this.woken = true;
-		LockSupport.unpark(this.thread);
+	synchronized void begin() {
+		this.active = true;
+		this.whenOut = null;
+		// what is due next is decided after each turn; this is for a turn that could not
+		this.scheduler.every(LONGEST_PAUSE, LONGEST_PAUSE, this.turn);
+		wake();
 	}
 
 	/**
 	 * End when this application has nothing to do with any role any more.
 	 * @param action what to do then
+	 * @return whether that has begun
 	 */
-	void endWhenOut(Runnable action) {
-		this.whenOut = action;
-		wake();
+	synchronized boolean endWhenOut(Runnable action) {
+		if (this.active) {
+			this.whenOut = action;
+			wake();
+		}
+		return this.active;
 	}
 
 	/**
-	 * Go on after all.
+	 * Look soon what is due.
 	 */
-	void stay() {
-		this.whenOut = null;
-		wake();
-	}
-
-	@Override
-	public void run() {
-		while (!this.over) {
-			this.woken = false;
-			this.due = System.nanoTime() + PAUSE_AFTER_FAILURE;
-			this.turn.run();
-			awaitNextTurn();
+	void wake() {
+		if (this.active && this.woken.compareAndSet(false, true)) {
+			this.scheduler.execute(this.turn);
 		}
-	}
-
-	/**
-	 * A look that shows nothing comes many times a second and must cost nothing.
-	 */
-	private void awaitNextTurn() {
-		long left = this.due - System.nanoTime();
-		while (left > 0 && !this.woken && !this.over) {
-			LockSupport.parkNanos(this, this.listening ? Math.min(left, pauseUntilLook()) : left);
-			// nobody ends this thread by an interrupt
-			Thread.interrupted();
-			if (this.listening && this.session.hasInput()) {
-				return;
-			}
-			left = this.due - System.nanoTime();
-		}
-	}
-
-	private long pauseUntilLook() {
-		return this.session.seesInput() ? LOOK : COSTLY_LOOK;
 	}
 
 	private void turn() {
-		if (this.listening && this.session.hasInput()) {
-			this.session.hearIfIdle();
+		this.woken.set(false);
+		if (!this.active) {
+			return;
 		}
+		this.scheduler.next(PAUSE_AFTER_FAILURE, this.turn);
 		campaign();
 		this.roles.forEach(this::advance);
-		endIfOut();
-		this.listening = this.roles.stream().anyMatch(LeaderRole::isListening);
-		long pause = this.roles.stream().mapToLong(LeaderRole::pause).min().orElse(LONGEST_PAUSE);
-		this.due = System.nanoTime() + Math.max(SHORTEST_PAUSE, Math.min(pause, LONGEST_PAUSE));
+		if (endIfOut()) {
+			return;
+		}
+		this.session.setListening(this.roles.stream().anyMatch(LeaderRole::isListening));
+		long pause = this.roles.stream().mapToLong(LeaderRole::pause).min().orElse(Long.MAX_VALUE);
+		this.scheduler.next(Duration.ofNanos(Math.max(SHORTEST_PAUSE, pause)), this.turn);
 	}
 
 	/**
@@ -157,14 +126,15 @@ final class Elector implements Runnable {
 			return;
 		}
 		List<LeaderRole> candidates = this.roles.stream().filter((role) -> role.isListening() || role.isDue()).toList();
+		List<AdvisoryLockKey> keys = candidates.stream().map(LeaderRole::key).toList();
 		long asked = System.nanoTime();
 		try {
-			SessionCommand.Campaign campaign = new SessionCommand.Campaign(
-					candidates.stream().map(LeaderRole::runForLock).toList());
-			this.session.campaign(campaign);
-			// the server sends what was announced before it answers
-			this.session.hearNow();
-			candidates.forEach((candidate) -> candidate.count(campaign, asked));
+			List<Hold> holds = candidates.stream().map(LeaderRole::runForLock).toList();
+			List<@Nullable String> holders = this.session.tryLocks(holds, PostgresLeaderStatements.campaign(keys),
+					PostgresLeaderStatements.candidacies(keys));
+			for (int i = 0; i < candidates.size(); i++) {
+				candidates.get(i).count(holders.get(i), asked);
+			}
 		}
 		catch (Throwable ex) {
 			candidates.forEach((candidate) -> candidate.fail(ex));
@@ -180,12 +150,17 @@ final class Elector implements Runnable {
 		}
 	}
 
-	private void endIfOut() {
+	private synchronized boolean endIfOut() {
 		Runnable action = this.whenOut;
-		if (action != null && this.roles.stream().allMatch(LeaderRole::isOut)) {
-			this.over = true;
-			action.run();
+		if (action == null || !this.roles.stream().allMatch(LeaderRole::isOut)) {
+			return false;
 		}
+		this.active = false;
+		this.whenOut = null;
+		this.session.setListening(false);
+		this.scheduler.stop();
+		action.run();
+		return true;
 	}
 
 }

@@ -24,12 +24,9 @@ import java.util.function.Consumer;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
-import io.github.advisorylock.LockMode;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.ActiveCalls;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.SessionCommand;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -124,9 +121,13 @@ final class LeaderRole {
 		long trust = session.trust().toNanos();
 		this.window = trust + trust / 10;
 		this.interval = Math.min(trust, LONGEST_INTERVAL);
-		this.belief = new Belief(trust);
+		this.belief = new Belief(session);
 		this.predecessor = new Predecessor(this.window);
 		this.subject = key.isPair() ? key.classId() + "/" + key.objectId() : Long.toString(key.value());
+	}
+
+	AdvisoryLockKey key() {
+		return this.key;
 	}
 
 	boolean isLeader() {
@@ -207,13 +208,6 @@ final class LeaderRole {
 	}
 
 	/**
-	 * Note that the server has confirmed the session.
-	 */
-	void confirmed(long asked) {
-		this.belief.confirmed(asked);
-	}
-
-	/**
 	 * Return whether it matters what others announce.
 	 */
 	boolean isListening() {
@@ -245,8 +239,7 @@ final class LeaderRole {
 	 * Make a hold that is a candidate for the lock.
 	 */
 	Hold runForLock() {
-		Hold candidate = new Hold(this.key, LockMode.EXCLUSIVE, LockScope.SESSION);
-		candidate.setCleanUp(this.wake);
+		Hold candidate = this.session.candidate(this.key, this.wake);
 		this.hold = candidate;
 		this.invited = false;
 		this.away = false;
@@ -255,19 +248,18 @@ final class LeaderRole {
 
 	/**
 	 * Read how a candidacy has ended.
-	 * @param campaign what the server has answered
-	 * @param asked when it was asked
+	 * @param holder who holds the lock, {@code null} if this application does now
+	 * @param asked when the server was asked
 	 */
-	void count(SessionCommand.Campaign campaign, long asked) {
-		Hold candidate = this.hold;
+	void count(@Nullable String holder, long asked) {
 		this.failing = false;
-		if (candidate != null && campaign.isGranted(candidate)) {
+		if (holder == null) {
 			this.state = State.WAITING;
 			this.due = System.nanoTime() + this.window;
 			return;
 		}
 		this.hold = null;
-		this.predecessor.seen((candidate != null) ? campaign.holder(candidate) : "", asked, System.nanoTime());
+		this.predecessor.seen(holder, asked, System.nanoTime());
 		long pause = this.predecessor.isSuspect() ? this.interval / 10 : this.interval;
 		this.due = System.nanoTime() + pause + ThreadLocalRandom.current().nextLong(pause / 10 + 1);
 	}
@@ -311,7 +303,7 @@ final class LeaderRole {
 		stopBelieving();
 		if (led && current != null && current.isActive()) {
 			try {
-				this.session.announce(current, resigned());
+				announce(current, resigned());
 			}
 			catch (RuntimeException ex) {
 				logger.debug("Failed to announce the resignation from role '" + this.name + "'", ex);
@@ -327,8 +319,8 @@ final class LeaderRole {
 		Hold current = this.hold;
 		if (current != null) {
 			if (current.isActive()) {
-				this.session.resign(current, released());
-				current.release();
+				this.session.release(current, PostgresLeaderStatements.NOTIFY,
+						PostgresLeaderStatements.message(released()));
 			}
 			this.hold = null;
 		}
@@ -340,13 +332,9 @@ final class LeaderRole {
 			follow();
 		}
 		else if (this.predecessor.isOver() || System.nanoTime() - this.due >= 0) {
-			long term = this.session.announce(current, elected());
-			// read before the hold is: a time that was confirmed on a new connection
-			// comes
-			// with a hold that is lost
-			long confirmed = this.session.confirmedNanos();
+			long term = announce(current, elected());
 			this.state = State.LEADER;
-			if (this.belief.begin(current, term, confirmed)) {
+			if (this.belief.begin(current, term)) {
 				logger.info("Leading role '" + this.name + "' in term " + term);
 				this.events.accept(new LeadershipGainedEvent(this.name, term));
 			}
@@ -378,6 +366,10 @@ final class LeaderRole {
 			logger.info("No longer leading role '" + this.name + "'");
 			this.events.accept(new LeadershipLostEvent(this.name, term));
 		});
+	}
+
+	private long announce(Hold current, String message) {
+		return this.session.ask(current, PostgresLeaderStatements.ANNOUNCE, PostgresLeaderStatements.message(message));
 	}
 
 	private String elected() {

@@ -21,7 +21,6 @@ import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -31,8 +30,6 @@ import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.SessionListener;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
@@ -62,8 +59,6 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	private final Map<String, LeaderRole> roles = new ConcurrentHashMap<>();
 
-	private final ReentrantLock lifecycle = new ReentrantLock();
-
 	private final LockSession session;
 
 	private final String namespace;
@@ -74,7 +69,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	private final LockScheduler events = new LockScheduler("advisory-lock-leader-events");
 
-	private volatile @Nullable Elector elector;
+	private final Elector elector;
 
 	private volatile boolean running;
 
@@ -93,6 +88,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
 		this.eventPublisher = eventPublisher;
+		this.elector = new Elector(this.roles.values(), session);
 	}
 
 	@Override
@@ -124,36 +120,26 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	 * Begin to take part in elections, as soon as there is a role.
 	 */
 	@Override
-	public void start() {
-		this.lifecycle.lock();
-		try {
-			this.running = true;
-			this.roles.values().forEach(LeaderRole::start);
-			Elector stopping = this.elector;
-			if (stopping != null) {
-				stopping.stay();
-			}
-			startElector();
-		}
-		finally {
-			this.lifecycle.unlock();
+	public synchronized void start() {
+		this.running = true;
+		this.roles.values().forEach(LeaderRole::start);
+		beginElections();
+	}
+
+	private synchronized void beginElections() {
+		if (this.running && !this.roles.isEmpty()) {
+			this.session.listen(PostgresLeaderStatements.CHANNEL, this::connected, this::heard);
+			this.elector.begin();
 		}
 	}
 
-	private void startElector() {
-		this.lifecycle.lock();
-		try {
-			if (this.running && this.elector == null && !this.roles.isEmpty()) {
-				Elector started = new Elector(this.roles.values(), this.session);
-				this.session.setListener(new Listener());
-				this.elector = started;
-				started.start();
-			}
-		}
-		finally {
-			this.lifecycle.unlock();
-		}
-		wake();
+	private void connected() {
+		this.roles.values().forEach(LeaderRole::connected);
+	}
+
+	private void heard(String message) {
+		this.roles.values().forEach((role) -> role.heard(message));
+		this.elector.wake();
 	}
 
 	/**
@@ -187,32 +173,18 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		stop();
 	}
 
+	/**
+	 * Who waits for the end goes on when all listeners were told.
+	 */
 	private void stop(boolean force, Runnable callback) {
 		this.running = false;
 		this.roles.values().forEach((role) -> role.stop(force));
-		Elector stopped = this.elector;
-		if (stopped != null) {
+		if (this.elector.endWhenOut(() -> this.events.execute(callback))) {
 			this.session.giveUpOpening();
-			stopped.endWhenOut(() -> end(callback));
 		}
 		else {
 			callback.run();
 		}
-	}
-
-	/**
-	 * The elector is over; who waits for that goes on when all listeners were told.
-	 */
-	private void end(Runnable callback) {
-		this.lifecycle.lock();
-		try {
-			this.elector = null;
-		}
-		finally {
-			this.lifecycle.unlock();
-		}
-		this.events.execute(callback);
-		startElector();
 	}
 
 	@Override
@@ -235,45 +207,17 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		Assert.state(this.roles.size() < MOST_ROLES,
 				() -> "Failed to run for role '" + role + "': this instance runs for " + MOST_ROLES
 						+ " roles already, each for as long as it lives; names of roles must not be made of data");
-		LeaderRole joined = this.roles.computeIfAbsent(role, (name) -> new LeaderRole(name,
-				this.keyFactory.createKey(this.namespace, KEY_PREFIX + name), this.session, this::publish, this::wake));
-		startElector();
+		LeaderRole joined = this.roles.computeIfAbsent(role,
+				(name) -> new LeaderRole(name, this.keyFactory.createKey(this.namespace, KEY_PREFIX + name),
+						this.session, this::publish, this.elector::wake));
+		beginElections();
 		return joined;
-	}
-
-	private void wake() {
-		Elector current = this.elector;
-		if (current != null) {
-			current.wake();
-		}
 	}
 
 	private void publish(Object event) {
 		Runnable publication = () -> this.events
 			.execute(new GuardedTask("A listener failed on " + event, () -> this.eventPublisher.accept(event)));
 		new GuardedTask("Failed to publish " + event, publication).run();
-	}
-
-	/**
-	 * Passes on to all roles what is heard.
-	 */
-	private final class Listener implements SessionListener {
-
-		@Override
-		public void connected() {
-			PostgresLeaderElection.this.roles.values().forEach(LeaderRole::connected);
-		}
-
-		@Override
-		public void heard(String message) {
-			PostgresLeaderElection.this.roles.values().forEach((role) -> role.heard(message));
-		}
-
-		@Override
-		public void confirmed(long asked) {
-			PostgresLeaderElection.this.roles.values().forEach((role) -> role.confirmed(asked));
-		}
-
 	}
 
 }

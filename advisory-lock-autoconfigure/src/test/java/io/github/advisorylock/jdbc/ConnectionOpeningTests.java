@@ -123,22 +123,12 @@ class ConnectionOpeningTests {
 		List<String> heard = new CopyOnWriteArrayList<>();
 		try (LockSession session = session(TestPostgres.url(), LockSessionSettings.DEFAULT)) {
 			assertThat(session.hasInput()).isFalse();
-			session.setListener(new SessionListener() {
-
-				@Override
-				public void connected() {
-				}
-
-				@Override
-				public void heard(String message) {
-					heard.add(message);
-				}
-
-			});
+			session.listen("advisory_lock_test", () -> {
+			}, heard::add);
 			assertThat(tryLock(session, "input")).succeedsWithin(Duration.ofSeconds(10)).isNull();
 			session.hearNow();
 			assertThat(session.hasInput()).isFalse();
-			TestPostgres.execute("NOTIFY " + PostgresAdvisoryLockFunctions.CHANNEL + ", 'to ConnectionOpeningTests'");
+			TestPostgres.execute("NOTIFY advisory_lock_test, 'to ConnectionOpeningTests'");
 			Awaitility.await().atMost(10, TimeUnit.SECONDS).until(session::hasInput);
 			session.hearNow();
 			assertThat(heard).contains("to ConnectionOpeningTests");

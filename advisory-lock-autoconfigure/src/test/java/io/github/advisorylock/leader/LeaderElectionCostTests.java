@@ -20,6 +20,7 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -41,6 +42,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LeaderElectionCostTests {
 
 	private static final Log logger = LogFactory.getLog(LeaderElectionCostTests.class);
+
+	private static final Set<String> THREADS = Set.of("advisory-lock-elector", "advisory-lock-listener");
 
 	private static final int ROLES = 20;
 
@@ -82,7 +85,7 @@ class LeaderElectionCostTests {
 	private static long processorTime() {
 		ThreadMXBean threads = ManagementFactory.getThreadMXBean();
 		return Arrays.stream(threads.getThreadInfo(threads.getAllThreadIds()))
-			.filter((thread) -> thread != null && thread.getThreadName().equals("advisory-lock-elector"))
+			.filter((thread) -> thread != null && THREADS.contains(thread.getThreadName()))
 			.mapToLong((thread) -> threads.getThreadCpuTime(thread.getThreadId()))
 			.sum();
 	}

@@ -1,0 +1,192 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Opens the connections of a {@link LockSession}, has them judged, and knows why the last
+ * one could not be had. Keeps the application from hammering a server that refuses
+ * connections, and from waiting again and again for one that does not answer: attempts
+ * that come too early fail like the last one did.
+ * <p>
+ * Spring's {@code ExponentialBackOff} does not know that those who wait behind a long
+ * attempt have waited for it already: a pause here is at least as long as the attempt
+ * took, and the next one twice as long.
+ */
+final class SessionOpener {
+
+	private static final long SHORTEST = TimeUnit.MILLISECONDS.toNanos(100);
+
+	private static final long LONGEST = TimeUnit.SECONDS.toNanos(5);
+
+	private final Supplier<? extends DataSource> connectionSource;
+
+	private final String applicationName;
+
+	private final LockSessionSettings settings;
+
+	private volatile ServerJudge judge = ServerJudge.NONE;
+
+	private volatile @Nullable ConnectionOpening attempt;
+
+	private volatile @Nullable String problem;
+
+	private volatile boolean closed;
+
+	private @Nullable Exception failure;
+
+	private long pause;
+
+	private long end;
+
+	/**
+	 * Create it.
+	 * @param connectionSource is asked each time
+	 * @param applicationName names the connections in {@code pg_stat_activity}
+	 * @param settings how long the server may take
+	 */
+	SessionOpener(Supplier<? extends DataSource> connectionSource, String applicationName,
+			LockSessionSettings settings) {
+		this.connectionSource = connectionSource;
+		this.applicationName = applicationName;
+		this.settings = settings;
+	}
+
+	void setJudge(ServerJudge judge) {
+		this.judge = judge;
+	}
+
+	/**
+	 * Open a connection and judge what it leads to before anything is set there. Called
+	 * by one thread at a time.
+	 * @param needed whether it is a problem if that fails
+	 * @throws UnsupportedDatabaseException if session locks guard nothing there
+	 */
+	SessionConnection open(boolean needed) throws SQLException {
+		try {
+			checkPause();
+			return open();
+		}
+		catch (SQLException | RuntimeException ex) {
+			if (needed) {
+				failed(ex);
+			}
+			throw ex;
+		}
+	}
+
+	private void checkPause() throws SQLException {
+		if (this.failure != null && System.nanoTime() - this.end < 0) {
+			if (this.failure instanceof UnsupportedDatabaseException refusal) {
+				UnsupportedDatabaseException again = new UnsupportedDatabaseException(refusal.getReason());
+				again.initCause(refusal);
+				throw again;
+			}
+			String state = (this.failure instanceof SQLException ex) ? ex.getSQLState() : null;
+			throw new SQLException(this.failure.getMessage(), state, this.failure);
+		}
+	}
+
+	private SessionConnection open() throws SQLException {
+		ConnectionOpening opening = new ConnectionOpening(this.settings);
+		this.attempt = opening;
+		if (this.closed) {
+			giveUp();
+		}
+		long start = System.nanoTime();
+		try {
+			SessionConnection opened = open(opening);
+			this.failure = null;
+			this.pause = 0;
+			this.problem = null;
+			return opened;
+		}
+		catch (SQLException | RuntimeException ex) {
+			this.failure = ex;
+			long longer = Math.max(this.pause * 2, System.nanoTime() - start);
+			this.pause = Math.min(Math.max(longer, SHORTEST), LONGEST);
+			this.end = System.nanoTime() + this.pause;
+			throw ex;
+		}
+		finally {
+			this.attempt = null;
+		}
+	}
+
+	private SessionConnection open(ConnectionOpening opening) throws SQLException {
+		DataSource source = this.connectionSource.get();
+		Connection opened = opening.open(source);
+		try {
+			opened.setAutoCommit(true);
+			this.judge.judge(opened, () -> new ConnectionOpening(this.settings).open(source));
+			DeadClientDetection.enable(opened, this.applicationName, this.settings);
+			return new SessionConnection(opened, opening.finish());
+		}
+		catch (Throwable ex) {
+			SessionConnection.end(opened, ex);
+			throw ex;
+		}
+	}
+
+	/**
+	 * Open another connection of the same kind, which is neither judged nor watched.
+	 */
+	Connection openAnother() throws SQLException {
+		return new ConnectionOpening(this.settings).open(this.connectionSource.get());
+	}
+
+	/**
+	 * End an attempt that is under way, from any thread.
+	 */
+	void giveUp() {
+		ConnectionOpening current = this.attempt;
+		if (current != null) {
+			current.abort("The application is shutting down");
+		}
+	}
+
+	/**
+	 * End an attempt that is under way, and all to come.
+	 */
+	void close() {
+		this.closed = true;
+		giveUp();
+	}
+
+	/**
+	 * Note why a connection can't be had.
+	 */
+	void failed(Exception failure) {
+		this.problem = JdbcUrl.redact(String.valueOf(failure.getMessage()));
+	}
+
+	/**
+	 * Return why the last attempt failed, {@code null} if it did not.
+	 */
+	@Nullable String problem() {
+		return this.problem;
+	}
+
+}

@@ -1,0 +1,92 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.leader;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.github.advisorylock.AdvisoryLockKey;
+
+/**
+ * The SQL of elections, beyond that of the locks themselves.
+ */
+final class PostgresLeaderStatements {
+
+	/**
+	 * The channel on which candidates announce what they do.
+	 */
+	static final String CHANNEL = "advisory_lock_leader";
+
+	/**
+	 * Tell other sessions something. Binds {@linkplain #message channel and message}.
+	 */
+	static final String NOTIFY = "pg_catalog.pg_notify(?, ?)";
+
+	/**
+	 * As {@link #NOTIFY}; answers a number that is higher each time, whoever asks.
+	 */
+	static final String ANNOUNCE = "SELECT pg_catalog.pg_current_xact_id()::text::bigint, " + NOTIFY;
+
+	private static final String CANDIDACY = candidacy("(?)", 1);
+
+	private static final String PAIR_CANDIDACY = candidacy("(?, ?)", 2);
+
+	private PostgresLeaderStatements() {
+	}
+
+	/**
+	 * Try to take the locks of roles, in one statement with a column for each. Answers
+	 * {@code null} for a lock that was taken, else the process that holds it and when
+	 * that last said something, or an empty text where the server does not tell. Needs no
+	 * room in the lock table to find out which database this is.
+	 */
+	static String campaign(List<AdvisoryLockKey> keys) {
+		return keys.stream()
+			.map((key) -> key.isPair() ? PAIR_CANDIDACY : CANDIDACY)
+			.collect(Collectors.joining(", ", "SELECT ", ""));
+	}
+
+	/**
+	 * Return what a {@linkplain #campaign campaign} binds.
+	 */
+	static List<Object> candidacies(List<AdvisoryLockKey> keys) {
+		List<Object> parameters = new ArrayList<>();
+		for (AdvisoryLockKey key : keys) {
+			parameters.addAll(key.isPair() ? List.of(key.classId(), key.objectId()) : List.of(key.value()));
+			parameters.add(Integer.toUnsignedLong(key.classId()));
+			parameters.add(Integer.toUnsignedLong(key.objectId()));
+		}
+		return parameters;
+	}
+
+	static List<Object> message(String text) {
+		return List.of(CHANNEL, text);
+	}
+
+	private static String candidacy(String arguments, int entry) {
+		return """
+				CASE WHEN %s THEN NULL ELSE coalesce((
+				SELECT a.pid || ' ' || a.state_change
+				FROM pg_catalog.pg_locks l, pg_catalog.pg_stat_get_activity(l.pid) a,
+				pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
+				WHERE l.locktype = 'advisory' AND l.granted AND a.datid = me.datid
+				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d LIMIT 1), '') END
+				""".formatted("pg_catalog.pg_try_advisory_lock" + arguments, entry);
+	}
+
+}
