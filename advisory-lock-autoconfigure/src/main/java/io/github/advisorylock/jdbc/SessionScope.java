@@ -17,6 +17,8 @@
 package io.github.advisorylock.jdbc;
 
 import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
@@ -26,6 +28,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.log.LockLog;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -74,7 +77,7 @@ final class SessionScope {
 			return null;
 		}
 		hold.handOver();
-		return new SessionHeldLock(hold, this::release, this.holds::leave, cleaner());
+		return new HeldSessionLock(hold, this::release, this.holds::leave, cleaner());
 	}
 
 	private synchronized Cleaner cleaner() {
@@ -210,6 +213,88 @@ final class SessionScope {
 				this.outcome = LockOutcome.BUSY;
 			}
 			return acquired;
+		}
+
+	}
+
+	/**
+	 * A lock that its holder closes.
+	 */
+	private static final class HeldSessionLock implements HeldLock {
+
+		private final Hold hold;
+
+		private final End end;
+
+		private final Cleaner.Cleanable cleanable;
+
+		private HeldSessionLock(Hold hold, Consumer<Hold> release, Consumer<Hold> leave, Cleaner cleaner) {
+			this.hold = hold;
+			this.end = new End(hold, release);
+			this.cleanable = cleaner.register(this, this.end);
+			hold.setCleanUp(() -> leave.accept(hold));
+			if (hold.isLost()) {
+				leave.accept(hold);
+			}
+		}
+
+		@Override
+		public AdvisoryLockKey key() {
+			return this.hold.key();
+		}
+
+		@Override
+		public boolean isHeld() {
+			return this.hold.isActive();
+		}
+
+		@Override
+		public void onLost(Runnable action) {
+			this.hold.onLost(action);
+		}
+
+		@Override
+		public void close() {
+			try {
+				this.end.closed = true;
+				this.cleanable.clean();
+			}
+			finally {
+				Reference.reachabilityFence(this);
+			}
+		}
+
+		/**
+		 * Runs once, when the lock is closed or was forgotten. Knows nothing of the object
+		 * that its holder has: that would never be forgotten.
+		 */
+		private static final class End implements Runnable {
+
+			private final Hold hold;
+
+			private final Consumer<Hold> release;
+
+			private volatile boolean closed;
+
+			private End(Hold hold, Consumer<Hold> release) {
+				this.hold = hold;
+				this.release = release;
+			}
+
+			@Override
+			public void run() {
+				if (!this.closed && this.hold.isActive()) {
+					LockLog.unclosed(this.hold.key());
+				}
+				try {
+					this.release.accept(this.hold);
+				}
+				catch (LockLostException ex) {
+					// told already, as when anybody else notices
+					logger.debug("Advisory lock '" + this.hold.key() + "' was lost before it was closed", ex);
+				}
+			}
+
 		}
 
 	}
