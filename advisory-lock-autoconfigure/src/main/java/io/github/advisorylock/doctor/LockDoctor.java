@@ -73,7 +73,7 @@ public final class LockDoctor implements SmartInitializingSingleton {
 	 * @return the judge
 	 */
 	public static ServerJudge judge(Collection<DoctorCheck> switchedOff) {
-		return SessionServer.judge(switchedOff);
+		return SessionExamination.judge(switchedOff);
 	}
 
 	@Override

@@ -18,17 +18,23 @@ package io.github.advisorylock.doctor;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Collection;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 
 import io.github.advisorylock.jdbc.JdbcUrl;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.ServerJudge;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at what a connection of the lock session leads to, on connections of its own that
- * are opened the same way.
+ * Looks at what a connection of session locks leads to: at start-up, on connections that
+ * are opened as that of the lock session is, and each time the lock session is opened.
+ * Costs one round trip, and a second connection only where there is a pooler.
  */
 final class SessionExamination implements Examination {
 
@@ -48,7 +54,7 @@ final class SessionExamination implements Examination {
 
 	private static void examine(LockSession session, List<String> properties, Diagnosis diagnosis) {
 		try (Connection connection = session.openAnother()) {
-			SessionServer server = SessionServer.of(connection, session::openAnother, properties.get(0));
+			Verdict server = look(connection, session::openAnother, properties.get(0));
 			if (server.finding() != null) {
 				diagnosis.found(server.finding());
 				session.failed(new UnsupportedDatabaseException(server.finding().problem()));
@@ -88,6 +94,56 @@ final class SessionExamination implements Examination {
 	private static boolean isLoginRefused(SQLException ex) {
 		String state = ex.getSQLState();
 		return state != null && (state.startsWith("28") || state.equals("3D000"));
+	}
+
+	/**
+	 * Return a judge that refuses each server on which session locks guard nothing.
+	 */
+	static ServerJudge judge(Collection<DoctorCheck> switchedOff) {
+		Set<DoctorCheck> tolerated = EnumSet.of(DoctorCheck.LOOK_ALIKE, DoctorCheck.TRANSACTION_POOLER);
+		tolerated.retainAll(switchedOff);
+		return (connection, another) -> {
+			Finding finding = look(connection, another, "advisory-lock.session.url").finding();
+			if (finding != null && !tolerated.contains(finding.check())) {
+				throw new UnsupportedDatabaseException(finding.problem() + "; " + finding.action());
+			}
+		};
+	}
+
+	/**
+	 * Look at a connection, whose statements must be transactions of their own.
+	 * @param another opens another one of the same kind
+	 * @param property the property that leads to the server
+	 */
+	private static Verdict look(Connection connection, ServerJudge.Opening another, String property)
+			throws SQLException {
+		PostgresServer server = PostgresServer.ask(connection);
+		Finding unsuitable = server.finding("The server of the session locks", property);
+		if (unsuitable != null || !server.isBehindPooler(connection)) {
+			return new Verdict(unsuitable, false);
+		}
+		try (Connection second = another.open()) {
+			boolean shared = Pooler.between(connection, second) == Pooler.TRANSACTION_MODE;
+			return new Verdict(shared ? sharedServers() : null, true);
+		}
+	}
+
+	private static Finding sharedServers() {
+		return new Finding(DoctorCheck.TRANSACTION_POOLER,
+				"A pooler in transaction mode stands between the lock session and the server, and session locks taken "
+						+ "through it guard nothing, because each statement may reach another server process",
+				"set 'advisory-lock.session.url' to a URL that leads straight to the server, or use 'scope' "
+						+ "TRANSACTION");
+	}
+
+	/**
+	 * What was seen of a server.
+	 *
+	 * @param finding why session locks guard nothing there, or {@code null}
+	 * @param pooler whether there is a pooler in between
+	 */
+	private record Verdict(@Nullable Finding finding, boolean pooler) {
+
 	}
 
 }

@@ -56,7 +56,7 @@ final class ConnectionOpening {
 	 * on.
 	 */
 	Connection open(DataSource source) throws SQLException {
-		limit(this.settings.deadClientTimeout());
+		CompletableFuture<Void> limit = limit(this.settings.deadClientTimeout());
 		try {
 			Connection connection = (source instanceof AbstractDriverBasedDataSource described && isPlain(described))
 					? connect(described) : source.getConnection();
@@ -67,6 +67,9 @@ final class ConnectionOpening {
 			String reason = this.abortReason;
 			throw (reason != null) ? new SQLException(reason, SqlState.CONNECTION_DOES_NOT_EXIST, ex)
 					: withoutSecrets(ex);
+		}
+		finally {
+			limit.complete(null);
 		}
 	}
 
@@ -102,9 +105,16 @@ final class ConnectionOpening {
 		}
 	}
 
-	private void limit(Duration timeout) {
-		CompletableFuture.delayedExecutor(timeout.toMillis(), TimeUnit.MILLISECONDS, Runnable::run)
-			.execute(() -> abort("The server did not let us in within " + timeout.toMillis() + " ms"));
+	/**
+	 * Give up after a while, unless the result is complete before, which ends the timer.
+	 */
+	private CompletableFuture<Void> limit(Duration timeout) {
+		CompletableFuture<Void> opened = new CompletableFuture<>();
+		opened.orTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS).exceptionally((ex) -> {
+			abort("The server did not let us in within " + timeout.toMillis() + " ms");
+			return null;
+		});
+		return opened;
 	}
 
 	/**

@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaCall;
@@ -37,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
@@ -88,6 +90,49 @@ class ArchitectureTests {
 	@Test
 	void locksKnowNoFeature() {
 		check(noDependency("jdbc", "ledger", "leader", "doctor", "monitor", "actuate", "metrics", "health"));
+	}
+
+	@Test
+	void featuresDoNotKnowEachOther() {
+		Set<String> features = Set.of("ledger", "leader", "doctor", "monitor", "metrics", "health");
+		// the endpoint shows what ledger, leader and monitor tell, in a place for each
+		features.forEach((feature) -> check(noDependency(feature,
+				Stream
+					.concat(Stream.of("actuate", "autoconfigure"),
+							features.stream().filter((other) -> !other.equals(feature)))
+					.toArray(String[]::new))));
+		check(noDependency("actuate", "doctor", "metrics", "health", "autoconfigure"));
+	}
+
+	@Test
+	void openingOfConnectionsIsKnownToWiringOnly() {
+		check(noDependency("connection", "interceptor", "annotation", "ledger", "leader", "doctor", "monitor",
+				"autoconfigure"));
+		check(noClasses().that()
+			.resideOutsideOfPackages(ROOT + ".connection", ROOT + ".autoconfigure")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage(ROOT + ".connection"));
+	}
+
+	@Test
+	void wiringHoldsNoServices() {
+		check(classes().that()
+			.resideInAPackage(ROOT + ".autoconfigure")
+			.and()
+			.areTopLevelClasses()
+			.and()
+			.areNotInterfaces()
+			.should()
+			.beMetaAnnotatedWith(Configuration.class)
+			.orShould()
+			.beAnnotatedWith(ConfigurationProperties.class)
+			.orShould()
+			.beAssignableTo(FailureAnalyzer.class)
+			.orShould()
+			.beAssignableTo(Condition.class)
+			.orShould()
+			.haveSimpleNameEndingWith("StartupCheck"));
 	}
 
 	@Test

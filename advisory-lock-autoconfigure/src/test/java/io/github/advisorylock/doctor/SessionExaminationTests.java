@@ -38,10 +38,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link SessionServer}.
+ * Tests for {@link SessionExamination}.
  */
 @Tag("servers")
-class SessionServerTests {
+class SessionExaminationTests {
 
 	@Test
 	void serverThatSaysItIsAnotherIsRefusedWhenConnectionIsOpened(@TempDir Path directory) {
