@@ -27,10 +27,10 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.metrics.AdvisoryLockMetrics;
 import io.github.advisorylock.metrics.DefaultLockExecutionObservationConvention;
 import io.github.advisorylock.metrics.LockExecutionObservationConvention;
 import io.github.advisorylock.metrics.MicrometerSingleRunnerObserver;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.MeterObservationHandler;
 import io.micrometer.observation.ObservationFilter;
@@ -141,15 +141,28 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 		});
 	}
 
+	/**
+	 * Registers what is not of one method: locks held, roles led, and how far the clocks
+	 * are apart.
+	 */
 	@Bean
 	SmartInitializingSingleton advisoryLockMetrics(MeterRegistry meters, PostgresAdvisoryLockTemplate template,
 			@Qualifier("databaseClock") ObjectProvider<DoubleSupplier> clock, ObjectProvider<LeaderRoles> leaders,
 			ObjectProvider<LeaderElection> election) {
 		return () -> {
-			List<String> roles = leaders.getIfAvailable(() -> LeaderRoles.NONE).get().stream().sorted().toList();
-			new AdvisoryLockMetrics(template::getHeldLocks, clock.getIfAvailable(() -> () -> Double.NaN), roles,
-					(role) -> election.getObject().isLeader(role))
-				.bindTo(meters);
+			Gauge.builder("advisory.lock.held", template::getHeldLocks)
+				.description("Locks that this instance holds")
+				.register(meters);
+			Gauge.builder("advisory.lock.clock.skew", clock.getIfAvailable(() -> () -> Double.NaN)::getAsDouble)
+				.description("By how much the clock of the database is ahead of that of this instance")
+				.baseUnit("seconds")
+				.register(meters);
+			for (String role : leaders.getIfAvailable(() -> LeaderRoles.NONE).get().stream().sorted().toList()) {
+				Gauge.builder("advisory.lock.leader", () -> election.getObject().isLeader(role) ? 1 : 0)
+					.description("Whether this instance leads the role")
+					.tag("role", role)
+					.register(meters);
+			}
 		};
 	}
 
