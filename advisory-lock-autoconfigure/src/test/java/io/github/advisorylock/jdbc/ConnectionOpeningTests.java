@@ -173,6 +173,9 @@ class ConnectionOpeningTests {
 		};
 		try (LockSession session = new LockSession(other, "test", LockSessionSettings.DEFAULT, (event) -> {
 		})) {
+			session.setJudge((connection, another) -> {
+				throw new UnsupportedDatabaseException("it is another one");
+			});
 			for (int i = 0; i < 20; i++) {
 				assertThatExceptionOfType(UnsupportedDatabaseException.class)
 					.isThrownBy(() -> session.tryLock(hold("refused")));
