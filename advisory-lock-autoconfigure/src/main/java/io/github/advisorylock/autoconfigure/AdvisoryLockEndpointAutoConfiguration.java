@@ -60,7 +60,7 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 			ObjectProvider<LeaderElection> election, ApplicationEventPublisher eventPublisher,
 			AdvisoryLocksEndpointProperties properties) {
 		return new AdvisoryLocksEndpointWebExtension(source, election::getObject, eventPublisher,
-				properties.getShowValues(), properties.getRoles());
+				properties.showValues(), properties.roles());
 	}
 
 	@Bean

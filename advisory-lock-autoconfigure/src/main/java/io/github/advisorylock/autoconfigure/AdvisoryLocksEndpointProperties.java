@@ -16,54 +16,21 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.util.HashSet;
 import java.util.Set;
 
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
  * {@link ConfigurationProperties @ConfigurationProperties} of the endpoint
  * {@code advisorylocks}, beside its {@code access}, as those of Spring Boot's endpoints
  * are.
  *
- * @since 0.1.0
+ * @param showValues When to show statements of holders and messages of failures.
+ * @param roles Roles that may see them. When empty, all authenticated users may.
  */
 @ConfigurationProperties("management.endpoint.advisorylocks")
-public class AdvisoryLocksEndpointProperties {
-
-	/**
-	 * When to show statements of holders and messages of failures.
-	 */
-	private Show showValues = Show.NEVER;
-
-	/**
-	 * Roles that may see them. When empty, all authenticated users may.
-	 */
-	private final Set<String> roles = new HashSet<>();
-
-	/**
-	 * Return when to show values.
-	 * @return when to show values
-	 */
-	public Show getShowValues() {
-		return this.showValues;
-	}
-
-	/**
-	 * Set when to show values.
-	 * @param showValues when to show values
-	 */
-	public void setShowValues(Show showValues) {
-		this.showValues = showValues;
-	}
-
-	/**
-	 * Return the roles that may see values.
-	 * @return the roles
-	 */
-	public Set<String> getRoles() {
-		return this.roles;
-	}
+record AdvisoryLocksEndpointProperties(@DefaultValue("never") Show showValues, @DefaultValue Set<String> roles) {
 
 }

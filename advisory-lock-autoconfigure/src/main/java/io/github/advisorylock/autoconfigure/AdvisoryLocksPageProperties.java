@@ -21,55 +21,20 @@ import java.time.Duration;
 import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
  * {@link ConfigurationProperties @ConfigurationProperties} of the page for operators.
  *
- * @since 0.1.0
+ * @param refresh How often the page shows what is new.
+ * @param timeline How far the timeline goes back, in hours, unless the page is asked for
+ * another time.
+ * @param rows Number of jobs in the table at a time.
  */
 @ConfigurationProperties("advisory-lock.page")
-public class AdvisoryLocksPageProperties {
-
-	/**
-	 * How often the page shows what is new.
-	 */
-	private Duration refresh = Duration.ofSeconds(5);
-
-	/**
-	 * How far the timeline goes back, in hours, unless the page is asked for another
-	 * time.
-	 */
-	private Duration timeline = Duration.ofHours(6);
-
-	/**
-	 * Number of jobs in the table at a time.
-	 */
-	private int rows = 100;
-
-	public Duration getRefresh() {
-		return this.refresh;
-	}
-
-	public void setRefresh(Duration refresh) {
-		this.refresh = refresh;
-	}
-
-	public Duration getTimeline() {
-		return this.timeline;
-	}
-
-	public void setTimeline(Duration timeline) {
-		this.timeline = timeline;
-	}
-
-	public int getRows() {
-		return this.rows;
-	}
-
-	public void setRows(int rows) {
-		this.rows = rows;
-	}
+record AdvisoryLocksPageProperties(@DefaultValue("5s") Duration refresh, @DefaultValue("6h") Duration timeline,
+		@DefaultValue("100") int rows) {
 
 	AdvisoryLocksPageEndpoint.Settings toSettings(AdvisoryLocksEndpointProperties endpoint) {
 		require(this.refresh.compareTo(Duration.ofSeconds(1)) >= 0 && this.refresh.compareTo(Duration.ofDays(1)) <= 0,
@@ -77,8 +42,8 @@ public class AdvisoryLocksPageProperties {
 		require(this.timeline.compareTo(Duration.ofHours(1)) >= 0 && this.timeline.compareTo(Duration.ofDays(7)) <= 0,
 				"timeline", "must be from 1h to 7d", this.timeline);
 		require(this.rows >= 1 && this.rows <= 1000, "rows", "must be from 1 to 1000", this.rows);
-		return new AdvisoryLocksPageEndpoint.Settings(this.refresh, this.timeline, this.rows, endpoint.getShowValues(),
-				endpoint.getRoles());
+		return new AdvisoryLocksPageEndpoint.Settings(this.refresh, this.timeline, this.rows, endpoint.showValues(),
+				endpoint.roles());
 	}
 
 	private static void require(boolean valid, String name, String rule, Object value) {
