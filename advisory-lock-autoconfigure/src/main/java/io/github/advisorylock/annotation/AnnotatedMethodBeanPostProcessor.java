@@ -311,7 +311,8 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 
 	private void checkGuarded(Object bean, String beanName, String problem, String action) {
 		Class<?> targetClass = AopUtils.getTargetClass(bean);
-		if (bean instanceof ScopedObject || isGuarded(bean) || isChecked(beanName, targetClass) || Mocks.isMock(bean)) {
+		if (bean instanceof ScopedObject || isGuarded(bean) || isChecked(beanName, targetClass)
+				|| ProxiedMethods.isMock(bean)) {
 			return;
 		}
 		this.annotated.of(targetClass).stream().findFirst().ifPresent((method) -> {

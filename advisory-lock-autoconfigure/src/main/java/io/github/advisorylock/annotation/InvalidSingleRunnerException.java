@@ -82,4 +82,22 @@ public class InvalidSingleRunnerException extends AdvisoryLockConfigurationExcep
 		return this.method;
 	}
 
+	/**
+	 * An attribute of an annotation that is unusable, before it is known on which bean.
+	 */
+	static final class InvalidAttributeException extends RuntimeException {
+
+		private final String action;
+
+		InvalidAttributeException(String attribute, String problem, String action, @Nullable Throwable cause) {
+			super("is unusable: attribute '" + attribute + "' " + problem, cause);
+			this.action = action;
+		}
+
+		InvalidSingleRunnerException on(String beanName, Method method) {
+			return new InvalidSingleRunnerException(beanName, method, String.valueOf(getMessage()), this.action, this);
+		}
+
+	}
+
 }

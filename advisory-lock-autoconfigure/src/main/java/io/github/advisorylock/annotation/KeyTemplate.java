@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +29,25 @@ import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParserContext;
+import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.LiteralExpression;
+import org.springframework.expression.spel.ExpressionState;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.BeanReference;
+import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.Projection;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.expression.spel.ast.TypeReference;
+import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.SimpleEvaluationContext;
@@ -63,7 +82,7 @@ final class KeyTemplate {
 	static KeyTemplate parse(String text, @Nullable String @Nullable [] parameterNames) {
 		Expression expression = new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION);
 		List<Expression> parts = new ArrayList<>();
-		KeyExpressions.split(expression, parts);
+		split(expression, parts);
 		Map<String, Integer> parameters = new HashMap<>();
 		for (int i = 0; parameterNames != null && i < parameterNames.length; i++) {
 			String name = parameterNames[i];
@@ -73,7 +92,7 @@ final class KeyTemplate {
 		}
 		for (Expression part : parts) {
 			if (part instanceof SpelExpression spel) {
-				KeyExpressions.check(spel, parameters.keySet(), parameterNames != null);
+				check(spel, parameters.keySet(), parameterNames != null);
 			}
 		}
 		return new KeyTemplate(text, parts, parameters);
@@ -91,8 +110,7 @@ final class KeyTemplate {
 	 */
 	static boolean isBare(String text) {
 		List<Expression> parts = new ArrayList<>();
-		KeyExpressions.split(new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION),
-				parts);
+		split(new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION), parts);
 		return parts.stream()
 			.noneMatch((part) -> part instanceof LiteralExpression && StringUtils.hasText(part.getExpressionString()));
 	}
@@ -126,7 +144,7 @@ final class KeyTemplate {
 	 */
 	private static @Nullable String text(Expression part, EvaluationContext context) {
 		if (part instanceof SpelExpression spel) {
-			KeyExpressions.checkParts(spel, context);
+			checkParts(spel, context);
 		}
 		Object value = part.getValue(context);
 		if (value instanceof TemporalAccessor) {
@@ -135,6 +153,85 @@ final class KeyTemplate {
 		Object text = context.getTypeConverter()
 			.convertValue(value, TypeDescriptor.forObject(value), TypeDescriptor.valueOf(String.class));
 		return (text != null) ? text.toString() : null;
+	}
+
+	private static void split(Expression expression, List<Expression> parts) {
+		if (expression instanceof CompositeStringExpression composite) {
+			for (Expression part : composite.getExpressions()) {
+				split(part, parts);
+			}
+		}
+		else {
+			parts.add(expression);
+		}
+	}
+
+	/**
+	 * Check an expression against the parameters of its method.
+	 * @throws IllegalArgumentException if it uses what it can't have
+	 */
+	private static void check(SpelExpression expression, Set<String> parameters, boolean namesKnown) {
+		check(expression.getAST(), expression.getExpressionString(), parameters, namesKnown, true);
+	}
+
+	/**
+	 * Check that no part of a text that an expression puts together is missing: it would
+	 * stand there as "null", or as nothing, and make equal keys of different arguments.
+	 * An expression that chooses, by {@code ?:} or {@code ? :}, knows what it does.
+	 * @throws IllegalArgumentException if an operand of a sum is {@code null} or empty
+	 */
+	private static void checkParts(SpelExpression expression, EvaluationContext context) {
+		if (expression.getAST() instanceof OpPlus sum) {
+			checkParts(sum, expression.getExpressionString(), new ExpressionState(context));
+		}
+	}
+
+	private static void checkParts(OpPlus sum, String expression, ExpressionState state) {
+		for (int i = 0; i < sum.getChildCount(); i++) {
+			SpelNode operand = sum.getChild(i);
+			if (operand instanceof OpPlus inner) {
+				checkParts(inner, expression, state);
+			}
+			else if (!(operand instanceof Literal || operand instanceof Elvis || operand instanceof Ternary)) {
+				Object value = operand.getValue(state);
+				if (value == null || (value instanceof String text && !StringUtils.hasText(text))) {
+					throw new IllegalArgumentException("'" + operand.toStringAST() + "' in '" + expression + "' is "
+							+ ((value != null) ? "empty" : "null"));
+				}
+			}
+		}
+	}
+
+	private static void check(SpelNode node, String expression, Set<String> parameters, boolean namesKnown,
+			boolean root) {
+		if (node instanceof VariableReference) {
+			checkVariable(node.toStringAST(), expression, parameters, namesKnown, root);
+		}
+		else if (node instanceof TypeReference || node instanceof ConstructorReference || node instanceof BeanReference
+				|| node instanceof FunctionReference) {
+			throw new IllegalArgumentException(
+					"'" + node.toStringAST() + "' in '" + expression + "' is neither an argument nor part of one");
+		}
+		else if (root && (node instanceof PropertyOrFieldReference || node instanceof MethodReference)) {
+			throw new IllegalArgumentException("'" + node.toStringAST() + "' in '" + expression
+					+ "' is no argument; an argument is written '#" + node.toStringAST() + "'");
+		}
+		boolean newRoot = node instanceof Projection || node instanceof Selection || node instanceof Indexer;
+		for (int i = 0; i < node.getChildCount(); i++) {
+			boolean chained = node instanceof CompoundExpression && i > 0;
+			check(node.getChild(i), expression, parameters, namesKnown, root && !newRoot && !chained);
+		}
+	}
+
+	private static void checkVariable(String variable, String expression, Set<String> parameters, boolean namesKnown,
+			boolean root) {
+		String name = variable.substring(1);
+		if (parameters.contains(name) || (!root && (name.equals("this") || name.equals("root")))) {
+			return;
+		}
+		throw new IllegalArgumentException("'" + variable + "' in '" + expression + "' is unknown; "
+				+ (namesKnown ? "the parameters are " + parameters.stream().sorted().toList()
+						: "the names of the parameters are not in the class file"));
 	}
 
 }

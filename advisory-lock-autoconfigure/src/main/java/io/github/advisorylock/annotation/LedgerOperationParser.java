@@ -23,13 +23,14 @@ import java.time.ZoneId;
 import java.util.Set;
 import java.util.function.BiFunction;
 
-import io.github.advisorylock.annotation.SingleRunnerOperationParser.InvalidAttributeException;
+import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.annotation.Schedules;
 import org.springframework.util.StringUtils;
@@ -122,11 +123,35 @@ final class LedgerOperationParser {
 		if (!StringUtils.hasText(resolved)) {
 			return null;
 		}
-		Duration duration = SingleRunnerOperationParser.parseDuration(attribute, resolved, "more than zero");
+		Duration duration = parseDuration(attribute, resolved, "more than zero");
 		if (duration.isZero()) {
-			throw SingleRunnerOperationParser.invalidDuration(attribute, resolved, "more than zero", null);
+			throw invalidDuration(attribute, resolved, "more than zero", null);
 		}
 		return duration;
+	}
+
+	/**
+	 * Read a time of any form that Spring Boot reads.
+	 * @param allowed which times make sense, for the message
+	 * @throws InvalidAttributeException if the text is none, or a negative one
+	 */
+	static Duration parseDuration(String attribute, String text, String allowed) {
+		try {
+			Duration duration = DurationFormatterUtils.detectAndParse(text.strip());
+			if (!duration.isNegative()) {
+				return duration;
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			throw invalidDuration(attribute, text, allowed, ex);
+		}
+		throw invalidDuration(attribute, text, allowed, null);
+	}
+
+	private static InvalidAttributeException invalidDuration(String attribute, String text, String allowed,
+			@Nullable Throwable cause) {
+		return new InvalidAttributeException(attribute, "is no duration of " + allowed + ": '" + text + "'",
+				"Write it like \"5s\" or \"PT5S\".", cause);
 	}
 
 }

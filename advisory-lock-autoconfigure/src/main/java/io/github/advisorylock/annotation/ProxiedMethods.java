@@ -28,12 +28,15 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.target.EmptyTargetSource;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Refuses beans whose annotated methods are, or can be, called past the interceptors of
  * their proxy.
  */
 final class ProxiedMethods {
+
+	private static final String MOCKITO = "org.mockito.Mockito";
 
 	private final AnnotatedMethods annotated;
 
@@ -111,6 +114,24 @@ final class ProxiedMethods {
 						"Make the method protected or public.");
 			}
 		}
+	}
+
+	/**
+	 * Return whether a bean is a mock, which tests register ready-made in the place of
+	 * beans. They have the class of what they stand for, annotations and all, and do
+	 * nothing that a lock would have to guard.
+	 */
+	static boolean isMock(Object bean) {
+		ClassLoader classLoader = bean.getClass().getClassLoader();
+		if (!ClassUtils.isPresent(MOCKITO, classLoader)) {
+			return false;
+		}
+		Class<?> mockito = ClassUtils.resolveClassName(MOCKITO, classLoader);
+		Class<?> details = ClassUtils.resolveClassName("org.mockito.MockingDetails", classLoader);
+		Object told = ReflectionUtils.invokeMethod(ClassUtils.getMethod(mockito, "mockingDetails", Object.class), null,
+				bean);
+		return Boolean.TRUE.equals(ReflectionUtils.invokeMethod(ClassUtils.getMethod(details, "isMock"), told))
+				&& Boolean.FALSE.equals(ReflectionUtils.invokeMethod(ClassUtils.getMethod(details, "isSpy"), told));
 	}
 
 	private static boolean isInInterface(Method method, Object proxy, Class<?> targetClass) {

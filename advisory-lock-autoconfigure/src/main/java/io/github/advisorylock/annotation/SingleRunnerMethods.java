@@ -75,7 +75,7 @@ final class SingleRunnerMethods {
 			return new SingleRunnerMethod(beanName, method, operation, parser.namespace(annotation),
 					operation.fixedKey(), annotation.allowSharedKey());
 		}
-		catch (SingleRunnerOperationParser.InvalidAttributeException ex) {
+		catch (InvalidSingleRunnerException.InvalidAttributeException ex) {
 			throw ex.on(beanName, method);
 		}
 		catch (AnnotationConfigurationException ex) {

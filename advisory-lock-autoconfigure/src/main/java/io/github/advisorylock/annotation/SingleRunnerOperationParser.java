@@ -18,17 +18,18 @@ package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
 import io.github.advisorylock.interceptor.SingleRunnerKey;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
@@ -131,26 +132,7 @@ final class SingleRunnerOperationParser {
 		if (!StringUtils.hasText(text)) {
 			return this.settings.waitFor();
 		}
-		return parseDuration("waitFor", text, "zero or more");
-	}
-
-	static Duration parseDuration(String attribute, String text, String allowed) {
-		try {
-			Duration duration = DurationFormatterUtils.detectAndParse(text.strip());
-			if (!duration.isNegative()) {
-				return duration;
-			}
-		}
-		catch (IllegalArgumentException ex) {
-			throw invalidDuration(attribute, text, allowed, ex);
-		}
-		throw invalidDuration(attribute, text, allowed, null);
-	}
-
-	static InvalidAttributeException invalidDuration(String attribute, String text, String allowed,
-			@Nullable Throwable cause) {
-		return new InvalidAttributeException(attribute, "is no duration of " + allowed + ": '" + text + "'",
-				"Write it like \"5s\" or \"PT5S\".", cause);
+		return LedgerOperationParser.parseDuration("waitFor", text, "zero or more");
 	}
 
 	private String resolve(String attribute, String text) {
@@ -165,19 +147,35 @@ final class SingleRunnerOperationParser {
 	}
 
 	/**
-	 * An attribute of an annotation that is unusable, before it is known on which bean.
+	 * The keys that every call of some method has. What arguments make of the key of
+	 * another method must not be one of them, or a caller could keep that method from
+	 * running.
 	 */
-	static final class InvalidAttributeException extends RuntimeException {
+	static final class FixedKeys {
 
-		private final String action;
+		private final Map<AdvisoryLockKey, SingleRunnerMethod> methods = new ConcurrentHashMap<>();
 
-		InvalidAttributeException(String attribute, String problem, String action, @Nullable Throwable cause) {
-			super("is unusable: attribute '" + attribute + "' " + problem, cause);
-			this.action = action;
+		void add(SingleRunnerMethod method) {
+			if (method.fixedKey() != null) {
+				this.methods.put(method.fixedKey(), method);
+			}
 		}
 
-		InvalidSingleRunnerException on(String beanName, Method method) {
-			return new InvalidSingleRunnerException(beanName, method, String.valueOf(getMessage()), this.action, this);
+		/**
+		 * Check a key that arguments made.
+		 * @param template the text that the key was made from
+		 * @param allowShared whether the method may have the key of another one that
+		 * allows that too
+		 * @throws IllegalArgumentException if it is the key of another method
+		 */
+		AdvisoryLockKey check(AdvisoryLockKey key, String template, boolean allowShared) {
+			SingleRunnerMethod other = this.methods.get(key);
+			if (other != null && !(allowShared && other.allowSharedKey())) {
+				throw new IllegalArgumentException("Failed to evaluate key '" + template + "': '" + key
+						+ "' is the key of " + other + "; give keys with arguments a text of their own, or set "
+						+ "'allowSharedKey' on both methods if they are meant to exclude each other");
+			}
+			return key;
 		}
 
 	}

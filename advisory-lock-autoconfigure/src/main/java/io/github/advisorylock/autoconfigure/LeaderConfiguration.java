@@ -23,7 +23,6 @@ import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.leader.LeaderOnlyAnnotationBeanPostProcessor;
-import io.github.advisorylock.leader.LeaderOnlyMethod;
 import io.github.advisorylock.leader.PostgresLeaderElection;
 import io.github.advisorylock.leader.UnguardedLeaderElection;
 import org.jspecify.annotations.Nullable;
@@ -70,7 +69,7 @@ class LeaderConfiguration {
 
 	@Bean
 	LeaderRoles leaderRoles(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
-		return () -> postProcessor.getMethods().stream().map(LeaderOnlyMethod::role).distinct().toList();
+		return postProcessor::getRoles;
 	}
 
 	/**

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -156,7 +157,7 @@ public final class LockSession implements AutoCloseable {
 	 * not held any more
 	 */
 	void unlock(Hold hold) throws LockLostException {
-		submitHeld(new SessionCommand.Release(hold));
+		submitHeld(hold, SessionCommand.Release::new);
 	}
 
 	/**
@@ -165,7 +166,7 @@ public final class LockSession implements AutoCloseable {
 	 * @throws LockLostException if it is not held any more
 	 */
 	void confirm(Hold hold) throws LockLostException {
-		submitHeld(new SessionCommand.Confirm(hold));
+		submitHeld(hold, SessionCommand.Confirm::new);
 	}
 
 	/**
@@ -184,11 +185,13 @@ public final class LockSession implements AutoCloseable {
 		return command.missing();
 	}
 
-	private void submitHeld(SessionCommand.OfHold command) throws LockLostException {
+	private void submitHeld(Hold hold, Function<Hold, SessionCommand> verb) throws LockLostException {
+		SessionCommand command = verb.apply(hold);
 		this.flights.submit(command);
-		if (command.hold().isLost() || command.failure() != null) {
-			LockLostException lost = new LockLostException(command.hold().key());
-			lost.initCause(command.failure());
+		Throwable failure = command.failure();
+		if (failure != null || hold.isLost()) {
+			LockLostException lost = new LockLostException(hold.key());
+			lost.initCause(failure);
 			throw lost;
 		}
 	}

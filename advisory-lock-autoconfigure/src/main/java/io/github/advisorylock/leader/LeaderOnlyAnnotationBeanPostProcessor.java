@@ -54,7 +54,7 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 
 	private transient @Nullable ElectionCalls calls;
 
-	private transient @Nullable LeaderOnlyRoleSource roleSource;
+	private transient @Nullable LeaderOnlyInterceptor interceptor;
 
 	/**
 	 * Create a post-processor.
@@ -71,11 +71,9 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 	@Override
 	public void setBeanFactory(BeanFactory beanFactory) {
 		super.setBeanFactory(beanFactory);
-		LeaderOnlyRoleSource source = new AnnotationLeaderOnlyRoleSource(
-				((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue);
-		this.roleSource = source;
-		this.advisor = createAdvisor(new LeaderOnlyInterceptor(source,
-				SingletonSupplier.of(() -> LeaderOnlyGate.of(this.election.getObject()))));
+		this.interceptor = new LeaderOnlyInterceptor(((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue,
+				SingletonSupplier.of(() -> LeaderOnlyGate.of(this.election.getObject())));
+		this.advisor = createAdvisor(this.interceptor);
 		this.calls = new ElectionCalls(this.methods, beanFactory, this.schedulers);
 	}
 
@@ -110,11 +108,11 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 	}
 
 	/**
-	 * Return the annotated methods of the beans that were created so far.
-	 * @return the methods, in the order in which they were found
+	 * Return the roles of the beans that were created so far.
+	 * @return the names of the roles, each once
 	 */
-	public List<LeaderOnlyMethod> getMethods() {
-		return List.copyOf(this.methods);
+	public List<String> getRoles() {
+		return this.methods.stream().map(LeaderOnlyMethod::role).distinct().toList();
 	}
 
 	@Override
@@ -152,10 +150,10 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 	}
 
 	private String role(String beanName, Method method, Class<?> targetClass) {
-		Assert.state(this.roleSource != null, "'beanFactory' must be set");
+		Assert.state(this.interceptor != null, "'beanFactory' must be set");
 		String role;
 		try {
-			role = this.roleSource.getRole(method, targetClass);
+			role = this.interceptor.getRole(method, targetClass);
 		}
 		catch (IllegalArgumentException ex) {
 			throw invalid(beanName, method, "is unusable: attribute 'value' can't be resolved: " + ex.getMessage(),

@@ -17,16 +17,23 @@
 package io.github.advisorylock.leader;
 
 import java.lang.reflect.Method;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
+import io.github.advisorylock.annotation.LeaderOnly;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.support.AopUtils;
+import org.springframework.core.MethodClassKey;
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.Assert;
+import org.springframework.util.StringValueResolver;
 
 /**
  * Runs methods where this instance leads their role, and skips them where it does not.
@@ -35,17 +42,19 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 
 	private static final Log logger = LogFactory.getLog(LeaderOnlyInterceptor.class);
 
-	private final LeaderOnlyRoleSource roleSource;
+	private final Map<MethodClassKey, Optional<String>> roles = new ConcurrentHashMap<>();
+
+	private final StringValueResolver placeholders;
 
 	private final Supplier<LeaderOnlyGate> gate;
 
 	/**
 	 * Create an interceptor.
-	 * @param roleSource knows the roles of methods
+	 * @param placeholders resolves the placeholders of roles
 	 * @param gate lets calls of the leader begin; asked for at the first call
 	 */
-	LeaderOnlyInterceptor(LeaderOnlyRoleSource roleSource, Supplier<LeaderOnlyGate> gate) {
-		this.roleSource = roleSource;
+	LeaderOnlyInterceptor(StringValueResolver placeholders, Supplier<LeaderOnlyGate> gate) {
+		this.placeholders = placeholders;
 		this.gate = gate;
 	}
 
@@ -54,7 +63,7 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 		Object target = invocation.getThis();
 		Assert.state(target != null, "'target' must not be null");
 		Method method = invocation.getMethod();
-		String role = this.roleSource.getRole(method, target.getClass());
+		String role = getRole(method, target.getClass());
 		if (role == null) {
 			return invocation.proceed();
 		}
@@ -71,6 +80,22 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 			logger.debug("Skipped '" + method.getName() + "': this instance does not lead role '" + role + "'");
 		}
 		return (method.getReturnType() == Optional.class) ? Optional.empty() : null;
+	}
+
+	/**
+	 * Return the role whose leader runs a method, found once for each method.
+	 * @return the role, or {@code null} when every instance runs the method
+	 */
+	@Nullable String getRole(Method method, Class<?> targetClass) {
+		return this.roles
+			.computeIfAbsent(new MethodClassKey(method, targetClass),
+					(key) -> Optional.ofNullable(findRole(AopUtils.getMostSpecificMethod(method, targetClass))))
+			.orElse(null);
+	}
+
+	private @Nullable String findRole(Method method) {
+		LeaderOnly annotation = AnnotatedElementUtils.findMergedAnnotation(method, LeaderOnly.class);
+		return (annotation != null) ? this.placeholders.resolveStringValue(annotation.value()) : null;
 	}
 
 }

@@ -27,8 +27,7 @@ import io.github.advisorylock.annotation.LeaderOnly;
  * @param method the annotated method
  * @param role the role whose leader runs it
  * @param onElection whether it is called when an instance begins to lead
- * @since 0.1.0
  */
-public record LeaderOnlyMethod(String beanName, Method method, String role, boolean onElection) {
+record LeaderOnlyMethod(String beanName, Method method, String role, boolean onElection) {
 
 }
