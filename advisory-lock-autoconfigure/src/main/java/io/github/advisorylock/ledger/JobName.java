@@ -17,11 +17,6 @@
 package io.github.advisorylock.ledger;
 
 import java.nio.charset.StandardCharsets;
-import java.sql.Array;
-import java.sql.PreparedStatement;
-import java.sql.SQLException;
-import java.util.Collection;
-import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
@@ -92,21 +87,6 @@ public record JobName(String namespace, String key) {
 			return what + " has " + characters + " characters, and the ledger has room for " + room;
 		}
 		return (text.indexOf('\0') >= 0) ? what + " contains NUL, and the ledger has no room for that" : null;
-	}
-
-	/**
-	 * Bind an array of namespaces and one of keys, as the first parameters.
-	 * @return the index of the next parameter
-	 */
-	static int bind(PreparedStatement statement, Collection<JobName> names) throws SQLException {
-		statement.setArray(1, array(statement, names, JobName::namespace));
-		statement.setArray(2, array(statement, names, JobName::key));
-		return 3;
-	}
-
-	private static Array array(PreparedStatement statement, Collection<JobName> names,
-			Function<JobName, String> element) throws SQLException {
-		return statement.getConnection().createArrayOf("text", names.stream().map(element).toArray());
 	}
 
 	/**

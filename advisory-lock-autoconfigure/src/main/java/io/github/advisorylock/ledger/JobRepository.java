@@ -16,26 +16,34 @@
 
 package io.github.advisorylock.ledger;
 
-import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
-import javax.sql.DataSource;
-
+import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.support.SqlArrayValue;
+import org.springframework.util.Assert;
 
 /**
- * Reads jobs and their runs for operators, once the ledger is in use. Changes nothing.
+ * Reads jobs and their runs for operators, once the ledger is in use, and writes what
+ * operators and housekeeping change of them.
+ * <p>
+ * Rows are mapped by hand: Spring's mappers find a column with an underscore by an
+ * exception for each row, and get no {@link Instant} from the driver.
  *
  * @since 0.1.0
  */
@@ -47,38 +55,107 @@ public class JobRepository {
 
 	private static final int MOST_KEYS = 10_000;
 
-	private final JdbcOperations jdbc;
+	private static final int BATCH = 500;
 
-	private final PostgresLedgerStatements statements;
+	private final LedgerConnections connections;
 
-	JobRepository(DataSource dataSource, PostgresLedgerStatements statements) {
-		this.jdbc = new JdbcTemplate(dataSource);
+	private final LedgerStatements statements;
+
+	private final JdbcClient client;
+
+	JobRepository(LedgerConnections connections, LedgerStatements statements) {
+		this.connections = connections;
 		this.statements = statements;
+		this.client = JdbcClient.create(connections.current());
 	}
 
 	/**
-	 * Return some jobs of the ledger, without their runs.
+	 * Add those of some jobs that are not there yet.
+	 */
+	void register(Collection<JobName> names) {
+		this.connections
+			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.register()), names).update());
+	}
+
+	/**
+	 * Pause a job.
+	 * @return {@code false} if there is no job and no run of that name
+	 */
+	boolean pause(JobName name, String by) {
+		return this.connections
+			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.pause()), name).param("by", by)
+				.update()) == 1;
+	}
+
+	/**
+	 * End the pause of a job.
+	 * @return {@code false} if there is no job of that name
+	 */
+	boolean resume(JobName name) {
+		return this.connections
+			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.resume()), name).update()) == 1;
+	}
+
+	/**
+	 * Forget some of what need not be remembered any more, in the current transaction.
+	 * @return whether there may be more
+	 */
+	boolean purge(LedgerSettings settings, Collection<JobName> registered) {
+		long remembered = micros(settings.rememberKeys());
+		int completions = batch(this.statements.purgeCompletions()).param("age", remembered).update();
+		int oldRuns = batch(this.statements.purgeOldRuns()).param("age", micros(settings.keepRunsFor())).update();
+		int manyRuns = batch(this.statements.purgeManyRuns()).param("kept", settings.keepRunsOfKey()).update();
+		int jobs = bind(batch(this.statements.purgeJobs()), registered).param("age", remembered).update();
+		return completions == BATCH || oldRuns == BATCH || manyRuns == BATCH || jobs == BATCH;
+	}
+
+	private JdbcClient.StatementSpec batch(String sql) {
+		return this.client.sql(sql).param("batch", BATCH);
+	}
+
+	/**
+	 * Return all jobs. Keys that are run once leave none, and others with arguments are
+	 * forgotten in time.
+	 */
+	List<LedgerJob> jobs() {
+		return this.client.sql(this.statements.jobs()).query(JobRepository::job).list();
+	}
+
+	/**
+	 * Return some jobs, without their runs.
 	 * @param names the names of the jobs
 	 * @return those that there are
 	 */
 	public List<LedgerJob> jobs(Collection<JobName> names) {
-		return query(this.statements.jobsNamed(), names, (statement, next) -> {
-		}, LedgerRows::job);
+		return query(this.statements.jobsNamed(), names, Map.of(), JobRepository::job);
 	}
 
 	/**
-	 * Return some jobs of the ledger with their last runs.
+	 * Return one job.
+	 */
+	Optional<LedgerJob> job(JobName name) {
+		return bind(this.client.sql(this.statements.job()), name).query(JobRepository::job).optional();
+	}
+
+	/**
+	 * Return whether there is a job or a run.
+	 */
+	boolean knows(JobName name) {
+		return bind(this.client.sql(this.statements.knows()), name).query(Boolean.class).single();
+	}
+
+	/**
+	 * Return some jobs with their last runs.
 	 * @param names the names of the jobs
 	 * @param outcomes of how many runs the outcomes are wanted
 	 * @return those that there are
 	 */
 	public List<JobHistory> histories(Collection<JobName> names, int outcomes) {
-		return query(this.statements.histories(), names, (statement, next) -> statement.setInt(next, outcomes),
-				(row) -> {
-					LedgerRun lastRun = (row.getString("instance") != null) ? LedgerRows.run(row) : null;
-					String letters = row.getString("outcomes");
-					return new JobHistory(LedgerRows.job(row), lastRun, (letters != null) ? letters : "");
-				});
+		return query(this.statements.histories(), names, Map.of("outcomes", outcomes), (row, number) -> {
+			LedgerRun lastRun = (row.getString("instance") != null) ? run(row, number) : null;
+			String letters = row.getString("outcomes");
+			return new JobHistory(job(row, number), lastRun, (letters != null) ? letters : "");
+		});
 	}
 
 	/**
@@ -94,17 +171,14 @@ public class JobRepository {
 	 * @return their names
 	 */
 	public JobNamesPage alone(Collection<JobName> known, String text, String state, int offset, int limit) {
-		JobNamesPage page = this.jdbc.execute(this.statements.alone(), (PreparedStatement statement) -> {
-			Object[] names = known.stream().map((name) -> name.namespace() + "/" + name.key()).toArray();
-			statement.setArray(1, statement.getConnection().createArrayOf("text", names));
-			statement.setInt(2, MOST_KEYS);
-			statement.setString(3, text);
-			statement.setString(4, state);
-			statement.setInt(5, limit);
-			statement.setInt(6, offset);
-			return readPage(statement.executeQuery());
-		});
-		return (page != null) ? page : JobNamesPage.NONE;
+		return this.client.sql(this.statements.alone())
+			.param("known", array(known, (name) -> name.namespace() + "/" + name.key()))
+			.param("most", MOST_KEYS)
+			.param("text", text)
+			.param("state", state)
+			.param("limit", limit)
+			.param("offset", offset)
+			.query(JobRepository::page);
 	}
 
 	/**
@@ -112,8 +186,10 @@ public class JobRepository {
 	 * @return the templates, each in the place of a key
 	 */
 	public List<JobName> templates() {
-		return this.jdbc.query(this.statements.templates(),
-				(row, number) -> new JobName(row.getString("namespace"), row.getString("key")), MOST_TEMPLATES);
+		return this.client.sql(this.statements.templates())
+			.param("most", MOST_TEMPLATES)
+			.query(JobRepository::name)
+			.list();
 	}
 
 	/**
@@ -124,15 +200,12 @@ public class JobRepository {
 	 */
 	public List<KeysOfTemplate> keys(List<JobName> templates, int latest) {
 		Map<JobName, KeysOfTemplate> keys = new LinkedHashMap<>();
-		query(this.statements.keys(), templates, (statement, next) -> {
-			statement.setInt(next, MOST_KEYS);
-			statement.setInt(next + 1, latest);
-		}, (row) -> {
+		query(this.statements.keys(), templates, Map.of("most", MOST_KEYS, "latest", latest), (row, number) -> {
 			JobName template = templates.get(row.getInt("position") - 1);
 			int count = row.getInt("count");
 			return keys.computeIfAbsent(template, (name) -> new KeysOfTemplate(name, count, new ArrayList<>()))
 				.latest()
-				.add(LedgerRows.job(row));
+				.add(job(row, number));
 		});
 		return List.copyOf(keys.values());
 	}
@@ -145,7 +218,9 @@ public class JobRepository {
 	 * @return the runs, latest first
 	 */
 	public List<LedgerRun> runs(String namespace, String key, int limit) {
-		return this.jdbc.query(this.statements.runs(), (row, number) -> LedgerRows.run(row), namespace, key, limit);
+		return bind(this.client.sql(this.statements.runs()), new JobName(namespace, key)).param("limit", limit)
+			.query(JobRepository::run)
+			.list();
 	}
 
 	/**
@@ -157,33 +232,36 @@ public class JobRepository {
 	 * @return the periods, in the order of the jobs and of their start
 	 */
 	public List<RunPeriod> periods(List<JobName> jobs, Duration lookBack, Duration slot) {
-		List<RunPeriod> periods = this.jdbc.execute(this.statements.periods(), (PreparedStatement statement) -> {
-			int next = JobName.bind(statement, jobs);
-			statement.setLong(next++, Micros.of(lookBack));
-			statement.setInt(next++, MOST_RUNS_OF_PERIODS);
-			statement.setLong(next, Math.max(1, slot.toSeconds()));
-			return readPeriods(statement.executeQuery());
-		});
-		return (periods != null) ? periods : List.of();
+		Map<String, Object> parameters = Map.of("lookBack", micros(lookBack), "most", MOST_RUNS_OF_PERIODS, "slot",
+				Math.max(1, slot.toSeconds()));
+		return query(this.statements.periods(), jobs, parameters,
+				(row, number) -> new RunPeriod(row.getString("namespace"), row.getString("key"),
+						row.getString("instance"), required(row, "started_at"), required(row, "finished_at"),
+						row.getInt("runs"), row.getInt("failures")));
 	}
 
-	private <T> List<T> query(String sql, Collection<JobName> names, Binder binder, Reader<T> reader) {
-		if (names.isEmpty()) {
-			return List.of();
-		}
-		List<T> result = this.jdbc.execute(sql, (PreparedStatement statement) -> {
-			binder.bind(statement, JobName.bind(statement, names));
-			ResultSet rows = statement.executeQuery();
-			List<T> read = new ArrayList<>();
-			while (rows.next()) {
-				read.add(reader.read(rows));
-			}
-			return read;
-		});
-		return (result != null) ? result : List.of();
+	private <T> List<T> query(String sql, Collection<JobName> names, Map<String, ?> parameters, RowMapper<T> mapper) {
+		return names.isEmpty() ? List.of() : bind(this.client.sql(sql), names).params(parameters).query(mapper).list();
 	}
 
-	private static JobNamesPage readPage(ResultSet rows) throws SQLException {
+	private static JdbcClient.StatementSpec bind(JdbcClient.StatementSpec statement, JobName name) {
+		return statement.param("namespace", name.namespace()).param("key", name.key());
+	}
+
+	private static JdbcClient.StatementSpec bind(JdbcClient.StatementSpec statement, Collection<JobName> names) {
+		return statement.param("namespaces", array(names, JobName::namespace))
+			.param("keys", array(names, JobName::key));
+	}
+
+	private static SqlArrayValue array(Collection<JobName> names, Function<JobName, String> element) {
+		return new SqlArrayValue("text", names.stream().map(element).toArray());
+	}
+
+	private static long micros(Duration duration) {
+		return TimeUnit.MICROSECONDS.convert(duration);
+	}
+
+	private static JobNamesPage page(ResultSet rows) throws SQLException {
 		int seen = 0;
 		int total = 0;
 		List<JobName> names = new ArrayList<>();
@@ -191,20 +269,43 @@ public class JobRepository {
 			seen = rows.getInt("seen");
 			total = rows.getInt("total");
 			if (rows.getString("key") != null) {
-				names.add(new JobName(rows.getString("namespace"), rows.getString("key")));
+				names.add(name(rows, 0));
 			}
 		}
 		return new JobNamesPage(seen, total, names);
 	}
 
-	private static List<RunPeriod> readPeriods(ResultSet rows) throws SQLException {
-		List<RunPeriod> periods = new ArrayList<>();
-		while (rows.next()) {
-			periods.add(new RunPeriod(rows.getString("namespace"), rows.getString("key"), rows.getString("instance"),
-					LedgerRows.required(rows, "started_at"), LedgerRows.required(rows, "finished_at"),
-					rows.getInt("runs"), rows.getInt("failures")));
-		}
-		return periods;
+	private static JobName name(ResultSet row, int number) throws SQLException {
+		return new JobName(row.getString("namespace"), row.getString("key"));
+	}
+
+	private static LedgerJob job(ResultSet row, int number) throws SQLException {
+		return new LedgerJob(row.getString("namespace"), row.getString("key"), required(row, "first_seen_at"),
+				instant(row, "last_tick"), instant(row, "last_started_at"), instant(row, "last_finished_at"),
+				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
+				instant(row, "paused_at"), row.getString("paused_by"));
+	}
+
+	private static LedgerRun run(ResultSet row, int number) throws SQLException {
+		return new LedgerRun(row.getLong("id"), row.getString("namespace"), row.getString("key"), instant(row, "tick"),
+				LockScope.valueOf(row.getString("scope")), row.getString("instance"), row.getLong("fencing_token"),
+				required(row, "started_at"), instant(row, "finished_at"), outcome(row.getString("outcome")),
+				row.getString("error"), row.getString("error_class"));
+	}
+
+	private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+		OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
+		return (time != null) ? time.toInstant() : null;
+	}
+
+	private static Instant required(ResultSet row, String column) throws SQLException {
+		Instant time = instant(row, column);
+		Assert.state(time != null, () -> "'" + column + "' must not be null");
+		return time;
+	}
+
+	private static @Nullable RunOutcome outcome(@Nullable String name) {
+		return (name != null) ? RunOutcome.valueOf(name) : null;
 	}
 
 	/**
@@ -259,26 +360,6 @@ public class JobRepository {
 	 */
 	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt,
 			int runs, int failures) {
-
-	}
-
-	/**
-	 * Binds the parameters that follow those of names.
-	 */
-	@FunctionalInterface
-	private interface Binder {
-
-		void bind(PreparedStatement statement, int next) throws SQLException;
-
-	}
-
-	/**
-	 * Reads a row.
-	 */
-	@FunctionalInterface
-	private interface Reader<T> {
-
-		T read(ResultSet row) throws SQLException;
 
 	}
 

@@ -18,6 +18,8 @@ package io.github.advisorylock.ledger;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
 import javax.sql.DataSource;
@@ -25,8 +27,11 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
+import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
+import org.springframework.jdbc.core.namedparam.ParsedSql;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -39,8 +44,21 @@ final class LedgerConnections {
 
 	private final DataSource dataSource;
 
+	private final Map<String, ParsedSql> parsed = new ConcurrentHashMap<>();
+
+	private final NamedParameterJdbcOperations current;
+
 	LedgerConnections(DataSource dataSource) {
 		this.dataSource = dataSource;
+		this.current = new Statements(dataSource);
+	}
+
+	/**
+	 * Return what works on the connection of the current transaction, or on any where
+	 * there is none.
+	 */
+	NamedParameterJdbcOperations current() {
+		return this.current;
 	}
 
 	/**
@@ -55,14 +73,14 @@ final class LedgerConnections {
 	 * Read on the connection of the current transaction, or on one of its own where there
 	 * is none.
 	 */
-	<R extends @Nullable Object> R reading(Function<JdbcOperations, R> work) {
-		return areInTransaction() ? work.apply(new JdbcTemplate(this.dataSource)) : apart(work);
+	<R extends @Nullable Object> R reading(Function<NamedParameterJdbcOperations, R> work) {
+		return areInTransaction() ? work.apply(this.current) : apart(work);
 	}
 
 	/**
 	 * Work on a connection of its own, whatever transaction the thread is in.
 	 */
-	<R extends @Nullable Object> R apart(Function<JdbcOperations, R> work) {
+	<R extends @Nullable Object> R apart(Function<NamedParameterJdbcOperations, R> work) {
 		try (Connection connection = this.dataSource.getConnection()) {
 			return on(connection, work);
 		}
@@ -76,7 +94,7 @@ final class LedgerConnections {
 	 * Work on the connection that a transaction still occupies after its end: there may
 	 * be no other in the pool.
 	 */
-	<R extends @Nullable Object> R afterCompletion(Function<JdbcOperations, R> work) {
+	<R extends @Nullable Object> R afterCompletion(Function<NamedParameterJdbcOperations, R> work) {
 		if (!areInTransaction()) {
 			return apart(work);
 		}
@@ -92,12 +110,12 @@ final class LedgerConnections {
 		}
 	}
 
-	private static <R extends @Nullable Object> R on(Connection connection, Function<JdbcOperations, R> work)
+	private <R extends @Nullable Object> R on(Connection connection, Function<NamedParameterJdbcOperations, R> work)
 			throws SQLException {
 		boolean autoCommit = connection.getAutoCommit();
 		boolean done = false;
 		try {
-			R result = work.apply(new JdbcTemplate(new SingleConnectionDataSource(connection, true)));
+			R result = work.apply(new Statements(new SingleConnectionDataSource(connection, true)));
 			if (!autoCommit) {
 				connection.commit();
 			}
@@ -109,6 +127,22 @@ final class LedgerConnections {
 				connection.rollback();
 			}
 		}
+	}
+
+	/**
+	 * Statements with named parameters, each parsed once, whatever connection it is for.
+	 */
+	private final class Statements extends NamedParameterJdbcTemplate {
+
+		Statements(DataSource dataSource) {
+			super(new JdbcTemplate(dataSource));
+		}
+
+		@Override
+		protected ParsedSql getParsedSql(String sql) {
+			return LedgerConnections.this.parsed.computeIfAbsent(sql, NamedParameterUtils::parseSqlStatement);
+		}
+
 	}
 
 }

@@ -16,15 +16,20 @@
 
 package io.github.advisorylock.ledger;
 
-import java.time.Instant;
+import java.util.Collections;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.WeakHashMap;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.RunRecord;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -34,7 +39,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class LedgerRunRecord implements RunRecord {
 
-	private final LedgerRuns runs;
+	private static final Log logger = LogFactory.getLog(LedgerRunRecord.class);
+
+	private final RunRepository runs;
 
 	private final AdvisoryLockKey key;
 
@@ -44,7 +51,7 @@ final class LedgerRunRecord implements RunRecord {
 
 	private @Nullable JoinedRun joined;
 
-	LedgerRunRecord(LedgerRuns runs, AdvisoryLockKey key, RecordedRun run) {
+	LedgerRunRecord(RunRepository runs, AdvisoryLockKey key, RecordedRun run) {
 		this.runs = runs;
 		this.key = key;
 		this.run = run;
@@ -52,8 +59,7 @@ final class LedgerRunRecord implements RunRecord {
 
 	@Override
 	public LockOutcome foresee() {
-		Instant tick = this.run.tick();
-		return (tick != null) ? this.runs.foresee(this.key, tick) : LockOutcome.EXECUTED;
+		return (this.run.tick() != null) ? this.runs.foresee(this.run) : LockOutcome.EXECUTED;
 	}
 
 	@Override
@@ -104,6 +110,69 @@ final class LedgerRunRecord implements RunRecord {
 	@Override
 	public OptionalLong fencingToken() {
 		return this.run.fencingToken();
+	}
+
+	/**
+	 * A run in a transaction of somebody else: row and effect commit together, or the run
+	 * has failed, whatever became of the work.
+	 */
+	private static final class JoinedRun implements TransactionSynchronization {
+
+		private final RunRepository runs;
+
+		private final RecordedRun run;
+
+		private final Set<Object> youngerSavepoints = Collections.newSetFromMap(new WeakHashMap<>());
+
+		private boolean completed;
+
+		private @Nullable RunFailure failure;
+
+		JoinedRun(RunRepository runs, RecordedRun run) {
+			this.runs = runs;
+			this.run = run;
+		}
+
+		void complete() {
+			this.completed = true;
+			// a savepoint of the work itself is older than what was just written
+			this.youngerSavepoints.clear();
+		}
+
+		void fail(Throwable failure) {
+			this.failure = RunFailure.of(failure);
+		}
+
+		@Override
+		public void savepoint(Object savepoint) {
+			this.youngerSavepoints.add(savepoint);
+		}
+
+		@Override
+		public void savepointRollback(Object savepoint) {
+			if (!this.youngerSavepoints.contains(savepoint)) {
+				this.completed = false;
+				this.failure = (this.failure != null) ? this.failure
+						: RunFailure.rollback("Rolled back to a savepoint before the run");
+			}
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			if (status == STATUS_COMMITTED && this.completed) {
+				return;
+			}
+			RunFailure failure = (this.failure != null) ? this.failure
+					: RunFailure.rollback("The transaction that the run was part of was not committed");
+			try {
+				this.runs.failAfterCompletion(this.run, failure);
+			}
+			catch (RuntimeException ex) {
+				logger.warn("The failed run of advisory lock '" + AdvisoryLockKey.display(this.run.name().toString())
+						+ "' could not be recorded (" + failure.text() + ")", ex);
+			}
+		}
+
 	}
 
 }

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -27,7 +28,7 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.JdbcOperations;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.ScriptException;
 
@@ -42,10 +43,10 @@ final class LedgerSchema {
 
 	private final LedgerSettings settings;
 
-	private final PostgresLedgerStatements statements;
+	private final LedgerStatements statements;
 
 	LedgerSchema(DataSource dataSource, LedgerConnections connections, LedgerSettings settings,
-			PostgresLedgerStatements statements) {
+			LedgerStatements statements) {
 		this.dataSource = dataSource;
 		this.connections = connections;
 		this.settings = settings;
@@ -64,8 +65,8 @@ final class LedgerSchema {
 	}
 
 	private boolean exists() {
-		return this.connections
-			.reading((jdbc) -> Boolean.TRUE.equals(jdbc.queryForObject(this.statements.exists(), Boolean.class)));
+		return this.connections.reading(
+				(jdbc) -> Boolean.TRUE.equals(jdbc.queryForObject(this.statements.exists(), Map.of(), Boolean.class)));
 	}
 
 	/**
@@ -128,7 +129,7 @@ final class LedgerSchema {
 		});
 	}
 
-	private static void check(JdbcOperations jdbc, String sql) {
+	private static void check(NamedParameterJdbcOperations jdbc, String sql) {
 		try {
 			jdbc.query(sql, (row) -> {
 			});

@@ -78,7 +78,7 @@ final class MissedTickRunner {
 			return false;
 		}
 		Instant tick = operation.ticks().latestAt(now);
-		LedgerJob job = this.ledger.get().job(key.namespace(), key.name()).orElse(null);
+		LedgerJob job = this.ledger.get().job(JobName.of(key)).orElse(null);
 		if (job == null || tick.isBefore(now.minus(operation.catchUp()))) {
 			return false;
 		}

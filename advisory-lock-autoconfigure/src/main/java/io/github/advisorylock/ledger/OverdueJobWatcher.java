@@ -115,7 +115,7 @@ final class OverdueJobWatcher {
 		if (job.overdueTick(method.operation().ledger(), now) == null || this.locks.isHeldAnywhere(key)) {
 			return null;
 		}
-		Optional<LedgerJob> again = this.ledger.job(key.namespace(), key.name());
+		Optional<LedgerJob> again = this.ledger.job(JobName.of(key));
 		return again.map((current) -> current.overdueTick(method.operation().ledger(), now)).orElse(null);
 	}
 

@@ -16,10 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -42,8 +38,6 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.Assert;
 
 /**
@@ -62,8 +56,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public static final String HOUSEKEEPING_KEY = "advisory-lock:ledger-housekeeping";
 
-	private static final int BATCH = 500;
-
 	private static final int LONGEST_WHO = 255;
 
 	private final LedgerSettings settings;
@@ -72,19 +64,15 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final Consumer<Object> eventPublisher;
 
-	private final PostgresLedgerStatements statements;
-
 	private final LedgerSchema schema;
 
 	private final LedgerConnections connections;
 
-	private final LedgerRuns runs;
+	private final RunRepository runs;
 
 	private final JobRepository repository;
 
-	private final JdbcOperations jdbc;
-
-	private final JobNames names;
+	private final JobFinder finder;
 
 	private final ReentrantLock opening = new ReentrantLock();
 
@@ -127,13 +115,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		this.settings = settings;
 		this.methods = methods;
 		this.eventPublisher = eventPublisher;
-		this.statements = new PostgresLedgerStatements(settings.tablePrefix());
+		LedgerStatements statements = new LedgerStatements(settings.tablePrefix());
 		this.connections = new LedgerConnections(target);
-		this.schema = new LedgerSchema(target, this.connections, settings, this.statements);
-		this.runs = new LedgerRuns(target, this.connections, this.statements, instance);
-		this.repository = new JobRepository(target, this.statements);
-		this.jdbc = new JdbcTemplate(target);
-		this.names = new JobNames(defaultNamespace, methods, this::knows);
+		this.schema = new LedgerSchema(target, this.connections, settings, statements);
+		this.runs = new RunRepository(this.connections, statements, instance);
+		this.repository = new JobRepository(this.connections, statements);
+		this.finder = new JobFinder(defaultNamespace, methods, this.repository::knows);
 	}
 
 	/**
@@ -159,11 +146,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			return;
 		}
 		if (!methods.isEmpty()) {
-			this.connections
-				.apart((apart) -> apart.execute(this.statements.register(), (PreparedStatement statement) -> {
-					bindMethods(statement, methods);
-					return statement.executeUpdate();
-				}));
+			this.repository.register(methods.stream().map(LedgerMethod::name).toList());
 		}
 		this.registered = true;
 	}
@@ -231,7 +214,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	@Override
 	public List<LedgerJob> jobs() {
 		open();
-		return this.jdbc.query(this.statements.jobs(), (row, number) -> LedgerRows.job(row));
+		return this.repository.jobs();
 	}
 
 	/**
@@ -241,42 +224,28 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public List<LedgerJob> jobs(Collection<JobName> names) {
 		open();
-		List<LedgerJob> jobs = this.jdbc.execute(this.statements.jobsNamed(), (PreparedStatement statement) -> {
-			JobName.bind(statement, names);
-			ResultSet rows = statement.executeQuery();
-			List<LedgerJob> read = new ArrayList<>();
-			while (rows.next()) {
-				read.add(LedgerRows.job(rows));
-			}
-			return read;
-		});
-		return (jobs != null) ? jobs : List.of();
+		return this.repository.jobs(names);
 	}
 
 	@Override
 	public Optional<LedgerJob> job(String key) {
-		JobName name = find(key);
-		return job(name.namespace(), name.key());
+		return this.repository.job(find(key));
 	}
 
 	/**
 	 * Return one job.
-	 * @param namespace the namespace of its key
-	 * @param key the name of its key
-	 * @return the job, or empty when the ledger has none of that key
+	 * @param name its name
+	 * @return the job, or empty when the ledger has none of that name
 	 */
-	public Optional<LedgerJob> job(String namespace, String key) {
+	public Optional<LedgerJob> job(JobName name) {
 		open();
-		return this.jdbc.query(this.statements.job(), (row, number) -> LedgerRows.job(row), namespace, key)
-			.stream()
-			.findFirst();
+		return this.repository.job(name);
 	}
 
 	@Override
 	public List<LedgerRun> runs(String key, int limit) {
 		JobName name = find(key);
-		return this.jdbc.query(this.statements.runs(), (row, number) -> LedgerRows.run(row), name.namespace(),
-				name.key(), limit);
+		return this.repository.runs(name.namespace(), name.key(), limit);
 	}
 
 	@Override
@@ -293,8 +262,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public void pause(JobName job, String by) {
 		checkWho(by);
 		open();
-		int paused = update(this.statements.pause(), by, job.namespace(), job.key(), job.namespace(), job.key());
-		Assert.isTrue(paused == 1, () -> "Failed to pause '" + display(job) + "': the ledger has no job of that key");
+		Assert.isTrue(this.repository.pause(job, by),
+				() -> "Failed to pause '" + display(job) + "': the ledger has no job of that key");
 		logger.info("'" + display(job) + "' was paused by " + AdvisoryLockKey.display(by));
 		publish(new JobPausedEvent(job.namespace(), job.key(), by));
 	}
@@ -313,8 +282,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public void resume(JobName job, String by) {
 		checkWho(by);
 		open();
-		int resumed = update(this.statements.resume(), job.namespace(), job.key());
-		Assert.isTrue(resumed == 1, () -> "Failed to resume '" + display(job) + "': the ledger has no job of that key");
+		Assert.isTrue(this.repository.resume(job),
+				() -> "Failed to resume '" + display(job) + "': the ledger has no job of that key");
 		logger.info("'" + display(job) + "' was resumed by " + AdvisoryLockKey.display(by));
 		publish(new JobResumedEvent(job.namespace(), job.key(), by));
 	}
@@ -322,7 +291,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	@Override
 	public LockOutcome runNow(String key, String by) {
 		checkWho(by);
-		return runNow(this.names.findMethod(key), key, by);
+		return runNow(this.finder.findMethod(key), key, by);
 	}
 
 	/**
@@ -333,12 +302,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public LockOutcome runNow(JobName job, String by) {
 		checkWho(by);
-		return runNow(this.names.methodOf(job), job.toString(), by);
+		return runNow(this.finder.methodOf(job), job.toString(), by);
 	}
 
 	private JobName find(String key) {
 		open();
-		return this.names.find(key);
+		return this.finder.find(key);
 	}
 
 	private static LockOutcome runNow(@Nullable LedgerMethod method, String key, String by) {
@@ -355,17 +324,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public boolean purgeBatch() {
 		open();
-		long remembered = Micros.of(this.settings.rememberKeys());
-		int completions = this.jdbc.update(this.statements.purgeCompletions(), remembered, BATCH);
-		int oldRuns = this.jdbc.update(this.statements.purgeOldRuns(), BATCH, Micros.of(this.settings.keepRunsFor()));
-		int manyRuns = this.jdbc.update(this.statements.purgeManyRuns(), this.settings.keepRunsOfKey(), BATCH);
-		int jobs = this.jdbc.execute(this.statements.purgeJobs(), (PreparedStatement statement) -> {
-			int next = bindMethods(statement, this.methods.get());
-			statement.setLong(next++, remembered);
-			statement.setInt(next, BATCH);
-			return statement.executeUpdate();
-		});
-		return completions == BATCH || oldRuns == BATCH || manyRuns == BATCH || jobs == BATCH;
+		return this.repository.purge(this.settings, this.methods.get().stream().map(LedgerMethod::name).toList());
 	}
 
 	private void publish(Object event) {
@@ -385,19 +344,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		Assert.hasText(by, "'by' must not be empty");
 		Assert.isTrue(by.length() <= LONGEST_WHO && by.indexOf('\0') < 0,
 				"'by' must have no more than " + LONGEST_WHO + " characters, none of them NUL");
-	}
-
-	private int update(String sql, Object... parameters) {
-		return this.connections.apart((apart) -> apart.update(sql, parameters));
-	}
-
-	private boolean knows(JobName name) {
-		return Boolean.TRUE.equals(this.jdbc.queryForObject(this.statements.knows(), Boolean.class, name.namespace(),
-				name.key(), name.namespace(), name.key()));
-	}
-
-	private static int bindMethods(PreparedStatement statement, Collection<LedgerMethod> methods) throws SQLException {
-		return JobName.bind(statement, methods.stream().map(LedgerMethod::name).toList());
 	}
 
 }

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * key. Both may be meant, as a key may contain a slash; methods of this application go
  * before what only the ledger knows.
  */
-final class JobNames {
+final class JobFinder {
 
 	private final String defaultNamespace;
 
@@ -42,7 +42,7 @@ final class JobNames {
 	 * @param methods the methods of this application; asked for each time
 	 * @param known asks the ledger whether it has a job or a run of a name
 	 */
-	JobNames(String defaultNamespace, Supplier<? extends Collection<LedgerMethod>> methods, Predicate<JobName> known) {
+	JobFinder(String defaultNamespace, Supplier<? extends Collection<LedgerMethod>> methods, Predicate<JobName> known) {
 		this.defaultNamespace = defaultNamespace;
 		this.methods = methods;
 		this.known = known;

@@ -28,15 +28,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Tests for {@link JobNames}.
+ * Tests for {@link JobFinder}.
  */
-class JobNamesTests {
+class JobFinderTests {
 
 	private final List<LedgerMethod> methods = new ArrayList<>();
 
 	private final List<JobName> known = new ArrayList<>();
 
-	private final JobNames names = new JobNames("shop", () -> this.methods, this.known::contains);
+	private final JobFinder names = new JobFinder("shop", () -> this.methods, this.known::contains);
 
 	@ParameterizedTest
 	@CsvSource({ "job", "a/b", "/job", "job/", "/" })

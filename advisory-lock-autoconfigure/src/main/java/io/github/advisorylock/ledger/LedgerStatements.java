@@ -17,40 +17,43 @@
 package io.github.advisorylock.ledger;
 
 /**
- * The SQL of the ledger. What is bound, and in which order, is said at each statement;
- * {@code null} is bound for a tick, an interval or a completed key that does not matter.
+ * The SQL of the ledger. Parameters are named; durations are in microseconds, jobs an
+ * array of {@code namespaces} and one of {@code keys}. {@code null} is bound for a tick
+ * or an interval that does not matter.
  * <p>
  * Whoever sends {@link #decide()} or {@link #begin()} holds the lock of the key, and a
  * statement of its own sees what the last holder committed. The guards in
  * {@link #complete()} decide once more, in the statement that writes: what a snapshot
  * older than the lock let through fails there. A skip writes nothing.
  */
-final class PostgresLedgerStatements {
+final class LedgerStatements {
 
 	private static final String DECISION = """
 			WITH known AS (
-			  SELECT j.last_tick, j.last_started_at, j.paused_at FROM {job} j WHERE j.namespace = ? AND j.key = ?
+			  SELECT j.last_tick, j.last_started_at, j.paused_at FROM {job} j
+			  WHERE j.namespace = :namespace AND j.key = :key
 			), decision AS MATERIALIZED (
 			  SELECT CASE
 			    WHEN EXISTS (SELECT FROM known k WHERE k.paused_at IS NOT NULL) THEN 'PAUSED'
-			    WHEN EXISTS (SELECT FROM known k WHERE k.last_tick >= CAST(? AS timestamptz)) THEN 'ALREADY_RAN'
-			    WHEN EXISTS (SELECT FROM {completion} c WHERE c.namespace = ? AND c.key = ?) THEN 'ALREADY_RAN'
+			    WHEN EXISTS (SELECT FROM known k WHERE k.last_tick >= CAST(:tick AS timestamptz)) THEN 'ALREADY_RAN'
+			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
+			      THEN 'ALREADY_RAN'
 			    WHEN EXISTS (SELECT FROM known k WHERE k.last_started_at
-			      > pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond') THEN 'TOO_SOON'
+			      > pg_catalog.clock_timestamp() - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond') THEN 'TOO_SOON'
 			    ELSE 'EXECUTED' END AS outcome
 			)
 			""";
 
 	/**
 	 * The last run of the key, where it did not come to its end: its instance is gone, or
-	 * it would hold the lock. Namespace and key are bound twice: compared with columns,
-	 * they would have the whole history of the key read.
+	 * it would hold the lock. Namespace and key are parameters in both places: compared
+	 * with columns, they would have the whole history of the key read.
 	 */
 	private static final String ABANDON = """
 			abandoned AS (
 			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED'
-			  WHERE r.namespace = ? AND r.key = ? AND r.finished_at IS NULL AND r.fencing_token = (
-			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = ? AND p.key = ?)
+			  WHERE r.namespace = :namespace AND r.key = :key AND r.finished_at IS NULL AND r.fencing_token = (
+			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = :namespace AND p.key = :key)
 			""";
 
 	private static final String DECIDE = DECISION + """
@@ -62,8 +65,8 @@ final class PostgresLedgerStatements {
 	private static final String FORESEE = """
 			SELECT coalesce((SELECT CASE
 			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
-			    WHEN j.last_tick >= CAST(? AS timestamptz) THEN 'ALREADY_RAN' END
-			  FROM {job} j WHERE j.namespace = ? AND j.key = ?), 'EXECUTED')
+			    WHEN j.last_tick >= CAST(:tick AS timestamptz) THEN 'ALREADY_RAN' END
+			  FROM {job} j WHERE j.namespace = :namespace AND j.key = :key), 'EXECUTED')
 			""";
 
 	private static final String BEGIN = DECISION + """
@@ -71,32 +74,35 @@ final class PostgresLedgerStatements {
 			  SELECT pg_catalog.nextval('{token}') AS fencing_token, pg_catalog.clock_timestamp() AS started_at
 			  FROM decision d WHERE d.outcome = 'EXECUTED'
 			),
-			""" + ABANDON + """
-			    AND EXISTS (SELECT FROM token) RETURNING r.finished_at, r.outcome
-			), started AS (
-			  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at)
-			  SELECT ?, ?, CAST(? AS timestamptz), ?, ?, t.fencing_token, t.started_at FROM token t
-			), recorded AS (
-			  INSERT INTO {job} AS j
-			    (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome, template)
-			  SELECT ?, ?, t.started_at, t.fencing_token, a.finished_at, a.outcome, ?
-			  FROM token t LEFT JOIN abandoned a ON true WHERE ?
-			  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
-			    fencing_token = excluded.fencing_token,
-			    last_finished_at = coalesce(excluded.last_finished_at, j.last_finished_at),
-			    last_outcome = coalesce(excluded.last_outcome, j.last_outcome)
-			)
-			SELECT d.outcome, (SELECT t.fencing_token FROM token t), (SELECT t.started_at FROM token t)
-			FROM decision d
-			""";
+			""" + ABANDON
+			+ """
+					    AND EXISTS (SELECT FROM token) RETURNING r.finished_at, r.outcome
+					), started AS (
+					  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at)
+					  SELECT :namespace, :key, CAST(:tick AS timestamptz), :scope, :instance, t.fencing_token, t.started_at FROM token t
+					), recorded AS (
+					  INSERT INTO {job} AS j
+					    (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome, template)
+					  SELECT :namespace, :key, t.started_at, t.fencing_token, a.finished_at, a.outcome, :template
+					  FROM token t LEFT JOIN abandoned a ON true WHERE :keepsJob
+					  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
+					    fencing_token = excluded.fencing_token,
+					    last_finished_at = coalesce(excluded.last_finished_at, j.last_finished_at),
+					    last_outcome = coalesce(excluded.last_outcome, j.last_outcome)
+					)
+					SELECT d.outcome, (SELECT t.fencing_token FROM token t), (SELECT t.started_at FROM token t)
+					FROM decision d
+					""";
 
 	private static final String END = """
 			WITH ended AS (
-			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = ?, error_class = ?, error = ?
-			  WHERE r.namespace = ? AND r.key = ? AND r.fencing_token = ? AND r.finished_at IS NULL RETURNING r.*
+			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = :outcome,
+			    error_class = :errorClass, error = :error
+			  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = :token AND r.finished_at IS NULL
+			  RETURNING r.*
 			), completed AS (
 			  INSERT INTO {completion} (namespace, key)
-			  SELECT e.namespace, e.key FROM ended e WHERE ? AND e.outcome = 'EXECUTED' ON CONFLICT DO NOTHING
+			  SELECT e.namespace, e.key FROM ended e WHERE :oncePerKey AND e.outcome = 'EXECUTED' ON CONFLICT DO NOTHING
 			), recorded AS (
 			  UPDATE {job} j SET last_finished_at = e.finished_at, last_outcome = e.outcome,
 			    last_tick = CASE WHEN e.outcome = 'EXECUTED' THEN greatest(j.last_tick, e.tick) ELSE j.last_tick END
@@ -108,17 +114,18 @@ final class PostgresLedgerStatements {
 	private static final String COMPLETE = """
 			WITH ended AS (
 			  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome)
-			  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'EXECUTED') RETURNING *
+			  VALUES (:namespace, :key, CAST(:tick AS timestamptz), :scope, :instance, :token, :startedAt,
+			    pg_catalog.clock_timestamp(), 'EXECUTED') RETURNING *
 			),
 			""" + ABANDON + """
 			), completed AS (
 			  INSERT INTO {completion} (namespace, key)
-			  SELECT e.namespace, e.key FROM ended e WHERE ? ON CONFLICT DO NOTHING RETURNING 1
+			  SELECT e.namespace, e.key FROM ended e WHERE :oncePerKey ON CONFLICT DO NOTHING RETURNING 1
 			), recorded AS (
 			  INSERT INTO {job} AS j
 			    (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token, template)
-			  SELECT e.namespace, e.key, e.tick, e.started_at, e.finished_at, e.outcome, e.fencing_token, ?
-			  FROM ended e WHERE ?
+			  SELECT e.namespace, e.key, e.tick, e.started_at, e.finished_at, e.outcome, e.fencing_token, :template
+			  FROM ended e WHERE :keepsJob
 			  ON CONFLICT (namespace, key) DO UPDATE SET last_tick = coalesce(excluded.last_tick, j.last_tick),
 			    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
 			    last_outcome = excluded.last_outcome, fencing_token = excluded.fencing_token
@@ -132,7 +139,8 @@ final class PostgresLedgerStatements {
 			WITH ended AS (
 			  INSERT INTO {run}
 			    (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome, error_class, error)
-			  VALUES (?, ?, CAST(? AS timestamptz), ?, ?, ?, ?, pg_catalog.clock_timestamp(), 'FAILED', ?, ?)
+			  VALUES (:namespace, :key, CAST(:tick AS timestamptz), :scope, :instance, :token, :startedAt,
+			    pg_catalog.clock_timestamp(), 'FAILED', :errorClass, :error)
 			  ON CONFLICT (namespace, key, fencing_token) DO NOTHING RETURNING *
 			), abandoned AS (
 			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED' FROM ended e
@@ -142,7 +150,8 @@ final class PostgresLedgerStatements {
 			)
 			INSERT INTO {job} AS j
 			  (namespace, key, last_started_at, last_finished_at, last_outcome, fencing_token, template)
-			SELECT e.namespace, e.key, e.started_at, e.finished_at, e.outcome, e.fencing_token, ? FROM ended e WHERE ?
+			SELECT e.namespace, e.key, e.started_at, e.finished_at, e.outcome, e.fencing_token, :template
+			FROM ended e WHERE :keepsJob
 			ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
 			  last_finished_at = excluded.last_finished_at, last_outcome = excluded.last_outcome,
 			  fencing_token = excluded.fencing_token
@@ -168,7 +177,7 @@ final class PostgresLedgerStatements {
 
 	private final String fail;
 
-	PostgresLedgerStatements(String tablePrefix) {
+	LedgerStatements(String tablePrefix) {
 		this.tablePrefix = tablePrefix;
 		this.decide = name(DECIDE);
 		this.foresee = name(FORESEE);
@@ -180,186 +189,169 @@ final class PostgresLedgerStatements {
 
 	/**
 	 * Decide whether a run goes on, in the transaction of the work, and give it its
-	 * token. Binds namespace, key, tick, namespace and key that must not be completed,
-	 * interval in microseconds; answers outcome, token and time. Leaves no snapshot open.
+	 * token. Answers outcome, token and time. Leaves no snapshot open.
 	 */
 	String decide() {
 		return this.decide;
 	}
 
 	/**
-	 * Ask, without a lock, what would be decided about a tick now. Binds tick, namespace
-	 * and key; answers the outcome.
+	 * Ask, without a lock, what would be decided about a tick now. Answers the outcome.
 	 */
 	String foresee() {
 		return this.foresee;
 	}
 
 	/**
-	 * Decide, and write the start of a run. Binds what {@link #decide()} does; namespace
-	 * and key, twice; namespace, key, tick, scope and instance; namespace, key, template
-	 * and whether the job is kept. Answers what {@link #decide()} does.
+	 * Decide, and write the start of a run. Answers what {@link #decide()} does.
 	 */
 	String begin() {
 		return this.begin;
 	}
 
 	/**
-	 * Write the end of a run that was begun. Binds outcome, class and text of the
-	 * failure; namespace, key and token; whether the key is completed. Answers 0 if it
-	 * was ended by somebody else.
+	 * Write the end of a run that was begun. Answers 0 if it was ended by somebody else.
 	 */
 	String end() {
 		return this.end;
 	}
 
 	/**
-	 * Write a run that is about to commit. Binds namespace, key, tick, scope, instance,
-	 * token and start; namespace and key, twice; whether the key is completed; template
-	 * and whether the job is kept. Answers 0 where that was done by somebody else.
+	 * Write a run that is about to commit. Answers 0 where that was done by somebody
+	 * else.
 	 */
 	String complete() {
 		return this.complete;
 	}
 
 	/**
-	 * Write a run that was rolled back; others may have had its lock since. Binds
-	 * namespace, key, tick, scope, instance, token and start; class and text of the
-	 * failure; template and whether the job is kept.
+	 * Write a run that was rolled back; others may have had its lock since.
 	 */
 	String fail() {
 		return this.fail;
 	}
 
 	/**
-	 * Add jobs that are not there yet. Binds an array of namespaces and one of keys.
+	 * Add jobs that are not there yet.
 	 */
 	String register() {
-		return name("""
-				INSERT INTO {job} (namespace, key)
-				SELECT n.namespace, n.key
-				FROM ROWS FROM (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[])))
-				  n (namespace, key)
-				WHERE NOT EXISTS (SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.key = n.key)
-				ON CONFLICT DO NOTHING
-				""");
+		return name(
+				"""
+						INSERT INTO {job} (namespace, key)
+						SELECT n.namespace, n.key
+						FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
+						  n (namespace, key)
+						WHERE NOT EXISTS (SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.key = n.key)
+						ON CONFLICT DO NOTHING
+						""");
 	}
 
 	String jobs() {
 		return name("SELECT * FROM {job} j ORDER BY j.namespace, j.key");
 	}
 
-	/**
-	 * Binds an array of namespaces and one of keys.
-	 */
 	String jobsNamed() {
-		return name("""
-				SELECT j.* FROM ROWS FROM
-				  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
-				JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
-				""");
+		return name(
+				"""
+						SELECT j.* FROM ROWS FROM
+						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
+						JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+						""");
 	}
 
-	/**
-	 * Binds namespace and key.
-	 */
 	String job() {
-		return name("SELECT * FROM {job} j WHERE j.namespace = ? AND j.key = ?");
+		return name("SELECT * FROM {job} j WHERE j.namespace = :namespace AND j.key = :key");
 	}
 
 	/**
-	 * Ask whether there is a job or a run. Binds namespace and key, twice.
+	 * Ask whether there is a job or a run.
 	 */
 	String knows() {
 		return name("""
-				SELECT EXISTS (SELECT FROM {job} j WHERE j.namespace = ? AND j.key = ?)
-				  OR EXISTS (SELECT FROM {run} r WHERE r.namespace = ? AND r.key = ?)
+				SELECT EXISTS (SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key)
+				  OR EXISTS (SELECT FROM {run} r WHERE r.namespace = :namespace AND r.key = :key)
 				""");
 	}
 
-	/**
-	 * Binds namespace, key and the largest number of rows.
-	 */
 	String runs() {
-		return name("SELECT * FROM {run} r WHERE r.namespace = ? AND r.key = ? ORDER BY r.fencing_token DESC LIMIT ?");
+		return name("""
+				SELECT * FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
+				ORDER BY r.fencing_token DESC LIMIT :limit
+				""");
 	}
 
-	/**
-	 * Binds who, namespace and key, twice the latter.
-	 */
 	String pause() {
 		return name(
 				"""
 						INSERT INTO {job} AS j (namespace, key, paused_at, paused_by)
-						SELECT k.namespace, k.key, pg_catalog.clock_timestamp(), ? FROM (
-						  SELECT o.namespace, o.key FROM {job} o WHERE o.namespace = ? AND o.key = ?
-						  UNION SELECT r.namespace, r.key FROM {run} r WHERE r.namespace = ? AND r.key = ?) k
+						SELECT k.namespace, k.key, pg_catalog.clock_timestamp(), :by FROM (
+						  SELECT o.namespace, o.key FROM {job} o WHERE o.namespace = :namespace AND o.key = :key
+						  UNION SELECT r.namespace, r.key FROM {run} r WHERE r.namespace = :namespace AND r.key = :key) k
 						ON CONFLICT (namespace, key) DO UPDATE SET
 						  paused_at = coalesce(j.paused_at, excluded.paused_at), paused_by = coalesce(j.paused_by, excluded.paused_by)
 						""");
 	}
 
-	/**
-	 * Binds namespace and key.
-	 */
 	String resume() {
-		return name("UPDATE {job} j SET paused_at = NULL, paused_by = NULL WHERE j.namespace = ? AND j.key = ?");
+		return name("""
+				UPDATE {job} j SET paused_at = NULL, paused_by = NULL WHERE j.namespace = :namespace AND j.key = :key
+				""");
 	}
 
 	/**
-	 * Forget completed keys. Binds their age in microseconds and the size of a batch.
+	 * Forget completed keys.
 	 */
 	String purgeCompletions() {
 		return name("""
 				DELETE FROM {completion} c USING (
 				  SELECT o.namespace, o.key FROM {completion} o
-				  WHERE o.completed_at < pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
-				  ORDER BY o.completed_at LIMIT ?) old
+				  WHERE o.completed_at < pg_catalog.clock_timestamp() - CAST(:age AS bigint) * INTERVAL '1 microsecond'
+				  ORDER BY o.completed_at LIMIT :batch) old
 				WHERE c.namespace = old.namespace AND c.key = old.key
 				""");
 	}
 
 	/**
-	 * Forget the oldest runs. Binds the size of a batch and their age in microseconds.
+	 * Forget the oldest runs.
 	 */
 	String purgeOldRuns() {
 		return name("""
-				DELETE FROM {run} r USING (SELECT o.id FROM {run} o ORDER BY o.id LIMIT ?) old
+				DELETE FROM {run} r USING (SELECT o.id FROM {run} o ORDER BY o.id LIMIT :batch) old
 				WHERE r.id = old.id AND r.finished_at IS NOT NULL
-				  AND r.started_at < pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
+				  AND r.started_at < pg_catalog.clock_timestamp() - CAST(:age AS bigint) * INTERVAL '1 microsecond'
 				""");
 	}
 
 	/**
-	 * Forget runs of keys that have many. Binds how many to keep and the size of a batch.
+	 * Forget runs of keys that have many.
 	 */
 	String purgeManyRuns() {
 		return name("""
 				DELETE FROM {run} r USING (
 				  SELECT n.id FROM (SELECT o.id, pg_catalog.row_number() OVER (
 				    PARTITION BY o.namespace, o.key ORDER BY o.fencing_token DESC) AS position FROM {run} o) n
-				  WHERE n.position > ? LIMIT ?) old
+				  WHERE n.position > :kept LIMIT :batch) old
 				WHERE r.id = old.id AND r.finished_at IS NOT NULL
 				""");
 	}
 
 	/**
 	 * Forget jobs that are neither registered nor paused and have no tick: keys with
-	 * arguments. Binds an array of registered namespaces and one of keys, age in
-	 * microseconds and the size of a batch.
+	 * arguments.
 	 */
 	String purgeJobs() {
-		return name("""
-				DELETE FROM {job} j USING (
-				  SELECT o.namespace, o.key FROM {job} o
-				  WHERE o.last_tick IS NULL AND o.paused_at IS NULL AND NOT EXISTS (
-				    SELECT FROM ROWS FROM (
-				      pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
-				    WHERE n.namespace = o.namespace AND n.key = o.key)
-				  AND o.last_started_at < pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
-				  LIMIT ?) old
-				WHERE j.namespace = old.namespace AND j.key = old.key
-				""");
+		return name(
+				"""
+						DELETE FROM {job} j USING (
+						  SELECT o.namespace, o.key FROM {job} o
+						  WHERE o.last_tick IS NULL AND o.paused_at IS NULL AND NOT EXISTS (
+						    SELECT FROM ROWS FROM (
+						      pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
+						    WHERE n.namespace = o.namespace AND n.key = o.key)
+						  AND o.last_started_at < pg_catalog.clock_timestamp() - CAST(:age AS bigint) * INTERVAL '1 microsecond'
+						  LIMIT :batch) old
+						WHERE j.namespace = old.namespace AND j.key = old.key
+						""");
 	}
 
 	/**
@@ -392,8 +384,7 @@ final class PostgresLedgerStatements {
 
 	/**
 	 * Some jobs with their last run, and the first letters of the outcomes of the last
-	 * ones, {@code R} for one that is not over. Binds an array of namespaces and one of
-	 * keys, and how many outcomes.
+	 * ones, {@code R} for one that is not over.
 	 */
 	String histories() {
 		return name(
@@ -402,13 +393,13 @@ final class PostgresLedgerStatements {
 						  j.last_outcome, j.paused_at, j.paused_by, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
 						  r.id, r.tick, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class, h.outcomes
 						FROM ROWS FROM
-						  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[]))) n (namespace, key)
+						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
 						JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
 						LEFT JOIN LATERAL (
 						  SELECT pg_catalog.string_agg(coalesce(pg_catalog.left(l.outcome, 1), 'R'), '' ORDER BY l.fencing_token)
 						    AS outcomes, pg_catalog.array_agg(l.fencing_token ORDER BY l.fencing_token DESC) AS tokens
 						  FROM (SELECT o.outcome, o.fencing_token FROM {run} o WHERE o.namespace = n.namespace AND o.key = n.key
-						    ORDER BY o.fencing_token DESC LIMIT ?) l) h ON true
+						    ORDER BY o.fencing_token DESC LIMIT :outcomes) l) h ON true
 						LEFT JOIN {run} r ON r.namespace = n.namespace AND r.key = n.key AND r.fencing_token = h.tokens[1]
 						""");
 	}
@@ -416,19 +407,17 @@ final class PostgresLedgerStatements {
 	/**
 	 * A page of the jobs that are listed on their own, but for those of the methods of
 	 * this instance, how many there are, and how many of them are asked for. Looks at no
-	 * more than some of them. Binds an array of the names that are left out, how many to
-	 * look at; what the name must contain, and the state, {@code all} for any; the size
-	 * of a page and how many rows to leave out.
+	 * more than some of them.
 	 */
 	String alone() {
 		return name("""
 				WITH seen AS MATERIALIZED (
 				  SELECT j.* FROM {job} j WHERE\s""" + ALONE
 				+ """
-						 AND j.namespace || '/' || j.key <> ALL (CAST(? AS text[]))
-						  ORDER BY j.namespace, j.key LIMIT ?
+						 AND j.namespace || '/' || j.key <> ALL (CAST(:known AS text[]))
+						  ORDER BY j.namespace, j.key LIMIT :most
 						), wanted AS MATERIALIZED (
-						  SELECT s.namespace, s.key FROM seen s, (SELECT CAST(? AS text) AS name, CAST(? AS text) AS state) w
+						  SELECT s.namespace, s.key FROM seen s, (SELECT CAST(:text AS text) AS name, CAST(:state AS text) AS state) w
 						  WHERE pg_catalog.strpos(pg_catalog.lower(s.namespace || '/' || s.key), pg_catalog.lower(w.name)) > 0
 						    AND CASE w.state WHEN 'all' THEN true WHEN 'paused' THEN s.paused_at IS NOT NULL
 						      WHEN 'problem' THEN s.paused_at IS NOT NULL OR s.last_outcome <> 'EXECUTED'
@@ -436,13 +425,12 @@ final class PostgresLedgerStatements {
 						      ELSE s.paused_at IS NULL AND coalesce(s.last_started_at <= s.last_finished_at, true) END
 						)
 						SELECT (SELECT count(*) FROM seen) AS seen, (SELECT count(*) FROM wanted) AS total, p.namespace, p.key FROM (SELECT 1) one
-						LEFT JOIN (SELECT w.* FROM wanted w ORDER BY w.namespace, w.key LIMIT ? OFFSET ?) p ON true
+						LEFT JOIN (SELECT w.* FROM wanted w ORDER BY w.namespace, w.key LIMIT :limit OFFSET :offset) p ON true
 						""");
 	}
 
 	/**
 	 * What keys with arguments were made from. Skips from each to the next in the index.
-	 * Binds how many.
 	 */
 	String templates() {
 		return name("""
@@ -454,37 +442,35 @@ final class PostgresLedgerStatements {
 				    WHERE j.template IS NOT NULL AND (j.namespace, j.template) > (t.namespace, t.template)
 				    ORDER BY j.namespace, j.template LIMIT 1) n
 				)
-				SELECT t.namespace, t.template AS key FROM t LIMIT ?
+				SELECT t.namespace, t.template AS key FROM t LIMIT :most
 				""");
 	}
 
 	/**
-	 * The number and the latest of the keys of some templates. Binds an array of
-	 * namespaces and one of templates; how many keys to count, and how many to show.
+	 * The number and the latest of the keys of some templates.
 	 */
 	String keys() {
 		return name("""
 				SELECT n.position, c.count, k.* FROM ROWS FROM
-				  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[])))
+				  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
 				  WITH ORDINALITY n (namespace, template, position)
 				CROSS JOIN LATERAL (SELECT count(*) AS count FROM (
-				  SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.template LIMIT ?) o) c
+				  SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.template LIMIT :most) o) c
 				CROSS JOIN LATERAL (SELECT j.* FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.template
-				  ORDER BY j.first_seen_at DESC LIMIT ?) k
+				  ORDER BY j.first_seen_at DESC LIMIT :latest) k
 				ORDER BY n.position, k.first_seen_at DESC
 				""");
 	}
 
 	/**
 	 * When which instance ran some jobs: the last runs of each, those within one slot of
-	 * time taken together. Binds an array of namespaces and one of keys; how far to look
-	 * back in microseconds; how many runs of each; the length of a slot in seconds.
+	 * time taken together.
 	 */
 	String periods() {
 		return name(
 				"""
 						SELECT n.namespace, n.key, p.* FROM ROWS FROM
-						  (pg_catalog.unnest(CAST(? AS text[])), pg_catalog.unnest(CAST(? AS text[])))
+						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
 						  WITH ORDINALITY n (namespace, key, position)
 						CROSS JOIN LATERAL (
 						  SELECT r.instance, pg_catalog.min(r.started_at) AS started_at,
@@ -492,9 +478,9 @@ final class PostgresLedgerStatements {
 						    count(*) FILTER (WHERE r.outcome <> 'EXECUTED') AS failures
 						  FROM (SELECT o.instance, o.started_at, o.finished_at, o.outcome FROM {run} o
 						    WHERE o.namespace = n.namespace AND o.key = n.key AND o.started_at
-						      > pg_catalog.clock_timestamp() - CAST(? AS bigint) * INTERVAL '1 microsecond'
-						    ORDER BY o.fencing_token DESC LIMIT ?) r
-						  GROUP BY r.instance, pg_catalog.date_bin(? * INTERVAL '1 second', r.started_at, TIMESTAMPTZ 'epoch')) p
+						      > pg_catalog.clock_timestamp() - CAST(:lookBack AS bigint) * INTERVAL '1 microsecond'
+						    ORDER BY o.fencing_token DESC LIMIT :most) r
+						  GROUP BY r.instance, pg_catalog.date_bin(:slot * INTERVAL '1 second', r.started_at, TIMESTAMPTZ 'epoch')) p
 						ORDER BY n.position, p.started_at
 						""");
 	}
