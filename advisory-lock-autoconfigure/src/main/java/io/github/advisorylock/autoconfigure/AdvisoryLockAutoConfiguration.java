@@ -182,8 +182,7 @@ public final class AdvisoryLockAutoConfiguration {
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 		static PooledConnectionPreparation pooledConnectionPreparation(ConfigurableListableBeanFactory beanFactory,
 				ObjectProvider<AdvisoryLockProperties> properties) {
-			return new PooledConnectionPreparation(beanFactory,
-					() -> properties.getObject().session().deadClientTimeout(),
+			return new PooledConnectionPreparation(beanFactory, () -> properties.getObject().session().toSettings(),
 					() -> properties.getObject().transactionManager() != null);
 		}
 

@@ -27,8 +27,8 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.connection.SessionDataSource;
+import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.LockSessionSettings;
-import io.github.advisorylock.jdbc.WhenLost;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -56,10 +56,9 @@ import org.springframework.core.env.Environment;
  * @param jobs Overrides of single annotations, by the text of their key.
  * @param session The connection that carries session locks.
  * @param ledger The tables that remember runs.
- * @since 0.1.0
  */
 @ConfigurationProperties("advisory-lock")
-public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
+record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
 		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0") Duration waitFor,
 		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
 		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger) {
@@ -125,7 +124,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	/**
 	 * How PostgreSQL is asked for a key.
 	 */
-	public enum KeyFormat {
+	enum KeyFormat {
 
 		/**
 		 * One 64-bit number, from the SHA-256 of namespace and name.
@@ -153,7 +152,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 * @param minInterval Shortest time from the start of a run to that of the next.
 	 * @param catchUp How old a missed tick may be to be run when an instance comes up.
 	 */
-	public record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
+	record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
 			@Nullable Duration minInterval, @Nullable Duration catchUp) {
 
 		/**
@@ -188,7 +187,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 * @param whenLost What happens to a thread that runs under a session lock when that
 	 * lock is lost.
 	 */
-	public record Session(@Nullable String url, @Nullable String username, @Nullable String password,
+	record Session(@Nullable String url, @Nullable String username, @Nullable String password,
 			@DefaultValue Map<String, String> properties, @DefaultValue("2s") Duration heartbeat,
 			@DefaultValue("10s") Duration deadClientTimeout, @DefaultValue("interrupt") WhenLost whenLost) {
 
@@ -242,8 +241,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 * @param rememberKeys Time for which a completed key is remembered.
 	 * @param keepRuns How much of the history is kept.
 	 */
-	public record Ledger(@Nullable Boolean enabled,
-			@DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+	record Ledger(@Nullable Boolean enabled, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
 			@DefaultValue("advisory_lock_") String tablePrefix, @DefaultValue("7d") Duration rememberKeys,
 			@DefaultValue KeepRuns keepRuns) {
 
@@ -266,7 +264,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		 * @param age Time for which a run is kept in the history.
 		 * @param count Largest number of runs of one key that are kept in the history.
 		 */
-		public record KeepRuns(@DefaultValue("30d") Duration age, @DefaultValue("1000") int count) {
+		record KeepRuns(@DefaultValue("30d") Duration age, @DefaultValue("1000") int count) {
 
 		}
 

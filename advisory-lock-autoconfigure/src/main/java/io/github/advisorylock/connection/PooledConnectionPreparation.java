@@ -16,14 +16,13 @@
 
 package io.github.advisorylock.connection;
 
-import java.time.Duration;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.advisorylock.jdbc.DeadClientSettings;
+import io.github.advisorylock.jdbc.LockSessionSettings;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -40,21 +39,21 @@ public final class PooledConnectionPreparation implements BeanPostProcessor {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
-	private final Supplier<Duration> deadClientTimeout;
+	private final Supplier<LockSessionSettings> settings;
 
 	private final BooleanSupplier choice;
 
 	/**
 	 * Create a post-processor.
 	 * @param beanFactory knows which DataSources there are
-	 * @param deadClientTimeout within which time a vanished client is to be noticed
+	 * @param settings within which time a vanished client is to be noticed
 	 * @param choice whether the application says by name which transaction manager, and
 	 * so which DataSource, locks are taken on
 	 */
 	public PooledConnectionPreparation(ConfigurableListableBeanFactory beanFactory,
-			Supplier<Duration> deadClientTimeout, BooleanSupplier choice) {
+			Supplier<LockSessionSettings> settings, BooleanSupplier choice) {
 		this.beanFactory = beanFactory;
-		this.deadClientTimeout = deadClientTimeout;
+		this.settings = settings;
 		this.choice = choice;
 	}
 
@@ -70,8 +69,7 @@ public final class PooledConnectionPreparation implements BeanPostProcessor {
 		boolean untouched = !pool.isRunning() && !StringUtils.hasText(pool.getConnectionInitSql());
 		if (untouched && StringUtils.startsWithIgnoreCase(pool.getJdbcUrl(), "jdbc:postgresql:")
 				&& carriesLocks(beanName)) {
-			pool.setConnectionInitSql(
-					DeadClientSettings.within(this.deadClientTimeout.get()).toInitSql(pool.isAutoCommit()));
+			pool.setConnectionInitSql(this.settings.get().deadClientSql(pool.isAutoCommit()));
 		}
 	}
 

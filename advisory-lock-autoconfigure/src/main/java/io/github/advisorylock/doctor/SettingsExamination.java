@@ -22,8 +22,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.concurrent.TimeUnit;
 
-import io.github.advisorylock.jdbc.DeadClientSettings;
-
 /**
  * Looks at the settings of a server, as a connection of the pool has them.
  */
@@ -84,8 +82,7 @@ final class SettingsExamination {
 			diagnosis.found(DoctorCheck.DEAD_CLIENT,
 					"The server takes hours to notice that a host has vanished, and keeps the locks of its scope "
 							+ "TRANSACTION as long, because connections of this pool could not be prepared",
-					"add '" + DeadClientSettings.within(subject.settings().deadClientTimeout()).urlParameter()
-							+ "' to the JDBC URL of the DataSource");
+					"add '" + subject.settings().deadClientUrlParameter() + "' to the JDBC URL of the DataSource");
 		}
 	}
 

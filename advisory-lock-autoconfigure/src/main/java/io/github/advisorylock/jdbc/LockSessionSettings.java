@@ -64,4 +64,40 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 		return (half.compareTo(beats) > 0) ? half : beats;
 	}
 
+	/**
+	 * Return SQL by which a new connection has the server notice a vanished client in
+	 * time, for good.
+	 * @param autoCommit whether the connection commits by itself; a setting that is not
+	 * committed is undone by the first rollback
+	 * @return the SQL, which does not mind what the server can't be set to
+	 */
+	public String deadClientSql(boolean autoCommit) {
+		return DeadClientDetection.within(this.deadClientTimeout).toInitSql(autoCommit);
+	}
+
+	/**
+	 * Return the parameter of a JDBC URL that does the same.
+	 * @return the parameter, with its name
+	 */
+	public String deadClientUrlParameter() {
+		return DeadClientDetection.within(this.deadClientTimeout).urlParameter();
+	}
+
+	/**
+	 * What happens to a thread that runs under a session lock when that lock is lost.
+	 */
+	public enum WhenLost {
+
+		/**
+		 * The thread is interrupted, besides being told.
+		 */
+		INTERRUPT,
+
+		/**
+		 * The loss is reported only: through the context, listeners and an event.
+		 */
+		REPORT
+
+	}
+
 }

@@ -213,10 +213,10 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * Sets what the server has got of the settings of {@link DeadClientSettings}, for the
-	 * rest of the session. A statement of its own kind rather than start-up options,
-	 * which poolers refuse. The server can check for the client while it executes on
-	 * Linux in all versions, and would refuse the value elsewhere.
+	 * Sets what the server has got of these settings, for the rest of the session. A
+	 * statement of its own kind rather than start-up options, which poolers refuse. The
+	 * server can check for the client while it executes on Linux in all versions, and
+	 * would refuse the value elsewhere.
 	 * <p>
 	 * Through a pooler nothing is set, as it would stay for other clients: the date style
 	 * that PostgreSQL's driver asks for when it connects comes from the client only where

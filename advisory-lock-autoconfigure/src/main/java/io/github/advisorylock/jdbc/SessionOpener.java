@@ -141,7 +141,8 @@ final class SessionOpener {
 		try {
 			opened.setAutoCommit(true);
 			this.judge.judge(opened, () -> new ConnectionOpening(this.settings).open(source));
-			DeadClientDetection.enable(opened, this.applicationName, this.settings);
+			DeadClientDetection.within(this.settings.deadClientTimeout())
+				.enable(opened, this.applicationName, this.settings.answerTimeoutMillis());
 			return new SessionConnection(opened, opening.finish());
 		}
 		catch (Throwable ex) {

@@ -24,7 +24,6 @@ import java.util.Set;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
-import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
 import io.github.advisorylock.testsupport.TestPostgres;
 import net.minidev.json.parser.JSONParser;
 import org.w3c.dom.Document;
@@ -97,7 +96,7 @@ final class CodeBlockCheck {
 		MutablePropertySources sources = new MutablePropertySources();
 		sources.addFirst(document);
 		new Binder(ConfigurationPropertySources.from(sources)).bindOrCreate(PREFIX,
-				Bindable.of(AdvisoryLockProperties.class), new NoUnboundElementsBindHandler(BindHandler.DEFAULT));
+				Bindable.of(ConfigurationMetadata.type("")), new NoUnboundElementsBindHandler(BindHandler.DEFAULT));
 	}
 
 	private static void checkXml(CodeBlock block) throws Exception {

@@ -26,9 +26,10 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 import com.jayway.jsonpath.JsonPath;
-import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StreamUtils;
 
 /**
@@ -60,13 +61,22 @@ final class ConfigurationMetadata {
 					|| (isMap(property) && name.startsWith(property.get("name") + ".")));
 	}
 
+	/**
+	 * Return the class of the library's properties, or one inside it.
+	 * @param nested what follows its name
+	 */
+	static Class<?> type(String nested) {
+		return ClassUtils.resolveClassName(
+				AdvisoryLockAutoConfiguration.class.getPackageName() + ".AdvisoryLockProperties" + nested, null);
+	}
+
 	private static boolean isMap(Map<String, Object> property) {
 		return ((String) property.get("type")).startsWith(MAP);
 	}
 
 	private static List<Map<String, Object>> properties() {
 		try (InputStream metadata = new ClassPathResource("META-INF/spring-configuration-metadata.json",
-				AdvisoryLockProperties.class.getClassLoader())
+				AdvisoryLockAutoConfiguration.class.getClassLoader())
 			.getInputStream()) {
 			String json = StreamUtils.copyToString(metadata, StandardCharsets.UTF_8);
 			return JsonPath.read(json, "$.properties");

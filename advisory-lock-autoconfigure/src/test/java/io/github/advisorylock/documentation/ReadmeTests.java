@@ -27,7 +27,6 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -109,7 +108,7 @@ class ReadmeTests {
 	}
 
 	private static String[] jobProperties() {
-		return Arrays.stream(AdvisoryLockProperties.Job.class.getRecordComponents())
+		return Arrays.stream(ConfigurationMetadata.type("$Job").getRecordComponents())
 			.map((property) -> DataObjectPropertyName.toDashedForm(property.getName()))
 			.sorted()
 			.toArray(String[]::new);

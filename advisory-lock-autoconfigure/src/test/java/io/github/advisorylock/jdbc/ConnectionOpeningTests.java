@@ -33,6 +33,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
