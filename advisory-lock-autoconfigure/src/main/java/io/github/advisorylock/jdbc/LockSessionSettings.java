@@ -56,7 +56,7 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 	}
 
 	/**
-	 * Return for how long a leader trusts what it knew when it last asked the server.
+	 * Return for how long a feature trusts what it knew when the server was last asked.
 	 */
 	public Duration trust() {
 		Duration half = this.deadClientTimeout.dividedBy(2);
