@@ -30,7 +30,6 @@ import java.util.regex.Pattern;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -93,13 +92,13 @@ class OperatorPageTests {
 	@Test
 	void problemsTellWhoPausedAndWhatFailed() {
 		application.setState("sales-report", "running");
-		application.bean(AdvisoryLockLedger.class).pause("nightly-report", "Jane");
+		setPaused("nightly-report", "now(), paused_by = 'Jane'");
 		String page = application.get(PAGE).body();
 		assertThat(page).contains("Problems (2)", "data-problem=\"PAUSED\"", "by Jane", "data-problem=\"FAILED\"",
 				"no &lt;b&gt;sales&lt;/b&gt;");
 		assertThat(row(page, "shop/nightly-report")).contains("data-state=\"resumed\"")
 			.doesNotContain("data-state=\"running\"");
-		application.bean(AdvisoryLockLedger.class).resume("nightly-report", "Jane");
+		setPaused("nightly-report", "NULL, paused_by = NULL");
 		assertThat(application.get(PAGE).body()).contains("Problems (1)");
 	}
 
@@ -124,7 +123,7 @@ class OperatorPageTests {
 			.contains("value=\"SALES\"", "1 of 4 jobs");
 		assertThat(application.get(PAGE + "?q=Jobs.pay").body()).contains("1 of 4 jobs");
 		assertThat(application.get(PAGE + "?state=paused").body()).contains("0 of 4 jobs");
-		application.bean(AdvisoryLockLedger.class).pause("sales-report", "Jane");
+		setPaused("sales-report", "now(), paused_by = 'Jane'");
 		assertThat(application.get(PAGE + "?state=paused").body()).contains("1 of 4 jobs");
 		assertThat(application.get(PAGE + "?state=problem").body()).contains("1 of 4 jobs",
 				"<option value=\"problem\" selected>");
@@ -238,6 +237,10 @@ class OperatorPageTests {
 		Matcher matcher = Pattern.compile(name + "=\"([^\"]+)\"").matcher(page);
 		assertThat(matcher.find()).isTrue();
 		return matcher.group(1);
+	}
+
+	private static void setPaused(String key, String value) {
+		TestPostgres.execute("UPDATE operated_job SET paused_at = " + value + " WHERE key = '" + key + "'");
 	}
 
 	private static String row(String page, String key) {
