@@ -35,8 +35,6 @@ import io.github.advisorylock.ledger.JobRepository;
 import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
-import io.github.advisorylock.ledger.RunFailure;
-import io.github.advisorylock.ledger.RunOutcome;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -159,7 +157,7 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	@Override
 	@Nullable String describe(Throwable failure, Redaction redaction) {
-		RunFailure described = RunFailure.of(failure);
+		LedgerRun.Failure described = LedgerRun.Failure.of(failure);
 		return redaction.error(described.type(), described.text());
 	}
 
@@ -170,7 +168,7 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	private static RecordedJob describe(LedgerJob job, @Nullable RunDescriptor lastRun,
-			@Nullable RunOutcome lastOutcome, String outcomes) {
+			LedgerRun.@Nullable Outcome lastOutcome, String outcomes) {
 		return new RecordedJob(id(job), job.lastTick(), paused(job), name(lastOutcome), lastRun, outcomes,
 				(operation) -> job.overdueTick(operation.ledger(), Instant.now()) != null);
 	}
@@ -194,7 +192,7 @@ public class LedgerJobRegistry extends JobRegistry {
 			.toList());
 	}
 
-	private static @Nullable String name(@Nullable RunOutcome outcome) {
+	private static @Nullable String name(LedgerRun.@Nullable Outcome outcome) {
 		return (outcome != null) ? outcome.name() : null;
 	}
 

@@ -265,8 +265,8 @@ final class SessionScope {
 		}
 
 		/**
-		 * Runs once, when the lock is closed or was forgotten. Knows nothing of the object
-		 * that its holder has: that would never be forgotten.
+		 * Runs once, when the lock is closed or was forgotten. Knows nothing of the
+		 * object that its holder has: that would never be forgotten.
 		 */
 		private static final class End implements Runnable {
 

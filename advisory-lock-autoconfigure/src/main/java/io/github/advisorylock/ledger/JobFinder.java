@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
+import io.github.advisorylock.LockOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -104,6 +105,21 @@ final class JobFinder {
 			.findFirst()
 			.orElseThrow(() -> new IllegalArgumentException(
 					"'" + text + "' may mean several jobs; name one of them with its namespace: " + names));
+	}
+
+	/**
+	 * A method of this application whose runs are recorded under a key of its own.
+	 *
+	 * @param namespace the namespace of the key
+	 * @param key the name of the key
+	 * @param run runs it now and says how that ended, {@code null} if it needs arguments
+	 */
+	record LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
+
+		JobName name() {
+			return new JobName(this.namespace, this.key);
+		}
+
 	}
 
 }

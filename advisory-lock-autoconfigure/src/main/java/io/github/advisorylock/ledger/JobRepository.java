@@ -304,8 +304,8 @@ public class JobRepository {
 		return time;
 	}
 
-	private static @Nullable RunOutcome outcome(@Nullable String name) {
-		return (name != null) ? RunOutcome.valueOf(name) : null;
+	private static LedgerRun.@Nullable Outcome outcome(@Nullable String name) {
+		return (name != null) ? LedgerRun.Outcome.valueOf(name) : null;
 	}
 
 	/**

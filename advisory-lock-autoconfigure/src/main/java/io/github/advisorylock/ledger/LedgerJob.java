@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Nullable Instant lastTick,
-		@Nullable Instant lastStartedAt, @Nullable Instant lastFinishedAt, @Nullable RunOutcome lastOutcome,
+		@Nullable Instant lastStartedAt, @Nullable Instant lastFinishedAt, LedgerRun.@Nullable Outcome lastOutcome,
 		@Nullable Long fencingToken, @Nullable Instant pausedAt, @Nullable String pausedBy) {
 
 	/**

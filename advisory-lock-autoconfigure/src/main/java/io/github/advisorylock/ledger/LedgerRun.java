@@ -21,6 +21,8 @@ import java.time.Instant;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.transaction.UnexpectedRollbackException;
+
 /**
  * One run in the ledger's history. Times are those of the database's clock.
  *
@@ -40,7 +42,80 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public record LedgerRun(long id, String namespace, String key, @Nullable Instant tick, LockScope scope, String instance,
-		long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable RunOutcome outcome,
+		long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable Outcome outcome,
 		@Nullable String error, @Nullable String errorClass) {
+
+	/**
+	 * How a recorded run ended.
+	 *
+	 */
+	public enum Outcome {
+
+		/**
+		 * The work ran to its end, and in scope {@link LockScope#TRANSACTION} was
+		 * committed.
+		 */
+		EXECUTED,
+
+		/**
+		 * The work threw something, lost its lock, or was rolled back.
+		 */
+		FAILED,
+
+		/**
+		 * The instance went away before the work came to its end.
+		 */
+		ABANDONED
+
+	}
+
+	/**
+	 * Why a run failed, in a form that the history has room for. The type is told to
+	 * anybody, the text only to who may see values: an exception can say in it whatever
+	 * it likes.
+	 *
+	 * @param type the name of the exception's class
+	 * @param text the first line of what the exception prints
+	 */
+	public record Failure(String type, String text) {
+
+		private static final int LONGEST_TEXT = 1024;
+
+		/**
+		 * Describe a failure.
+		 * @param failure the failure
+		 * @return what is to be kept of it
+		 */
+		public static Failure of(Throwable failure) {
+			return new Failure(bounded(failure.getClass().getName()), bounded(print(failure)));
+		}
+
+		/**
+		 * Describe a run whose transaction was not committed, which nobody threw anything
+		 * for.
+		 */
+		static Failure rollback(String reason) {
+			return new Failure(UnexpectedRollbackException.class.getName(), reason);
+		}
+
+		private static String bounded(String text) {
+			String line = text.replace("\0", "").lines().findFirst().orElse("");
+			return (line.codePointCount(0, line.length()) <= LONGEST_TEXT) ? line
+					: line.substring(0, line.offsetByCodePoints(0, LONGEST_TEXT));
+		}
+
+		/**
+		 * An exception of the application may be unable to say what it is about.
+		 */
+		private static String print(Throwable failure) {
+			try {
+				return "" + failure;
+			}
+			catch (RuntimeException | Error ex) {
+				return failure.getClass().getName();
+			}
+		}
+
+	}
 
 }

@@ -78,7 +78,7 @@ final class LedgerRunRecord implements RunRecord {
 		if (this.boundary != Boundary.NONE) {
 			this.runs.complete(this.run);
 		}
-		else if (!this.runs.end(this.run, RunOutcome.EXECUTED, null)) {
+		else if (!this.runs.end(this.run, LedgerRun.Outcome.EXECUTED, null)) {
 			throw new LockLostException(this.key);
 		}
 		if (this.joined != null) {
@@ -96,7 +96,7 @@ final class LedgerRunRecord implements RunRecord {
 				this.joined.fail(failure);
 			}
 			else if (this.boundary == Boundary.NONE) {
-				this.runs.end(this.run, RunOutcome.FAILED, failure);
+				this.runs.end(this.run, LedgerRun.Outcome.FAILED, failure);
 			}
 			else {
 				this.runs.fail(this.run, failure);
@@ -126,7 +126,7 @@ final class LedgerRunRecord implements RunRecord {
 
 		private boolean completed;
 
-		private @Nullable RunFailure failure;
+		private LedgerRun.@Nullable Failure failure;
 
 		JoinedRun(RunRepository runs, RecordedRun run) {
 			this.runs = runs;
@@ -140,7 +140,7 @@ final class LedgerRunRecord implements RunRecord {
 		}
 
 		void fail(Throwable failure) {
-			this.failure = RunFailure.of(failure);
+			this.failure = LedgerRun.Failure.of(failure);
 		}
 
 		@Override
@@ -153,7 +153,7 @@ final class LedgerRunRecord implements RunRecord {
 			if (!this.youngerSavepoints.contains(savepoint)) {
 				this.completed = false;
 				this.failure = (this.failure != null) ? this.failure
-						: RunFailure.rollback("Rolled back to a savepoint before the run");
+						: LedgerRun.Failure.rollback("Rolled back to a savepoint before the run");
 			}
 		}
 
@@ -162,8 +162,8 @@ final class LedgerRunRecord implements RunRecord {
 			if (status == STATUS_COMMITTED && this.completed) {
 				return;
 			}
-			RunFailure failure = (this.failure != null) ? this.failure
-					: RunFailure.rollback("The transaction that the run was part of was not committed");
+			LedgerRun.Failure failure = (this.failure != null) ? this.failure
+					: LedgerRun.Failure.rollback("The transaction that the run was part of was not committed");
 			try {
 				this.runs.failAfterCompletion(this.run, failure);
 			}

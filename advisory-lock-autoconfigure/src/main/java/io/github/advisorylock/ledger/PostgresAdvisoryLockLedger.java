@@ -60,7 +60,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final LedgerSettings settings;
 
-	private final Supplier<? extends Collection<LedgerMethod>> methods;
+	private final Supplier<? extends Collection<JobFinder.LedgerMethod>> methods;
 
 	private final Consumer<Object> eventPublisher;
 
@@ -102,13 +102,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace, String instance,
-			Supplier<? extends Collection<LedgerMethod>> methods) {
+			Supplier<? extends Collection<JobFinder.LedgerMethod>> methods) {
 		this(dataSource, settings, defaultNamespace, instance, methods, (event) -> {
 		});
 	}
 
 	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
-			String instance, Supplier<? extends Collection<LedgerMethod>> methods, Consumer<Object> eventPublisher) {
+			String instance, Supplier<? extends Collection<JobFinder.LedgerMethod>> methods,
+			Consumer<Object> eventPublisher) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(settings, "'settings' must not be null");
 		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
@@ -141,12 +142,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * what may be the only connection.
 	 */
 	private void register() {
-		Collection<LedgerMethod> methods = this.methods.get();
+		Collection<JobFinder.LedgerMethod> methods = this.methods.get();
 		if (!methods.isEmpty() && this.connections.areInTransaction()) {
 			return;
 		}
 		if (!methods.isEmpty()) {
-			this.repository.register(methods.stream().map(LedgerMethod::name).toList());
+			this.repository.register(methods.stream().map(JobFinder.LedgerMethod::name).toList());
 		}
 		this.registered = true;
 	}
@@ -310,7 +311,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		return this.finder.find(key);
 	}
 
-	private static LockOutcome runNow(@Nullable LedgerMethod method, String key, String by) {
+	private static LockOutcome runNow(JobFinder.@Nullable LedgerMethod method, String key, String by) {
 		Supplier<LockOutcome> run = (method != null) ? method.run() : null;
 		Assert.isTrue(run != null, () -> "Failed to run '" + AdvisoryLockKey.display(key)
 				+ "' now: this instance has no method of that key that takes no arguments");
@@ -324,7 +325,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public boolean purgeBatch() {
 		open();
-		return this.repository.purge(this.settings, this.methods.get().stream().map(LedgerMethod::name).toList());
+		return this.repository.purge(this.settings,
+				this.methods.get().stream().map(JobFinder.LedgerMethod::name).toList());
 	}
 
 	private void publish(Object event) {

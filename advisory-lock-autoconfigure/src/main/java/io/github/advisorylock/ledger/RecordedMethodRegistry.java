@@ -64,7 +64,7 @@ final class RecordedMethodRegistry {
 			.toList();
 	}
 
-	Collection<LedgerMethod> withFixedKey() {
+	Collection<JobFinder.LedgerMethod> withFixedKey() {
 		return recorded().stream().map(this::toLedgerMethod).flatMap(Collection::stream).toList();
 	}
 
@@ -86,9 +86,10 @@ final class RecordedMethodRegistry {
 		}
 	}
 
-	private List<LedgerMethod> toLedgerMethod(SingleRunnerMethod method) {
+	private List<JobFinder.LedgerMethod> toLedgerMethod(SingleRunnerMethod method) {
 		AdvisoryLockKey key = method.fixedKey();
-		return (key != null) ? List.of(new LedgerMethod(key.namespace(), key.name(), run(method))) : List.of();
+		return (key != null) ? List.of(new JobFinder.LedgerMethod(key.namespace(), key.name(), run(method)))
+				: List.of();
 	}
 
 	private @Nullable Supplier<LockOutcome> run(SingleRunnerMethod method) {

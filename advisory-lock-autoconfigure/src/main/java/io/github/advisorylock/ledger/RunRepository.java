@@ -86,18 +86,18 @@ final class RunRepository {
 	 * Write a run whose transaction was rolled back, once that is over.
 	 */
 	void fail(RecordedRun run, Throwable failure) {
-		this.connections.apart((apart) -> fail(apart, run, RunFailure.of(failure)));
+		this.connections.apart((apart) -> fail(apart, run, LedgerRun.Failure.of(failure)));
 	}
 
 	/**
 	 * Write a run whose transaction was rolled back, on the connection that this
 	 * transaction still occupies: there may be no other in the pool.
 	 */
-	void failAfterCompletion(RecordedRun run, RunFailure failure) {
+	void failAfterCompletion(RecordedRun run, LedgerRun.Failure failure) {
 		this.connections.afterCompletion((left) -> fail(left, run, failure));
 	}
 
-	private int fail(NamedParameterJdbcOperations jdbc, RecordedRun run, RunFailure failure) {
+	private int fail(NamedParameterJdbcOperations jdbc, RecordedRun run, LedgerRun.Failure failure) {
 		return jdbc.update(this.statements.fail(), with(parameters(run), failure));
 	}
 
@@ -113,8 +113,9 @@ final class RunRepository {
 	 * Write how a run ended that was begun.
 	 * @return {@code false} if somebody else has given it up
 	 */
-	boolean end(RecordedRun run, RunOutcome outcome, @Nullable Throwable failure) {
-		MapSqlParameterSource parameters = with(parameters(run), (failure != null) ? RunFailure.of(failure) : null)
+	boolean end(RecordedRun run, LedgerRun.Outcome outcome, @Nullable Throwable failure) {
+		MapSqlParameterSource parameters = with(parameters(run),
+				(failure != null) ? LedgerRun.Failure.of(failure) : null)
 			.addValue("outcome", outcome.name());
 		return this.connections
 			.apart((apart) -> query(apart, this.statements.end(), parameters, (row, number) -> row.getInt(1) == 1));
@@ -136,7 +137,7 @@ final class RunRepository {
 			.addValue("startedAt", time(run.decision().startedAt()), Types.TIMESTAMP_WITH_TIMEZONE);
 	}
 
-	private static MapSqlParameterSource with(MapSqlParameterSource parameters, @Nullable RunFailure failure) {
+	private static MapSqlParameterSource with(MapSqlParameterSource parameters, LedgerRun.@Nullable Failure failure) {
 		return parameters.addValue("errorClass", (failure != null) ? failure.type() : null, Types.VARCHAR)
 			.addValue("error", (failure != null) ? failure.text() : null, Types.VARCHAR);
 	}

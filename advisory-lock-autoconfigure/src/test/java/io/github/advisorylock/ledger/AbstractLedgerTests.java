@@ -78,7 +78,7 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 	/**
 	 * Return the methods that are recorded under keys of their own.
 	 */
-	List<LedgerMethod> ledgerMethods() {
+	List<JobFinder.LedgerMethod> ledgerMethods() {
 		return List.of();
 	}
 

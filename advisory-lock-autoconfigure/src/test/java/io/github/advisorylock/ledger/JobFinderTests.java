@@ -32,7 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class JobFinderTests {
 
-	private final List<LedgerMethod> methods = new ArrayList<>();
+	private final List<JobFinder.LedgerMethod> methods = new ArrayList<>();
 
 	private final List<JobName> known = new ArrayList<>();
 
@@ -114,7 +114,7 @@ class JobFinderTests {
 	}
 
 	private void method(String namespace, String key) {
-		this.methods.add(new LedgerMethod(namespace, key, null));
+		this.methods.add(new JobFinder.LedgerMethod(namespace, key, null));
 	}
 
 }

@@ -56,8 +56,9 @@ class LedgerOpeningTests extends AbstractLedgerTests {
 	}
 
 	@Override
-	List<LedgerMethod> ledgerMethods() {
-		return List.of(new LedgerMethod(NAMESPACE, "job", null), new LedgerMethod(NAMESPACE, "other", null));
+	List<JobFinder.LedgerMethod> ledgerMethods() {
+		return List.of(new JobFinder.LedgerMethod(NAMESPACE, "job", null),
+				new JobFinder.LedgerMethod(NAMESPACE, "other", null));
 	}
 
 	@Override

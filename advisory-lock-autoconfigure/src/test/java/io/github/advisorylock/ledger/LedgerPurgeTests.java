@@ -91,7 +91,7 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 	@Test
 	void jobsWithTickOrPauseOrMethodStayAndOthersGo() {
 		this.ledger = new PostgresAdvisoryLockLedger(this.pool, settings(), NAMESPACE, "host:1",
-				() -> List.of(new LedgerMethod(NAMESPACE, "registered", null)));
+				() -> List.of(new JobFinder.LedgerMethod(NAMESPACE, "registered", null)));
 		String started = "'tests', now() - interval '8 days', now() - interval '8 days'";
 		TestPostgres.execute("INSERT INTO ledger_tests_job (key, namespace, first_seen_at, last_started_at, last_tick, "
 				+ "paused_at) VALUES ('ticking', " + started + ", now(), NULL), ('paused', " + started

@@ -69,7 +69,7 @@ class LedgerTests extends AbstractLedgerTests {
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
 		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(this.ledger.runs("job", 10)).extracting(LedgerRun::outcome)
-			.containsExactly(RunOutcome.EXECUTED, RunOutcome.FAILED);
+			.containsExactly(LedgerRun.Outcome.EXECUTED, LedgerRun.Outcome.FAILED);
 		assertThat(this.ledger.runs("job", 10).get(1).error()).isEqualTo("java.lang.IllegalStateException: first");
 	}
 

@@ -279,7 +279,7 @@ class RecordedMethodRegistryTests {
 			assertThatIllegalStateException().isThrownBy(() -> ledger(context).runNow("failing", "alice"))
 				.withMessage("failed");
 			assertThat(ledger(context).runs("failing", 9)).extracting(LedgerRun::outcome)
-				.containsExactly(RunOutcome.FAILED);
+				.containsExactly(LedgerRun.Outcome.FAILED);
 		});
 	}
 

@@ -21,7 +21,6 @@ import java.util.List;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.ledger.LedgerRun;
-import io.github.advisorylock.ledger.RunOutcome;
 import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.SampleTest;
@@ -71,7 +70,7 @@ class NightlyReportTests {
 			assertThatException().isThrownBy(this::runReport);
 			assertThat(numbers("SELECT count(*) FROM customer_day_report")).containsExactly(0);
 			assertThat(this.ledger.runs("nightly-report", 1)).extracting(LedgerRun::outcome)
-				.containsExactly(RunOutcome.FAILED);
+				.containsExactly(LedgerRun.Outcome.FAILED);
 		}
 		finally {
 			this.jdbc.sql("ALTER TABLE outbox DROP CONSTRAINT seeded").update();
