@@ -27,8 +27,8 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.connection.SessionDataSource;
-import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;

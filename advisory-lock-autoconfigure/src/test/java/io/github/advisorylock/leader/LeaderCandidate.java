@@ -25,8 +25,8 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.TestPostgres;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
