@@ -17,9 +17,7 @@
 package io.github.advisorylock.actuate;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -28,12 +26,10 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
@@ -41,7 +37,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.JobPage;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
-import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
@@ -50,7 +46,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.context.ApplicationEventPublisher;
-import org.springframework.scheduling.config.ScheduledTask;
 import org.springframework.util.Assert;
 
 /**
@@ -64,13 +59,13 @@ public class AdvisoryLocksSource {
 	/**
 	 * The states of jobs that can be asked for.
 	 */
-	public static final List<String> STATES = List.of("all", "running", "paused", "idle", "problem");
+	public static final List<String> STATES = JobFilter.STATES;
 
 	private static final int RUNS = 60;
 
 	private static final int LATEST_KEYS = 5;
 
-	private final Application application;
+	private final GuardedApplication application;
 
 	private final LockMonitor monitor;
 
@@ -88,8 +83,8 @@ public class AdvisoryLocksSource {
 	 * @param counter knows how the calls of this instance ended
 	 * @param sanitizer hides values
 	 */
-	public AdvisoryLocksSource(Application application, LockMonitor monitor, JobRegistry registry, CallCounter counter,
-			Sanitizer sanitizer) {
+	public AdvisoryLocksSource(GuardedApplication application, LockMonitor monitor, JobRegistry registry,
+			CallCounter counter, Sanitizer sanitizer) {
 		this.application = application;
 		this.monitor = monitor;
 		this.registry = registry;
@@ -266,38 +261,6 @@ public class AdvisoryLocksSource {
 	public List<RunPeriod> getPeriods(List<JobDescriptor> jobs, Duration lookBack, Duration slot) {
 		List<JobId> ids = jobs.stream().map((job) -> new JobId(job.namespace(), job.key())).distinct().toList();
 		return records().periods(ids, lookBack, slot);
-	}
-
-	/**
-	 * What this instance guards, and how.
-	 *
-	 * @param namespace its namespace
-	 * @param keyFactory makes its keys
-	 * @param methods its guarded methods; asked for each time
-	 * @param roles the roles it may lead, each once; asked for each time
-	 * @param tasks what its schedulers do; asked for each time
-	 * @param placeholders resolves placeholders in annotations
-	 */
-	public record Application(String namespace, AdvisoryLockKeyFactory keyFactory,
-			Supplier<? extends Collection<SingleRunnerMethod>> methods, Supplier<? extends Collection<String>> roles,
-			Supplier<Stream<ScheduledTask>> tasks, UnaryOperator<String> placeholders) {
-
-	}
-
-	/**
-	 * A time in which one instance ran one job, for a timeline.
-	 *
-	 * @param namespace the namespace of the key
-	 * @param key the key of the job
-	 * @param instance the instance
-	 * @param startedAt when the first of these runs started
-	 * @param finishedAt when the last of them ended, now if it has not
-	 * @param runs how many there were
-	 * @param failures how many of them failed or were abandoned
-	 */
-	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt,
-			int runs, int failures) {
-
 	}
 
 }

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate;
 
+import java.util.List;
 import java.util.Locale;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -36,6 +37,11 @@ import org.springframework.util.Assert;
 record JobFilter(String text, String state, int page, int size) {
 
 	/**
+	 * The states that can be asked for.
+	 */
+	static final List<String> STATES = List.of("all", "running", "paused", "idle", "problem");
+
+	/**
 	 * All jobs, and the first page of them.
 	 */
 	private static final JobFilter ALL = new JobFilter("", "all", 1, 100);
@@ -45,8 +51,8 @@ record JobFilter(String text, String state, int page, int size) {
 	private static final int LONGEST_TEXT = 1000;
 
 	JobFilter {
-		Assert.isTrue(AdvisoryLocksSource.STATES.contains(state), () -> "Unknown state '"
-				+ AdvisoryLockKey.display(state) + "': choose one of " + AdvisoryLocksSource.STATES);
+		Assert.isTrue(STATES.contains(state),
+				() -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose one of " + STATES);
 		Assert.isTrue(page >= 1 && page <= 1_000_000, "'page' must be from 1 to 1000000");
 		Assert.isTrue(size >= 1 && size <= LARGEST_PAGE, "'size' must be from 1 to " + LARGEST_PAGE);
 		Assert.isTrue(text.length() <= LONGEST_TEXT && text.indexOf('\0') < 0,

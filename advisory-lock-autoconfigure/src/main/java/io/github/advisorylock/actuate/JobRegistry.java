@@ -27,7 +27,6 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksSource.RunPeriod;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import org.jspecify.annotations.Nullable;
 
@@ -186,6 +185,22 @@ public class JobRegistry {
 	record JobPage(int seen, int total, List<JobId> ids) {
 
 		static final JobPage NONE = new JobPage(0, 0, List.of());
+
+	}
+
+	/**
+	 * A time in which one instance ran one job, for a timeline.
+	 *
+	 * @param namespace the namespace of the key
+	 * @param key the key of the job
+	 * @param instance the instance
+	 * @param startedAt when the first of these runs started
+	 * @param finishedAt when the last of them ended, now if it has not
+	 * @param runs how many there were
+	 * @param failures how many of them failed or were abandoned
+	 */
+	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt,
+			int runs, int failures) {
 
 	}
 

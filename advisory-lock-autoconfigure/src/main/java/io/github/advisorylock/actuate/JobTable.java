@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class JobTable {
 
-	private final AdvisoryLocksSource.Application application;
+	private final GuardedApplication application;
 
 	private final Collection<String> recordKeys;
 
@@ -55,7 +55,7 @@ final class JobTable {
 
 	private final Map<JobId, List<SingleRunnerMethod>> methods;
 
-	JobTable(AdvisoryLocksSource.Application application, Collection<String> recordKeys, CallCounter counter) {
+	JobTable(GuardedApplication application, Collection<String> recordKeys, CallCounter counter) {
 		this.application = application;
 		this.recordKeys = recordKeys;
 		this.counter = counter;

@@ -29,7 +29,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksSource.RunPeriod;
+import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
 import io.github.advisorylock.ledger.JobName;
 import io.github.advisorylock.ledger.JobRepository;
 import io.github.advisorylock.ledger.LedgerJob;

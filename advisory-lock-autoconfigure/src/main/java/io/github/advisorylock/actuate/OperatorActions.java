@@ -59,7 +59,7 @@ final class OperatorActions {
 
 	private static final long PATIENCE = 1000;
 
-	private final AdvisoryLocksSource.Application application;
+	private final GuardedApplication application;
 
 	private final JobRegistry registry;
 
@@ -69,8 +69,8 @@ final class OperatorActions {
 
 	private final SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("advisory-lock-run-now-");
 
-	OperatorActions(AdvisoryLocksSource.Application application, JobRegistry registry,
-			Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
+	OperatorActions(GuardedApplication application, JobRegistry registry, Supplier<LeaderElection> election,
+			ApplicationEventPublisher eventPublisher) {
 		this.application = application;
 		this.registry = registry;
 		this.election = election;

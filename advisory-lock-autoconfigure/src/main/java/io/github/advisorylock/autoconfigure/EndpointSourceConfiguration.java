@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.actuate.CallCounter;
+import io.github.advisorylock.actuate.GuardedApplication;
 import io.github.advisorylock.actuate.JobRegistry;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
@@ -52,9 +53,9 @@ class EndpointSourceConfiguration {
 			ObjectProvider<LeaderRoles> roles, SingleRunnerSettings settings, Environment environment,
 			ObjectProvider<ScheduledTaskHolder> schedulers, LockMonitor monitor, ObjectProvider<JobRegistry> registry,
 			CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing) {
-		AdvisoryLocksSource.Application application = new AdvisoryLocksSource.Application(settings.namespace(),
-				settings.keyFactory(), methods::getMethods, () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get(),
-				() -> tasks(schedulers), environment::resolvePlaceholders);
+		GuardedApplication application = new GuardedApplication(settings.namespace(), settings.keyFactory(),
+				methods::getMethods, () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get(), () -> tasks(schedulers),
+				environment::resolvePlaceholders);
 		return new AdvisoryLocksSource(application, monitor, registry.getIfAvailable(() -> JobRegistry.NONE), counter,
 				new Sanitizer(sanitizing.orderedStream().toList()));
 	}

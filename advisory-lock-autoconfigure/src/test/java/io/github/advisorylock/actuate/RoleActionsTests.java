@@ -41,8 +41,8 @@ class RoleActionsTests {
 	private final List<Object> events = new ArrayList<>();
 
 	private final OperatorActions actions = new OperatorActions(
-			new AdvisoryLocksSource.Application("shop", AdvisoryLockKeyFactory.sha256(), List::of,
-					() -> List.of("metrics"), Stream::empty, UnaryOperator.identity()),
+			new GuardedApplication("shop", AdvisoryLockKeyFactory.sha256(), List::of, () -> List.of("metrics"),
+					Stream::empty, UnaryOperator.identity()),
 			JobRegistry.NONE, () -> new Election(this.resigned), this.events::add);
 
 	@Test

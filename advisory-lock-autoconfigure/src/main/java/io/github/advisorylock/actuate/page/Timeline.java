@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.github.advisorylock.actuate.AdvisoryLocksSource.RunPeriod;
+import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
 
 /**
  * When which instance ran which job: a lane for each job, coloured by instance.
