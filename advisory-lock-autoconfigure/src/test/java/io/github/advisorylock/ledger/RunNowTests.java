@@ -72,11 +72,11 @@ class RunNowTests {
 		@Scheduled(cron = YEARLY)
 		@SingleRunner(key = "asked", once = Once.PER_TICK)
 		@Transactional
-		public void run() {
+		void run() {
 			this.calls.add("asked");
 		}
 
-		public int calls() {
+		int calls() {
 			return this.calls.size();
 		}
 
@@ -88,11 +88,11 @@ class RunNowTests {
 
 		@Scheduled(cron = YEARLY)
 		@SingleRunner(key = "other", once = Once.PER_TICK)
-		public void run() {
+		void run() {
 			this.calls.add("other");
 		}
 
-		public int calls() {
+		int calls() {
 			return this.calls.size();
 		}
 
