@@ -25,8 +25,9 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
-import io.github.advisorylock.interceptor.SingleRunnerKey;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
@@ -66,12 +67,15 @@ final class SingleRunnerOperationParser {
 	 */
 	SingleRunnerOperation parse(SingleRunner annotation, Method method, Class<?> targetClass) {
 		KeyTemplate template = parseKey(annotation, method);
+		String namespace = namespace(annotation);
 		SingleRunnerSettings.Job job = this.settings.job(template.text());
 		LockScope scope = (job.scope() != null) ? job.scope() : annotation.scope();
 		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
 		String name = ClassUtils.getUserClass(targetClass).getSimpleName() + "." + method.getName();
-		return new SingleRunnerOperation(name, method.getReturnType(), template.text(), createKey(annotation, template),
-				scope, waitFor, annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
+		return new SingleRunnerOperation(name, method.getReturnType(), template.text(),
+				createFixedKey(namespace, template),
+				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), arguments), scope, waitFor,
+				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
 				new LedgerOperationParser(this.settings.ledger(), this::resolve).parse(annotation, method,
 						template.isFixed(), job));
 	}
@@ -108,19 +112,22 @@ final class SingleRunnerOperationParser {
 		}
 	}
 
-	private SingleRunnerKey createKey(SingleRunner annotation, KeyTemplate template) {
-		String namespace = namespace(annotation);
+	private @Nullable AdvisoryLockKey createFixedKey(String namespace, KeyTemplate template) {
 		if (!template.isFixed()) {
-			return (arguments) -> this.fixedKeys.check(createKey(namespace, template.evaluate(arguments)),
-					template.text(), annotation.allowSharedKey());
+			return null;
 		}
 		try {
-			return SingleRunnerKey.of(createKey(namespace, template.text()));
+			return createKey(namespace, template.text());
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidAttributeException("namespace", "is unusable: " + ex.getMessage(),
 					"Change it, or 'advisory-lock.namespace' where the annotation does not set one.", ex);
 		}
+	}
+
+	private AdvisoryLockKey createKey(String namespace, KeyTemplate template, boolean allowShared,
+			@Nullable Object[] arguments) {
+		return this.fixedKeys.check(createKey(namespace, template.evaluate(arguments)), template.text(), allowShared);
 	}
 
 	private AdvisoryLockKey createKey(String namespace, String name) {

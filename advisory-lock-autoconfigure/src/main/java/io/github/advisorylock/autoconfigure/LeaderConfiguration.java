@@ -34,9 +34,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.scheduling.TaskScheduler;
 
@@ -80,18 +81,30 @@ class LeaderConfiguration {
 	@ConditionalOnBean(DataSource.class)
 	static class GuardedConfiguration {
 
+		/**
+		 * Is there once somebody asks for it, and then runs as long as its context: it is
+		 * no bean of a life cycle by its declaration, which would create it in any case.
+		 */
 		@Bean
+		@Lazy
 		@ConditionalOnMissingBean(LeaderElection.class)
-		@Nullable PostgresLeaderElection leaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
-				LeaderOnlyAnnotationBeanPostProcessor postProcessor, ApplicationEventPublisher eventPublisher) {
+		@Nullable LeaderElection leaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
+				LeaderOnlyAnnotationBeanPostProcessor postProcessor, ConfigurableApplicationContext context) {
 			LockSession available = session.getIfAvailable();
-			return (available != null)
-					? new PostgresLeaderElection(available, settings.namespace(), settings.keyFactory(), (event) -> {
+			if (available == null) {
+				return null;
+			}
+			PostgresLeaderElection election = new PostgresLeaderElection(available, settings.namespace(),
+					settings.keyFactory(), (event) -> {
 						if (event instanceof LeadershipGainedEvent gained) {
 							postProcessor.callOnElection(gained.role());
 						}
-						eventPublisher.publishEvent(event);
-					}) : null;
+						context.publishEvent(event);
+					});
+			if (context.isRunning()) {
+				election.start();
+			}
+			return election;
 		}
 
 	}
@@ -105,7 +118,7 @@ class LeaderConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(LeaderElection.class)
-		UnguardedLeaderElection leaderElection() {
+		LeaderElection leaderElection() {
 			return new UnguardedLeaderElection();
 		}
 

@@ -24,6 +24,7 @@ import io.github.advisorylock.monitor.LockMonitor;
 
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -38,17 +39,29 @@ import org.springframework.context.annotation.Lazy;
 @ConditionalOnBean(DataSource.class)
 class MonitorConfiguration {
 
-	@Bean
-	@Lazy
-	LockMonitor lockMonitor(LockDatabase database) {
-		return new LockMonitor(database.dataSource());
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = "org.springframework.boot.actuate.endpoint.annotation.Endpoint")
+	static class LockMonitorConfiguration {
+
+		@Bean
+		@Lazy
+		LockMonitor lockMonitor(LockDatabase database) {
+			return new LockMonitor(database.dataSource());
+		}
+
 	}
 
-	@Bean
-	@Lazy
-	@ConditionalOnMissingBean
-	DatabaseClock databaseClock(LockDatabase database) {
-		return new DatabaseClock(database.dataSource());
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(name = "io.micrometer.core.instrument.MeterRegistry")
+	static class DatabaseClockConfiguration {
+
+		@Bean
+		@Lazy
+		@ConditionalOnMissingBean
+		DatabaseClock databaseClock(LockDatabase database) {
+			return new DatabaseClock(database.dataSource());
+		}
+
 	}
 
 }

@@ -32,14 +32,6 @@ import org.jspecify.annotations.Nullable;
  */
 record OnePhaseLockOperations(AdvisoryLockOperations operations) implements TwoPhaseLockOperations {
 
-	/**
-	 * Return operations that admit, whatever operations there are.
-	 */
-	static TwoPhaseLockOperations of(AdvisoryLockOperations operations) {
-		return (operations instanceof TwoPhaseLockOperations admitting) ? admitting
-				: new OnePhaseLockOperations(operations);
-	}
-
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 			LockCallback<T, X> action) throws X {

@@ -82,7 +82,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			Supplier<? extends AdvisoryLockOperations> operations,
 			Supplier<? extends @Nullable SingleRunnerObserver> observer, ApplicationEventPublisher eventPublisher) {
 		this.operationSource = operationSource;
-		this.operations = SingletonSupplier.of(() -> OnePhaseLockOperations.of(operations.get()));
+		this.operations = SingletonSupplier.of(() -> admitting(operations.get()));
 		this.observer = new GuardedObserver(observer);
 		this.eventPublisher = eventPublisher;
 		this.insideTransaction = new InsideTransaction();
@@ -96,6 +96,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		this.eventPublisher = other.eventPublisher;
 		this.insideTransaction = other.insideTransaction;
 		this.now = now;
+	}
+
+	private static TwoPhaseLockOperations admitting(AdvisoryLockOperations operations) {
+		return (operations instanceof TwoPhaseLockOperations admitting) ? admitting
+				: new OnePhaseLockOperations(operations);
 	}
 
 	/**

@@ -18,6 +18,7 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -41,7 +42,7 @@ public final class SingleRunnerOperation {
 
 	private final String keyTemplate;
 
-	private final SingleRunnerKey key;
+	private final Function<@Nullable Object[], AdvisoryLockKey> key;
 
 	private final LockScope scope;
 
@@ -64,15 +65,19 @@ public final class SingleRunnerOperation {
 	 * @param method the method, as it stands in logs and events
 	 * @param returnType what the method returns
 	 * @param keyTemplate the text of the key, with its expressions as they are
-	 * @param key gives the key for a call
+	 * @param fixedKey the key that every call has, {@code null} when it depends on the
+	 * arguments
+	 * @param key gives the key for the arguments of a call where it does, or throws an
+	 * {@link IllegalArgumentException}
 	 * @param scope how long the lock lives
 	 * @param waitFor how long to wait for a lock that is busy, zero to not wait
 	 * @param failWhenBusy whether a busy lock is an exception for the caller
 	 * @param paused whether the method does not run at all for now
 	 * @param ledger what is asked of the ledger
 	 */
-	public SingleRunnerOperation(String method, Class<?> returnType, String keyTemplate, SingleRunnerKey key,
-			LockScope scope, Duration waitFor, boolean failWhenBusy, boolean paused, LedgerOperation ledger) {
+	public SingleRunnerOperation(String method, Class<?> returnType, String keyTemplate,
+			@Nullable AdvisoryLockKey fixedKey, Function<@Nullable Object[], AdvisoryLockKey> key, LockScope scope,
+			Duration waitFor, boolean failWhenBusy, boolean paused, LedgerOperation ledger) {
 		Assert.hasText(method, "'method' must not be empty");
 		Assert.hasText(keyTemplate, "'keyTemplate' must not be empty");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
@@ -86,7 +91,7 @@ public final class SingleRunnerOperation {
 		this.paused = paused;
 		this.ledger = ledger;
 		this.oncePerTick = ledger.oncePerTick();
-		this.fixedKey = key.fixed();
+		this.fixedKey = fixedKey;
 		this.fixedRequest = (this.fixedKey != null) ? request(this.fixedKey, false) : null;
 	}
 
@@ -155,7 +160,7 @@ public final class SingleRunnerOperation {
 	}
 
 	AdvisoryLockKey key(@Nullable Object[] arguments) {
-		return (this.fixedKey != null) ? this.fixedKey : this.key.resolve(arguments);
+		return (this.fixedKey != null) ? this.fixedKey : this.key.apply(arguments);
 	}
 
 	/**

@@ -203,7 +203,7 @@ final class LocalHolds {
 
 	private void runIfIdle() {
 		List<Hold> calls = find((hold) -> !hold.isHandedOver() && hold.owner() != this.stopping);
-		if (calls.stream().noneMatch((call) -> ActiveCalls.canEnd(call.owner()))) {
+		if (calls.stream().allMatch((call) -> LockScheduler.waitsForExit(call.owner()))) {
 			Runnable action = takeWhenIdle();
 			if (action != null) {
 				action.run();

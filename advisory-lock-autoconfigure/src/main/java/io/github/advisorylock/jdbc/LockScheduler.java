@@ -72,6 +72,22 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	}
 
 	/**
+	 * Return whether a thread waits for the JVM to exit. Who calls {@link Runtime#exit}
+	 * waits there for the shutdown hooks, and one of those may wait for that thread: only
+	 * its stack tells. To be asked while waiting, never before.
+	 * @param thread the thread
+	 * @return {@code true} if nothing else of it will end
+	 */
+	public static boolean waitsForExit(Thread thread) {
+		for (StackTraceElement frame : thread.getStackTrace()) {
+			if (frame.getClassName().equals(Runtime.class.getName()) && frame.getMethodName().equals("exit")) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/**
 	 * Do something soon.
 	 * @param task what to do
 	 * @throws RejectedExecutionException if this is closed

@@ -24,7 +24,6 @@ import java.util.function.Consumer;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
-import io.github.advisorylock.jdbc.ActiveCalls;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockSession;
 import org.apache.commons.logging.Log;

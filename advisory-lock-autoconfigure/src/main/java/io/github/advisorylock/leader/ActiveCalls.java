@@ -14,12 +14,13 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.jdbc;
+package io.github.advisorylock.leader;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.github.advisorylock.jdbc.LockScheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * thread which waits, as by {@code SpringApplication.exit}, and those of threads that
  * wait for the JVM to exit.
  */
-public final class ActiveCalls {
+final class ActiveCalls {
 
 	private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
 
@@ -39,14 +40,14 @@ public final class ActiveCalls {
 	/**
 	 * Note that the current thread begins a call.
 	 */
-	public void begin() {
+	void begin() {
 		this.calls.merge(Thread.currentThread(), 1, Integer::sum);
 	}
 
 	/**
 	 * Note that the current thread ends the call that it began last.
 	 */
-	public void end() {
+	void end() {
 		this.calls.computeIfPresent(Thread.currentThread(), (thread, depth) -> (depth > 1) ? depth - 1 : null);
 		if (this.whenNone.get() != null && isNone()) {
 			runOnce();
@@ -57,7 +58,7 @@ public final class ActiveCalls {
 	 * Return whether the current thread is in a call.
 	 * @return whether it has begun one that has not ended
 	 */
-	public boolean includeThisThread() {
+	boolean includeThisThread() {
 		return this.calls.containsKey(Thread.currentThread());
 	}
 
@@ -65,15 +66,17 @@ public final class ActiveCalls {
 	 * Return whether there is no call to wait for.
 	 * @return whether each call that can end has ended
 	 */
-	public boolean isNone() {
-		return this.calls.keySet().stream().noneMatch((thread) -> thread != this.waiting && canEnd(thread));
+	boolean isNone() {
+		return this.calls.keySet()
+			.stream()
+			.noneMatch((thread) -> thread != this.waiting && !LockScheduler.waitsForExit(thread));
 	}
 
 	/**
 	 * Run an action once there is no call, at once if there is none.
 	 * @param action what to do, once
 	 */
-	public void whenNone(Runnable action) {
+	void whenNone(Runnable action) {
 		this.whenNone.set(action);
 		if (isNone()) {
 			runOnce();
@@ -85,7 +88,7 @@ public final class ActiveCalls {
 	 * has called before does not end until then.
 	 * @param action what to do, once
 	 */
-	public void whenNoOther(Runnable action) {
+	void whenNoOther(Runnable action) {
 		this.waiting = Thread.currentThread();
 		whenNone(action);
 	}
@@ -95,19 +98,6 @@ public final class ActiveCalls {
 		if (action != null) {
 			action.run();
 		}
-	}
-
-	/**
-	 * Who calls {@link Runtime#exit} waits there for the shutdown hooks, and one of those
-	 * waits for us: only its stack tells. Looked at while waiting, never before.
-	 */
-	static boolean canEnd(Thread thread) {
-		for (StackTraceElement frame : thread.getStackTrace()) {
-			if (frame.getClassName().equals(Runtime.class.getName()) && frame.getMethodName().equals("exit")) {
-				return false;
-			}
-		}
-		return true;
 	}
 
 }
