@@ -31,6 +31,8 @@ import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.properties.HasName;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
@@ -61,6 +63,13 @@ class ArchitectureTests {
 
 	private static final String ROOT = "io.github.advisorylock";
 
+	/**
+	 * These only ever get smaller; 35 and 75 are wanted.
+	 */
+	private static final int FILES_IN_PACKAGE = 38;
+
+	private static final int PUBLIC_TYPES = 101;
+
 	private static final JavaClasses LIBRARY = new ClassFileImporter()
 		.importUrl(AdvisoryLockKey.class.getProtectionDomain().getCodeSource().getLocation());
 
@@ -68,6 +77,20 @@ class ArchitectureTests {
 	void packagesAreFreeOfCycles() {
 		// the root package is a slice of its own
 		check(slices().matching("io.github.(**)").should().beFreeOfCycles());
+	}
+
+	@Test
+	void classesAreFreeOfCycles() {
+		check(slices().assignedFrom(new TopLevelClasses()).should().beFreeOfCycles());
+	}
+
+	@Test
+	void packagesAreSmallAndFewTypesArePublic() {
+		List<JavaClass> files = LIBRARY.stream().filter(JavaClass::isTopLevelClass).toList();
+		assertThat(files.stream().collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting())))
+			.allSatisfy((name, count) -> assertThat(count).as(name).isLessThanOrEqualTo(FILES_IN_PACKAGE));
+		assertThat(files).filteredOn((type) -> type.getModifiers().contains(JavaModifier.PUBLIC))
+			.hasSizeLessThanOrEqualTo(PUBLIC_TYPES);
 	}
 
 	@Test
@@ -297,6 +320,23 @@ class ArchitectureTests {
 
 	private static void check(ArchRule rule) {
 		rule.check(LIBRARY);
+	}
+
+	/**
+	 * A slice for each file: nested classes belong to the class around them.
+	 */
+	private static final class TopLevelClasses implements SliceAssignment {
+
+		@Override
+		public SliceIdentifier getIdentifierOf(JavaClass type) {
+			return SliceIdentifier.of(type.getName().replaceAll("\\$.*", ""));
+		}
+
+		@Override
+		public String getDescription() {
+			return "top-level classes";
+		}
+
 	}
 
 }
