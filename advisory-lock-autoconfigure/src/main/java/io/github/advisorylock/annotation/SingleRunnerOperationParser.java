@@ -26,7 +26,6 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
-
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;

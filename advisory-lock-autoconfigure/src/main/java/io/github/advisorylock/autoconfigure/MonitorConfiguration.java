@@ -39,6 +39,9 @@ import org.springframework.context.annotation.Lazy;
 @ConditionalOnBean(DataSource.class)
 class MonitorConfiguration {
 
+	/**
+	 * What the endpoint looks at.
+	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = "org.springframework.boot.actuate.endpoint.annotation.Endpoint")
 	static class LockMonitorConfiguration {
@@ -51,6 +54,9 @@ class MonitorConfiguration {
 
 	}
 
+	/**
+	 * What the meters show.
+	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = "io.micrometer.core.instrument.MeterRegistry")
 	static class DatabaseClockConfiguration {
