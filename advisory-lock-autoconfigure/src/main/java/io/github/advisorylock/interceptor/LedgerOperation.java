@@ -17,12 +17,9 @@
 package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
-import java.time.Instant;
 
 import io.github.advisorylock.LockRequest;
 import org.jspecify.annotations.Nullable;
-
-import org.springframework.util.Assert;
 
 /**
  * What is asked of the ledger for the calls of one method.
@@ -67,15 +64,6 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable C
 		LockRequest applied = this.recorded ? request.recordedUnder(template) : request;
 		applied = (this.minInterval != null && !now) ? applied.minInterval(this.minInterval) : applied;
 		return this.oncePerKey ? applied.oncePerKey() : applied;
-	}
-
-	/**
-	 * Return the tick that a call now is for.
-	 */
-	Instant tick() {
-		Assert.state(this.ticks != null,
-				"Failed to run once per tick: the schedule of the method is switched off on this instance");
-		return this.ticks.ofCallAt(Instant.now());
 	}
 
 }

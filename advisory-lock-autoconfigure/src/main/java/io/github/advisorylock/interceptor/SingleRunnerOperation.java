@@ -17,6 +17,7 @@
 package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -56,6 +57,8 @@ public final class SingleRunnerOperation {
 
 	private final boolean oncePerTick;
 
+	private final @Nullable CronTicks ticks;
+
 	private final @Nullable AdvisoryLockKey fixedKey;
 
 	private final @Nullable LockRequest fixedRequest;
@@ -91,6 +94,7 @@ public final class SingleRunnerOperation {
 		this.paused = paused;
 		this.ledger = ledger;
 		this.oncePerTick = ledger.oncePerTick();
+		this.ticks = ledger.ticks();
 		this.fixedKey = fixedKey;
 		this.fixedRequest = (this.fixedKey != null) ? request(this.fixedKey, false) : null;
 	}
@@ -169,7 +173,14 @@ public final class SingleRunnerOperation {
 	 */
 	LockRequest createRequest(AdvisoryLockKey key, boolean now) {
 		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
-		return (this.oncePerTick && !now) ? request.oncePerTick(this.ledger.tick()) : request;
+		if (!this.oncePerTick || now) {
+			return request;
+		}
+		if (this.ticks == null) {
+			throw new IllegalStateException(
+					"Failed to run once per tick: the schedule of the method is switched off on this instance");
+		}
+		return request.oncePerTick(this.ticks.ofCallAt(Instant.now()));
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {

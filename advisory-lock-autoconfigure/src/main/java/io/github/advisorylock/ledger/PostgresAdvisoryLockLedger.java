@@ -181,9 +181,10 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		RecordedRun run = RecordedRun.of(key, scope, request);
-		open();
-		return new LedgerRunRecord(this.runs, key, run);
+		if (!this.registered) {
+			open();
+		}
+		return new RecordedRun(this.runs, key, scope, request);
 	}
 
 	/**

@@ -16,44 +16,175 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
+import java.util.Collections;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.RunRecord;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.Assert;
+import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * One run in the words of the ledger: what is asked of it, and what it decided.
- *
- * @param namespace the namespace of the key
- * @param key the name of the key
- * @param scope how long the lock lives
- * @param tick the planned time it runs for
- * @param oncePerKey whether the key is completed by it
- * @param minInterval the time to leave after the start of the last run
- * @param template what keys of its kind are made from, {@code null} if there is one only
- * @param decision what the ledger said
+ * One run that the ledger decides about and records: as its boundary goes on, in the
+ * transaction of the run, or at once where there is none.
  */
-record RecordedRun(String namespace, String key, LockScope scope, @Nullable Instant tick, boolean oncePerKey,
-		@Nullable Duration minInterval, @Nullable String template, Decision decision) {
+final class RecordedRun implements RunRecord {
+
+	private static final Log logger = LogFactory.getLog(RecordedRun.class);
 
 	private static final int LONGEST_TEMPLATE = 255;
 
+	private final RunRepository runs;
+
+	private final AdvisoryLockKey key;
+
+	private final JobName name;
+
+	private final LockScope scope;
+
+	private final @Nullable Instant tick;
+
+	private final boolean oncePerKey;
+
+	private final @Nullable Duration minInterval;
+
+	private final @Nullable String template;
+
+	private RunRepository.@Nullable Decision decision;
+
+	private Boundary boundary = Boundary.NONE;
+
+	private @Nullable JoinedRun joined;
+
 	/**
-	 * Describe a run that nothing is decided about yet.
+	 * Create the record of a run that nothing is decided about yet.
 	 * @throws IllegalArgumentException if the ledger has no room for its key
 	 */
-	static RecordedRun of(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		String excess = JobName.of(key).findExcess();
-		Assert.isTrue(excess == null, () -> "Failed to record runs of advisory lock '" + key + "': " + excess);
-		return new RecordedRun(key.namespace(), key.name(), scope, request.tick(), request.isOncePerKey(),
-				request.minInterval(), template(key.name(), request.template()), Decision.NONE);
+	RecordedRun(RunRepository runs, AdvisoryLockKey key, LockScope scope, LockRequest request) {
+		this.name = JobName.of(key);
+		String excess = this.name.findExcess();
+		if (excess != null) {
+			throw new IllegalArgumentException("Failed to record runs of advisory lock '" + key + "': " + excess);
+		}
+		this.runs = runs;
+		this.key = key;
+		this.scope = scope;
+		this.tick = request.tick();
+		this.oncePerKey = request.isOncePerKey();
+		this.minInterval = request.minInterval();
+		this.template = request.template();
+	}
+
+	@Override
+	public LockOutcome foresee() {
+		return (this.tick != null) ? this.runs.foresee(parameters()) : LockOutcome.EXECUTED;
+	}
+
+	@Override
+	public LockOutcome begin(Boundary boundary) {
+		this.boundary = boundary;
+		RunRepository.Decision decision = (boundary == Boundary.NONE) ? this.runs.begin(parameters())
+				: this.runs.decide(parameters());
+		this.decision = decision;
+		if (boundary == Boundary.CALLERS_TRANSACTION && hasBegun()) {
+			this.joined = new JoinedRun();
+			TransactionSynchronizationManager.registerSynchronization(this.joined);
+		}
+		return decision.outcome();
+	}
+
+	@Override
+	public void complete() {
+		if (this.boundary == Boundary.NONE) {
+			if (!this.runs.end(parameters(), LedgerRun.Outcome.EXECUTED, null)) {
+				throw new LockLostException(this.key);
+			}
+			return;
+		}
+		if (!this.runs.complete(parameters(), this.oncePerKey, keepsJob())) {
+			throw new IllegalStateException("Failed to complete the run of advisory lock '" + this.key
+					+ "': somebody else has completed it meanwhile");
+		}
+		if (this.joined != null) {
+			this.joined.complete();
+		}
+	}
+
+	@Override
+	public void fail(Throwable failure) {
+		if (!hasBegun()) {
+			return;
+		}
+		try {
+			if (this.joined != null) {
+				this.joined.fail(failure);
+			}
+			else if (this.boundary == Boundary.NONE) {
+				this.runs.end(parameters(), LedgerRun.Outcome.FAILED, failure);
+			}
+			else {
+				this.runs.fail(parameters(), failure);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			failure.addSuppressed(ex);
+		}
+	}
+
+	@Override
+	public OptionalLong fencingToken() {
+		return (this.decision != null && this.decision.token() != null) ? OptionalLong.of(this.decision.token())
+				: OptionalLong.empty();
+	}
+
+	private boolean hasBegun() {
+		return this.decision != null && this.decision.token() != null;
+	}
+
+	/**
+	 * Return whether the run leaves something behind in the row of its job. One of many
+	 * keys that run once has no use for that.
+	 */
+	private boolean keepsJob() {
+		return !this.oncePerKey || this.minInterval != null;
+	}
+
+	private MapSqlParameterSource parameters() {
+		RunRepository.Decision decision = this.decision;
+		Duration minInterval = this.minInterval;
+		return new MapSqlParameterSource().addValue("namespace", this.name.namespace())
+			.addValue("key", this.name.key())
+			.addValue("tick", time(this.tick), Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("scope", this.scope.name())
+			.addValue("oncePerKey", this.oncePerKey)
+			.addValue("minInterval", (minInterval != null) ? TimeUnit.MICROSECONDS.convert(minInterval) : null,
+					Types.BIGINT)
+			.addValue("template", template(this.name.key(), this.template), Types.VARCHAR)
+			.addValue("keepsJob", keepsJob())
+			.addValue("token", (decision != null) ? decision.token() : null, Types.BIGINT)
+			.addValue("startedAt", (decision != null) ? time(decision.startedAt()) : null,
+					Types.TIMESTAMP_WITH_TIMEZONE);
+	}
+
+	private static @Nullable OffsetDateTime time(@Nullable Instant instant) {
+		return (instant != null) ? instant.atOffset(ZoneOffset.UTC) : null;
 	}
 
 	/**
@@ -65,41 +196,57 @@ record RecordedRun(String namespace, String key, LockScope scope, @Nullable Inst
 				|| template.indexOf('\0') >= 0) ? null : template;
 	}
 
-	RecordedRun with(Decision decision) {
-		return new RecordedRun(this.namespace, this.key, this.scope, this.tick, this.oncePerKey, this.minInterval,
-				this.template, decision);
-	}
-
-	JobName name() {
-		return new JobName(this.namespace, this.key);
-	}
-
 	/**
-	 * Return whether the run leaves something behind in the row of its job. One of many
-	 * keys that run once has no use for that.
+	 * A run in a transaction of somebody else: row and effect commit together, or the run
+	 * has failed, whatever became of the work.
 	 */
-	boolean keepsJob() {
-		return !this.oncePerKey || this.minInterval != null;
-	}
+	private final class JoinedRun implements TransactionSynchronization {
 
-	boolean begun() {
-		return this.decision.token != null;
-	}
+		private final Set<Object> youngerSavepoints = Collections.newSetFromMap(new WeakHashMap<>());
 
-	OptionalLong fencingToken() {
-		return (this.decision.token != null) ? OptionalLong.of(this.decision.token) : OptionalLong.empty();
-	}
+		private boolean completed;
 
-	/**
-	 * What the ledger decided about a run.
-	 *
-	 * @param outcome {@link LockOutcome#EXECUTED} to go on, else why not
-	 * @param token the fencing token of a run that goes on
-	 * @param startedAt when it started
-	 */
-	record Decision(LockOutcome outcome, @Nullable Long token, @Nullable Instant startedAt) {
+		private LedgerRun.@Nullable Failure failure;
 
-		private static final Decision NONE = new Decision(LockOutcome.EXECUTED, null, null);
+		void complete() {
+			this.completed = true;
+			// a savepoint of the work itself is older than what was just written
+			this.youngerSavepoints.clear();
+		}
+
+		void fail(Throwable failure) {
+			this.failure = LedgerRun.Failure.of(failure);
+		}
+
+		@Override
+		public void savepoint(Object savepoint) {
+			this.youngerSavepoints.add(savepoint);
+		}
+
+		@Override
+		public void savepointRollback(Object savepoint) {
+			if (!this.youngerSavepoints.contains(savepoint)) {
+				this.completed = false;
+				this.failure = (this.failure != null) ? this.failure
+						: LedgerRun.Failure.rollback("Rolled back to a savepoint before the run");
+			}
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			if (status == STATUS_COMMITTED && this.completed) {
+				return;
+			}
+			LedgerRun.Failure failure = (this.failure != null) ? this.failure
+					: LedgerRun.Failure.rollback("The transaction that the run was part of was not committed");
+			try {
+				RecordedRun.this.runs.failAfterCompletion(parameters(), failure);
+			}
+			catch (RuntimeException ex) {
+				logger.warn("The failed run of advisory lock '" + RecordedRun.this.key + "' could not be recorded ("
+						+ failure.text() + ")", ex);
+			}
+		}
 
 	}
 

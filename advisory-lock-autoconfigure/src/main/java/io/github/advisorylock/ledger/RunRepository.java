@@ -20,13 +20,9 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
-import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
-import java.util.concurrent.TimeUnit;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import org.jspecify.annotations.Nullable;
 
@@ -43,49 +39,56 @@ final class RunRepository {
 
 	private final LedgerConnections connections;
 
+	private final NamedParameterJdbcOperations current;
+
 	private final LedgerStatements statements;
+
+	private final String decide;
+
+	private final String foresee;
+
+	private final String complete;
 
 	private final String instance;
 
 	RunRepository(LedgerConnections connections, LedgerStatements statements, String instance) {
 		this.connections = connections;
+		this.current = connections.current();
 		this.statements = statements;
+		this.decide = statements.decide();
+		this.foresee = statements.foresee();
+		this.complete = statements.complete();
 		this.instance = instance;
 	}
 
 	/**
 	 * Return what would be decided about a tick, as far as can be seen without the lock.
 	 */
-	LockOutcome foresee(RecordedRun run) {
-		return this.connections.reading((reading) -> query(reading, this.statements.foresee(), parameters(run),
-				(row, number) -> LockOutcome.valueOf(row.getString(1))));
+	LockOutcome foresee(MapSqlParameterSource run) {
+		return this.connections.reading(
+				(reading) -> query(reading, this.foresee, run, (row, number) -> LockOutcome.valueOf(row.getString(1))));
 	}
 
 	/**
 	 * Decide about a run in the current transaction, and write nothing yet.
 	 */
-	RecordedRun decide(RecordedRun run) {
-		return run.with(query(this.connections.current(), this.statements.decide(), parameters(run),
-				(row, number) -> decision(row)));
+	Decision decide(MapSqlParameterSource run) {
+		return query(this.current, this.decide, run, (row, number) -> decision(row));
 	}
 
 	/**
 	 * Write a run that has come to its end, in its transaction.
-	 * @throws IllegalStateException if somebody else did the same meanwhile
+	 * @return {@code false} if somebody else did the same meanwhile
 	 */
-	void complete(RecordedRun run) {
-		boolean first = query(this.connections.current(), this.statements.complete(), parameters(run),
-				(row, number) -> (row.getInt(1) == 1 || !run.oncePerKey()) && (row.getInt(2) == 1 || !run.keepsJob()));
-		if (!first) {
-			throw new IllegalStateException("Failed to complete the run of advisory lock '"
-					+ AdvisoryLockKey.display(run.name().toString()) + "': somebody else has completed it meanwhile");
-		}
+	boolean complete(MapSqlParameterSource run, boolean oncePerKey, boolean keepsJob) {
+		return query(this.current, this.complete, run.addValue("instance", this.instance),
+				(row, number) -> (row.getInt(1) == 1 || !oncePerKey) && (row.getInt(2) == 1 || !keepsJob));
 	}
 
 	/**
 	 * Write a run whose transaction was rolled back, once that is over.
 	 */
-	void fail(RecordedRun run, Throwable failure) {
+	void fail(MapSqlParameterSource run, Throwable failure) {
 		this.connections.apart((apart) -> fail(apart, run, LedgerRun.Failure.of(failure)));
 	}
 
@@ -93,48 +96,31 @@ final class RunRepository {
 	 * Write a run whose transaction was rolled back, on the connection that this
 	 * transaction still occupies: there may be no other in the pool.
 	 */
-	void failAfterCompletion(RecordedRun run, LedgerRun.Failure failure) {
+	void failAfterCompletion(MapSqlParameterSource run, LedgerRun.Failure failure) {
 		this.connections.afterCompletion((left) -> fail(left, run, failure));
 	}
 
-	private int fail(NamedParameterJdbcOperations jdbc, RecordedRun run, LedgerRun.Failure failure) {
-		return jdbc.update(this.statements.fail(), with(parameters(run), failure));
+	private int fail(NamedParameterJdbcOperations jdbc, MapSqlParameterSource run, LedgerRun.Failure failure) {
+		return jdbc.update(this.statements.fail(), with(run, failure).addValue("instance", this.instance));
 	}
 
 	/**
 	 * Decide about a run, and write that it has begun, for all to see.
 	 */
-	RecordedRun begin(RecordedRun run) {
-		return run.with(this.connections
-			.apart((apart) -> query(apart, this.statements.begin(), parameters(run), (row, number) -> decision(row))));
+	Decision begin(MapSqlParameterSource run) {
+		return this.connections.apart((apart) -> query(apart, this.statements.begin(),
+				run.addValue("instance", this.instance), (row, number) -> decision(row)));
 	}
 
 	/**
 	 * Write how a run ended that was begun.
 	 * @return {@code false} if somebody else has given it up
 	 */
-	boolean end(RecordedRun run, LedgerRun.Outcome outcome, @Nullable Throwable failure) {
-		MapSqlParameterSource parameters = with(parameters(run),
-				(failure != null) ? LedgerRun.Failure.of(failure) : null)
+	boolean end(MapSqlParameterSource run, LedgerRun.Outcome outcome, @Nullable Throwable failure) {
+		MapSqlParameterSource parameters = with(run, (failure != null) ? LedgerRun.Failure.of(failure) : null)
 			.addValue("outcome", outcome.name());
 		return this.connections
 			.apart((apart) -> query(apart, this.statements.end(), parameters, (row, number) -> row.getInt(1) == 1));
-	}
-
-	private MapSqlParameterSource parameters(RecordedRun run) {
-		Duration minInterval = run.minInterval();
-		return new MapSqlParameterSource().addValue("namespace", run.namespace())
-			.addValue("key", run.key())
-			.addValue("tick", time(run.tick()), Types.TIMESTAMP_WITH_TIMEZONE)
-			.addValue("scope", run.scope().name())
-			.addValue("instance", this.instance)
-			.addValue("oncePerKey", run.oncePerKey())
-			.addValue("minInterval", (minInterval != null) ? TimeUnit.MICROSECONDS.convert(minInterval) : null,
-					Types.BIGINT)
-			.addValue("template", run.template(), Types.VARCHAR)
-			.addValue("keepsJob", run.keepsJob())
-			.addValue("token", run.decision().token(), Types.BIGINT)
-			.addValue("startedAt", time(run.decision().startedAt()), Types.TIMESTAMP_WITH_TIMEZONE);
 	}
 
 	private static MapSqlParameterSource with(MapSqlParameterSource parameters, LedgerRun.@Nullable Failure failure) {
@@ -142,13 +128,9 @@ final class RunRepository {
 			.addValue("error", (failure != null) ? failure.text() : null, Types.VARCHAR);
 	}
 
-	private static @Nullable OffsetDateTime time(@Nullable Instant instant) {
-		return (instant != null) ? instant.atOffset(ZoneOffset.UTC) : null;
-	}
-
-	private static RecordedRun.Decision decision(ResultSet row) throws SQLException {
+	private static Decision decision(ResultSet row) throws SQLException {
 		OffsetDateTime time = row.getObject(3, OffsetDateTime.class);
-		return new RecordedRun.Decision(LockOutcome.valueOf(row.getString(1)), row.getObject(2, Long.class),
+		return new Decision(LockOutcome.valueOf(row.getString(1)), row.getObject(2, Long.class),
 				(time != null) ? time.toInstant() : null);
 	}
 
@@ -166,6 +148,16 @@ final class RunRepository {
 		});
 		Assert.state(answer != null, "'answer' must not be null");
 		return answer;
+	}
+
+	/**
+	 * What the ledger decided about a run.
+	 *
+	 * @param outcome {@link LockOutcome#EXECUTED} to go on, else why not
+	 * @param token the fencing token of a run that goes on
+	 * @param startedAt when it started
+	 */
+	record Decision(LockOutcome outcome, @Nullable Long token, @Nullable Instant startedAt) {
 	}
 
 }
