@@ -40,12 +40,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class CallPathTests {
 
-	/**
-	 * These only ever get smaller; 7, 8 and 9 are wanted.
-	 */
-	private static final long TRANSACTION = 9;
+	private static final long TRANSACTION = 7;
 
-	private static final long SESSION = 10;
+	private static final long SESSION = 8;
 
 	private static final long RECORDED = 9;
 
