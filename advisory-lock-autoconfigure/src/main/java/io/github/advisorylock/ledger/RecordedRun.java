@@ -55,7 +55,9 @@ final class RecordedRun implements RunRecord {
 
 	private final AdvisoryLockKey key;
 
-	private final JobName name;
+	private final String namespace;
+
+	private final String name;
 
 	private final LockScope scope;
 
@@ -64,6 +66,12 @@ final class RecordedRun implements RunRecord {
 	private final boolean oncePerKey;
 
 	private final @Nullable Duration minInterval;
+
+	/**
+	 * Whether the run leaves something behind in the row of its job. One of many keys
+	 * that run once has no use for that.
+	 */
+	private final boolean keepsJob;
 
 	private final @Nullable String template;
 
@@ -78,8 +86,9 @@ final class RecordedRun implements RunRecord {
 	 * @throws IllegalArgumentException if the ledger has no room for its key
 	 */
 	RecordedRun(RunRepository runs, AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		this.name = JobName.of(key);
-		String excess = this.name.findExcess();
+		this.namespace = key.namespace();
+		this.name = key.name();
+		String excess = JobName.findExcess(this.namespace, this.name);
 		if (excess != null) {
 			throw new IllegalArgumentException("Failed to record runs of advisory lock '" + key + "': " + excess);
 		}
@@ -89,6 +98,7 @@ final class RecordedRun implements RunRecord {
 		this.tick = request.tick();
 		this.oncePerKey = request.isOncePerKey();
 		this.minInterval = request.minInterval();
+		this.keepsJob = !this.oncePerKey || this.minInterval != null;
 		this.template = request.template();
 	}
 
@@ -118,7 +128,7 @@ final class RecordedRun implements RunRecord {
 			}
 			return;
 		}
-		if (!this.runs.complete(parameters(), this.oncePerKey, keepsJob())) {
+		if (!this.runs.complete(parameters(), this.oncePerKey, this.keepsJob)) {
 			throw new IllegalStateException("Failed to complete the run of advisory lock '" + this.key
 					+ "': somebody else has completed it meanwhile");
 		}
@@ -158,29 +168,20 @@ final class RecordedRun implements RunRecord {
 		return this.decision != null && this.decision.token() != null;
 	}
 
-	/**
-	 * Return whether the run leaves something behind in the row of its job. One of many
-	 * keys that run once has no use for that.
-	 */
-	private boolean keepsJob() {
-		return !this.oncePerKey || this.minInterval != null;
-	}
-
 	private MapSqlParameterSource parameters() {
 		RunRepository.Decision decision = this.decision;
 		Duration minInterval = this.minInterval;
-		return new MapSqlParameterSource().addValue("namespace", this.name.namespace())
-			.addValue("key", this.name.key())
+		return new MapSqlParameterSource().addValue("namespace", this.namespace)
+			.addValue("key", this.name)
 			.addValue("tick", time(this.tick), Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("scope", this.scope.name())
 			.addValue("oncePerKey", this.oncePerKey)
 			.addValue("minInterval", (minInterval != null) ? TimeUnit.MICROSECONDS.convert(minInterval) : null,
 					Types.BIGINT)
-			.addValue("template", template(this.name.key(), this.template), Types.VARCHAR)
-			.addValue("keepsJob", keepsJob())
+			.addValue("template", template(this.name, this.template), Types.VARCHAR)
+			.addValue("keepsJob", this.keepsJob)
 			.addValue("token", (decision != null) ? decision.token() : null, Types.BIGINT)
-			.addValue("startedAt", (decision != null) ? time(decision.startedAt()) : null,
-					Types.TIMESTAMP_WITH_TIMEZONE);
+			.addValue("startedAt", (decision != null) ? decision.startedAt() : null, Types.TIMESTAMP_WITH_TIMEZONE);
 	}
 
 	private static @Nullable OffsetDateTime time(@Nullable Instant instant) {

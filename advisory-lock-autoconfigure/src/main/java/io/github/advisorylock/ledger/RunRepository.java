@@ -20,7 +20,6 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
-import java.time.Instant;
 import java.time.OffsetDateTime;
 
 import io.github.advisorylock.LockOutcome;
@@ -129,9 +128,8 @@ final class RunRepository {
 	}
 
 	private static Decision decision(ResultSet row) throws SQLException {
-		OffsetDateTime time = row.getObject(3, OffsetDateTime.class);
 		return new Decision(LockOutcome.valueOf(row.getString(1)), row.getObject(2, Long.class),
-				(time != null) ? time.toInstant() : null);
+				row.getObject(3, OffsetDateTime.class));
 	}
 
 	/**
@@ -157,7 +155,7 @@ final class RunRepository {
 	 * @param token the fencing token of a run that goes on
 	 * @param startedAt when it started
 	 */
-	record Decision(LockOutcome outcome, @Nullable Long token, @Nullable Instant startedAt) {
+	record Decision(LockOutcome outcome, @Nullable Long token, @Nullable OffsetDateTime startedAt) {
 	}
 
 }
