@@ -37,7 +37,7 @@ import org.springframework.util.function.SingletonSupplier;
  *
  * @since 0.1.0
  */
-public class AnnotationSingleRunnerOperationSource implements SingleRunnerOperationSource {
+class AnnotationSingleRunnerOperationSource implements SingleRunnerOperationSource {
 
 	private final Map<MethodClassKey, Optional<SingleRunnerOperation>> operations = new ConcurrentHashMap<>();
 
@@ -48,8 +48,7 @@ public class AnnotationSingleRunnerOperationSource implements SingleRunnerOperat
 	 * @param settings what holds for all methods; asked for at the first annotated method
 	 * @param placeholders resolves the placeholders of attributes
 	 */
-	public AnnotationSingleRunnerOperationSource(Supplier<SingleRunnerSettings> settings,
-			StringValueResolver placeholders) {
+	AnnotationSingleRunnerOperationSource(Supplier<SingleRunnerSettings> settings, StringValueResolver placeholders) {
 		this.parser = SingletonSupplier.of(() -> new SingleRunnerOperationParser(settings.get(), placeholders));
 	}
 

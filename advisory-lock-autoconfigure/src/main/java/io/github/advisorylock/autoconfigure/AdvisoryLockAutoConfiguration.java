@@ -26,12 +26,12 @@ import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDataba
 import io.github.advisorylock.connection.PooledConnectionPreparation;
 import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
+import io.github.advisorylock.interceptor.UnguardedLockOperations;
 import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.ServerJudge;
-import io.github.advisorylock.jdbc.UnguardedLockOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;

@@ -65,7 +65,7 @@ final class ConnectionOpening {
 		}
 		catch (SQLException ex) {
 			String reason = this.abortReason;
-			throw (reason != null) ? new SQLException(reason, SqlState.CONNECTION_DOES_NOT_EXIST, ex)
+			throw (reason != null) ? new SQLException(reason, PgDriver.CONNECTION_DOES_NOT_EXIST, ex)
 					: withoutSecrets(ex);
 		}
 		finally {

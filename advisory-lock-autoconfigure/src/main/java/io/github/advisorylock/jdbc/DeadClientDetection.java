@@ -80,7 +80,7 @@ record DeadClientDetection(long idle, long interval, int probes, long userTimeou
 			statement.execute();
 		}
 		catch (SQLException ex) {
-			if (connection.isClosed() || SqlState.endsConnection(ex)) {
+			if (connection.isClosed() || PgDriver.endsConnection(ex)) {
 				throw ex;
 			}
 			logger.debug("The server can't check for a dead client while it executes", ex);

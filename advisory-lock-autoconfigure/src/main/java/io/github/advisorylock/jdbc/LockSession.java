@@ -516,7 +516,7 @@ public final class LockSession implements AutoCloseable {
 				end(current, null);
 			}
 			SQLException failure = new SQLException("The application is shutting down",
-					SqlState.CONNECTION_DOES_NOT_EXIST);
+					PgDriver.CONNECTION_DOES_NOT_EXIST);
 			commands.forEach((command) -> command.fail(failure));
 			return List.of();
 		}
@@ -582,7 +582,7 @@ public final class LockSession implements AutoCloseable {
 		if (current == null) {
 			commands.forEach((command) -> command.fail(failure));
 		}
-		else if (SqlState.endsConnection(failure)) {
+		else if (PgDriver.endsConnection(failure)) {
 			commands.forEach((command) -> command.abandon(current, failure));
 			destroy(current, "the connection was lost", failure);
 			if (reused) {

@@ -33,10 +33,25 @@ import org.springframework.util.ClassUtils;
  */
 final class PgDriver {
 
+	/**
+	 * The SQL state of a connection that is not there any more.
+	 */
+	static final String CONNECTION_DOES_NOT_EXIST = "08003";
+
 	private static final boolean PRESENT = ClassUtils.isPresent("org.postgresql.PGConnection",
 			PgDriver.class.getClassLoader());
 
 	private PgDriver() {
+	}
+
+	/**
+	 * Return whether the connection is gone: class 08, an administrator's command or a
+	 * timeout for idle sessions.
+	 */
+	static boolean endsConnection(SQLException ex) {
+		String state = ex.getSQLState();
+		return state == null || state.startsWith("08") || state.startsWith("57P") || state.equals("25P03")
+				|| state.equals("25P04");
 	}
 
 	static boolean isOwnerOf(Connection connection) throws SQLException {

@@ -355,7 +355,7 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 		boolean needsServer(@Nullable SessionConnection connection) {
 			boolean carried = connection != null && connection.carries(this.hold);
 			if (!carried) {
-				fail(new SQLException("The lock is not held any more", SqlState.CONNECTION_DOES_NOT_EXIST));
+				fail(new SQLException("The lock is not held any more", PgDriver.CONNECTION_DOES_NOT_EXIST));
 			}
 			return carried;
 		}

@@ -93,7 +93,7 @@ final class TransactionWatch {
 		}
 		catch (SQLException ex) {
 			logger.debug("The locks of transactions could not be looked at", ex);
-			if (this.answered && SqlState.endsConnection(ex)) {
+			if (this.answered && PgDriver.endsConnection(ex)) {
 				giveUpSilent(old);
 			}
 		}

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @since 0.1.0
  */
-public class LedgerSchemaException extends AdvisoryLockConfigurationException {
+class LedgerSchemaException extends AdvisoryLockConfigurationException {
 
 	/**
 	 * Where the DDL is on the class path; Flyway finds it in its folder, Liquibase by the
@@ -37,7 +37,7 @@ public class LedgerSchemaException extends AdvisoryLockConfigurationException {
 	 * @param problem what is missing
 	 * @param cause what the database said, if anything
 	 */
-	public LedgerSchemaException(String problem, @Nullable Throwable cause) {
+	LedgerSchemaException(String problem, @Nullable Throwable cause) {
 		super("The ledger of advisory locks can't be used: " + problem + "; its DDL is 'classpath:" + LOCATION + "'",
 				"Let Flyway or Liquibase run 'classpath:" + LOCATION
 						+ "', set 'advisory-lock.ledger.initialize-schema' to 'always' to have the tables created, or "

@@ -66,9 +66,9 @@ class ArchitectureTests {
 	/**
 	 * These only ever get smaller; 35 and 75 are wanted.
 	 */
-	private static final int FILES_IN_PACKAGE = 38;
+	private static final int FILES_IN_PACKAGE = 35;
 
-	private static final int PUBLIC_TYPES = 101;
+	private static final int PUBLIC_TYPES = 97;
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter()
 		.importUrl(AdvisoryLockKey.class.getProtectionDomain().getCodeSource().getLocation());
