@@ -47,8 +47,7 @@ class EventsAndLogsTests {
 
 	private static final Path DOCUMENT = Path.of("docs/events-and-logs.md");
 
-	private static final Path ROOT_PACKAGE = Path
-		.of("advisory-lock-autoconfigure/src/main/java/io/github/advisorylock");
+	private static final Path SOURCES = Path.of("advisory-lock-autoconfigure/src/main/java");
 
 	private static final Pattern EVENT_ROW = Pattern.compile("(?m)^\\| `(\\w+Event)` \\| ([^|]+) \\|");
 
@@ -123,13 +122,14 @@ class EventsAndLogsTests {
 
 	private static Map<String, String> events() throws IOException, ClassNotFoundException {
 		Map<String, String> events = new TreeMap<>();
-		try (Stream<Path> files = Files.list(Documentation.ROOT.resolve(ROOT_PACKAGE))) {
+		Path root = Documentation.ROOT.resolve(SOURCES);
+		try (Stream<Path> files = Files.walk(root)) {
 			for (Path file : files.filter((path) -> path.toString().endsWith("Event.java")).toList()) {
-				String name = file.getFileName().toString().replace(".java", "");
-				events.put(name, Arrays
-					.stream(Class.forName(AdvisoryLockKey.class.getPackageName() + "." + name).getRecordComponents())
-					.map((field) -> field.getName())
-					.collect(Collectors.joining(", ")));
+				String type = root.relativize(file).toString().replace(".java", "").replace('/', '.');
+				events.put(type.substring(type.lastIndexOf('.') + 1),
+						Arrays.stream(Class.forName(type).getRecordComponents())
+							.map((field) -> field.getName())
+							.collect(Collectors.joining(", ")));
 			}
 		}
 		return events;
