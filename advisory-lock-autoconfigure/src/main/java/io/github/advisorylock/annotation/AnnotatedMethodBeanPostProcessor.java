@@ -75,9 +75,9 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	 */
 	private final transient Set<List<Object>> checked = ConcurrentHashMap.newKeySet();
 
-	private final transient AnnotatedMethods annotated;
+	private final transient AnnotatedMethodFinder annotated;
 
-	private final transient ProxiedMethods proxied;
+	private final transient ProxyValidator proxied;
 
 	private final String consequence;
 
@@ -87,8 +87,8 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	 * @param consequence what a method without interceptor would do
 	 */
 	protected AnnotatedMethodBeanPostProcessor(Class<? extends Annotation> annotation, String consequence) {
-		this.annotated = new AnnotatedMethods(annotation);
-		this.proxied = new ProxiedMethods(this.annotated, consequence);
+		this.annotated = new AnnotatedMethodFinder(annotation);
+		this.proxied = new ProxyValidator(this.annotated, consequence);
 		this.consequence = consequence;
 		setBeforeExistingAdvisors(true);
 		setOrder(Ordered.LOWEST_PRECEDENCE - 1);
@@ -124,7 +124,7 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	void complete(Advised advised) {
 	}
 
-	final AnnotatedMethods annotated() {
+	final AnnotatedMethodFinder annotated() {
 		return this.annotated;
 	}
 
@@ -312,7 +312,7 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	private void checkGuarded(Object bean, String beanName, String problem, String action) {
 		Class<?> targetClass = AopUtils.getTargetClass(bean);
 		if (bean instanceof ScopedObject || isGuarded(bean) || isChecked(beanName, targetClass)
-				|| ProxiedMethods.isMock(bean)) {
+				|| ProxyValidator.isMock(bean)) {
 			return;
 		}
 		this.annotated.of(targetClass).stream().findFirst().ifPresent((method) -> {
@@ -391,7 +391,7 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 			setClassFilter((type) -> !annotated().of(type).isEmpty());
 		}
 
-		private AnnotatedMethods annotated() {
+		private AnnotatedMethodFinder annotated() {
 			return AnnotatedMethodBeanPostProcessor.this.annotated;
 		}
 

@@ -75,7 +75,7 @@ final class ContainerCalls {
 	}
 
 	private static @Nullable String findInterface(Method method, Class<?> type) {
-		return AnnotatedMethods.interfacesOf(type)
+		return AnnotatedMethodFinder.interfacesOf(type)
 			.stream()
 			.filter((each) -> each == InitializingBean.class || each == DisposableBean.class
 					|| Aware.class.isAssignableFrom(each))

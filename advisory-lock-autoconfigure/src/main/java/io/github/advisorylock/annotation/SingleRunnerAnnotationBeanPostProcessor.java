@@ -56,7 +56,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 
 	private transient @Nullable SingleRunnerInterceptor interceptor;
 
-	private transient @Nullable SingleRunnerMethods methods;
+	private transient @Nullable SingleRunnerMethodRegistry methods;
 
 	private transient @Nullable Advisor insideTransaction;
 
@@ -85,7 +85,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.observer,
 				this.eventPublisher);
 		this.interceptor = interceptor;
-		this.methods = new SingleRunnerMethods(annotated(), source);
+		this.methods = new SingleRunnerMethodRegistry(annotated(), source);
 		this.advisor = createAdvisor(interceptor);
 		this.insideTransaction = createAdvisor(interceptor.insideTransaction());
 	}
@@ -141,7 +141,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		call(this.beanFactory.getBean(method.beanName()), method.method());
 	}
 
-	private SingleRunnerMethods methods() {
+	private SingleRunnerMethodRegistry methods() {
 		Assert.state(this.methods != null, "'beanFactory' must be set");
 		return this.methods;
 	}

@@ -34,9 +34,9 @@ final class SingleRunnerMethodValidator {
 
 	private final TransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(false);
 
-	private final AnnotatedMethods annotated;
+	private final AnnotatedMethodFinder annotated;
 
-	SingleRunnerMethodValidator(AnnotatedMethods annotated) {
+	SingleRunnerMethodValidator(AnnotatedMethodFinder annotated) {
 		this.annotated = annotated;
 	}
 

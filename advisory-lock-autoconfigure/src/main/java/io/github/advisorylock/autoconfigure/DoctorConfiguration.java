@@ -27,7 +27,7 @@ import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDataba
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import io.github.advisorylock.doctor.LockDoctor;
-import io.github.advisorylock.doctor.LongHolds;
+import io.github.advisorylock.doctor.LongHoldWatcher;
 import io.github.advisorylock.doctor.Subject;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -91,8 +91,8 @@ class DoctorConfiguration {
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LongHolds longHolds(PostgresAdvisoryLockTemplate template, DoctorProperties properties) {
-			return new LongHolds(template, properties.checkedLongHold());
+		LongHoldWatcher longHolds(PostgresAdvisoryLockTemplate template, DoctorProperties properties) {
+			return new LongHoldWatcher(template, properties.checkedLongHold());
 		}
 
 	}

@@ -73,7 +73,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 	 * Find the hold on a key that ends with the current transaction; not one of a
 	 * transaction that is suspended.
 	 */
-	static @Nullable Hold findInCurrentTransaction(AdvisoryLockKey key, LocalHolds holds) {
+	static @Nullable Hold findInCurrentTransaction(AdvisoryLockKey key, HoldRegistry holds) {
 		if (!TransactionSynchronizationManager.isSynchronizationActive() || !holds.isHeldByThisThread(key)) {
 			return null;
 		}

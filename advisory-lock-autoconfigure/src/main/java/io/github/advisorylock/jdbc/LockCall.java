@@ -334,7 +334,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * @param coverage knows its transactions
 	 * @param ledger records its runs, {@code null} to refuse that
 	 */
-	record Ground(LocalHolds holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger) {
+	record Ground(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger) {
 
 		private RunRecord record(AdvisoryLockKey key, LockMode mode, LockScope scope, LockRequest recording) {
 			Assert.isTrue(mode == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: runs of "

@@ -66,7 +66,7 @@ public final class LockSession implements AutoCloseable {
 
 	private final SessionOpener opener;
 
-	private final LockLosses losses;
+	private final LossNotifier losses;
 
 	private final SessionFlights flights = new SessionFlights(this::fly);
 
@@ -130,7 +130,7 @@ public final class LockSession implements AutoCloseable {
 		this.settings = settings;
 		this.trustNanos = settings.trust().toNanos();
 		this.opener = new SessionOpener(connectionSource, ApplicationName.of(application), settings);
-		this.losses = new LockLosses(settings.whenLost(),
+		this.losses = new LossNotifier(settings.whenLost(),
 				(hold) -> eventPublisher.accept(new LockLostEvent(hold.key())));
 	}
 
@@ -415,7 +415,7 @@ public final class LockSession implements AutoCloseable {
 	/**
 	 * Return what is to be told of locks that are lost, in either scope.
 	 */
-	LockLosses losses() {
+	LossNotifier losses() {
 		return this.losses;
 	}
 

@@ -58,7 +58,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private final Deadline.Waits waits = new Deadline.Waits();
 
-	private final LocalHolds holds;
+	private final HoldRegistry holds;
 
 	private final TransactionScope transactionScope;
 
@@ -115,7 +115,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
 		this.waitFor = waitFor;
-		this.holds = new LocalHolds(maxHeldLocks);
+		this.holds = new HoldRegistry(maxHeldLocks);
 		DataSource target = unwrap(dataSource);
 		this.coverage = new TransactionCoverage(target, transactionManager);
 		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger);

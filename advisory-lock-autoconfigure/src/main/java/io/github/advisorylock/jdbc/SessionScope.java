@@ -45,7 +45,7 @@ final class SessionScope {
 
 	private final LockCall.Ground ground;
 
-	private final LocalHolds holds;
+	private final HoldRegistry holds;
 
 	private final @Nullable LockSession session;
 

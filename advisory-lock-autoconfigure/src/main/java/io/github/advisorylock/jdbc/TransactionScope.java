@@ -58,7 +58,7 @@ final class TransactionScope {
 
 	private final LockCall.Ground ground;
 
-	private final LocalHolds holds;
+	private final HoldRegistry holds;
 
 	private final TransactionCoverage coverage;
 

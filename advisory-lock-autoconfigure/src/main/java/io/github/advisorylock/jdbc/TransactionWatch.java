@@ -38,7 +38,7 @@ final class TransactionWatch {
 
 	private static final Log logger = LogFactory.getLog(TransactionWatch.class);
 
-	private final LocalHolds holds;
+	private final HoldRegistry holds;
 
 	private final LockSession session;
 
@@ -52,7 +52,7 @@ final class TransactionWatch {
 
 	private long answeredNanos;
 
-	TransactionWatch(LocalHolds holds, LockSession session) {
+	TransactionWatch(HoldRegistry holds, LockSession session) {
 		this.holds = holds;
 		this.session = session;
 		// has no thread while there is nothing to look at

@@ -52,7 +52,7 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 
 	private final transient ObjectProvider<TaskScheduler> schedulers;
 
-	private transient @Nullable ElectionCalls calls;
+	private transient @Nullable ElectionCaller calls;
 
 	private transient @Nullable LeaderOnlyInterceptor interceptor;
 
@@ -74,7 +74,7 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 		this.interceptor = new LeaderOnlyInterceptor(((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue,
 				SingletonSupplier.of(() -> LeaderOnlyGate.of(this.election.getObject())));
 		this.advisor = createAdvisor(this.interceptor);
-		this.calls = new ElectionCalls(this.methods, beanFactory, this.schedulers);
+		this.calls = new ElectionCaller(this.methods, beanFactory, this.schedulers);
 	}
 
 	/**

@@ -32,7 +32,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link SingleRunnerMethods}: which methods may have the same key.
+ * Tests for {@link SingleRunnerMethodRegistry}: which methods may have the same key.
  */
 class SingleRunnerSharedKeyTests {
 

@@ -41,7 +41,7 @@ import org.springframework.dao.CannotAcquireLockException;
  * Those who wait for a key get it in the order in which they came, so that a shared
  * holder does not overtake an exclusive one that waits.
  */
-final class LocalHolds {
+final class HoldRegistry {
 
 	private final Map<AdvisoryLockKey, HoldsOfKey> keys = new HashMap<>();
 
@@ -57,7 +57,7 @@ final class LocalHolds {
 	 * Create a registry.
 	 * @param limit how many holds there may be at a time
 	 */
-	LocalHolds(int limit) {
+	HoldRegistry(int limit) {
 		this.limit = limit;
 	}
 

@@ -36,15 +36,15 @@ import org.springframework.dao.CannotAcquireLockException;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LocalHolds}: who is let in when.
+ * Tests for {@link HoldRegistry}: who is let in when.
  */
-class LocalHoldsTests {
+class HoldRegistryTests {
 
 	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("tests", "job");
 
 	private static final Duration LONG = Duration.ofSeconds(30);
 
-	private final LocalHolds holds = new LocalHolds(100);
+	private final HoldRegistry holds = new HoldRegistry(100);
 
 	private final List<String> entered = new CopyOnWriteArrayList<>();
 
@@ -107,7 +107,7 @@ class LocalHoldsTests {
 
 	@Test
 	void limitIsAnErrorForThoseWhoWaitToo() {
-		LocalHolds limited = new LocalHolds(1);
+		HoldRegistry limited = new HoldRegistry(1);
 		Hold first = enter(limited, LockMode.EXCLUSIVE, Duration.ZERO);
 		enterLater("first", LockMode.SHARED, () -> limited);
 		enterLater("second", LockMode.SHARED, () -> limited);
@@ -116,7 +116,7 @@ class LocalHoldsTests {
 		assertThat(limited.size()).isOne();
 	}
 
-	private static Hold enter(LocalHolds holds, LockMode mode, Duration waitFor) {
+	private static Hold enter(HoldRegistry holds, LockMode mode, Duration waitFor) {
 		Hold hold = enter(holds, KEY, mode, waitFor);
 		assertThat(hold).isNotNull();
 		return hold;
@@ -125,7 +125,7 @@ class LocalHoldsTests {
 	/**
 	 * Have a thread enter, which leaves when it is interrupted, and wait until it waits.
 	 */
-	private Thread enterLater(String name, LockMode mode, Supplier<LocalHolds> holds) {
+	private Thread enterLater(String name, LockMode mode, Supplier<HoldRegistry> holds) {
 		Thread waiter = new Thread(() -> enterUntilInterrupted(name, mode, holds.get()));
 		this.waiters.add(waiter);
 		waiter.start();
@@ -133,7 +133,7 @@ class LocalHoldsTests {
 		return waiter;
 	}
 
-	private void enterUntilInterrupted(String name, LockMode mode, LocalHolds holds) {
+	private void enterUntilInterrupted(String name, LockMode mode, HoldRegistry holds) {
 		try {
 			Hold hold = enter(holds, KEY, mode, LONG);
 			if (hold != null) {
@@ -150,7 +150,7 @@ class LocalHoldsTests {
 		}
 	}
 
-	private static Hold enter(LocalHolds holds, AdvisoryLockKey key, LockMode mode, Duration waitFor) {
+	private static Hold enter(HoldRegistry holds, AdvisoryLockKey key, LockMode mode, Duration waitFor) {
 		Hold hold = new Hold(key, mode, LockScope.SESSION);
 		return holds.enter(hold, key, Deadline.after(waitFor)) ? hold : null;
 	}

@@ -31,7 +31,7 @@ import io.github.advisorylock.log.LockLog;
  * everybody told, one after the other, by a thread of its own, so that a listener can
  * hold up neither a run nor a heartbeat.
  */
-final class LockLosses implements AutoCloseable {
+final class LossNotifier implements AutoCloseable {
 
 	private final LockScheduler notifier = new LockScheduler("advisory-lock-events");
 
@@ -44,7 +44,7 @@ final class LockLosses implements AutoCloseable {
 	 * @param whenLost what happens to threads that run under a lost lock
 	 * @param listener is told of each lock that is lost
 	 */
-	LockLosses(WhenLost whenLost, Consumer<Hold> listener) {
+	LossNotifier(WhenLost whenLost, Consumer<Hold> listener) {
 		this.whenLost = whenLost;
 		this.listener = listener;
 	}
@@ -82,7 +82,7 @@ final class LockLosses implements AutoCloseable {
 
 	private void tell(Hold hold, List<Runnable> actions) {
 		guard(() -> LockLog.lost(hold.key(), hold.scope()));
-		actions.forEach(LockLosses::guard);
+		actions.forEach(LossNotifier::guard);
 		guard(() -> this.listener.accept(hold));
 	}
 

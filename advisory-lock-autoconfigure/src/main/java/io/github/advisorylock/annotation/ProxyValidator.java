@@ -34,11 +34,11 @@ import org.springframework.util.ReflectionUtils;
  * Refuses beans whose annotated methods are, or can be, called past the interceptors of
  * their proxy.
  */
-final class ProxiedMethods {
+final class ProxyValidator {
 
 	private static final String MOCKITO = "org.mockito.Mockito";
 
-	private final AnnotatedMethods annotated;
+	private final AnnotatedMethodFinder annotated;
 
 	private final String consequence;
 
@@ -47,7 +47,7 @@ final class ProxiedMethods {
 	 * @param annotated knows which methods are annotated
 	 * @param consequence what a method without interceptor would do
 	 */
-	ProxiedMethods(AnnotatedMethods annotated, String consequence) {
+	ProxyValidator(AnnotatedMethodFinder annotated, String consequence) {
 		this.annotated = annotated;
 		this.consequence = consequence;
 	}

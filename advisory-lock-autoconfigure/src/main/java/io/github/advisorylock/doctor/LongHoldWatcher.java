@@ -30,7 +30,7 @@ import org.springframework.context.SmartLifecycle;
  *
  * @since 0.1.0
  */
-public final class LongHolds implements SmartLifecycle {
+public final class LongHoldWatcher implements SmartLifecycle {
 
 	private static final Duration SHORTEST_PERIOD = Duration.ofMillis(100);
 
@@ -49,7 +49,7 @@ public final class LongHolds implements SmartLifecycle {
 	 * @param template knows what is held
 	 * @param tooLong how long is long, zero to not watch
 	 */
-	public LongHolds(PostgresAdvisoryLockTemplate template, Duration tooLong) {
+	public LongHoldWatcher(PostgresAdvisoryLockTemplate template, Duration tooLong) {
 		this.template = template;
 		this.tooLong = tooLong;
 	}

@@ -37,7 +37,7 @@ import org.springframework.util.function.SingletonSupplier;
  * Calls the methods that ask for it when this instance begins to lead their role, through
  * their proxies, as a scheduler would.
  */
-final class ElectionCalls {
+final class ElectionCaller {
 
 	private final Collection<LeaderOnlyMethod> methods;
 
@@ -47,7 +47,7 @@ final class ElectionCalls {
 
 	private final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("advisory-lock-on-election-");
 
-	ElectionCalls(Collection<LeaderOnlyMethod> methods, BeanFactory beanFactory,
+	ElectionCaller(Collection<LeaderOnlyMethod> methods, BeanFactory beanFactory,
 			ObjectProvider<TaskScheduler> schedulers) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;

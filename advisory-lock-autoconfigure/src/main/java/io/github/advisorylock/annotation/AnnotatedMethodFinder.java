@@ -40,7 +40,7 @@ import org.springframework.util.ReflectionUtils;
 /**
  * The methods with one of our annotations, and what all of them must be like.
  */
-final class AnnotatedMethods {
+final class AnnotatedMethodFinder {
 
 	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
 
@@ -48,7 +48,7 @@ final class AnnotatedMethods {
 
 	private final Class<? extends Annotation> annotation;
 
-	AnnotatedMethods(Class<? extends Annotation> annotation) {
+	AnnotatedMethodFinder(Class<? extends Annotation> annotation) {
 		this.annotation = annotation;
 	}
 

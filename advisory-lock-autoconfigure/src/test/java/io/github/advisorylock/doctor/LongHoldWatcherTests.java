@@ -38,9 +38,9 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link LongHolds}.
+ * Tests for {@link LongHoldWatcher}.
  */
-class LongHoldsTests {
+class LongHoldWatcherTests {
 
 	private final ApplicationContextRunner runner = LockContextRunner.create()
 		.withBean(Jobs.class)

@@ -29,17 +29,17 @@ import org.springframework.core.annotation.AnnotationConfigurationException;
  * The annotated methods of the application's beans, each checked when its bean is
  * created, alone and against those that were there before.
  */
-final class SingleRunnerMethods {
+final class SingleRunnerMethodRegistry {
 
 	private final AnnotationSingleRunnerOperationSource operationSource;
 
-	private final AnnotatedMethods annotated;
+	private final AnnotatedMethodFinder annotated;
 
 	private final SingleRunnerMethodValidator validator;
 
 	private final List<SingleRunnerMethod> methods = new ArrayList<>();
 
-	SingleRunnerMethods(AnnotatedMethods annotated, AnnotationSingleRunnerOperationSource operationSource) {
+	SingleRunnerMethodRegistry(AnnotatedMethodFinder annotated, AnnotationSingleRunnerOperationSource operationSource) {
 		this.annotated = annotated;
 		this.validator = new SingleRunnerMethodValidator(annotated);
 		this.operationSource = operationSource;
