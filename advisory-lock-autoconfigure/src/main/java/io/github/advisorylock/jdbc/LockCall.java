@@ -28,6 +28,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.TwoPhaseLockOperations;
+import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.IllegalTransactionStateException;

@@ -16,7 +16,11 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.util.OptionalLong;
+
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 
@@ -54,6 +58,69 @@ public interface RunLedger {
 	 * @throws org.springframework.dao.DataAccessException if it can't
 	 */
 	default void check() {
+	}
+
+	/**
+	 * One run in the ledger, from the question whether it may take place to how it ended.
+	 */
+	interface RunRecord {
+
+		/**
+		 * Return what would be decided now, before lock and transaction, without a
+		 * promise.
+		 * @return {@link LockOutcome#EXECUTED} also where there is nothing to ask, else
+		 * the reason for which the run would be skipped
+		 */
+		LockOutcome foresee();
+
+		/**
+		 * Decide about the run with its lock held, and begin it.
+		 * @param boundary what the run is part of
+		 * @return {@link LockOutcome#EXECUTED} to go on, else why not
+		 */
+		LockOutcome begin(Boundary boundary);
+
+		/**
+		 * Record, inside the boundary, that the work is done.
+		 * @throws LockLostException if somebody else has taken over
+		 */
+		void complete();
+
+		/**
+		 * Record that the run failed; of one in a transaction of its own, after that has
+		 * been rolled back. Does nothing for a run that did not begin. Never throws.
+		 * @param failure why; what goes wrong here is added to it as suppressed
+		 */
+		void fail(Throwable failure);
+
+		/**
+		 * Return the fencing token of the run.
+		 * @return the token, empty for a run that did not begin
+		 */
+		OptionalLong fencingToken();
+
+		/**
+		 * The transaction that a run is part of.
+		 */
+		enum Boundary {
+
+			/**
+			 * One that was begun for the run.
+			 */
+			OWN_TRANSACTION,
+
+			/**
+			 * One that goes on after the run, and tells itself how it ends.
+			 */
+			CALLERS_TRANSACTION,
+
+			/**
+			 * None: what is recorded is committed at once.
+			 */
+			NONE
+
+		}
+
 	}
 
 }

@@ -31,6 +31,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcOperations;

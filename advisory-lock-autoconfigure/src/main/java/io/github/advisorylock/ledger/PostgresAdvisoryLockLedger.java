@@ -32,7 +32,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
-import io.github.advisorylock.jdbc.RunRecord;
+import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

@@ -32,7 +32,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.RunRecord;
+import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;

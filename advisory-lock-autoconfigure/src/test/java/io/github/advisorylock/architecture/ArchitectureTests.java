@@ -64,11 +64,11 @@ class ArchitectureTests {
 	private static final String ROOT = "io.github.advisorylock";
 
 	/**
-	 * These only ever get smaller; 35 and 75 are wanted.
+	 * These only ever get smaller; 75 public types are wanted.
 	 */
 	private static final int FILES_IN_PACKAGE = 35;
 
-	private static final int PUBLIC_TYPES = 97;
+	private static final int PUBLIC_TYPES = 96;
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter()
 		.importUrl(AdvisoryLockKey.class.getProtectionDomain().getCodeSource().getLocation());

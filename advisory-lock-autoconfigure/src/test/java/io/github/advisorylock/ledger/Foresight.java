@@ -21,7 +21,7 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.RunLedger;
-import io.github.advisorylock.jdbc.RunRecord;
+import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 
 /**
  * Has a ledger not asked before the lock is taken, so that it decides under the lock.
