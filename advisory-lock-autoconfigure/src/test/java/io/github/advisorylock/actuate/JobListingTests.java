@@ -21,6 +21,7 @@ import java.util.Map;
 
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -134,6 +135,9 @@ class JobListingTests {
 			assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/stranger/key-00001"))
 				.<String>read("$.job.state")).isEqualTo("running");
 		}
+		// The server notices later that its client has gone, and other tests count what
+		// there is
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 	}
 
 	/**
