@@ -343,7 +343,7 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	 * @param method the method
 	 * @throws UndeclaredThrowableException if it throws what is no RuntimeException
 	 */
-	static void call(Object bean, Method method) {
+	public static void call(Object bean, Method method) {
 		try {
 			AopUtils.invokeJoinpointUsingReflection(bean, AopUtils.selectInvocableMethod(method, bean.getClass()),
 					new Object[0]);

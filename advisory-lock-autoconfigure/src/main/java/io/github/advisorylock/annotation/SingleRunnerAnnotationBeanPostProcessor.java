@@ -132,15 +132,6 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		return told;
 	}
 
-	/**
-	 * Call a method without parameters as its scheduler does.
-	 * @param method the method
-	 */
-	public void call(SingleRunnerMethod method) {
-		Assert.state(this.beanFactory != null, "'beanFactory' must be set");
-		call(this.beanFactory.getBean(method.beanName()), method.method());
-	}
-
 	private SingleRunnerMethodRegistry methods() {
 		Assert.state(this.methods != null, "'beanFactory' must be set");
 		return this.methods;

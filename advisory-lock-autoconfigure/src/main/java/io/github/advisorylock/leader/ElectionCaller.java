@@ -16,21 +16,18 @@
 
 package io.github.advisorylock.leader;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.function.Supplier;
 
+import io.github.advisorylock.annotation.AnnotatedMethodBeanPostProcessor;
 import io.github.advisorylock.jdbc.GuardedTask;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.TaskScheduler;
-import org.springframework.util.ReflectionUtils;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -67,7 +64,9 @@ final class ElectionCaller {
 	@SuppressWarnings("FutureReturnValueIgnored") // the call reports its own failure
 	private void callLater(LeaderOnlyMethod method) {
 		String name = method.method().getName() + "' of bean '" + method.beanName() + "'";
-		Runnable call = new GuardedTask("The call of '" + name + " on election failed", () -> call(method));
+		Runnable call = new GuardedTask("The call of '" + name + " on election failed",
+				() -> AnnotatedMethodBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()),
+						method.method()));
 		new GuardedTask("Failed to call '" + name + " on election", () -> {
 			TaskScheduler available = this.scheduler.get();
 			if (available != null) {
@@ -77,21 +76,6 @@ final class ElectionCaller {
 				this.threads.execute(call);
 			}
 		}).run();
-	}
-
-	private void call(LeaderOnlyMethod called) {
-		Object bean = this.beanFactory.getBean(called.beanName());
-		Method method = AopUtils.selectInvocableMethod(called.method(), bean.getClass());
-		ReflectionUtils.makeAccessible(method);
-		try {
-			method.invoke(bean);
-		}
-		catch (InvocationTargetException ex) {
-			ReflectionUtils.rethrowRuntimeException(ex.getTargetException());
-		}
-		catch (IllegalAccessException ex) {
-			ReflectionUtils.handleReflectionException(ex);
-		}
 	}
 
 }

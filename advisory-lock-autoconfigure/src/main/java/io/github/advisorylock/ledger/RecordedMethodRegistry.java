@@ -16,22 +16,18 @@
 
 package io.github.advisorylock.ledger;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.UndeclaredThrowableException;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.annotation.AnnotatedMethodBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * The annotated methods of this application whose runs are recorded, and how to call them
@@ -72,18 +68,7 @@ final class RecordedMethodRegistry {
 	 * Call a method as its scheduler does.
 	 */
 	void call(SingleRunnerMethod method) {
-		Object bean = this.beanFactory.getBean(method.beanName());
-		Method invocable = AopUtils.selectInvocableMethod(method.method(), bean.getClass());
-		ReflectionUtils.makeAccessible(invocable);
-		try {
-			invocable.invoke(bean);
-		}
-		catch (InvocationTargetException ex) {
-			rethrow(ex.getTargetException());
-		}
-		catch (IllegalAccessException ex) {
-			throw new IllegalStateException("Failed to call " + method, ex);
-		}
+		AnnotatedMethodBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()), method.method());
 	}
 
 	private List<JobFinder.LedgerMethod> toLedgerMethod(SingleRunnerMethod method) {
@@ -94,16 +79,6 @@ final class RecordedMethodRegistry {
 
 	private @Nullable Supplier<LockOutcome> run(SingleRunnerMethod method) {
 		return (method.method().getParameterCount() == 0) ? () -> this.postProcessor.callNow(method) : null;
-	}
-
-	private static void rethrow(Throwable failure) {
-		if (failure instanceof RuntimeException ex) {
-			throw ex;
-		}
-		if (failure instanceof Error ex) {
-			throw ex;
-		}
-		throw new UndeclaredThrowableException(failure);
 	}
 
 }
