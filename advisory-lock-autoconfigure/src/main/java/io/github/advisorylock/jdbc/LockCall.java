@@ -45,9 +45,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	final @Nullable Deadline deadline;
 
-	private final Ground ground;
+	final LockMode mode;
 
-	private final LockMode mode;
+	private final Ground ground;
 
 	private final LockScope scope;
 

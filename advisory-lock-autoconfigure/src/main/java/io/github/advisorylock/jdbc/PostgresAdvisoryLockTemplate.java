@@ -130,15 +130,19 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 			LockCallback<T, X> action) throws X {
 		Assert.notNull(action, "'action' must not be null");
-		try (Admission call = admit(request)) {
+		try (LockCall call = admitCall(request)) {
 			T value = (call.outcome() == LockOutcome.EXECUTED) ? call.execute(action) : null;
 			return (call.outcome() == LockOutcome.EXECUTED) ? LockResult.executed(value)
-					: LockResult.skipped(call.outcome(), key(request));
+					: LockResult.skipped(call.outcome(), call.key());
 		}
 	}
 
 	@Override
 	public Admission admit(LockRequest request) {
+		return admitCall(request);
+	}
+
+	private LockCall admitCall(LockRequest request) {
 		Assert.notNull(request, "'request' must not be null");
 		AdvisoryLockKey key = key(request);
 		if (!this.used) {

@@ -72,9 +72,9 @@ final class SessionScope {
 	 * @return the lock, {@code null} when somebody else has it
 	 */
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline) {
-		LockSession session = requireSession(key);
+		requireSession(key);
 		Hold hold = new Hold(key, mode, LockScope.SESSION);
-		if (!this.holds.enter(hold, key, deadline) || !acquire(session, hold, deadline)) {
+		if (!this.holds.enter(hold, key, deadline) || !acquire(hold, key, deadline)) {
 			return null;
 		}
 		hold.handOver();
@@ -95,10 +95,11 @@ final class SessionScope {
 	 * @param hold what was entered; left if the lock is not taken
 	 * @return whether it was taken
 	 */
-	private boolean acquire(LockSession session, Hold hold, @Nullable Deadline deadline) {
-		hold.setConfirmation(() -> session.confirm(hold));
+	private boolean acquire(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline) {
 		boolean acquired = false;
 		try {
+			LockSession session = requireSession(key);
+			hold.setConfirmation(() -> session.confirm(hold));
 			acquired = session.tryLock(hold) || (deadline != null && deadline.pollAgain(() -> session.tryLock(hold)));
 		}
 		finally {
@@ -204,12 +205,7 @@ final class SessionScope {
 		}
 
 		private boolean acquire(Hold hold) {
-			LockSession session = SessionScope.this.session;
-			if (session == null) {
-				SessionScope.this.holds.leave(hold);
-			}
-			boolean acquired = SessionScope.this.acquire((session != null) ? session : requireSession(this.key), hold,
-					this.deadline);
+			boolean acquired = SessionScope.this.acquire(hold, this.key, this.deadline);
 			if (!acquired) {
 				this.outcome = LockOutcome.BUSY;
 			}

@@ -129,11 +129,8 @@ final class TransactionScope {
 	 */
 	private final class Call extends LockCall {
 
-		private final LockMode mode;
-
 		private Call(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable LockRequest recording) {
 			super(TransactionScope.this.ground, key, mode, LockScope.TRANSACTION, deadline, recording);
-			this.mode = mode;
 		}
 
 		@Override
