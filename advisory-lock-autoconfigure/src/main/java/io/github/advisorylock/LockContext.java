@@ -16,6 +16,7 @@
 
 package io.github.advisorylock;
 
+import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -61,6 +62,20 @@ public interface LockContext {
 	 * where the number comes from
 	 */
 	OptionalLong fencingToken();
+
+	/**
+	 * Return the planned time that the run is for.
+	 * @return the tick, or empty when the run is for none
+	 */
+	Optional<Instant> tick();
+
+	/**
+	 * Return how often the work has been tried for its {@linkplain #tick() tick}, this
+	 * time included. A tick that failed, or whose runner vanished, has several attempts;
+	 * the ledger counts them.
+	 * @return 1 for the first attempt, and where nobody counts
+	 */
+	int attempt();
 
 	/**
 	 * Return the context of the innermost run that the current thread is in.

@@ -158,7 +158,7 @@ public final class LockRequest {
 	 * @return a changed copy
 	 */
 	public LockRequest oncePerKey() {
-		return with(new Recording(true, this.recording.tick, this.recording.minInterval, this.recording.template));
+		return with(this.recording.withOncePerKey());
 	}
 
 	/**
@@ -170,8 +170,23 @@ public final class LockRequest {
 	 */
 	public LockRequest oncePerTick(Instant tick) {
 		Assert.notNull(tick, "'tick' must not be null");
-		return with(
-				new Recording(this.recording.oncePerKey, tick, this.recording.minInterval, this.recording.template));
+		return with(this.recording.withTick(tick, null));
+	}
+
+	/**
+	 * Do the work once for a tick as long as the application lives that did it: the tick
+	 * is remembered by a lock of its own, and without the ledger. When a run for this
+	 * tick has ended well, it is {@link LockOutcome#ALREADY_RAN}. Only for
+	 * {@link AdvisoryLockOperations#execute}.
+	 * @param tick the planned time
+	 * @param memory for how long the tick is remembered after the end of the run, more
+	 * than zero
+	 * @return a changed copy
+	 */
+	public LockRequest oncePerTick(Instant tick, Duration memory) {
+		Assert.notNull(tick, "'tick' must not be null");
+		Assert.isTrue(memory.compareTo(Duration.ZERO) > 0, "'memory' must be more than zero");
+		return with(this.recording.withTick(tick, memory));
 	}
 
 	/**
@@ -184,8 +199,17 @@ public final class LockRequest {
 	public LockRequest minInterval(Duration minInterval) {
 		Assert.notNull(minInterval, "'minInterval' must not be null");
 		Assert.isTrue(minInterval.compareTo(Duration.ZERO) > 0, "'minInterval' must be more than zero");
-		return with(
-				new Recording(this.recording.oncePerKey, this.recording.tick, minInterval, this.recording.template));
+		return with(this.recording.withMinInterval(minInterval));
+	}
+
+	/**
+	 * Wait after a failed attempt of a tick before the next one, whichever instance makes
+	 * it: {@link LockOutcome#TOO_SOON} until then, first 30 s, at most 10 min, by the
+	 * clock of the database. Means nothing without {@link #oncePerTick(Instant)}.
+	 * @return a changed copy
+	 */
+	public LockRequest backOff() {
+		return with(this.recording.withBackOff());
 	}
 
 	/**
@@ -198,8 +222,7 @@ public final class LockRequest {
 	 */
 	public LockRequest recordedUnder(String template) {
 		Assert.hasText(template, "'template' must not be empty");
-		return with(
-				new Recording(this.recording.oncePerKey, this.recording.tick, this.recording.minInterval, template));
+		return with(this.recording.withTemplate(template));
 	}
 
 	private LockRequest with(Recording recording) {
@@ -275,7 +298,7 @@ public final class LockRequest {
 	 * @return {@code true} if the run is to be recorded
 	 */
 	public boolean isRecorded() {
-		return !this.recording.equals(Recording.NONE);
+		return this.recording.needsLedger();
 	}
 
 	/**
@@ -292,6 +315,22 @@ public final class LockRequest {
 	 */
 	public @Nullable Instant tick() {
 		return this.recording.tick;
+	}
+
+	/**
+	 * Return for how long a lock remembers the {@linkplain #tick() tick}.
+	 * @return the time, {@code null} if it is none that is remembered like that
+	 */
+	public @Nullable Duration memory() {
+		return this.recording.memory;
+	}
+
+	/**
+	 * Return whether a failed attempt of a tick is followed by a pause.
+	 * @return {@code true} after {@link #backOff()}
+	 */
+	public boolean isBackingOff() {
+		return this.recording.backOff;
 	}
 
 	/**
@@ -315,16 +354,41 @@ public final class LockRequest {
 		String key = (this.key != null) ? this.key.toString() : AdvisoryLockKey
 			.display((this.namespace != null) ? this.namespace + "/" + this.name : String.valueOf(this.name));
 		return "LockRequest[" + key + ", scope=" + this.scope + ", mode=" + this.mode + ", waitFor=" + this.waitFor
-				+ (isRecorded() ? ", " + this.recording : "") + "]";
+				+ (this.recording.equals(Recording.NONE) ? "" : ", " + this.recording) + "]";
 	}
 
 	/**
-	 * What is asked of the ledger.
+	 * What is asked of the ledger, or in its place of the memory for ticks.
 	 */
-	private record Recording(boolean oncePerKey, @Nullable Instant tick, @Nullable Duration minInterval,
-			@Nullable String template) {
+	private record Recording(boolean oncePerKey, @Nullable Instant tick, @Nullable Duration memory, boolean backOff,
+			@Nullable Duration minInterval, @Nullable String template) {
 
-		private static final Recording NONE = new Recording(false, null, null, null);
+		private static final Recording NONE = new Recording(false, null, null, false, null, null);
+
+		private boolean needsLedger() {
+			return this.oncePerKey || (this.tick != null && this.memory == null) || this.minInterval != null
+					|| this.template != null;
+		}
+
+		private Recording withOncePerKey() {
+			return new Recording(true, this.tick, this.memory, this.backOff, this.minInterval, this.template);
+		}
+
+		private Recording withTick(Instant tick, @Nullable Duration memory) {
+			return new Recording(this.oncePerKey, tick, memory, this.backOff, this.minInterval, this.template);
+		}
+
+		private Recording withBackOff() {
+			return new Recording(this.oncePerKey, this.tick, this.memory, true, this.minInterval, this.template);
+		}
+
+		private Recording withMinInterval(Duration minInterval) {
+			return new Recording(this.oncePerKey, this.tick, this.memory, this.backOff, minInterval, this.template);
+		}
+
+		private Recording withTemplate(String template) {
+			return new Recording(this.oncePerKey, this.tick, this.memory, this.backOff, this.minInterval, template);
+		}
 
 	}
 

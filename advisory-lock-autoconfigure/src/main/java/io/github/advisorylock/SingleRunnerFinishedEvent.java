@@ -17,6 +17,7 @@
 package io.github.advisorylock;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,9 +31,11 @@ import org.jspecify.annotations.Nullable;
  * @param duration how long the call took, with waiting and committing
  * @param failure what the run threw, {@code null} on success; the caller got it as an
  * exception, unless other advice of the method has kept it back
+ * @param tick the planned time that the run was for, {@code null} if for none
+ * @param attempt how often the work has been tried for that tick, 1 for the first time
  * @since 0.1.0
  */
 public record SingleRunnerFinishedEvent(AdvisoryLockKey key, LockScope scope, String method, Duration duration,
-		@Nullable Throwable failure) {
+		@Nullable Throwable failure, @Nullable Instant tick, int attempt) {
 
 }

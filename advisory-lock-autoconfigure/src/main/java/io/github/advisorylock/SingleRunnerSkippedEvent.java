@@ -16,6 +16,10 @@
 
 package io.github.advisorylock;
 
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
 /**
  * Published on the thread of the caller when a guarded method was skipped.
  *
@@ -23,8 +27,10 @@ package io.github.advisorylock;
  * @param scope how long the lock would have lived
  * @param method the method, as {@code Class.method}
  * @param outcome why it was skipped
+ * @param tick the planned time that it would have been for, {@code null} if for none
  * @since 0.1.0
  */
-public record SingleRunnerSkippedEvent(AdvisoryLockKey key, LockScope scope, String method, LockOutcome outcome) {
+public record SingleRunnerSkippedEvent(AdvisoryLockKey key, LockScope scope, String method, LockOutcome outcome,
+		@Nullable Instant tick) {
 
 }

@@ -25,6 +25,7 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
 import io.github.advisorylock.connection.PooledConnectionPreparation;
 import io.github.advisorylock.connection.SessionDataSource;
+import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
 import io.github.advisorylock.jdbc.LockLifecycle;
@@ -55,7 +56,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -104,6 +107,15 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static BeanPostProcessor singleRunnerAdviceArrangement(SingleRunnerAnnotationBeanPostProcessor postProcessor) {
 		return postProcessor.arrangement();
+	}
+
+	/**
+	 * Spring asks the configurers of each context for its own scheduled methods.
+	 */
+	@Bean
+	@Order
+	static SchedulingConfigurer plannedTimeSchedulingConfigurer() {
+		return PlannedTimeScheduler.configurer();
 	}
 
 	/**

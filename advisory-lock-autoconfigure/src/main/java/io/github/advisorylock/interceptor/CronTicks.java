@@ -85,6 +85,23 @@ public final class CronTicks {
 	}
 
 	/**
+	 * Return the tick that a call belongs to which was planned for a time. Its own clock
+	 * does not decide, unless the next tick has come meanwhile: then it is late, and for
+	 * the latest one.
+	 * @param planned what the call was planned for
+	 * @param time when the call is made
+	 * @return the tick, {@code null} if these ticks have none at the planned time
+	 * @throws IllegalStateException if nothing was planned in the last nine years
+	 */
+	public @Nullable Instant ofCallPlannedFor(Instant planned, Instant time) {
+		Gap gap = gap(planned);
+		if (!gap.last.equals(planned) && !(this.fixedHours && isRepeated(planned))) {
+			return null;
+		}
+		return time.isBefore(gap.next) ? gap.last : latestAt(time);
+	}
+
+	/**
 	 * Return the latest tick that is not after a time.
 	 * @param time the time
 	 * @return the tick

@@ -17,6 +17,7 @@
 package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -190,15 +191,17 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		if (this.now != null) {
 			this.now.accept(outcome);
 		}
+		Instant tick = call.request.tick();
 		Object event;
 		if (outcome != null && outcome != LockOutcome.EXECUTED) {
-			LockLog.skipped(call.key, call.scope, call.method, outcome);
-			event = new SingleRunnerSkippedEvent(call.key, call.scope, call.method, outcome);
+			LockLog.skipped(call.key, call.scope, call.method, outcome, tick);
+			event = new SingleRunnerSkippedEvent(call.key, call.scope, call.method, outcome, tick);
 		}
 		else {
 			Duration duration = Duration.ofNanos(System.nanoTime() - call.started);
-			LockLog.finished(call.key, call.fixed, call.scope, call.method, duration, call.failure);
-			event = new SingleRunnerFinishedEvent(call.key, call.scope, call.method, duration, call.failure);
+			LockLog.finished(call.key, call.fixed, call.scope, call.method, duration, call.failure, tick, call.attempt);
+			event = new SingleRunnerFinishedEvent(call.key, call.scope, call.method, duration, call.failure, tick,
+					call.attempt);
 		}
 		try {
 			this.eventPublisher.publishEvent(event);
@@ -251,6 +254,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		 * Whether the call got to where its lock is asked for, or was skipped before.
 		 */
 		private boolean decided;
+
+		private int attempt = 1;
 
 		/**
 		 * How the call ended, {@code null} when it failed before that was known.
@@ -325,6 +330,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		public @Nullable Object doWithLock(LockContext lock) throws Exception {
 			Assert.state(this.invocation != null, "'invocation' must be set");
 			this.outcome = LockOutcome.EXECUTED;
+			this.attempt = lock.attempt();
 			SingleRunnerObserver.Work work = (this.observed != null) ? this.observed.begin(lock) : null;
 			try {
 				return this.invocation.proceed();

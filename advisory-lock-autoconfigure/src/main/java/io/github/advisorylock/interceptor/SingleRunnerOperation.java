@@ -180,7 +180,10 @@ public final class SingleRunnerOperation {
 			throw new IllegalStateException(
 					"Failed to run once per tick: the schedule of the method is switched off on this instance");
 		}
-		return request.oncePerTick(this.ticks.ofCallAt(Instant.now()));
+		Instant time = Instant.now();
+		Instant planned = PlannedTime.take();
+		Instant tick = (planned != null) ? this.ticks.ofCallPlannedFor(planned, time) : null;
+		return request.oncePerTick((tick != null) ? tick : this.ticks.ofCallAt(time));
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {

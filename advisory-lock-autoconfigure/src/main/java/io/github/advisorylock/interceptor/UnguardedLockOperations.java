@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.interceptor;
 
+import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -60,7 +61,8 @@ public final class UnguardedLockOperations implements AdvisoryLockOperations {
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 			LockCallback<T, X> action) throws X {
 		LockScope scope = (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
-		LockContext context = new Unguarded(request.key(this.namespace, this.keyFactory), scope);
+		LockContext context = new Unguarded(request.key(this.namespace, this.keyFactory), scope,
+				Optional.ofNullable(request.tick()));
 		LockContext enclosing = LockContext.bind(context);
 		try {
 			return LockResult.executed(action.doWithLock(context));
@@ -78,7 +80,7 @@ public final class UnguardedLockOperations implements AdvisoryLockOperations {
 	/**
 	 * A run that nothing guards, and that nothing can be lost of.
 	 */
-	private record Unguarded(AdvisoryLockKey key, LockScope scope) implements LockContext {
+	private record Unguarded(AdvisoryLockKey key, LockScope scope, Optional<Instant> tick) implements LockContext {
 
 		@Override
 		public boolean isHeld() {
@@ -92,6 +94,11 @@ public final class UnguardedLockOperations implements AdvisoryLockOperations {
 		@Override
 		public OptionalLong fencingToken() {
 			return OptionalLong.empty();
+		}
+
+		@Override
+		public int attempt() {
+			return 1;
 		}
 
 	}

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Instant;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.function.Supplier;
 
@@ -53,6 +55,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	private final @Nullable LockRequest recording;
 
+	private final @Nullable Instant tick;
+
 	LockOutcome outcome = LockOutcome.EXECUTED;
 
 	private @Nullable RunRecord record;
@@ -66,16 +70,16 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	/**
 	 * Create a call.
 	 * @param deadline until when to wait for the lock, {@code null} to not wait
-	 * @param recording what is asked of the ledger, {@code null} for nothing
+	 * @param request what is asked for
 	 */
-	LockCall(Ground ground, AdvisoryLockKey key, LockMode mode, LockScope scope, @Nullable Deadline deadline,
-			@Nullable LockRequest recording) {
+	LockCall(Ground ground, AdvisoryLockKey key, LockScope scope, @Nullable Deadline deadline, LockRequest request) {
 		this.ground = ground;
 		this.key = key;
-		this.mode = mode;
+		this.mode = request.mode();
 		this.scope = scope;
 		this.deadline = deadline;
-		this.recording = recording;
+		this.recording = request.isRecorded() ? request : null;
+		this.tick = request.tick();
 	}
 
 	/**
@@ -230,7 +234,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 */
 	final <T extends @Nullable Object, X extends Exception> @Nullable T run(Hold hold, RunRecord.Boundary boundary,
 			LockCallback<T, X> action) throws X {
-		if (this.recording != null && !begin(this.recording, boundary)) {
+		if (this.recording != null && !begin(this.recording, boundary, hold)) {
 			return null;
 		}
 		hold.beginRun();
@@ -257,10 +261,10 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		return result;
 	}
 
-	private boolean begin(LockRequest recording, RunRecord.Boundary boundary) {
+	private boolean begin(LockRequest recording, RunRecord.Boundary boundary, Hold hold) {
 		this.record = (this.record != null) ? this.record
 				: this.ground.record(this.key, this.mode, this.scope, recording);
-		this.outcome = this.record.begin(boundary);
+		this.outcome = this.record.begin(boundary, hold);
 		return this.outcome == LockOutcome.EXECUTED;
 	}
 
@@ -325,6 +329,16 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	@Override
 	public final OptionalLong fencingToken() {
 		return (this.record != null) ? this.record.fencingToken() : OptionalLong.empty();
+	}
+
+	@Override
+	public final Optional<Instant> tick() {
+		return Optional.ofNullable(this.tick);
+	}
+
+	@Override
+	public final int attempt() {
+		return (this.record != null) ? this.record.attempt() : 1;
 	}
 
 	/**

@@ -26,7 +26,6 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
-import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
@@ -148,14 +147,12 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		if (!this.used) {
 			noteUse();
 		}
-		LockMode mode = request.mode();
 		LockScope scope = request.scope();
-		LockRequest recording = request.isRecorded() ? request : null;
 		Duration requested = request.waitFor();
 		Duration wait = (requested != null) ? requested : this.waitFor;
 		Deadline deadline = wait.isZero() ? null : this.waits.until(wait);
-		LockCall call = (scope == LockScope.SESSION) ? this.sessionScope.call(key, mode, deadline, recording)
-				: this.transactionScope.call(key, mode, deadline, recording);
+		LockCall call = (scope == LockScope.SESSION) ? this.sessionScope.call(key, deadline, request)
+				: this.transactionScope.call(key, deadline, request);
 		return call.admit();
 	}
 
@@ -171,8 +168,9 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
 				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
 						+ key + "' can't be held beyond it");
-		Assert.isTrue(!request.isRecorded(), () -> "'request' must not ask for the ledger, which records work that "
-				+ "is executed: advisory lock '" + key + "' can only be held");
+		Assert.isTrue(!request.isRecorded() && request.tick() == null,
+				() -> "'request' must not ask for the ledger, which records work that " + "is executed: advisory lock '"
+						+ key + "' can only be held");
 		noteUse();
 		Duration requested = request.waitFor();
 		Duration wait = (requested != null) ? requested : this.waitFor;

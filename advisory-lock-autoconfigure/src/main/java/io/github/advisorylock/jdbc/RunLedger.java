@@ -76,9 +76,12 @@ public interface RunLedger {
 		/**
 		 * Decide about the run with its lock held, and begin it.
 		 * @param boundary what the run is part of
+		 * @param hold the lock: what must not be known without it is asked
+		 * {@linkplain LockSession#ask on its connection}
 		 * @return {@link LockOutcome#EXECUTED} to go on, else why not
+		 * @throws LockLostException if the lock is not held any more
 		 */
-		LockOutcome begin(Boundary boundary);
+		LockOutcome begin(Boundary boundary, Hold hold);
 
 		/**
 		 * Record, inside the boundary, that the work is done.
@@ -94,10 +97,17 @@ public interface RunLedger {
 		void fail(Throwable failure);
 
 		/**
-		 * Return the fencing token of the run.
+		 * Return the fencing token of the run, once it can't be given again, whatever
+		 * happens to the server.
 		 * @return the token, empty for a run that did not begin
 		 */
 		OptionalLong fencingToken();
+
+		/**
+		 * Return how often the work was tried for its tick, this time included.
+		 * @return 1 for the first attempt, and for a run that did not begin
+		 */
+		int attempt();
 
 		/**
 		 * The transaction that a run is part of.

@@ -63,8 +63,8 @@ final class SessionScope {
 		this.session = session;
 	}
 
-	LockCall call(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable LockRequest recording) {
-		return new Call(key, mode, deadline, recording);
+	LockCall call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
+		return new Call(key, deadline, request);
 	}
 
 	/**
@@ -177,8 +177,8 @@ final class SessionScope {
 	 */
 	private final class Call extends LockCall {
 
-		private Call(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable LockRequest recording) {
-			super(SessionScope.this.ground, key, mode, LockScope.SESSION, deadline, recording);
+		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
+			super(SessionScope.this.ground, key, LockScope.SESSION, deadline, request);
 		}
 
 		@Override

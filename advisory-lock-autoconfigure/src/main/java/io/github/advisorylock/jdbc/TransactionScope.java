@@ -27,7 +27,6 @@ import javax.sql.DataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockLostException;
-import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -86,8 +85,8 @@ final class TransactionScope {
 		this.watch = watch;
 	}
 
-	LockCall call(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable LockRequest recording) {
-		return new Call(key, mode, deadline, recording);
+	LockCall call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
+		return new Call(key, deadline, request);
 	}
 
 	/**
@@ -129,8 +128,8 @@ final class TransactionScope {
 	 */
 	private final class Call extends LockCall {
 
-		private Call(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable LockRequest recording) {
-			super(TransactionScope.this.ground, key, mode, LockScope.TRANSACTION, deadline, recording);
+		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
+			super(TransactionScope.this.ground, key, LockScope.TRANSACTION, deadline, request);
 		}
 
 		@Override

@@ -283,14 +283,15 @@ public class JobRepository {
 		return new LedgerJob(row.getString("namespace"), row.getString("key"), required(row, "first_seen_at"),
 				instant(row, "last_tick"), instant(row, "last_started_at"), instant(row, "last_finished_at"),
 				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
-				instant(row, "paused_at"), row.getString("paused_by"));
+				instant(row, "paused_at"), row.getString("paused_by"), instant(row, "resumed_at"),
+				instant(row, "open_tick"), row.getInt("attempts"), instant(row, "retry_at"));
 	}
 
 	private static LedgerRun run(ResultSet row, int number) throws SQLException {
 		return new LedgerRun(row.getLong("id"), row.getString("namespace"), row.getString("key"), instant(row, "tick"),
-				LockScope.valueOf(row.getString("scope")), row.getString("instance"), row.getLong("fencing_token"),
-				required(row, "started_at"), instant(row, "finished_at"), outcome(row.getString("outcome")),
-				row.getString("error"), row.getString("error_class"));
+				row.getInt("attempt"), LockScope.valueOf(row.getString("scope")), row.getString("instance"),
+				row.getLong("fencing_token"), required(row, "started_at"), instant(row, "finished_at"),
+				outcome(row.getString("outcome")), row.getString("error"), row.getString("error_class"));
 	}
 
 	private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {

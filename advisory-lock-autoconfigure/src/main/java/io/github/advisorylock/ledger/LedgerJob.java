@@ -36,11 +36,17 @@ import org.jspecify.annotations.Nullable;
  * @param fencingToken the token of the last run
  * @param pausedAt since when it is paused, {@code null} when it is not
  * @param pausedBy who paused it
+ * @param resumedAt when its last pause ended, {@code null} if none has
+ * @param openTick the tick that was tried last and not completed, {@code null} if there
+ * is none
+ * @param attempts how often that tick was tried
+ * @param retryAt before when that tick is not tried again, {@code null} for at once
  * @since 0.1.0
  */
 public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Nullable Instant lastTick,
 		@Nullable Instant lastStartedAt, @Nullable Instant lastFinishedAt, LedgerRun.@Nullable Outcome lastOutcome,
-		@Nullable Long fencingToken, @Nullable Instant pausedAt, @Nullable String pausedBy) {
+		@Nullable Long fencingToken, @Nullable Instant pausedAt, @Nullable String pausedBy, @Nullable Instant resumedAt,
+		@Nullable Instant openTick, int attempts, @Nullable Instant retryAt) {
 
 	/**
 	 * How long after its planned time a tick should be completed, or be under way.

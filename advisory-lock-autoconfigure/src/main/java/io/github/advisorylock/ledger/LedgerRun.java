@@ -30,6 +30,7 @@ import org.springframework.transaction.UnexpectedRollbackException;
  * @param namespace the namespace of the key, empty if there is none
  * @param key the name of the key
  * @param tick the planned time it ran for, {@code null} if for none
+ * @param attempt how often the tick has been tried, this run included; 1 without a tick
  * @param scope how long the lock lived
  * @param instance who ran it: host and process id
  * @param fencingToken its fencing token
@@ -41,8 +42,8 @@ import org.springframework.transaction.UnexpectedRollbackException;
  * written by a version that did not keep it
  * @since 0.1.0
  */
-public record LedgerRun(long id, String namespace, String key, @Nullable Instant tick, LockScope scope, String instance,
-		long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable Outcome outcome,
+public record LedgerRun(long id, String namespace, String key, @Nullable Instant tick, int attempt, LockScope scope,
+		String instance, long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable Outcome outcome,
 		@Nullable String error, @Nullable String errorClass) {
 
 	/**

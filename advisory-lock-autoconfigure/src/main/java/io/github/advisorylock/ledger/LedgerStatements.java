@@ -362,9 +362,10 @@ final class LedgerStatements {
 				"""
 						SELECT pg_catalog.to_regclass('{job}') IS NOT NULL AND pg_catalog.to_regclass('{run}') IS NOT NULL
 						  AND pg_catalog.to_regclass('{completion}') IS NOT NULL AND pg_catalog.to_regclass('{token}') IS NOT NULL
-						  AND 2 = (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
-						    AND (a.attrelid, a.attname) IN ((pg_catalog.to_regclass('{job}'), 'template'),
-						      (pg_catalog.to_regclass('{run}'), 'error_class')))
+						  AND 3 = (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
+						    AND (a.attrelid, a.attname) IN ((pg_catalog.to_regclass('{job}'), 'remember_until'),
+						      (pg_catalog.to_regclass('{run}'), 'lock'),
+						      (pg_catalog.to_regclass('{completion}'), 'remember_until')))
 						""");
 	}
 
@@ -374,11 +375,14 @@ final class LedgerStatements {
 	String[] check() {
 		return new String[] { name("""
 				SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
-				  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by, j.template FROM {job} j LIMIT 0
-				"""), name("""
-				SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
-				  r.finished_at, r.outcome, r.error, r.error_class FROM {run} r LIMIT 0
-				"""), name("SELECT c.namespace, c.key, c.completed_at FROM {completion} c LIMIT 0"),
+				  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by, j.template,
+				  j.resumed_at, j.open_tick, j.attempts, j.retry_at, j.remember_until FROM {job} j LIMIT 0
+				"""),
+				name("""
+						SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
+						  r.finished_at, r.outcome, r.error, r.error_class, r.attempt, r.template, r.keep_until, r.lock FROM {run} r LIMIT 0
+						"""),
+				name("SELECT c.namespace, c.key, c.completed_at, c.remember_until FROM {completion} c LIMIT 0"),
 				name("SELECT t.last_value FROM {token} t LIMIT 0") };
 	}
 
@@ -390,8 +394,9 @@ final class LedgerStatements {
 		return name(
 				"""
 						SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
-						  j.last_outcome, j.paused_at, j.paused_by, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
-						  r.id, r.tick, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class, h.outcomes
+						  j.last_outcome, j.paused_at, j.paused_by, j.resumed_at, j.open_tick, j.attempts, j.retry_at,
+						  coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
+						  r.id, r.tick, r.attempt, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class, h.outcomes
 						FROM ROWS FROM
 						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
 						JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key

@@ -32,6 +32,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -108,7 +109,7 @@ final class RecordedRun implements RunRecord {
 	}
 
 	@Override
-	public LockOutcome begin(Boundary boundary) {
+	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
 		RunRepository.Decision decision = (boundary == Boundary.NONE) ? this.runs.begin(parameters())
 				: this.runs.decide(parameters());
@@ -162,6 +163,11 @@ final class RecordedRun implements RunRecord {
 	public OptionalLong fencingToken() {
 		return (this.decision != null && this.decision.token() != null) ? OptionalLong.of(this.decision.token())
 				: OptionalLong.empty();
+	}
+
+	@Override
+	public int attempt() {
+		return 1;
 	}
 
 	private boolean hasBegun() {

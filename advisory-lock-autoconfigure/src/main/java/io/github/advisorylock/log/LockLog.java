@@ -67,23 +67,29 @@ public final class LockLog {
 	 * @param method the method
 	 * @param duration how long the call took
 	 * @param failure what it threw, {@code null} on success
+	 * @param tick the planned time that it was for, {@code null} if for none
+	 * @param attempt how often the work has been tried for that tick
 	 */
 	public static void finished(AdvisoryLockKey key, boolean fixed, LockScope scope, String method, Duration duration,
-			@Nullable Throwable failure) {
+			@Nullable Throwable failure, @Nullable Instant tick, int attempt) {
 		Level level = fixed ? Level.INFO : Level.DEBUG;
 		if (!RUNS.isEnabledForLevel(level)) {
 			return;
 		}
 		long millis = duration.toMillis();
-		LoggingEventBuilder event = call(level, key, scope, method, (failure != null) ? "failed" : "executed")
+		LoggingEventBuilder event = call(level, key, scope, method, (failure != null) ? "failed" : "executed", tick)
 			.addKeyValue("advisory_lock.duration_ms", millis);
+		if (tick != null) {
+			event = event.addKeyValue("advisory_lock.attempt", attempt);
+		}
+		String purpose = purpose(tick, attempt);
 		if (failure == null) {
-			event.log("Ran '" + key + "' (" + method + ") in " + millis + " ms");
+			event.log("Ran '" + key + "' (" + method + ")" + purpose + " in " + millis + " ms");
 			return;
 		}
 		String error = failure.getClass().getName();
 		event.addKeyValue("advisory_lock.error", error)
-			.log("Failed '" + key + "' (" + method + ") after " + millis + " ms: " + error);
+			.log("Failed '" + key + "' (" + method + ")" + purpose + " after " + millis + " ms: " + error);
 	}
 
 	/**
@@ -92,13 +98,15 @@ public final class LockLog {
 	 * @param scope how long the lock would have lived
 	 * @param method the method
 	 * @param outcome why it was skipped
+	 * @param tick the planned time that it would have been for, {@code null} if for none
 	 */
-	public static void skipped(AdvisoryLockKey key, LockScope scope, String method, LockOutcome outcome) {
+	public static void skipped(AdvisoryLockKey key, LockScope scope, String method, LockOutcome outcome,
+			@Nullable Instant tick) {
 		if (RUNS.isDebugEnabled()) {
 			String word = word(outcome);
 			String reason = reason(outcome);
-			call(Level.DEBUG, key, scope, method, word).addKeyValue("advisory_lock.reason", reason)
-				.log("Skipped '" + key + "' (" + method + "), " + word + ": " + reason);
+			call(Level.DEBUG, key, scope, method, word, tick).addKeyValue("advisory_lock.reason", reason)
+				.log("Skipped '" + key + "' (" + method + ")" + purpose(tick, 1) + ", " + word + ": " + reason);
 		}
 	}
 
@@ -173,11 +181,17 @@ public final class LockLog {
 	}
 
 	private static LoggingEventBuilder call(Level level, AdvisoryLockKey key, LockScope scope, String method,
-			String outcome) {
+			String outcome, @Nullable Instant tick) {
 		String word = word(scope);
-		return about(RUNS.atLevel(level), key).addKeyValue("advisory_lock.scope", word)
+		LoggingEventBuilder event = about(RUNS.atLevel(level), key).addKeyValue("advisory_lock.scope", word)
 			.addKeyValue("advisory_lock.method", method)
 			.addKeyValue("advisory_lock.outcome", outcome);
+		return (tick != null) ? event.addKeyValue("advisory_lock.tick", tick.toString()) : event;
+	}
+
+	private static String purpose(@Nullable Instant tick, int attempt) {
+		String purpose = (tick != null) ? " for " + tick : "";
+		return (attempt > 1) ? purpose + ", attempt " + attempt : purpose;
 	}
 
 	private static LoggingEventBuilder alert(String alert, AdvisoryLockKey key) {

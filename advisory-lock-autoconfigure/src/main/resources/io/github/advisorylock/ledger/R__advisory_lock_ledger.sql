@@ -36,8 +36,6 @@ CREATE TABLE IF NOT EXISTS advisory_lock_completion (
   PRIMARY KEY (namespace, key)
 );
 
-CREATE INDEX IF NOT EXISTS advisory_lock_completion_age ON advisory_lock_completion (completed_at);
-
 -- What the key was made from, where it depends on arguments
 ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS template text;
 
@@ -49,6 +47,31 @@ CREATE INDEX IF NOT EXISTS advisory_lock_job_template ON advisory_lock_job (name
 
 -- The class of a failure, beside the first line of what it prints
 ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS error_class text;
+
+-- What the last pause leaves behind, and the attempts for a tick that nobody has completed
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS resumed_at timestamptz;
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS open_tick timestamptz;
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS attempts integer NOT NULL DEFAULT 0;
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS retry_at timestamptz;
+ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS attempt integer NOT NULL DEFAULT 1;
+
+-- What the key of a run was made from, for the failures of keys that have no row of their own
+ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS template text;
+CREATE INDEX IF NOT EXISTS advisory_lock_run_failure ON advisory_lock_run (namespace, template, id)
+  WHERE template IS NOT NULL AND outcome <> 'EXECUTED';
+
+-- The entry of the lock table that a run in progress holds, as class:object:kind, for runs that are written when they begin
+ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS lock text;
+CREATE INDEX IF NOT EXISTS advisory_lock_run_open ON advisory_lock_run (id) WHERE finished_at IS NULL;
+
+-- Until when a row is kept, as whoever wrote it has promised; a job without that is kept until somebody forgets it
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS remember_until timestamptz;
+ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS keep_until timestamptz NOT NULL DEFAULT now() + INTERVAL '30 days';
+ALTER TABLE advisory_lock_completion
+  ADD COLUMN IF NOT EXISTS remember_until timestamptz NOT NULL DEFAULT now() + INTERVAL '7 days';
+CREATE INDEX IF NOT EXISTS advisory_lock_job_until ON advisory_lock_job (remember_until) WHERE remember_until IS NOT NULL;
+CREATE INDEX IF NOT EXISTS advisory_lock_run_until ON advisory_lock_run (keep_until);
+CREATE INDEX IF NOT EXISTS advisory_lock_completion_until ON advisory_lock_completion (remember_until);
 
 -- Not in a transaction: the token of a run that was rolled back is never given again
 CREATE SEQUENCE IF NOT EXISTS advisory_lock_fencing_token AS bigint;

@@ -107,10 +107,10 @@ class EventsAndLogsTests {
 	private static List<ILoggingEvent> lines() {
 		try (LogRecorder runs = LogRecorder.of(LockLog.RUN, "debug");
 				LogRecorder alerts = LogRecorder.of(LockLog.ALERT, "warn")) {
-			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null);
+			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null, null, 1);
 			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12),
-					new IllegalStateException());
-			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY);
+					new IllegalStateException(), null, 1);
+			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null);
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
 			LockLog.heldLong(KEY, LockScope.TRANSACTION, Duration.ofMinutes(10));
 			LockLog.heldLong(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, Duration.ofMinutes(10));

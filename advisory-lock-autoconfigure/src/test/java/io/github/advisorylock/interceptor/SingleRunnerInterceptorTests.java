@@ -93,7 +93,7 @@ class SingleRunnerInterceptorTests {
 				context.getBean(Jobs.class).run(false);
 			}
 			assertThat(context.getBean(Listener.class).skipped()).containsExactly(new SingleRunnerSkippedEvent(
-					AdvisoryLockKey.of("test", "job"), LockScope.TRANSACTION, "Jobs.run", LockOutcome.BUSY));
+					AdvisoryLockKey.of("test", "job"), LockScope.TRANSACTION, "Jobs.run", LockOutcome.BUSY, null));
 			assertThat(context.getBean(Listener.class).finished()).isEmpty();
 		});
 	}

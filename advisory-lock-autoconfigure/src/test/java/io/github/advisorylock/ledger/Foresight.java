@@ -20,6 +20,7 @@ import java.util.OptionalLong;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 
@@ -68,8 +69,8 @@ final class Foresight {
 		}
 
 		@Override
-		public LockOutcome begin(Boundary boundary) {
-			return this.record.begin(boundary);
+		public LockOutcome begin(Boundary boundary, Hold hold) {
+			return this.record.begin(boundary, hold);
 		}
 
 		@Override
@@ -85,6 +86,11 @@ final class Foresight {
 		@Override
 		public OptionalLong fencingToken() {
 			return this.record.fencingToken();
+		}
+
+		@Override
+		public int attempt() {
+			return this.record.attempt();
 		}
 
 	}

@@ -70,7 +70,8 @@ class LedgerJobTests {
 
 	@Test
 	void jobThatWasSeenFirstAfterTheTickIsNotOverdue() {
-		LedgerJob job = new LedgerJob("", "nightly", TICK.plusSeconds(1), null, null, null, null, null, null, null);
+		LedgerJob job = new LedgerJob("", "nightly", TICK.plusSeconds(1), null, null, null, null, null, null, null,
+				null, null, 0, null);
 		assertThat(job.overdueTick(perTick(NIGHTLY, null), TICK.plusSeconds(3600))).isNull();
 	}
 
@@ -79,7 +80,8 @@ class LedgerJobTests {
 	}
 
 	private static LedgerJob job(Instant lastTick, @Nullable Instant pausedAt) {
-		return new LedgerJob("", "nightly", Instant.EPOCH, lastTick, null, null, null, null, pausedAt, null);
+		return new LedgerJob("", "nightly", Instant.EPOCH, lastTick, null, null, null, null, pausedAt, null, null, null,
+				0, null);
 	}
 
 }

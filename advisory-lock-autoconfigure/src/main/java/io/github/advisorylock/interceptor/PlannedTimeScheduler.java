@@ -1,0 +1,190 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.ScheduledFuture;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.scheduling.SchedulingAwareRunnable;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.Trigger;
+import org.springframework.scheduling.TriggerContext;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+
+/**
+ * Has the time that a trigger planned travel with the call. Stands before whatever
+ * scheduler {@code @Scheduled} methods use.
+ *
+ * @since 0.1.0
+ */
+public final class PlannedTimeScheduler implements TaskScheduler {
+
+	private final TaskScheduler scheduler;
+
+	private PlannedTimeScheduler(TaskScheduler scheduler) {
+		this.scheduler = scheduler;
+	}
+
+	/**
+	 * Return what puts such a scheduler before the one that {@code @Scheduled} methods
+	 * use. Has to be asked after all others.
+	 * @return the configurer
+	 */
+	public static SchedulingConfigurer configurer() {
+		return PlannedTimeScheduler::configure;
+	}
+
+	private static void configure(ScheduledTaskRegistrar registrar) {
+		TaskScheduler scheduler = registrar.getScheduler();
+		if (scheduler != null) {
+			registrar.setTaskScheduler(new PlannedTimeScheduler(scheduler));
+		}
+	}
+
+	@Override
+	public Clock getClock() {
+		return this.scheduler.getClock();
+	}
+
+	@Override
+	public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
+		PlannedTask planned = new PlannedTask(task, trigger);
+		return this.scheduler.schedule(planned, planned);
+	}
+
+	@Override
+	public ScheduledFuture<?> schedule(Runnable task, Instant startTime) {
+		return this.scheduler.schedule(task, startTime);
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
+		return this.scheduler.scheduleAtFixedRate(task, startTime, period);
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
+		return this.scheduler.scheduleAtFixedRate(task, period);
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
+		return this.scheduler.scheduleWithFixedDelay(task, startTime, delay);
+	}
+
+	@Override
+	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
+		return this.scheduler.scheduleWithFixedDelay(task, delay);
+	}
+
+	/**
+	 * A task that knows what its trigger has planned. A scheduler may ask for the next
+	 * time before the thread that it has started for this one runs, so both are known
+	 * then, and which of them is due is told by a clock that nobody sets.
+	 */
+	private static final class PlannedTask implements SchedulingAwareRunnable, Trigger {
+
+		/**
+		 * A timer may be that much early.
+		 */
+		private static final long EARLY = Duration.ofMillis(100).toNanos();
+
+		private final Runnable task;
+
+		private final Trigger trigger;
+
+		private final Deque<Plan> plans = new ArrayDeque<>(2);
+
+		private PlannedTask(Runnable task, Trigger trigger) {
+			this.task = task;
+			this.trigger = trigger;
+		}
+
+		@Override
+		public @Nullable Instant nextExecution(TriggerContext context) {
+			Instant time = this.trigger.nextExecution(context);
+			if (time != null) {
+				long delay = Math.max(0, Duration.between(context.getClock().instant(), time).toNanos());
+				plan(new Plan(time, System.nanoTime() + delay));
+			}
+			return time;
+		}
+
+		private synchronized void plan(Plan plan) {
+			this.plans.add(plan);
+		}
+
+		@Override
+		public void run() {
+			Instant time = takeDue();
+			if (time != null) {
+				PlannedTime.run(time, this.task);
+			}
+			else {
+				this.task.run();
+			}
+		}
+
+		/**
+		 * Of several that are due, the last one is.
+		 */
+		private synchronized @Nullable Instant takeDue() {
+			long now = System.nanoTime();
+			Instant due = null;
+			for (Plan plan = this.plans.peek(); plan != null
+					&& plan.dueNanos - now <= EARLY; plan = this.plans.peek()) {
+				due = plan.time;
+				this.plans.remove();
+			}
+			return due;
+		}
+
+		@Override
+		public boolean isLongLived() {
+			return this.task instanceof SchedulingAwareRunnable aware && aware.isLongLived();
+		}
+
+		@Override
+		public @Nullable String getQualifier() {
+			return (this.task instanceof SchedulingAwareRunnable aware) ? aware.getQualifier() : null;
+		}
+
+		@Override
+		public String toString() {
+			return this.task.toString();
+		}
+
+	}
+
+	/**
+	 * What a trigger has planned.
+	 *
+	 * @param time the time
+	 * @param dueNanos the same by {@link System#nanoTime()}
+	 */
+	private record Plan(Instant time, long dueNanos) {
+
+	}
+
+}

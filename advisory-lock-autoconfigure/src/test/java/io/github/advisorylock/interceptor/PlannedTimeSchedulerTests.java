@@ -1,0 +1,156 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+import org.springframework.scheduling.support.CronTrigger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link PlannedTimeScheduler}: what a scheduler has planned arrives with the
+ * call, whatever the clock says then.
+ */
+class PlannedTimeSchedulerTests {
+
+	private final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
+
+	private final ShiftedClock clock = new ShiftedClock();
+
+	@Test
+	void plannedTimeTravelsWithTheCall() throws InterruptedException {
+		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+		scheduler.setClock(this.clock);
+		scheduler.initialize();
+		try (ScheduledTasks tasks = schedule(scheduler)) {
+			Instant first = next().planned();
+			assertThat(next().planned()).isEqualTo(first.plusSeconds(1));
+		}
+		finally {
+			scheduler.shutdown();
+		}
+	}
+
+	@Test
+	void schedulerWithAThreadForEachCall() throws InterruptedException {
+		try (SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler()) {
+			scheduler.setClock(this.clock);
+			try (ScheduledTasks tasks = schedule(scheduler)) {
+				Instant first = next().planned();
+				assertThat(next().planned()).isEqualTo(first.plusSeconds(1));
+				assertThat(next().planned()).isEqualTo(first.plusSeconds(2));
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { -1500, -600, 400 })
+	void clockThatIsSetBetweenTwoTicksLosesNone(long millis) throws InterruptedException {
+		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
+		scheduler.setClock(this.clock);
+		scheduler.initialize();
+		try (ScheduledTasks tasks = schedule(scheduler)) {
+			Instant first = next().planned();
+			this.clock.shift = Duration.ofMillis(millis);
+			Arrival second = next();
+			assertThat(second.planned()).isEqualTo(first.plusSeconds(1));
+			CronTicks ticks = new CronTicks("* * * * * *", ZoneOffset.UTC);
+			assertThat(ticks.ofCallPlannedFor(second.planned(), second.time())).isEqualTo(first.plusSeconds(1));
+			assertThat(next().planned()).isEqualTo(first.plusSeconds(2));
+		}
+		finally {
+			scheduler.shutdown();
+		}
+	}
+
+	@Test
+	void whatIsCalledByTheCallIsNotPlanned() {
+		PlannedTime.run(Instant.EPOCH, () -> {
+			assertThat(PlannedTime.take()).isEqualTo(Instant.EPOCH);
+			assertThat(PlannedTime.take()).isNull();
+		});
+		PlannedTime.run(Instant.EPOCH, () -> {
+		});
+		assertThat(PlannedTime.take()).isNull();
+	}
+
+	private Arrival next() throws InterruptedException {
+		Arrival arrival = this.arrivals.poll(10, TimeUnit.SECONDS);
+		assertThat(arrival).isNotNull();
+		assertThat(arrival.planned()).isNotNull();
+		return arrival;
+	}
+
+	private ScheduledTasks schedule(org.springframework.scheduling.TaskScheduler scheduler) {
+		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
+		registrar.setTaskScheduler(scheduler);
+		PlannedTimeScheduler.configurer().configureTasks(registrar);
+		registrar.addTriggerTask(() -> this.arrivals.add(new Arrival(PlannedTime.take(), this.clock.instant())),
+				new CronTrigger("* * * * * *", ZoneOffset.UTC));
+		registrar.afterPropertiesSet();
+		return registrar::destroy;
+	}
+
+	private interface ScheduledTasks extends AutoCloseable {
+
+		@Override
+		void close();
+
+	}
+
+	private record Arrival(@Nullable Instant planned, Instant time) {
+
+	}
+
+	private static final class ShiftedClock extends Clock {
+
+		private volatile Duration shift = Duration.ZERO;
+
+		@Override
+		public Instant instant() {
+			return Instant.now().plus(this.shift);
+		}
+
+		@Override
+		public ZoneId getZone() {
+			return ZoneOffset.UTC;
+		}
+
+		@Override
+		public Clock withZone(ZoneId zone) {
+			return this;
+		}
+
+	}
+
+}
