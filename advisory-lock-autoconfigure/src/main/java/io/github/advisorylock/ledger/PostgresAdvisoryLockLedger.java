@@ -68,6 +68,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final LedgerConnections connections;
 
+	private final RecentKeys recentKeys = new RecentKeys();
+
 	private final RunRepository runs;
 
 	private final JobRepository repository;
@@ -119,7 +121,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		LedgerStatements statements = new LedgerStatements(settings.tablePrefix());
 		this.connections = new LedgerConnections(target);
 		this.schema = new LedgerSchema(target, this.connections, settings, statements);
-		this.runs = new RunRepository(this.connections, statements, instance);
+		this.runs = new RunRepository(this.connections, statements, instance, this.recentKeys);
 		this.repository = new JobRepository(this.connections, statements);
 		this.finder = new JobFinder(defaultNamespace, methods, this.repository::knows);
 	}

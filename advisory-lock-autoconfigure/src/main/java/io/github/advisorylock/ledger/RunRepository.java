@@ -50,7 +50,9 @@ final class RunRepository {
 
 	private final String instance;
 
-	RunRepository(LedgerConnections connections, LedgerStatements statements, String instance) {
+	private final RecentKeys recentKeys;
+
+	RunRepository(LedgerConnections connections, LedgerStatements statements, String instance, RecentKeys recentKeys) {
 		this.connections = connections;
 		this.current = connections.current();
 		this.statements = statements;
@@ -58,6 +60,14 @@ final class RunRepository {
 		this.foresee = statements.foresee();
 		this.complete = statements.complete();
 		this.instance = instance;
+		this.recentKeys = recentKeys;
+	}
+
+	/**
+	 * Note that the history of a key has grown.
+	 */
+	void noteRun(JobName name) {
+		this.recentKeys.note(name);
 	}
 
 	/**
