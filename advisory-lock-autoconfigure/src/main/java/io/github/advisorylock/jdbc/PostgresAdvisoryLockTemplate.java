@@ -39,7 +39,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.Assert;
 
 /**
- * {@link AdvisoryLockOperations} on PostgreSQL.
+ * {@link io.github.advisorylock.AdvisoryLockOperations} on PostgreSQL.
  * <p>
  * {@link LockScope#TRANSACTION} locks are taken on the connection of the transaction that
  * the work runs in, {@link LockScope#SESSION} locks on one connection of the library's

@@ -1,0 +1,24 @@
+#!/bin/bash
+# Builds what a release consists of, but for the signatures: jars with sources and documentation, and bills of materials.
+# Does so twice, in two places, and fails unless both have the same bytes, or if the library's jar has grown too big.
+#   usage: bash .ci/release-build.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+largest_jar=800000
+
+places=$(mktemp -d)
+trap 'rm -rf "$places"' EXIT
+
+for place in one another; do
+  git clone -q . "$places/$place"
+  (cd "$places/$place" && mvn -q -B -Prelease -DskipTests -Dgpg.skip -pl advisory-lock-starter verify)
+  (cd "$places/$place" && sha256sum advisory-lock-autoconfigure/target/*.jar advisory-lock-starter/target/*.jar) \
+    >"$places/$place.sums"
+  test -s "$places/$place/advisory-lock-starter/target/bom.json"
+done
+cat "$places/one.sums"
+diff "$places/one.sums" "$places/another.sums"
+size=$(stat -c %s "$places"/one/advisory-lock-autoconfigure/target/advisory-lock-autoconfigure-*-SNAPSHOT.jar)
+echo "The library's jar has $size bytes, and may have $largest_jar"
+[ "$size" -le "$largest_jar" ]
