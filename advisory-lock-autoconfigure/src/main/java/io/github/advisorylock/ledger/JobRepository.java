@@ -27,7 +27,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 import io.github.advisorylock.LockScope;
@@ -61,12 +60,9 @@ public class JobRepository {
 
 	private final LedgerStatements statements;
 
-	private final JdbcClient client;
-
 	JobRepository(LedgerConnections connections, LedgerStatements statements) {
 		this.connections = connections;
 		this.statements = statements;
-		this.client = JdbcClient.create(connections.current());
 	}
 
 	/**
@@ -101,16 +97,17 @@ public class JobRepository {
 	 * @return whether there may be more
 	 */
 	boolean purge(LedgerSettings settings, Collection<JobName> registered) {
-		long remembered = micros(settings.rememberKeys());
+		long remembered = LedgerSettings.micros(settings.rememberKeys());
 		int completions = batch(this.statements.purgeCompletions()).param("age", remembered).update();
-		int oldRuns = batch(this.statements.purgeOldRuns()).param("age", micros(settings.keepRunsFor())).update();
+		int oldRuns = batch(this.statements.purgeOldRuns()).param("age", LedgerSettings.micros(settings.keepRunsFor()))
+			.update();
 		int manyRuns = batch(this.statements.purgeManyRuns()).param("kept", settings.keepRunsOfKey()).update();
 		int jobs = bind(batch(this.statements.purgeJobs()), registered).param("age", remembered).update();
 		return completions == BATCH || oldRuns == BATCH || manyRuns == BATCH || jobs == BATCH;
 	}
 
 	private JdbcClient.StatementSpec batch(String sql) {
-		return this.client.sql(sql).param("batch", BATCH);
+		return JdbcClient.create(this.connections.current()).sql(sql).param("batch", BATCH);
 	}
 
 	/**
@@ -118,7 +115,7 @@ public class JobRepository {
 	 * forgotten in time.
 	 */
 	List<LedgerJob> jobs() {
-		return this.client.sql(this.statements.jobs()).query(JobRepository::job).list();
+		return read((client) -> client.sql(this.statements.jobs()).query(JobRepository::job).list());
 	}
 
 	/**
@@ -134,14 +131,14 @@ public class JobRepository {
 	 * Return one job.
 	 */
 	Optional<LedgerJob> job(JobName name) {
-		return bind(this.client.sql(this.statements.job()), name).query(JobRepository::job).optional();
+		return read((client) -> bind(client.sql(this.statements.job()), name).query(JobRepository::job).optional());
 	}
 
 	/**
 	 * Return whether there is a job or a run.
 	 */
 	boolean knows(JobName name) {
-		return bind(this.client.sql(this.statements.knows()), name).query(Boolean.class).single();
+		return read((client) -> bind(client.sql(this.statements.knows()), name).query(Boolean.class).single());
 	}
 
 	/**
@@ -171,14 +168,14 @@ public class JobRepository {
 	 * @return their names
 	 */
 	public JobNamesPage alone(Collection<JobName> known, String text, String state, int offset, int limit) {
-		return this.client.sql(this.statements.alone())
+		return read((client) -> client.sql(this.statements.alone())
 			.param("known", array(known, (name) -> name.namespace() + "/" + name.key()))
 			.param("most", MOST_KEYS)
 			.param("text", text)
 			.param("state", state)
 			.param("limit", limit)
 			.param("offset", offset)
-			.query(JobRepository::page);
+			.query(JobRepository::page));
 	}
 
 	/**
@@ -186,10 +183,10 @@ public class JobRepository {
 	 * @return the templates, each in the place of a key
 	 */
 	public List<JobName> templates() {
-		return this.client.sql(this.statements.templates())
+		return read((client) -> client.sql(this.statements.templates())
 			.param("most", MOST_TEMPLATES)
 			.query(JobRepository::name)
-			.list();
+			.list());
 	}
 
 	/**
@@ -218,9 +215,10 @@ public class JobRepository {
 	 * @return the runs, latest first
 	 */
 	public List<LedgerRun> runs(String namespace, String key, int limit) {
-		return bind(this.client.sql(this.statements.runs()), new JobName(namespace, key)).param("limit", limit)
-			.query(JobRepository::run)
-			.list();
+		return read(
+				(client) -> bind(client.sql(this.statements.runs()), new JobName(namespace, key)).param("limit", limit)
+					.query(JobRepository::run)
+					.list());
 	}
 
 	/**
@@ -232,8 +230,8 @@ public class JobRepository {
 	 * @return the periods, in the order of the jobs and of their start
 	 */
 	public List<RunPeriod> periods(List<JobName> jobs, Duration lookBack, Duration slot) {
-		Map<String, Object> parameters = Map.of("lookBack", micros(lookBack), "most", MOST_RUNS_OF_PERIODS, "slot",
-				Math.max(1, slot.toSeconds()));
+		Map<String, Object> parameters = Map.of("lookBack", LedgerSettings.micros(lookBack), "most",
+				MOST_RUNS_OF_PERIODS, "slot", Math.max(1, slot.toSeconds()));
 		return query(this.statements.periods(), jobs, parameters,
 				(row, number) -> new RunPeriod(row.getString("namespace"), row.getString("key"),
 						row.getString("instance"), required(row, "started_at"), required(row, "finished_at"),
@@ -241,7 +239,16 @@ public class JobRepository {
 	}
 
 	private <T> List<T> query(String sql, Collection<JobName> names, Map<String, ?> parameters, RowMapper<T> mapper) {
-		return names.isEmpty() ? List.of() : bind(this.client.sql(sql), names).params(parameters).query(mapper).list();
+		return names.isEmpty() ? List.of()
+				: read((client) -> bind(client.sql(sql), names).params(parameters).query(mapper).list());
+	}
+
+	/**
+	 * Ask on the connection of the current transaction, or on one that is in nobody's
+	 * way.
+	 */
+	private <T> T read(Function<JdbcClient, T> question) {
+		return this.connections.reading((jdbc) -> question.apply(JdbcClient.create(jdbc)));
 	}
 
 	private static JdbcClient.StatementSpec bind(JdbcClient.StatementSpec statement, JobName name) {
@@ -255,10 +262,6 @@ public class JobRepository {
 
 	private static SqlArrayValue array(Collection<JobName> names, Function<JobName, String> element) {
 		return new SqlArrayValue("text", names.stream().map(element).toArray());
-	}
-
-	private static long micros(Duration duration) {
-		return TimeUnit.MICROSECONDS.convert(duration);
 	}
 
 	private static JobNamesPage page(ResultSet rows) throws SQLException {

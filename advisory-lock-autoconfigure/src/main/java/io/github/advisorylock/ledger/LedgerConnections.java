@@ -26,6 +26,7 @@ import javax.sql.DataSource;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
@@ -42,11 +43,15 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class LedgerConnections {
 
+	private static final int ATTEMPTS = 4;
+
 	private final DataSource dataSource;
 
 	private final Map<String, ParsedSql> parsed = new ConcurrentHashMap<>();
 
 	private final NamedParameterJdbcOperations current;
+
+	private volatile boolean strict;
 
 	LedgerConnections(DataSource dataSource) {
 		this.dataSource = dataSource;
@@ -54,8 +59,15 @@ final class LedgerConnections {
 	}
 
 	/**
-	 * Return what works on the connection of the current transaction, or on any where
-	 * there is none.
+	 * Set whether the database's own choice is another isolation level than READ
+	 * COMMITTED, which is that of all that the ledger does apart.
+	 */
+	void useReadCommitted(boolean strict) {
+		this.strict = strict;
+	}
+
+	/**
+	 * Return what works on the connection of the current transaction.
 	 */
 	NamedParameterJdbcOperations current() {
 		return this.current;
@@ -78,21 +90,44 @@ final class LedgerConnections {
 	}
 
 	/**
-	 * Work on a connection of its own, whatever transaction the thread is in.
+	 * Work on a connection of its own, whatever transaction the thread is in. What loses
+	 * against somebody else's transaction is done again, so the work should be one
+	 * statement: where the pool commits by itself, each is a transaction.
 	 */
 	<R extends @Nullable Object> R apart(Function<NamedParameterJdbcOperations, R> work) {
-		try (Connection connection = this.dataSource.getConnection()) {
-			return on(connection, work);
-		}
-		catch (SQLException ex) {
-			throw new DataAccessResourceFailureException("Failed to get a connection for the ledger of advisory locks",
-					ex);
+		return apart(work, this.strict);
+	}
+
+	/**
+	 * Work in one transaction of its own, whatever the pool and the thread do. Is done
+	 * again as {@link #apart(Function)} is.
+	 */
+	<R extends @Nullable Object> R inTransaction(Function<NamedParameterJdbcOperations, R> work) {
+		return apart(work, true);
+	}
+
+	private <R extends @Nullable Object> R apart(Function<NamedParameterJdbcOperations, R> work, boolean transaction) {
+		for (int attempt = 1;; attempt++) {
+			try (Connection connection = this.dataSource.getConnection()) {
+				return transaction ? inTransaction(connection, work) : on(connection, work);
+			}
+			catch (SQLException ex) {
+				if (attempt == ATTEMPTS || !isRepeatable(ex)) {
+					throw new DataAccessResourceFailureException(
+							"Failed to use a connection for the ledger of advisory locks", ex);
+				}
+			}
+			catch (DataAccessException ex) {
+				if (attempt == ATTEMPTS || !isRepeatable(ex.getRootCause())) {
+					throw ex;
+				}
+			}
 		}
 	}
 
 	/**
 	 * Work on the connection that a transaction still occupies after its end: there may
-	 * be no other in the pool.
+	 * be no other in the pool. If that is why the transaction ended, another one is used.
 	 */
 	<R extends @Nullable Object> R afterCompletion(Function<NamedParameterJdbcOperations, R> work) {
 		if (!areInTransaction()) {
@@ -100,32 +135,81 @@ final class LedgerConnections {
 		}
 		Connection connection = DataSourceUtils.getConnection(this.dataSource);
 		try {
-			return on(connection, work);
+			return inTransaction(connection, work);
 		}
-		catch (SQLException ex) {
-			throw new DataAccessResourceFailureException("Failed to use the connection of the last transaction", ex);
+		catch (SQLException | DataAccessException ex) {
+			if (isAlive(connection)) {
+				throw (ex instanceof DataAccessException failure) ? failure : new DataAccessResourceFailureException(
+						"Failed to use the connection of the last transaction", ex);
+			}
+			return apart(work);
 		}
 		finally {
 			DataSourceUtils.releaseConnection(connection, this.dataSource);
 		}
 	}
 
+	private static boolean isAlive(Connection connection) {
+		try {
+			return connection.isValid(1);
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Whether a transaction lost against another one, as in a deadlock.
+	 */
+	private static boolean isRepeatable(@Nullable Throwable failure) {
+		return failure instanceof SQLException ex
+				&& ("40001".equals(ex.getSQLState()) || "40P01".equals(ex.getSQLState()));
+	}
+
+	private <R extends @Nullable Object> R inTransaction(Connection connection,
+			Function<NamedParameterJdbcOperations, R> work) throws SQLException {
+		boolean autoCommit = connection.getAutoCommit();
+		connection.setAutoCommit(false);
+		try {
+			return on(connection, (jdbc) -> {
+				jdbc.getJdbcOperations().execute(LedgerStatements.readCommitted());
+				return work.apply(jdbc);
+			});
+		}
+		finally {
+			if (!connection.isClosed()) {
+				connection.setAutoCommit(autoCommit);
+			}
+		}
+	}
+
+	/**
+	 * What went wrong is not hidden by a rollback that fails on the same connection.
+	 */
 	private <R extends @Nullable Object> R on(Connection connection, Function<NamedParameterJdbcOperations, R> work)
 			throws SQLException {
 		boolean autoCommit = connection.getAutoCommit();
-		boolean done = false;
 		try {
 			R result = work.apply(new Statements(new SingleConnectionDataSource(connection, true)));
 			if (!autoCommit) {
 				connection.commit();
 			}
-			done = true;
 			return result;
 		}
-		finally {
-			if (!done && !autoCommit) {
-				connection.rollback();
+		catch (SQLException | RuntimeException | Error ex) {
+			if (!autoCommit) {
+				rollBack(connection, ex);
 			}
+			throw ex;
+		}
+	}
+
+	private static void rollBack(Connection connection, Throwable failure) {
+		try {
+			connection.rollback();
+		}
+		catch (SQLException ex) {
+			failure.addSuppressed(ex);
 		}
 	}
 

@@ -126,13 +126,14 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 
 	/**
 	 * Begin to forget what is old, with the first use of the ledger, which may be long
-	 * after the start.
+	 * after the start, if this instance may delete it.
 	 * @param scope in which scope one instance at a time does that
 	 */
 	public synchronized void ledgerOpened(LockScope scope) {
 		AdvisoryLockOperations operations = this.operations.get();
-		if (this.housekeeping == null && operations != null) {
-			this.housekeeping = new LedgerHousekeeping(this.ledger.get(), operations, scope);
+		PostgresAdvisoryLockLedger ledger = this.ledger.get();
+		if (this.housekeeping == null && operations != null && ledger.mayForget()) {
+			this.housekeeping = new LedgerHousekeeping(ledger, operations, scope);
 		}
 		if (this.running && this.housekeeping != null) {
 			this.housekeeping.start();

@@ -19,23 +19,37 @@ package io.github.advisorylock.ledger;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.jdbc.datasource.init.ScriptException;
+import org.springframework.util.StringUtils;
 
 /**
  * The tables of the ledger. Creates them where it may, and never drops anything.
  */
 final class LedgerSchema {
+
+	private static final Log logger = LogFactory.getLog(LedgerSchema.class);
 
 	private final DataSource dataSource;
 
@@ -43,30 +57,122 @@ final class LedgerSchema {
 
 	private final LedgerSettings settings;
 
-	private final LedgerStatements statements;
-
-	LedgerSchema(DataSource dataSource, LedgerConnections connections, LedgerSettings settings,
-			LedgerStatements statements) {
+	LedgerSchema(DataSource dataSource, LedgerConnections connections, LedgerSettings settings) {
 		this.dataSource = dataSource;
 		this.connections = connections;
 		this.settings = settings;
-		this.statements = statements;
 	}
 
 	/**
-	 * Create what is missing if that is wanted.
-	 * @throws LedgerSchemaException if tables or columns are missing in the end
+	 * Create what is missing if that is wanted, and look where the tables are: a job that
+	 * changes its search path later has the same ledger.
+	 * @return what the ledger goes by as long as the application runs
+	 * @throws LedgerSchemaException if tables, columns or privileges are missing in the
+	 * end
 	 */
-	void prepare() {
-		if (this.settings.initializeSchema() && !exists()) {
+	Opened open() {
+		List<Table> tables = inspect();
+		if (this.settings.initializeSchema() && !isComplete(tables)) {
 			create();
+			tables = inspect();
 		}
-		check();
+		checkTables(tables);
+		checkPrivileges(tables);
+		LedgerStatements statements = statements(tables);
+		check(statements);
+		boolean deletable = tables.stream().allMatch(Table::deletable);
+		if (!deletable) {
+			warnOfDelete(tables);
+		}
+		return new Opened(statements, deletable);
 	}
 
-	private boolean exists() {
-		return this.connections.reading(
-				(jdbc) -> Boolean.TRUE.equals(jdbc.queryForObject(this.statements.exists(), Map.of(), Boolean.class)));
+	/**
+	 * Make sure that the tables have all columns and can be read.
+	 * @throws LedgerSchemaException if not
+	 */
+	void check(LedgerStatements statements) {
+		this.connections.reading((jdbc) -> {
+			for (String sql : statements.check()) {
+				check(jdbc, sql);
+			}
+			return true;
+		});
+	}
+
+	/**
+	 * Unquoted names mean their lower case.
+	 */
+	private List<Table> inspect() {
+		String prefix = this.settings.tablePrefix().toLowerCase(Locale.ROOT);
+		int dot = prefix.indexOf('.');
+		MapSqlParameterSource parameters = new MapSqlParameterSource()
+			.addValue("schema", (dot >= 0) ? prefix.substring(0, dot) : null, Types.VARCHAR)
+			.addValue("prefix", prefix.substring(dot + 1));
+		return this.connections
+			.reading((jdbc) -> jdbc.query(LedgerStatements.inspect(), parameters, (row, number) -> table(row)));
+	}
+
+	private Table table(ResultSet row) throws SQLException {
+		this.connections.useReadCommitted(row.getBoolean("strict"));
+		String kind = row.getString("kind");
+		return new Table(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
+				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
+				row.getString("path"), row.getBoolean("has_schema"));
+	}
+
+	private boolean isComplete(List<Table> tables) {
+		if (tables.stream().allMatch((table) -> table.name() == null)) {
+			return false;
+		}
+		return tables.stream().anyMatch((table) -> table.name() != null && !table.usable())
+				|| (tables.stream().allMatch((table) -> table.name() != null)
+						&& this.connections.reading((jdbc) -> Boolean.TRUE
+							.equals(jdbc.queryForObject(statements(tables).exists(), Map.of(), Boolean.class))));
+	}
+
+	private static LedgerStatements statements(List<Table> tables) {
+		return new LedgerStatements(tables.stream()
+			.collect(Collectors.toMap((table) -> "fencing_token".equals(table.kind()) ? "token" : table.kind(),
+					(table) -> table.schema() + "." + table.name())));
+	}
+
+	private static void checkTables(List<Table> tables) {
+		tables.stream().filter((table) -> table.name() == null).findFirst().ifPresent((table) -> {
+			throw new LedgerSchemaException(
+					"a table or a column is missing: " + (table.hasSchema()
+							? "relation '" + table.wanted() + "' does not exist for role " + table.role()
+									+ " (search_path: " + table.path() + ")"
+							: "schema does not exist of '" + table.wanted() + "'"),
+					(Throwable) null);
+		});
+	}
+
+	private static void checkPrivileges(List<Table> tables) {
+		List<String> missing = new ArrayList<>();
+		List<String> grants = new ArrayList<>();
+		tables.stream().filter((table) -> !table.usable()).map(Table::schema).distinct().forEach((schema) -> {
+			missing.add("USAGE on schema " + schema);
+			grants.add("GRANT USAGE ON SCHEMA " + schema + " TO " + tables.get(0).role() + ";");
+		});
+		for (Table table : tables) {
+			if (StringUtils.hasText(table.missing())) {
+				missing.add(table.missing() + " on " + table.qualifiedName());
+				grants.add(table.grant(table.missing()));
+			}
+		}
+		if (!missing.isEmpty()) {
+			throw new LedgerSchemaException(
+					"permission denied, role " + tables.get(0).role() + " lacks " + String.join("; ", missing), grants);
+		}
+	}
+
+	private static void warnOfDelete(List<Table> tables) {
+		List<Table> kept = tables.stream().filter((table) -> !table.deletable()).toList();
+		logger.warn("The ledger of advisory locks is not purged by this instance: role " + tables.get(0).role()
+				+ " lacks DELETE on " + kept.stream().map(Table::qualifiedName).collect(Collectors.joining(", "))
+				+ ". To grant that: "
+				+ kept.stream().map((table) -> table.grant("DELETE")).collect(Collectors.joining(" ")));
 	}
 
 	/**
@@ -81,7 +187,7 @@ final class LedgerSchema {
 			throw new LedgerSchemaException("its tables could not be created", ex);
 		}
 		catch (ScriptException ex) {
-			if (!exists()) {
+			if (!isComplete(inspect())) {
 				throw new LedgerSchemaException("its tables could not be created", ex);
 			}
 		}
@@ -120,15 +226,6 @@ final class LedgerSchema {
 		}
 	}
 
-	void check() {
-		this.connections.reading((jdbc) -> {
-			for (String sql : this.statements.check()) {
-				check(jdbc, sql);
-			}
-			return true;
-		});
-	}
-
 	private static void check(NamedParameterJdbcOperations jdbc, String sql) {
 		try {
 			jdbc.query(sql, (row) -> {
@@ -165,6 +262,34 @@ final class LedgerSchema {
 		catch (IOException ex) {
 			throw new LedgerSchemaException("its DDL can't be read", ex);
 		}
+	}
+
+	/**
+	 * What the ledger goes by once its tables are found.
+	 *
+	 * @param statements the statements, with the tables in their schema
+	 * @param deletable whether what is old can be deleted
+	 */
+	record Opened(LedgerStatements statements, boolean deletable) {
+
+	}
+
+	/**
+	 * A table or sequence, as it was found. What a role or a search path is called is the
+	 * same in all of them.
+	 */
+	private record Table(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
+			@Nullable String missing, boolean deletable, String role, String path, boolean hasSchema) {
+
+		private String qualifiedName() {
+			return this.schema + "." + this.name;
+		}
+
+		private String grant(String privileges) {
+			return "GRANT " + privileges + " ON " + ("fencing_token".equals(this.kind) ? "SEQUENCE " : "")
+					+ qualifiedName() + " TO " + this.role + ";";
+		}
+
 	}
 
 }

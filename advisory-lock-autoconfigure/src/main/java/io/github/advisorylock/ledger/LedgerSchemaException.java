@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.ledger;
 
+import java.util.List;
+
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 class LedgerSchemaException extends AdvisoryLockConfigurationException {
 
+	private static final String START = "The ledger of advisory locks can't be used: ";
+
 	/**
 	 * Where the DDL is on the class path; Flyway finds it in its folder, Liquibase by the
 	 * change log beside it.
@@ -33,22 +37,37 @@ class LedgerSchemaException extends AdvisoryLockConfigurationException {
 	public static final String LOCATION = "io/github/advisorylock/ledger/R__advisory_lock_ledger.sql";
 
 	/**
-	 * Create an exception.
+	 * Create an exception for tables that are not as they should be.
 	 * @param problem what is missing
 	 * @param cause what the database said, if anything
 	 */
 	LedgerSchemaException(String problem, @Nullable Throwable cause) {
-		super("The ledger of advisory locks can't be used: " + problem + "; its DDL is 'classpath:" + LOCATION + "'",
+		super(START + problem + reason(cause) + "; its DDL is 'classpath:" + LOCATION + "'",
 				"Let Flyway or Liquibase run 'classpath:" + LOCATION
 						+ "', set 'advisory-lock.ledger.initialize-schema' to 'always' to have the tables created, or "
 						+ "look at 'advisory-lock.ledger.table-prefix'.",
 				cause);
 	}
 
-	@Override
-	public String getProblem() {
-		Throwable cause = getCause();
-		return getMessage() + ((cause != null) ? "\n\n" + cause.getMessage() : "");
+	/**
+	 * Create an exception for tables that may not be used.
+	 * @param problem which privileges are missing
+	 * @param grants the SQL that grants them
+	 */
+	LedgerSchemaException(String problem, List<String> grants) {
+		super(START + problem + ". To grant that: " + String.join(" ", grants),
+				"Run this as the owner of the tables: " + String.join(" ", grants));
+	}
+
+	/**
+	 * What the database said, which is the innermost reason.
+	 */
+	private static String reason(@Nullable Throwable cause) {
+		Throwable reason = cause;
+		while (reason != null && reason.getCause() != null) {
+			reason = reason.getCause();
+		}
+		return (reason != null) ? ": " + reason.getMessage() : "";
 	}
 
 }

@@ -17,6 +17,7 @@
 package io.github.advisorylock.ledger;
 
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 
 /**
  * How the ledger is kept. The values are checked where they are configured.
@@ -35,5 +36,24 @@ public record LedgerSettings(String tablePrefix, boolean initializeSchema, Durat
 	 * What the names of tables start with unless somebody says otherwise.
 	 */
 	static final String DEFAULT_TABLE_PREFIX = "advisory_lock_";
+
+	/**
+	 * What is longer means for ever, and has no room in the database or in Java's time.
+	 */
+	private static final Duration FOR_EVER = Duration.ofDays(365_250);
+
+	/**
+	 * Return a duration, or a thousand years if it is longer.
+	 */
+	static Duration bounded(Duration duration) {
+		return (duration.compareTo(FOR_EVER) < 0) ? duration : FOR_EVER;
+	}
+
+	/**
+	 * Return a duration for the database, in microseconds, a thousand years at most.
+	 */
+	static long micros(Duration duration) {
+		return TimeUnit.MICROSECONDS.convert(bounded(duration));
+	}
 
 }

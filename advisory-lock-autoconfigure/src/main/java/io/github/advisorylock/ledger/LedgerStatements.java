@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.ledger;
 
+import java.util.Map;
+
 /**
  * The SQL of the ledger. Parameters are named; durations are in microseconds, jobs an
  * array of {@code namespaces} and one of {@code keys}. {@code null} is bound for a tick
@@ -163,7 +165,7 @@ final class LedgerStatements {
 	 */
 	private static final String ALONE = "(j.template IS NULL OR j.paused_at IS NOT NULL)";
 
-	private final String tablePrefix;
+	private final Map<String, String> tables;
 
 	private final String decide;
 
@@ -177,8 +179,12 @@ final class LedgerStatements {
 
 	private final String fail;
 
-	LedgerStatements(String tablePrefix) {
-		this.tablePrefix = tablePrefix;
+	/**
+	 * Create the statements for tables that have been found.
+	 * @param tables how each is named in SQL, in its schema, by what its name ends with
+	 */
+	LedgerStatements(Map<String, String> tables) {
+		this.tables = Map.copyOf(tables);
 		this.decide = name(DECIDE);
 		this.foresee = name(FORESEE);
 		this.begin = name(BEGIN);
@@ -355,22 +361,64 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * Ask whether all tables are there, with the columns that came later.
+	 * Find the tables of a prefix, in its schema or on the search path, and what the
+	 * current role may do with them. Answers a row for each table, found or not: the
+	 * privileges that are missing, {@code DELETE} apart. Reads catalogs only, so that it
+	 * neither fails nor stands in anybody's way. A schema of the search path that the
+	 * role may not use is none for PostgreSQL, and is found here nevertheless.
 	 */
-	String exists() {
-		return name(
-				"""
-						SELECT pg_catalog.to_regclass('{job}') IS NOT NULL AND pg_catalog.to_regclass('{run}') IS NOT NULL
-						  AND pg_catalog.to_regclass('{completion}') IS NOT NULL AND pg_catalog.to_regclass('{token}') IS NOT NULL
-						  AND 3 = (SELECT count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
-						    AND (a.attrelid, a.attname) IN ((pg_catalog.to_regclass('{job}'), 'remember_until'),
-						      (pg_catalog.to_regclass('{run}'), 'lock'),
-						      (pg_catalog.to_regclass('{completion}'), 'remember_until')))
-						""");
+	static String inspect() {
+		return """
+				SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable,
+				  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path,
+				  CAST(:schema AS text) IS NULL OR EXISTS (
+				    SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname = CAST(:schema AS text)) AS has_schema,
+				  (SELECT pg_catalog.bool_or(d.level <> 'read committed') FROM (
+				    SELECT pg_catalog.current_setting('default_transaction_isolation') AS level UNION ALL
+				    SELECT s.reset_val FROM pg_catalog.pg_settings s
+				      WHERE s.name = 'default_transaction_isolation') d) AS strict
+				FROM pg_catalog.unnest(ARRAY['job', 'run', 'completion', 'fencing_token']) w (kind)
+				LEFT JOIN LATERAL (
+				  SELECT pg_catalog.quote_ident(n.nspname) AS schema, pg_catalog.quote_ident(o.relname) AS name,
+				    pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable,
+				    CASE WHEN o.relkind = 'S' THEN
+				      CASE WHEN pg_catalog.has_sequence_privilege(o.oid, 'USAGE') THEN '' ELSE 'USAGE' END
+				    ELSE pg_catalog.array_to_string(ARRAY(
+				      SELECT p.name FROM pg_catalog.unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) p (name)
+				      WHERE NOT pg_catalog.has_table_privilege(o.oid, p.name)), ', ') END AS missing,
+				    o.relkind = 'S' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable
+				  FROM pg_catalog.pg_class o JOIN pg_catalog.pg_namespace n ON n.oid = o.relnamespace
+				  WHERE o.relname = CAST(:prefix || w.kind AS name) AND o.relkind IN ('r', 'p', 'v', 'f', 'S')
+				    AND CASE WHEN CAST(:schema AS text) IS NOT NULL THEN n.nspname = CAST(:schema AS text)
+				      ELSE n.nspname = ANY (pg_catalog.current_schemas(true)) OR n.nspname = ANY (
+				        pg_catalog.string_to_array(pg_catalog.translate(pg_catalog.replace(
+				          pg_catalog.current_setting('search_path'), '$user', current_user), '" ', ''), ',')) END
+				  ORDER BY pg_catalog.array_position(pg_catalog.current_schemas(true), n.nspname) LIMIT 1
+				) c ON true
+				""";
 	}
 
 	/**
-	 * Use all tables and columns, and read nothing.
+	 * Choose how the next transaction sees others, whatever the database has as its
+	 * default: what the ledger writes for itself depends on no snapshot.
+	 */
+	static String readCommitted() {
+		return "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+	}
+
+	/**
+	 * Ask whether the columns that came later are there.
+	 */
+	String exists() {
+		return name("""
+				SELECT 3 = count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
+				  AND (a.attrelid, a.attname) IN ((CAST('{job}' AS regclass), 'remember_until'),
+				    (CAST('{run}' AS regclass), 'lock'), (CAST('{completion}' AS regclass), 'remember_until'))
+				""");
+	}
+
+	/**
+	 * Use all columns, and read nothing.
 	 */
 	String[] check() {
 		return new String[] { name("""
@@ -382,8 +430,7 @@ final class LedgerStatements {
 						SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
 						  r.finished_at, r.outcome, r.error, r.error_class, r.attempt, r.template, r.keep_until, r.lock FROM {run} r LIMIT 0
 						"""),
-				name("SELECT c.namespace, c.key, c.completed_at, c.remember_until FROM {completion} c LIMIT 0"),
-				name("SELECT t.last_value FROM {token} t LIMIT 0") };
+				name("SELECT c.namespace, c.key, c.completed_at, c.remember_until FROM {completion} c LIMIT 0") };
 	}
 
 	/**
@@ -491,13 +538,16 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * Put the names of the tables into a statement.
+	 * Put the names of the tables into a statement, where they are in quotes too.
 	 */
 	String name(String sql) {
-		return sql.replace("{job}", this.tablePrefix + "job")
-			.replace("{run}", this.tablePrefix + "run")
-			.replace("{completion}", this.tablePrefix + "completion")
-			.replace("{token}", this.tablePrefix + "fencing_token");
+		String named = sql;
+		for (Map.Entry<String, String> table : this.tables.entrySet()) {
+			String placeholder = "{" + table.getKey() + "}";
+			named = named.replace("'" + placeholder + "'", "'" + table.getValue().replace("'", "''") + "'")
+				.replace(placeholder, table.getValue());
+		}
+		return named;
 	}
 
 }

@@ -70,15 +70,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final RecentKeys recentKeys = new RecentKeys();
 
-	private final RunRepository runs;
-
-	private final JobRepository repository;
+	private final String instance;
 
 	private final JobFinder finder;
 
 	private final ReentrantLock opening = new ReentrantLock();
 
-	private volatile boolean open;
+	private volatile @Nullable Opened opened;
 
 	private volatile boolean registered;
 
@@ -118,23 +116,22 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		this.settings = settings;
 		this.methods = methods;
 		this.eventPublisher = eventPublisher;
-		LedgerStatements statements = new LedgerStatements(settings.tablePrefix());
+		this.instance = instance;
 		this.connections = new LedgerConnections(target);
-		this.schema = new LedgerSchema(target, this.connections, settings, statements);
-		this.runs = new RunRepository(this.connections, statements, instance, this.recentKeys);
-		this.repository = new JobRepository(this.connections, statements);
-		this.finder = new JobFinder(defaultNamespace, methods, this.repository::knows);
+		this.schema = new LedgerSchema(target, this.connections, settings);
+		this.finder = new JobFinder(defaultNamespace, methods, (name) -> repository().knows(name));
 	}
 
 	/**
 	 * Create the tables if that is wanted, check them, and add the jobs of this
 	 * application that are not known yet; inside a transaction the latter is left to the
 	 * next use of the ledger.
-	 * @throws LedgerSchemaException if tables or columns are missing
+	 * @throws LedgerSchemaException if tables, columns or privileges are missing
 	 */
 	public void prepare() {
-		this.schema.prepare();
-		this.open = true;
+		LedgerSchema.Opened schema = this.schema.open();
+		this.opened = new Opened(schema, new RunRepository(this.connections, schema.statements(), this.instance, this.recentKeys),
+				new JobRepository(this.connections, schema.statements()));
 		this.whenOpen.run();
 		register();
 	}
@@ -149,7 +146,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			return;
 		}
 		if (!methods.isEmpty()) {
-			this.repository.register(methods.stream().map(JobFinder.LedgerMethod::name).toList());
+			repository().register(methods.stream().map(JobFinder.LedgerMethod::name).toList());
 		}
 		this.registered = true;
 	}
@@ -168,7 +165,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	@Override
 	public boolean isOpen() {
-		return this.open;
+		return this.opened != null;
 	}
 
 	/**
@@ -178,7 +175,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	@Override
 	public void check() {
-		this.schema.check();
+		Opened opened = this.opened;
+		if (opened == null) {
+			this.schema.open();
+		}
+		else {
+			this.schema.check(opened.schema().statements());
+		}
 	}
 
 	@Override
@@ -186,7 +189,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		if (!this.registered) {
 			open();
 		}
-		return new RecordedRun(this.runs, key, scope, request);
+		return new RecordedRun(opened().runs(), key, scope, request);
 	}
 
 	/**
@@ -195,14 +198,28 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @return the repository of jobs
 	 */
 	public JobRepository repository() {
-		return this.repository;
+		return opened().jobs();
+	}
+
+	/**
+	 * Return whether this instance may delete what need not be remembered any more. Can
+	 * be asked once the ledger is {@linkplain #isOpen() open}.
+	 */
+	boolean mayForget() {
+		return opened().schema().deletable();
+	}
+
+	private Opened opened() {
+		Opened opened = this.opened;
+		Assert.state(opened != null, "The ledger of advisory locks has not been opened");
+		return opened;
 	}
 
 	private void open() {
 		if (!this.registered) {
 			this.opening.lock();
 			try {
-				if (!this.open) {
+				if (this.opened == null) {
 					prepare();
 				}
 				else if (!this.registered) {
@@ -218,7 +235,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	@Override
 	public List<LedgerJob> jobs() {
 		open();
-		return this.repository.jobs();
+		return repository().jobs();
 	}
 
 	/**
@@ -228,12 +245,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public List<LedgerJob> jobs(Collection<JobName> names) {
 		open();
-		return this.repository.jobs(names);
+		return repository().jobs(names);
 	}
 
 	@Override
 	public Optional<LedgerJob> job(String key) {
-		return this.repository.job(find(key));
+		return repository().job(find(key));
 	}
 
 	/**
@@ -243,13 +260,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public Optional<LedgerJob> job(JobName name) {
 		open();
-		return this.repository.job(name);
+		return repository().job(name);
 	}
 
 	@Override
 	public List<LedgerRun> runs(String key, int limit) {
 		JobName name = find(key);
-		return this.repository.runs(name.namespace(), name.key(), limit);
+		return repository().runs(name.namespace(), name.key(), limit);
 	}
 
 	@Override
@@ -266,7 +283,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public void pause(JobName job, String by) {
 		checkWho(by);
 		open();
-		Assert.isTrue(this.repository.pause(job, by),
+		Assert.isTrue(repository().pause(job, by),
 				() -> "Failed to pause '" + display(job) + "': the ledger has no job of that key");
 		logger.info("'" + display(job) + "' was paused by " + AdvisoryLockKey.display(by));
 		publish(new JobPausedEvent(job.namespace(), job.key(), by));
@@ -286,7 +303,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public void resume(JobName job, String by) {
 		checkWho(by);
 		open();
-		Assert.isTrue(this.repository.resume(job),
+		Assert.isTrue(repository().resume(job),
 				() -> "Failed to resume '" + display(job) + "': the ledger has no job of that key");
 		logger.info("'" + display(job) + "' was resumed by " + AdvisoryLockKey.display(by));
 		publish(new JobResumedEvent(job.namespace(), job.key(), by));
@@ -328,7 +345,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public boolean purgeBatch() {
 		open();
-		return this.repository.purge(this.settings,
+		return repository().purge(this.settings,
 				this.methods.get().stream().map(JobFinder.LedgerMethod::name).toList());
 	}
 
@@ -349,6 +366,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		Assert.hasText(by, "'by' must not be empty");
 		Assert.isTrue(by.length() <= LONGEST_WHO && by.indexOf('\0') < 0,
 				"'by' must have no more than " + LONGEST_WHO + " characters, none of them NUL");
+	}
+
+	/**
+	 * What uses the tables, once they were found.
+	 */
+	private record Opened(LedgerSchema.Opened schema, RunRepository runs, JobRepository jobs) {
+
 	}
 
 }

@@ -25,7 +25,6 @@ import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.WeakHashMap;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -182,8 +181,7 @@ final class RecordedRun implements RunRecord {
 			.addValue("tick", time(this.tick), Types.TIMESTAMP_WITH_TIMEZONE)
 			.addValue("scope", this.scope.name())
 			.addValue("oncePerKey", this.oncePerKey)
-			.addValue("minInterval", (minInterval != null) ? TimeUnit.MICROSECONDS.convert(minInterval) : null,
-					Types.BIGINT)
+			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null, Types.BIGINT)
 			.addValue("template", template(this.name, this.template), Types.VARCHAR)
 			.addValue("keepsJob", this.keepsJob)
 			.addValue("token", (decision != null) ? decision.token() : null, Types.BIGINT)

@@ -70,11 +70,12 @@ class LedgerSchemaTests {
 	@Test
 	void tablesHaveTheColumnsThatAreDocumented() {
 		always(this.runner).run((context) -> assertThat(columns()).containsExactly(
-				"advisory_lock_completion: namespace, key, completed_at",
+				"advisory_lock_completion: namespace, key, completed_at, remember_until",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
-						+ "last_outcome, fencing_token, paused_at, paused_by, template",
+						+ "last_outcome, fencing_token, paused_at, paused_by, template, resumed_at, open_tick, attempts, "
+						+ "retry_at, remember_until",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
-						+ "outcome, error, error_class"));
+						+ "outcome, error, error_class, attempt, template, lock, keep_until"));
 	}
 
 	@Test
@@ -111,8 +112,8 @@ class LedgerSchemaTests {
 				.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
 			assertThat(query("SELECT count(*) FROM %s." + prefix + "completion")).containsExactly("1");
 		}
-		assertThat(
-				query("SELECT count(*) FROM pg_indexes WHERE schemaname = '%s' AND indexname LIKE '%%completion_age'"))
+		assertThat(query(
+				"SELECT count(*) FROM pg_indexes WHERE schemaname = '%s' AND indexname LIKE '%%completion_until'"))
 			.containsExactly("2");
 	}
 
