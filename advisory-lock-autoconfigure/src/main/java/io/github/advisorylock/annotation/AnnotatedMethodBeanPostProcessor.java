@@ -106,6 +106,10 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	 * Return whether an advisor must stay outside ours.
 	 */
 	boolean belongsOutside(Advisor advisor) {
+		return isAsynchronous(advisor);
+	}
+
+	static boolean isAsynchronous(Advisor advisor) {
 		return advisor.getAdvice() instanceof AsyncExecutionInterceptor;
 	}
 

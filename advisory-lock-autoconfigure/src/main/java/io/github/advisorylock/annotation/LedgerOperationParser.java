@@ -62,7 +62,7 @@ final class LedgerOperationParser {
 			throw new InvalidAttributeException("catchUp", "needs attribute 'once' to be PER_TICK",
 					"Set 'once' to PER_TICK, or remove 'catchUp'.", null);
 		}
-		boolean asked = annotation.once() != Once.NONE || minInterval != null;
+		boolean asked = isDurable(annotation) || minInterval != null;
 		if (!asked) {
 			return (fixedKey && this.use == LedgerUse.ALWAYS) ? LedgerOperation.RECORDED : LedgerOperation.NONE;
 		}
@@ -71,8 +71,32 @@ final class LedgerOperationParser {
 				minInterval, catchUp);
 	}
 
+	private static boolean isDurable(SingleRunner annotation) {
+		return annotation.once() == Once.PER_TICK || annotation.once() == Once.PER_KEY;
+	}
+
+	/**
+	 * Return the ticks that calls of a scheduler are run once for without being told to.
+	 * Where there is anything wrong with the schedule, it is for Spring to say so.
+	 * @return the ticks, {@code null} if there are none, or a skipped call would have
+	 * nothing to return
+	 */
+	@Nullable CronTicks autoTicks(SingleRunner annotation, Method method, boolean fixedKey) {
+		Class<?> type = method.getReturnType();
+		if (annotation.once() != Once.AUTO || !fixedKey || annotation.allowSharedKey()
+				|| (type.isPrimitive() && type != void.class)) {
+			return null;
+		}
+		try {
+			return ticks(method);
+		}
+		catch (InvalidAttributeException ex) {
+			return null;
+		}
+	}
+
 	private void checkAsked(SingleRunner annotation, boolean fixedKey, boolean perTick) {
-		String attribute = (annotation.once() != Once.NONE) ? "once" : "minInterval";
+		String attribute = isDurable(annotation) ? "once" : "minInterval";
 		if (this.use == LedgerUse.OFF) {
 			throw new InvalidAttributeException(attribute, "needs the ledger, which is switched off",
 					"Remove 'advisory-lock.ledger.enabled', or the attribute.", null);

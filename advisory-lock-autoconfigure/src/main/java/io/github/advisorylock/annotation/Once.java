@@ -24,13 +24,26 @@ package io.github.advisorylock.annotation;
 public enum Once {
 
 	/**
+	 * Once for each planned time of the method's cron schedule, as long as the instance
+	 * lives that has done it, where that can be: for a method with one cron schedule and
+	 * a key without expressions, called by its scheduler. A run that failed does not
+	 * count. Needs no table: the tick is remembered by a lock of its own on the
+	 * connection of session locks, for half the time to the next one and at most
+	 * {@code advisory-lock.remember-ticks}; where the runs of the method are recorded in
+	 * the ledger anyway, it is remembered there. All other calls and methods are as with
+	 * {@link #NONE}.
+	 */
+	AUTO,
+
+	/**
 	 * Whenever the method is called and the lock is free.
 	 */
 	NONE,
 
 	/**
 	 * Once for each planned time of the method's cron schedule, whatever the clocks of
-	 * the instances say. A run that failed does not count.
+	 * the instances say and whoever dies: the ledger remembers it. A run that failed does
+	 * not count.
 	 */
 	PER_TICK,
 

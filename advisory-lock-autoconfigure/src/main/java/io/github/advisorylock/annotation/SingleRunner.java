@@ -36,7 +36,7 @@ import org.springframework.core.annotation.AliasFor;
  * &#64;Scheduled(cron = "0 0 3 * * *")
  * &#64;SingleRunner(key = "nightly-report")
  * void report() {
- *     // runs on the instance that is first; the others skip it
+ *     // runs on the instance that is first; the others skip it, however late they are
  * }
  * </pre>
  *
@@ -115,13 +115,14 @@ public @interface SingleRunner {
 	WhenBusy whenBusy() default WhenBusy.SKIP;
 
 	/**
-	 * How often the work is done. Anything but {@link Once#NONE} needs the ledger, which
-	 * keeps its tables in the database.
+	 * How often the work is done. {@link Once#PER_TICK} and {@link Once#PER_KEY} need the
+	 * ledger, which keeps its tables in the database.
 	 * <p>
-	 * By default whenever the method is called and the lock is free.
+	 * By default once for each tick of a cron schedule while the instance lives that has
+	 * done it, and otherwise whenever the method is called and the lock is free.
 	 * @return once per what
 	 */
-	Once once() default Once.NONE;
+	Once once() default Once.AUTO;
 
 	/**
 	 * The shortest time from the start of a run to that of the next, however the first

@@ -16,12 +16,14 @@
 
 package io.github.advisorylock.annotation;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +61,11 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	private transient @Nullable SingleRunnerMethodRegistry methods;
 
 	private transient @Nullable Advisor insideTransaction;
+
+	/**
+	 * Goes where calls are handed over to other threads, outside everything.
+	 */
+	private final transient Advisor plannedTime = createAdvisor(PlannedTime.carrier());
 
 	/**
 	 * Create a post-processor.
@@ -112,6 +119,10 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	void complete(Advised advised) {
 		advised.removeAdvisor(insideTransaction());
 		advised.addAdvisor(insideTransaction());
+		advised.removeAdvisor(this.plannedTime);
+		if (Arrays.stream(advised.getAdvisors()).anyMatch(AnnotatedMethodBeanPostProcessor::isAsynchronous)) {
+			advised.addAdvisor(0, this.plannedTime);
+		}
 	}
 
 	/**

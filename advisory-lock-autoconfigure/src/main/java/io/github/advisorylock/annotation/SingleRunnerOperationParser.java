@@ -26,6 +26,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import io.github.advisorylock.interceptor.SingleRunnerOperation.AutoTicks;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
@@ -71,12 +72,13 @@ final class SingleRunnerOperationParser {
 		LockScope scope = (job.scope() != null) ? job.scope() : annotation.scope();
 		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
 		String name = ClassUtils.getUserClass(targetClass).getSimpleName() + "." + method.getName();
+		LedgerOperationParser ledger = new LedgerOperationParser(this.settings.ledger(), this::resolve);
 		return new SingleRunnerOperation(name, method.getReturnType(), template.text(),
 				createFixedKey(namespace, template),
 				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), arguments), scope, waitFor,
 				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
-				new LedgerOperationParser(this.settings.ledger(), this::resolve).parse(annotation, method,
-						template.isFixed(), job));
+				ledger.parse(annotation, method, template.isFixed(), job),
+				AutoTicks.of(ledger.autoTicks(annotation, method, template.isFixed()), this.settings.rememberTicks()));
 	}
 
 	String namespace(SingleRunner annotation) {

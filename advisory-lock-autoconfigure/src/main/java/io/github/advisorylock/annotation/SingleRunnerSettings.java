@@ -29,12 +29,14 @@ import org.jspecify.annotations.Nullable;
  * @param namespace the namespace
  * @param keyFactory makes keys of names
  * @param waitFor how long to wait for a lock that is busy, zero to not wait
+ * @param rememberTicks for how long at most a lock remembers a tick that was run, zero to
+ * remember none
  * @param ledger which runs are recorded
  * @param jobs overrides of single annotations, by the text of their key
  * @since 0.1.0
  */
 public record SingleRunnerSettings(String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
-		LedgerUse ledger, Map<String, Job> jobs) {
+		Duration rememberTicks, LedgerUse ledger, Map<String, Job> jobs) {
 
 	Job job(String key) {
 		return this.jobs.getOrDefault(key, Job.NONE);

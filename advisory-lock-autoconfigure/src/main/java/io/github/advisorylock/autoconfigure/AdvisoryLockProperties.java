@@ -48,6 +48,9 @@ import org.springframework.core.env.Environment;
  * @param keyFormat How PostgreSQL is asked for a key.
  * @param waitFor Time to wait for a lock that is busy, where neither annotation nor
  * request say so.
+ * @param rememberTicks Longest time for which a lock remembers that a tick was run, so
+ * that an instance whose clock is late does not run it again. Half the time to the next
+ * tick if that is shorter. Zero to remember none.
  * @param transactionManager Name of the bean that manages the transactions locks live in.
  * Needed when there are several transaction managers and none of them is primary.
  * @param maxHeldLocks Largest number of locks that this application holds at a time.
@@ -60,8 +63,9 @@ import org.springframework.core.env.Environment;
 @ConfigurationProperties("advisory-lock")
 record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
 		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0") Duration waitFor,
-		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
-		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger) {
+		@DefaultValue("5m") Duration rememberTicks, @Nullable String transactionManager,
+		@DefaultValue("1000") int maxHeldLocks, @DefaultValue Map<String, Job> jobs, @DefaultValue Session session,
+		@DefaultValue Ledger ledger) {
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
 
@@ -79,7 +83,7 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 		this.session.toSettings();
 		this.ledger.check();
 		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
-				this.ledger.use(), overrides);
+				memory(this.rememberTicks), this.ledger.use(), overrides);
 	}
 
 	private String namespace(Environment environment) {
@@ -118,6 +122,12 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	private static Duration notNegative(String name, Duration duration) {
 		require(!countable(name, duration).isNegative(), name, duration,
 				"The time to wait for a lock must be zero or more.");
+		return duration;
+	}
+
+	private static Duration memory(Duration duration) {
+		require(!countable("remember-ticks", duration).isNegative(), "remember-ticks", duration,
+				"The time must be zero, to remember no tick, or more.");
 		return duration;
 	}
 

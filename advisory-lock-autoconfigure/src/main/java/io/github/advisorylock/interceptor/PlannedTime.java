@@ -18,7 +18,11 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Instant;
 
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.ProxyMethodInvocation;
 
 /**
  * The time that a call was planned for, as long as it is on its way from whoever planned
@@ -29,6 +33,8 @@ import org.jspecify.annotations.Nullable;
 public final class PlannedTime {
 
 	private static final ThreadLocal<@Nullable Instant> CURRENT = new ThreadLocal<>();
+
+	private static final String CARRIED = PlannedTime.class.getName();
 
 	private PlannedTime() {
 	}
@@ -46,6 +52,29 @@ public final class PlannedTime {
 		finally {
 			CURRENT.remove();
 		}
+	}
+
+	/**
+	 * Return what has the time go along with a call that advice hands over to another
+	 * thread.
+	 * @return the interceptor for a place outside that advice
+	 */
+	public static MethodInterceptor carrier() {
+		return (invocation) -> {
+			Instant planned = take();
+			if (planned != null) {
+				((ProxyMethodInvocation) invocation).setUserAttribute(CARRIED, planned);
+			}
+			return invocation.proceed();
+		};
+	}
+
+	/**
+	 * As {@link #take()}, for a call that another thread may have made.
+	 */
+	static @Nullable Instant take(MethodInvocation invocation) {
+		Instant planned = take();
+		return (planned != null) ? planned : (Instant) ((ProxyMethodInvocation) invocation).getUserAttribute(CARRIED);
 	}
 
 	/**

@@ -135,8 +135,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 		AdvisoryLockKey key = operation.key(invocation.getArguments());
 		boolean paused = operation.paused();
-		Call call = new Call(operation, key, operation.createRequest(key, this.now != null), operation.scope(),
-				operation.method(), operation.fixedKey() != null);
+		Call call = new Call(operation, key, operation.createRequest(key, this.now != null, invocation),
+				operation.scope(), operation.method(), operation.fixedKey() != null);
 		Object result;
 		try {
 			if (paused) {

@@ -26,6 +26,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -59,6 +60,8 @@ public final class SingleRunnerOperation {
 
 	private final @Nullable CronTicks ticks;
 
+	private final @Nullable AutoTicks autoTicks;
+
 	private final @Nullable AdvisoryLockKey fixedKey;
 
 	private final @Nullable LockRequest fixedRequest;
@@ -77,10 +80,13 @@ public final class SingleRunnerOperation {
 	 * @param failWhenBusy whether a busy lock is an exception for the caller
 	 * @param paused whether the method does not run at all for now
 	 * @param ledger what is asked of the ledger
+	 * @param autoTicks what calls of the method's scheduler are run once for even if that
+	 * is not asked of the ledger, {@code null} if for nothing
 	 */
 	public SingleRunnerOperation(String method, Class<?> returnType, String keyTemplate,
 			@Nullable AdvisoryLockKey fixedKey, Function<@Nullable Object[], AdvisoryLockKey> key, LockScope scope,
-			Duration waitFor, boolean failWhenBusy, boolean paused, LedgerOperation ledger) {
+			Duration waitFor, boolean failWhenBusy, boolean paused, LedgerOperation ledger,
+			@Nullable AutoTicks autoTicks) {
 		Assert.hasText(method, "'method' must not be empty");
 		Assert.hasText(keyTemplate, "'keyTemplate' must not be empty");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
@@ -95,6 +101,7 @@ public final class SingleRunnerOperation {
 		this.ledger = ledger;
 		this.oncePerTick = ledger.oncePerTick();
 		this.ticks = ledger.ticks();
+		this.autoTicks = autoTicks;
 		this.fixedKey = fixedKey;
 		this.fixedRequest = (this.fixedKey != null) ? request(this.fixedKey, false) : null;
 	}
@@ -170,24 +177,33 @@ public final class SingleRunnerOperation {
 	/**
 	 * Return what a call asks for.
 	 * @param now whether an operator asks for the run, and ticks do not matter
+	 * @param invocation the call
 	 */
-	LockRequest createRequest(AdvisoryLockKey key, boolean now) {
+	LockRequest createRequest(AdvisoryLockKey key, boolean now, MethodInvocation invocation) {
 		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
 		if (!this.oncePerTick || now) {
-			return request;
+			return (this.autoTicks != null && !now) ? this.autoTicks.apply(request, invocation) : request;
 		}
 		if (this.ticks == null) {
 			throw new IllegalStateException(
 					"Failed to run once per tick: the schedule of the method is switched off on this instance");
 		}
 		Instant time = Instant.now();
-		Instant planned = PlannedTime.take();
+		Instant planned = PlannedTime.take(invocation);
 		Instant tick = (planned != null) ? this.ticks.ofCallPlannedFor(planned, time) : null;
 		return request.oncePerTick((tick != null) ? tick : this.ticks.ofCallAt(time));
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {
 		return this.ledger.apply(LockRequest.of(key).scope(this.scope).waitFor(this.waitFor), this.keyTemplate, now);
+	}
+
+	/**
+	 * Return whether a lock remembers the ticks that the method was run for.
+	 * @return {@code false} also where the ledger does
+	 */
+	public boolean remembersTicks() {
+		return this.autoTicks != null && !this.autoTicks.longest.isZero() && !this.ledger.recorded();
 	}
 
 	/**
@@ -209,6 +225,47 @@ public final class SingleRunnerOperation {
 			return Optional.empty();
 		}
 		return (this.returnType.isPrimitive() && this.returnType != void.class) ? result.orElseThrow() : null;
+	}
+
+	/**
+	 * The ticks that a method is run once for when its scheduler calls it, and only then.
+	 *
+	 * @param ticks the ticks
+	 * @param longest for how long at most a lock remembers each, zero if none does
+	 */
+	public record AutoTicks(CronTicks ticks, Duration longest) {
+
+		/**
+		 * Return ticks, if there are any.
+		 * @param ticks the ticks, or {@code null}
+		 * @param longest for how long at most a lock remembers each, zero if none does
+		 * @return the ticks, or {@code null}
+		 */
+		public static @Nullable AutoTicks of(@Nullable CronTicks ticks, Duration longest) {
+			return (ticks != null) ? new AutoTicks(ticks, longest) : null;
+		}
+
+		/**
+		 * Where runs are recorded anyway, the ledger remembers their ticks, too.
+		 */
+		private LockRequest apply(LockRequest request, MethodInvocation invocation) {
+			Instant planned = PlannedTime.take(invocation);
+			Instant tick = (planned != null) ? this.ticks.ofCallPlannedFor(planned, Instant.now()) : null;
+			if (tick == null || (this.longest.isZero() && !request.isRecorded())) {
+				return request;
+			}
+			return request.isRecorded() ? request.oncePerTick(tick) : request.oncePerTick(tick, memory(tick));
+		}
+
+		/**
+		 * A clock that is late by more takes the tick for another one.
+		 */
+		private Duration memory(Instant tick) {
+			Instant next = this.ticks.nextAfter(tick);
+			Duration half = (next != null) ? Duration.between(tick, next).dividedBy(2) : this.longest;
+			return (half.compareTo(this.longest) < 0) ? half : this.longest;
+		}
+
 	}
 
 }

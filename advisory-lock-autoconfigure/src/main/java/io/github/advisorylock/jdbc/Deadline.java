@@ -23,6 +23,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -59,13 +60,22 @@ final class Deadline {
 	 * there is no other
 	 */
 	boolean pollAgain(BooleanSupplier attempt) {
-		boolean done = false;
+		return pollWhile(false, attempt::getAsBoolean);
+	}
+
+	/**
+	 * As {@link #pollAgain}, for attempts that can end in several ways.
+	 * @param undecided what an attempt answers that is to be repeated
+	 * @return the last answer
+	 */
+	<T> T pollWhile(T undecided, Supplier<T> attempt) {
+		T answer = undecided;
 		long pause = SHORTEST_PAUSE;
-		while (!done && pause(ThreadLocalRandom.current().nextLong(pause / 2, pause))) {
-			done = attempt.getAsBoolean();
+		while (answer.equals(undecided) && pause(ThreadLocalRandom.current().nextLong(pause / 2, pause))) {
+			answer = attempt.get();
 			pause = Math.min(pause * 2, LONGEST_PAUSE);
 		}
-		return done;
+		return answer;
 	}
 
 	/**

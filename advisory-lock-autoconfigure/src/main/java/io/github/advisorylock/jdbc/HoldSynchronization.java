@@ -131,6 +131,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 		if (this.hold.scope() == LockScope.SESSION) {
 			this.hold.confirm();
 		}
+		this.hold.keep();
 	}
 
 	@Override
@@ -147,6 +148,9 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	@Override
 	public void afterCompletion(int status) {
+		if (status != STATUS_COMMITTED) {
+			this.hold.giveBack();
+		}
 		end();
 	}
 

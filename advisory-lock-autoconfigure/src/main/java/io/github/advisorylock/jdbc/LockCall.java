@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -57,6 +58,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	private final @Nullable Instant tick;
 
+	/**
+	 * What is known of the tick without a ledger, {@code null} where that is not asked.
+	 */
+	final TickMemory.@Nullable Tick memory;
+
 	LockOutcome outcome = LockOutcome.EXECUTED;
 
 	private @Nullable RunRecord record;
@@ -80,6 +86,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		this.deadline = deadline;
 		this.recording = request.isRecorded() ? request : null;
 		this.tick = request.tick();
+		this.memory = (request.memory() != null) ? ground.remembering(key, request) : null;
 	}
 
 	/**
@@ -92,7 +99,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		this.entered = this.ground.holds.enterUnlessHeld(candidate, this.key, this.deadline);
 		if (this.entered) {
 			this.hold = candidate;
-			if (this.recording != null) {
+			if (isRemembered()) {
+				this.outcome = LockOutcome.ALREADY_RAN;
+				close();
+			}
+			else if (this.recording != null) {
 				foresee(this.recording);
 			}
 		}
@@ -100,6 +111,13 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			this.outcome = LockOutcome.BUSY;
 		}
 		return this;
+	}
+
+	/**
+	 * Return whether this application remembers that it has run the tick.
+	 */
+	final boolean isRemembered() {
+		return this.memory != null && this.memory.isRemembered();
 	}
 
 	private void foresee(LockRequest recording) {
@@ -258,6 +276,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		if (this.record != null) {
 			this.record.complete();
 		}
+		if (this.memory != null) {
+			hold.willKeep(this.memory);
+		}
 		return result;
 	}
 
@@ -348,8 +369,17 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * @param holds the locks that it has
 	 * @param coverage knows its transactions
 	 * @param ledger records its runs, {@code null} to refuse that
+	 * @param ticks remembers for which ticks it has run, {@code null} where nothing can
 	 */
-	record Ground(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger) {
+	record Ground(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger,
+			@Nullable TickMemory ticks) {
+
+		private TickMemory.@Nullable Tick remembering(AdvisoryLockKey key, LockRequest request) {
+			Instant tick = request.tick();
+			Duration memory = request.memory();
+			return (this.ticks != null && tick != null && memory != null)
+					? this.ticks.tick(key, request.mode(), tick, memory) : null;
+		}
 
 		private RunRecord record(AdvisoryLockKey key, LockMode mode, LockScope scope, LockRequest recording) {
 			Assert.isTrue(mode == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: runs of "

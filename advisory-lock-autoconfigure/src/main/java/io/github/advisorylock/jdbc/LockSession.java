@@ -33,6 +33,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -140,6 +141,24 @@ public final class LockSession implements AutoCloseable {
 	 */
 	boolean tryLock(Hold hold) {
 		SessionCommand.Acquire command = new SessionCommand.Acquire(hold);
+		submit(hold, command);
+		return command.isGranted();
+	}
+
+	/**
+	 * Try to take the lock of a hold, without waiting for it, for work that is done once
+	 * for a tick.
+	 * @param tick the key of the lock that remembers the tick, by another session
+	 * @return {@link LockOutcome#EXECUTED} if it was taken, else why not
+	 */
+	LockOutcome tryLock(Hold hold, AdvisoryLockKey tick) {
+		SessionCommand.AcquireForTick command = new SessionCommand.AcquireForTick(hold, tick);
+		submit(hold, command);
+		return command.isGranted() ? LockOutcome.EXECUTED
+				: command.isRemembered() ? LockOutcome.ALREADY_RAN : LockOutcome.BUSY;
+	}
+
+	private void submit(Hold hold, SessionCommand command) {
 		this.flights.submit(command);
 		Throwable failure = command.failure();
 		if (failure instanceof RuntimeException ex) {
@@ -148,7 +167,15 @@ public final class LockSession implements AutoCloseable {
 		if (failure != null) {
 			throw translate(hold.key(), failure);
 		}
-		return command.isGranted();
+	}
+
+	/**
+	 * Release the locks of quiet holds. Those that are not released stay active.
+	 */
+	void forget(List<Hold> quiet) {
+		if (!quiet.isEmpty()) {
+			this.flights.submit(new SessionCommand.ReleaseQuiet(quiet));
+		}
 	}
 
 	/**
@@ -429,6 +456,10 @@ public final class LockSession implements AutoCloseable {
 		return this.opener.openAnother();
 	}
 
+	boolean isClosed() {
+		return this.closed;
+	}
+
 	LockSessionSettings settings() {
 		return this.settings;
 	}
@@ -630,7 +661,7 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	private void destroy(SessionConnection current, String reason, @Nullable Throwable cause) {
-		boolean matters = current.carriesLocks();
+		boolean matters = current.carriesWork();
 		end(current, cause);
 		this.lost = true;
 		if (matters) {

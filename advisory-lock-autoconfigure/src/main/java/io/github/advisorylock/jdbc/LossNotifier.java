@@ -29,7 +29,8 @@ import io.github.advisorylock.log.LockLog;
  * What happens when locks are found to be lost, in either scope. First all of them are,
  * and their runs are interrupted: whoever comes next may have begun. Only then is
  * everybody told, one after the other, by a thread of its own, so that a listener can
- * hold up neither a run nor a heartbeat.
+ * hold up neither a run nor a heartbeat. Of {@linkplain Hold#isQuiet() quiet} holds
+ * nobody is told.
  */
 final class LossNotifier implements AutoCloseable {
 
@@ -65,6 +66,7 @@ final class LossNotifier implements AutoCloseable {
 			lost.keySet().forEach(Hold::interruptRunner);
 		}
 		lost.keySet().forEach(Hold::cleanUp);
+		lost.keySet().removeIf(Hold::isQuiet);
 		if (!lost.isEmpty()) {
 			tellLater(lost);
 		}

@@ -21,9 +21,11 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The SQL of PostgreSQL's advisory lock functions, with everything else that travels with
@@ -69,14 +71,52 @@ final class PostgresAdvisoryLockFunctions {
 	private static final String NAMED = " THEN CASE WHEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL"
 			+ " THEN pg_catalog.pg_backend_pid() END ELSE 0 END" + RELEASE_SNAPSHOT;
 
-	private static final String[] TRY_TRANSACTION_LOCK = variants(
-			"SELECT CASE WHEN " + IS_STANDBY + " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
+	/**
+	 * What is answered in place of a process where the lock is free and the tick was run.
+	 */
+	static final int TICK_REMEMBERED = -2;
 
-	private static final String[] TRY_TRANSACTION_LOCK_BEFORE_WAIT = variants("SELECT CASE WHEN " + IS_STANDBY
+	/**
+	 * Looks, with a lock just taken, whether somebody remembers a tick by another one.
+	 * Nobody else can look for the same tick meanwhile, and what is taken for the look is
+	 * let go in the same statement, so that a pooler may send the next one elsewhere.
+	 * What stands in a CASE is evaluated in that order only.
+	 */
+	private static final String NAMED_UNLESS_REMEMBERED = " THEN CASE WHEN NOT pg_catalog.pg_try_advisory_lock(?) THEN "
+			+ TICK_REMEMBERED + " WHEN NOT pg_catalog.pg_advisory_unlock(?) THEN NULL"
+			+ " WHEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL"
+			+ " THEN pg_catalog.pg_backend_pid() END ELSE 0 END" + RELEASE_SNAPSHOT;
+
+	private static final String TRY_IN_TRANSACTION = "SELECT CASE WHEN " + IS_STANDBY
+			+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s";
+
+	private static final String TRY_IN_TRANSACTION_BEFORE_WAIT = "SELECT CASE WHEN " + IS_STANDBY
 			+ " OR pg_catalog.current_setting('transaction_isolation') IN ('repeatable read', 'serializable')"
-			+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s" + NAMED);
+			+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s";
+
+	private static final String[] TRY_TRANSACTION_LOCK = variants(TRY_IN_TRANSACTION + NAMED);
+
+	private static final String[] TRY_TRANSACTION_LOCK_BEFORE_WAIT = variants(TRY_IN_TRANSACTION_BEFORE_WAIT + NAMED);
+
+	private static final String[] TRY_TRANSACTION_LOCK_FOR_TICK = variants(
+			TRY_IN_TRANSACTION + NAMED_UNLESS_REMEMBERED);
+
+	private static final String[] TRY_TRANSACTION_LOCK_FOR_TICK_BEFORE_WAIT = variants(
+			TRY_IN_TRANSACTION_BEFORE_WAIT + NAMED_UNLESS_REMEMBERED);
 
 	private static final String[] TRY_SESSION_LOCK = variants("SELECT pg_catalog.pg_try_advisory_lock%s");
+
+	/**
+	 * As {@link #NAMED_UNLESS_REMEMBERED}, and lets go of the lock where the tick was
+	 * run.
+	 */
+	private static final String[] TRY_SESSION_LOCK_FOR_TICK = variants("SELECT CASE WHEN "
+			+ "pg_catalog.pg_try_advisory_lock%1$s THEN CASE WHEN NOT pg_catalog.pg_try_advisory_lock(?)"
+			+ " THEN CASE WHEN pg_catalog.pg_advisory_unlock%1$s THEN " + TICK_REMEMBERED
+			+ " END WHEN pg_catalog.pg_advisory_unlock(?) THEN 1 END ELSE 0 END");
+
+	private static final String UNLOCK_SOME = "SELECT pg_catalog.bool_and(pg_catalog.pg_advisory_unlock(k::bigint))"
+			+ " FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) AS k";
 
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
 
@@ -117,10 +157,42 @@ final class PostgresAdvisoryLockFunctions {
 		return call(SESSION_UNLOCK, key, mode);
 	}
 
+	/**
+	 * Take a lock for the session unless a tick is remembered. Answers a number above
+	 * zero where it was taken, zero where somebody else has it, and
+	 * {@link #TICK_REMEMBERED}.
+	 */
+	static Call trySessionLockForTick(AdvisoryLockKey key, AdvisoryLockKey tick) {
+		List<Object> own = key.isPair() ? List.of(key.classId(), key.objectId()) : List.of(key.value());
+		List<Object> all = new ArrayList<>(own);
+		all.add(tick.value());
+		all.addAll(own);
+		all.add(tick.value());
+		return new Call(choose(TRY_SESSION_LOCK_FOR_TICK, key, LockMode.EXCLUSIVE), all);
+	}
+
+	/**
+	 * Release 64-bit keys, in one statement.
+	 */
+	static Call sessionUnlock(List<AdvisoryLockKey> keys) {
+		return new Call(UNLOCK_SOME,
+				List.of(keys.stream().map((key) -> Long.toString(key.value())).collect(Collectors.joining(","))));
+	}
+
 	private static Call call(String[] variants, AdvisoryLockKey key, LockMode mode) {
 		int shared = (mode == LockMode.SHARED) ? 2 : 0;
 		return key.isPair() ? new Call(variants[shared + 1], List.of(key.classId(), key.objectId()))
 				: new Call(variants[shared], List.of(key.value()));
+	}
+
+	/**
+	 * As {@link #tryTransactionLock}, but answers {@link #TICK_REMEMBERED} where somebody
+	 * remembers a tick. Binds the key, twice the number of the tick's key, then the name.
+	 * @param beforeWait whether it is to answer as {@link #tryTransactionLockBeforeWait}
+	 */
+	static String tryTransactionLockForTick(AdvisoryLockKey key, boolean beforeWait) {
+		return choose(beforeWait ? TRY_TRANSACTION_LOCK_FOR_TICK_BEFORE_WAIT : TRY_TRANSACTION_LOCK_FOR_TICK, key,
+				LockMode.EXCLUSIVE);
 	}
 
 	/**
@@ -174,12 +246,18 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * Bind a key, then the name of its holder.
+	 * Bind a key, that of a tick if there is one, then the name of the holder.
 	 */
-	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key) throws SQLException {
+	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key, @Nullable AdvisoryLockKey tick)
+			throws SQLException {
 		boolean pair = key.isPair();
 		long value = key.value();
-		statement.setString(pair ? 3 : 2, ApplicationName.of(key.name()));
+		int next = pair ? 3 : 2;
+		if (tick != null) {
+			statement.setLong(next++, tick.value());
+			statement.setLong(next++, tick.value());
+		}
+		statement.setString(next, ApplicationName.of(key.name()));
 		if (pair) {
 			statement.setInt(1, (int) (value >> Integer.SIZE));
 			statement.setInt(2, (int) value);

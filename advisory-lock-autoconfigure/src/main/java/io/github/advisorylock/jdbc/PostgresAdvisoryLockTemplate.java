@@ -117,7 +117,8 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.holds = new HoldRegistry(maxHeldLocks);
 		DataSource target = unwrap(dataSource);
 		this.coverage = new TransactionCoverage(target, transactionManager);
-		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger);
+		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger,
+				(session != null) ? new TickMemory(session) : null);
 		this.transactionScope = new TransactionScope(ground, target, transactionManager,
 				(session != null) ? new TransactionWatch(this.holds, session) : null);
 		this.sessionScope = new SessionScope(ground, session);

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
@@ -214,27 +215,40 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	/**
 	 * Takes a lock.
 	 */
-	static final class Acquire extends SessionCommand {
+	static sealed class Acquire extends SessionCommand {
 
 		private final Hold hold;
 
 		private boolean granted;
 
 		Acquire(Hold hold) {
-			super(PostgresAdvisoryLockFunctions.trySessionLock(hold.key(), hold.mode()));
+			this(hold, PostgresAdvisoryLockFunctions.trySessionLock(hold.key(), hold.mode()));
+		}
+
+		private Acquire(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
+			super(call);
 			this.hold = hold;
 		}
 
-		boolean isGranted() {
+		final boolean isGranted() {
 			return this.granted;
 		}
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.granted = row.getBoolean(1);
-			if (this.granted) {
+			note(row.getBoolean(1), connection);
+		}
+
+		final void note(boolean granted, SessionConnection connection) {
+			this.granted = granted;
+			if (granted) {
 				connection.add(this.hold);
 			}
+		}
+
+		@Override
+		boolean isOptional() {
+			return this.hold.isQuiet();
 		}
 
 		/**
@@ -268,6 +282,52 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 				fail(failure);
 			}
 			super.abandon(connection, failure);
+		}
+
+	}
+
+	/**
+	 * Takes a lock for work that is done once for a tick, unless it was.
+	 */
+	static final class AcquireForTick extends Acquire {
+
+		private final Hold hold;
+
+		private boolean remembered;
+
+		/**
+		 * Create a command.
+		 * @param tick the key of the lock that remembers the tick
+		 */
+		AcquireForTick(Hold hold, AdvisoryLockKey tick) {
+			super(hold, PostgresAdvisoryLockFunctions.trySessionLockForTick(hold.key(), tick));
+			this.hold = hold;
+		}
+
+		/**
+		 * Return whether the lock was free, and the work has been done.
+		 */
+		boolean isRemembered() {
+			return this.remembered;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			int answer = row.getInt(1);
+			this.remembered = answer == PostgresAdvisoryLockFunctions.TICK_REMEMBERED;
+			note(answer > 0, connection);
+		}
+
+		/**
+		 * That the lock is held says nothing of the tick: it is let go and asked for once
+		 * more.
+		 */
+		@Override
+		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+			if (connection.isHeld(this.hold)) {
+				connection.mayHoldTooOften(this.hold);
+			}
+			fail(failure);
 		}
 
 	}
@@ -450,6 +510,59 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 			}
 			connection.remove(hold());
 			answer();
+		}
+
+	}
+
+	/**
+	 * Releases quiet locks, as far as they are held.
+	 */
+	static final class ReleaseQuiet extends SessionCommand {
+
+		private final List<Hold> holds;
+
+		ReleaseQuiet(List<Hold> holds) {
+			super(PostgresAdvisoryLockFunctions.sessionUnlock(holds.stream().map(Hold::key).toList()));
+			this.holds = holds;
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			boolean carried = connection != null && this.holds.stream().anyMatch(connection::carries);
+			if (!carried) {
+				answer();
+			}
+			return carried;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) {
+			this.holds.forEach((hold) -> release(hold, connection));
+		}
+
+		private static void release(Hold hold, SessionConnection connection) {
+			hold.release();
+			connection.remove(hold);
+		}
+
+		@Override
+		boolean outlivesConnection() {
+			return false;
+		}
+
+		@Override
+		boolean isOptional() {
+			return true;
+		}
+
+		@Override
+		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+			for (Hold hold : this.holds) {
+				if (!connection.isHeld(hold)) {
+					release(hold, connection);
+				}
+			}
+			fail(failure);
 		}
 
 	}

@@ -164,6 +164,13 @@ final class SessionConnection {
 		return !this.empty;
 	}
 
+	/**
+	 * Return whether somebody runs under a lock of this connection.
+	 */
+	boolean carriesWork() {
+		return this.holds.stream().anyMatch((hold) -> !hold.isQuiet());
+	}
+
 	boolean carries(Hold hold) {
 		return this.holds.contains(hold);
 	}

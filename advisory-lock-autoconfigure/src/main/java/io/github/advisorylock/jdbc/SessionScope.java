@@ -74,7 +74,7 @@ final class SessionScope {
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline) {
 		requireSession(key);
 		Hold hold = new Hold(key, mode, LockScope.SESSION);
-		if (!this.holds.enter(hold, key, deadline) || !acquire(hold, key, deadline)) {
+		if (!this.holds.enter(hold, key, deadline) || acquire(hold, key, deadline, null) != LockOutcome.EXECUTED) {
 			return null;
 		}
 		hold.handOver();
@@ -93,24 +93,35 @@ final class SessionScope {
 	 * occupy the connection that the other locks need, and its timeout may come back
 	 * although the lock was granted.
 	 * @param hold what was entered; left if the lock is not taken
-	 * @return whether it was taken
+	 * @param tick the key of the lock that remembers the tick that this is for, or
+	 * {@code null}
+	 * @return {@link LockOutcome#EXECUTED} if it was taken, else why not
 	 */
-	private boolean acquire(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline) {
-		boolean acquired = false;
+	private LockOutcome acquire(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline,
+			@Nullable AdvisoryLockKey tick) {
+		LockOutcome outcome = LockOutcome.BUSY;
 		try {
 			LockSession session = requireSession(key);
 			hold.setConfirmation(() -> session.confirm(hold));
-			acquired = session.tryLock(hold) || (deadline != null && deadline.pollAgain(() -> session.tryLock(hold)));
+			outcome = tryLock(session, hold, tick);
+			if (outcome == LockOutcome.BUSY && deadline != null) {
+				outcome = deadline.pollWhile(LockOutcome.BUSY, () -> tryLock(session, hold, tick));
+			}
 		}
 		finally {
-			if (!acquired) {
+			if (outcome != LockOutcome.EXECUTED) {
 				this.holds.leave(hold);
 			}
 		}
-		if (acquired) {
+		if (outcome == LockOutcome.EXECUTED) {
 			hold.acquired();
 		}
-		return acquired;
+		return outcome;
+	}
+
+	private static LockOutcome tryLock(LockSession session, Hold hold, @Nullable AdvisoryLockKey tick) {
+		return (tick != null) ? session.tryLock(hold, tick)
+				: session.tryLock(hold) ? LockOutcome.EXECUTED : LockOutcome.BUSY;
 	}
 
 	/**
@@ -200,16 +211,24 @@ final class SessionScope {
 				releaseAfter(ex, hold);
 				throw ex;
 			}
+			hold.keep();
 			releaseOrThrowIfLost(hold);
 			return result;
 		}
 
+		/**
+		 * What this application remembers its own session does not see.
+		 */
 		private boolean acquire(Hold hold) {
-			boolean acquired = SessionScope.this.acquire(hold, this.key, this.deadline);
-			if (!acquired) {
-				this.outcome = LockOutcome.BUSY;
+			if (isRemembered()) {
+				SessionScope.this.holds.leave(hold);
+				this.outcome = LockOutcome.ALREADY_RAN;
 			}
-			return acquired;
+			else {
+				this.outcome = SessionScope.this.acquire(hold, this.key, this.deadline,
+						(this.memory != null) ? this.memory.lock() : null);
+			}
+			return this.outcome == LockOutcome.EXECUTED;
 		}
 
 	}

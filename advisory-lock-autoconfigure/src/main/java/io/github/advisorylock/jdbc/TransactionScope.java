@@ -151,6 +151,7 @@ final class TransactionScope {
 				if (acquire(hold)) {
 					result = run(hold, RunRecord.Boundary.OWN_TRANSACTION, action);
 				}
+				hold.keep();
 				if (!hold.beginEnd()) {
 					throw new LockLostException(this.key);
 				}
@@ -163,6 +164,7 @@ final class TransactionScope {
 			catch (Throwable ex) {
 				hold.beginEnd();
 				rollback(manager, transaction, ex);
+				hold.giveBack();
 				fail(ex);
 				throw ex;
 			}
@@ -208,6 +210,8 @@ final class TransactionScope {
 			if (!tryAcquire(hold, mayWait)
 					&& (this.deadline == null || !this.deadline.pollAgain(() -> tryAcquire(hold, mayWait)))) {
 				this.outcome = LockOutcome.BUSY;
+			}
+			if (this.outcome != LockOutcome.EXECUTED) {
 				return false;
 			}
 			if (TransactionScope.this.watch != null) {
@@ -216,11 +220,14 @@ final class TransactionScope {
 			return true;
 		}
 
+		/**
+		 * Try to take the lock.
+		 * @return whether that is decided: the lock was taken, or the tick was run before
+		 */
 		private boolean tryAcquire(Hold hold, boolean mayWait) {
-			String sql = mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(this.key, this.mode)
-					: PostgresAdvisoryLockFunctions.tryTransactionLock(this.key, this.mode);
-			int backend = TransactionScope.this.jdbc.execute(sql, (PreparedStatement statement) -> {
-				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key);
+			AdvisoryLockKey tick = (this.memory != null) ? this.memory.lock() : null;
+			int backend = TransactionScope.this.jdbc.execute(sql(tick, mayWait), (PreparedStatement statement) -> {
+				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key, tick);
 				statement.execute();
 				ResultSet answer = statement.getResultSet();
 				answer.next();
@@ -230,7 +237,18 @@ final class TransactionScope {
 			if (backend == REFUSED) {
 				throw refusal();
 			}
-			return backend > 0;
+			if (backend == PostgresAdvisoryLockFunctions.TICK_REMEMBERED) {
+				this.outcome = LockOutcome.ALREADY_RAN;
+			}
+			return backend != 0;
+		}
+
+		private String sql(@Nullable AdvisoryLockKey tick, boolean mayWait) {
+			if (tick != null) {
+				return PostgresAdvisoryLockFunctions.tryTransactionLockForTick(this.key, mayWait);
+			}
+			return mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(this.key, this.mode)
+					: PostgresAdvisoryLockFunctions.tryTransactionLock(this.key, this.mode);
 		}
 
 		/**

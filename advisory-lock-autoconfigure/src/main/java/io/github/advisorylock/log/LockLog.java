@@ -180,6 +180,20 @@ public final class LockLog {
 		}
 	}
 
+	/**
+	 * Log that it can't be remembered for which tick a job has run.
+	 * @param key the key of the job
+	 * @param tick the tick
+	 * @param reason why not
+	 */
+	public static void unremembered(AdvisoryLockKey key, Instant tick, String reason) {
+		if (ALERTS.isWarnEnabled()) {
+			alert("unremembered-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
+				.log("Job '" + key + "' has run for " + tick + ", and the lock session can't remember that (" + reason
+						+ "): an instance whose clock is late may run it again; set 'once' to PER_TICK to be sure");
+		}
+	}
+
 	private static LoggingEventBuilder call(Level level, AdvisoryLockKey key, LockScope scope, String method,
 			String outcome, @Nullable Instant tick) {
 		String word = word(scope);

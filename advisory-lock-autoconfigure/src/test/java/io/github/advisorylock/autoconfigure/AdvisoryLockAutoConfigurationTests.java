@@ -104,7 +104,7 @@ class AdvisoryLockAutoConfigurationTests {
 	@Test
 	void settingsBackOffWhenApplicationHasItsOwn() {
 		SingleRunnerSettings own = new SingleRunnerSettings("own", AdvisoryLockKeyFactory.sha256(), Duration.ZERO,
-				SingleRunnerSettings.LedgerUse.ON_DEMAND, Map.of());
+				Duration.ZERO, SingleRunnerSettings.LedgerUse.ON_DEMAND, Map.of());
 		this.runner.withBean(SingleRunnerSettings.class, () -> own)
 			.withBean(Jobs.class)
 			.run((context) -> assertThat(context.getBean(Jobs.class).run().key()).hasToString("own/job"));

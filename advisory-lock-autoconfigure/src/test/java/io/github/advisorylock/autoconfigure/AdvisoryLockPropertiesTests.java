@@ -130,6 +130,7 @@ class AdvisoryLockPropertiesTests {
 		assertThat(defaultOf("advisory-lock.session.when-lost"))
 			.isEqualTo(session.whenLost().name().toLowerCase(Locale.ROOT));
 		assertThat(session.toSettings()).isEqualTo(LockSessionSettings.DEFAULT);
+		assertThat(defaultOf("advisory-lock.remember-ticks")).isEqualTo(properties.rememberTicks().toMinutes() + "m");
 		AdvisoryLockProperties.Ledger ledger = properties.ledger();
 		assertThat(defaultOf("advisory-lock.ledger.initialize-schema"))
 			.isEqualTo(ledger.initializeSchema().name().toLowerCase(Locale.ROOT));
@@ -140,7 +141,7 @@ class AdvisoryLockPropertiesTests {
 			.isEqualTo(ledger.keepRuns().count());
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))
 			.map((property) -> (String) property.get("name"))
-			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page)\\..*|management\\..*"))).hasSize(12);
+			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page)\\..*|management\\..*"))).hasSize(13);
 	}
 
 	static Object defaultOf(String name) {
