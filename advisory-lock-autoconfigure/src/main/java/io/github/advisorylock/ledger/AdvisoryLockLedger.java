@@ -37,10 +37,14 @@ import io.github.advisorylock.LockOutcome;
 public interface AdvisoryLockLedger {
 
 	/**
-	 * Return all jobs of all namespaces.
-	 * @return the jobs, in the order of namespace and key
+	 * Return jobs of a namespace, in the order of their keys. There may be more of them
+	 * than an instance has memory for: ask again with the key of the last one.
+	 * @param namespace the namespace, empty for that of keys without one
+	 * @param after only jobs with a key behind this one are told, empty for the first
+	 * @param limit how many jobs at most, 1 to 1000
+	 * @return the jobs, fewer than asked for where there are no more
 	 */
-	List<LedgerJob> jobs();
+	List<LedgerJob> jobs(String namespace, String after, int limit);
 
 	/**
 	 * Return one job.
@@ -75,11 +79,36 @@ public interface AdvisoryLockLedger {
 	void resume(String key, String by);
 
 	/**
-	 * Run the method of a key on this instance, on the current thread, whatever its tick
-	 * and its {@code minInterval}. It obeys the lock and a pause.
+	 * Undo the last tick of a key that lies in the future: an instance whose clock was
+	 * far ahead has completed it, and no instance would run the ticks before it. The last
+	 * tick is that of the latest completed run of the history again that does not lie
+	 * there too, or none. More than a minute ahead of the database's clock is the future.
 	 * @param key the key, also behind its namespace and a slash
 	 * @param by who wants this
-	 * @return how that ended; what the method throws is thrown
+	 * @throws IllegalArgumentException if the ledger has no job of that key, or its last
+	 * tick does not lie in the future
+	 */
+	void undoTick(String key, String by);
+
+	/**
+	 * Forget a job that does not exist any more: its ticks, its pause and its runs. What
+	 * was completed once per key stays completed. An instance that has a method of this
+	 * key begins anew with it, so ask when there is none any more.
+	 * @param key the key, also behind its namespace and a slash
+	 * @param by who wants this
+	 * @throws IllegalArgumentException if the ledger has no job of that key, this
+	 * instance has a method for it, or its last run is not over
+	 */
+	void forget(String key, String by);
+
+	/**
+	 * Run the method of a key on this instance, on the current thread, whatever its tick
+	 * and its {@code minInterval}. It obeys the lock and a pause. Several methods of one
+	 * key run one after the other, each of them.
+	 * @param key the key, also behind its namespace and a slash
+	 * @param by who wants this
+	 * @return how that ended: of several methods, the outcome of the first that did not
+	 * run; what a method throws is thrown when all had their turn
 	 * @throws IllegalArgumentException if this instance has no method of that key which
 	 * could be run without arguments
 	 */

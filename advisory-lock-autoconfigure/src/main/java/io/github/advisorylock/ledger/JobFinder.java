@@ -67,20 +67,24 @@ final class JobFinder {
 	}
 
 	/**
-	 * Find the method that a text means.
-	 * @return the method, or {@code null} if this application has none
-	 * @throws IllegalArgumentException if several methods could be meant
+	 * Find the methods of the job that a text means.
+	 * @return the methods, none if this application has none
+	 * @throws IllegalArgumentException if several jobs could be meant
 	 */
-	@Nullable LedgerMethod findMethod(String text) {
-		return methodOf(findOfMethod(text));
+	List<LedgerMethod> findMethods(String text) {
+		return methodsOf(findOfMethod(text));
 	}
 
 	/**
-	 * Return the method of a job.
-	 * @return the method, or {@code null} if this application has none
+	 * Return the methods of a job.
+	 * @return the methods, none if this application has none
 	 */
-	@Nullable LedgerMethod methodOf(@Nullable JobName name) {
-		return this.methods.get().stream().filter((method) -> method.name().equals(name)).findFirst().orElse(null);
+	List<LedgerMethod> methodsOf(@Nullable JobName name) {
+		return this.methods.get()
+			.stream()
+			.<LedgerMethod>map((method) -> method)
+			.filter((method) -> method.name().equals(name))
+			.toList();
 	}
 
 	private @Nullable JobName findOfMethod(String text) {

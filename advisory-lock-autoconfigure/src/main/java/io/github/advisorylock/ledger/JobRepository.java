@@ -93,6 +93,25 @@ public class JobRepository {
 	}
 
 	/**
+	 * Set the last tick of a job back that lies in the future.
+	 * @return {@code false} if there is no job of that name with such a tick
+	 */
+	boolean undoTick(JobName name) {
+		return this.connections
+			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.undoTick()), name).update()) == 1;
+	}
+
+	/**
+	 * Forget a job and its runs, unless the last of these is not over.
+	 * @return {@code false} if there is no job of that name whose runs are all over
+	 */
+	boolean forget(JobName name) {
+		return this.connections
+			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.forget()), name).query(Integer.class)
+				.single()) == 1;
+	}
+
+	/**
 	 * Forget some of what need not be remembered any more, in the current transaction.
 	 * @return whether there may be more
 	 */
@@ -111,11 +130,13 @@ public class JobRepository {
 	}
 
 	/**
-	 * Return all jobs. Keys that are run once leave none, and others with arguments are
-	 * forgotten in time.
+	 * Return the jobs of a namespace that come after one, in the order of their keys.
 	 */
-	List<LedgerJob> jobs() {
-		return read((client) -> client.sql(this.statements.jobs()).query(JobRepository::job).list());
+	List<LedgerJob> jobs(String namespace, String after, int limit) {
+		return read((client) -> bind(client.sql(this.statements.jobs()), new JobName(namespace, after))
+			.param("limit", limit)
+			.query(JobRepository::job)
+			.list());
 	}
 
 	/**

@@ -253,7 +253,9 @@ final class LedgerStatements {
 	}
 
 	String jobs() {
-		return name("SELECT * FROM {job} j ORDER BY j.namespace, j.key");
+		return name("""
+				SELECT * FROM {job} j WHERE j.namespace = :namespace AND j.key > :key ORDER BY j.key LIMIT :limit
+				""");
 	}
 
 	String jobsNamed() {
@@ -301,6 +303,37 @@ final class LedgerStatements {
 	String resume() {
 		return name("""
 				UPDATE {job} j SET paused_at = NULL, paused_by = NULL WHERE j.namespace = :namespace AND j.key = :key
+				""");
+	}
+
+	/**
+	 * Set a last tick in the future back to that of the latest completed run which is
+	 * not.
+	 */
+	String undoTick() {
+		return name("""
+				UPDATE {job} j SET last_tick = (SELECT pg_catalog.max(r.tick) FROM {run} r
+				    WHERE r.namespace = :namespace AND r.key = :key AND r.outcome = 'EXECUTED'
+				      AND r.tick <= pg_catalog.clock_timestamp() + INTERVAL '1 minute')
+				WHERE j.namespace = :namespace AND j.key = :key
+				  AND j.last_tick > pg_catalog.clock_timestamp() + INTERVAL '1 minute'
+				""");
+	}
+
+	/**
+	 * Forget a job and its runs. A run that begins meanwhile changes the row of its job,
+	 * which then is looked at again. Answers how many jobs were forgotten.
+	 */
+	String forget() {
+		return name("""
+				WITH forgotten AS (
+				  DELETE FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+				    AND coalesce(j.last_started_at, '-infinity') <= coalesce(j.last_finished_at, '-infinity')
+				  RETURNING j.namespace, j.key
+				), runs AS (
+				  DELETE FROM {run} r USING forgotten f WHERE r.namespace = f.namespace AND r.key = f.key
+				)
+				SELECT count(*) FROM forgotten
 				""");
 	}
 

@@ -17,7 +17,9 @@
 package io.github.advisorylock.ledger;
 
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -58,6 +60,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private static final int LONGEST_WHO = 255;
 
+	private static final int MOST_JOBS = 1000;
+
 	private final LedgerSettings settings;
 
 	private final Supplier<? extends Collection<JobFinder.LedgerMethod>> methods;
@@ -91,8 +95,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param instance the name of this instance, for the history
 	 * @param methods knows the annotated methods
 	 * @param beans has their beans
-	 * @param eventPublisher is told about {@link JobPausedEvent paused} and
-	 * {@link JobResumedEvent resumed} jobs
+	 * @param eventPublisher is told what operators do: {@link JobPausedEvent},
+	 * {@link JobResumedEvent}, {@link JobTickUndoneEvent}, {@link JobForgottenEvent}
 	 */
 	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			String instance, SingleRunnerAnnotationBeanPostProcessor methods, BeanFactory beans,
@@ -233,9 +237,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	@Override
-	public List<LedgerJob> jobs() {
+	public List<LedgerJob> jobs(String namespace, String after, int limit) {
+		Assert.notNull(namespace, "'namespace' must not be null");
+		Assert.notNull(after, "'after' must not be null");
+		Assert.isTrue(limit >= 1 && limit <= MOST_JOBS, "'limit' must be from 1 to " + MOST_JOBS);
 		open();
-		return repository().jobs();
+		return repository().jobs(namespace, after, limit);
 	}
 
 	/**
@@ -310,9 +317,51 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	@Override
+	public void undoTick(String key, String by) {
+		checkWho(by);
+		undoTick(find(key), by);
+	}
+
+	/**
+	 * As {@link #undoTick(String, String)}, for exactly this job.
+	 * @param job the job
+	 * @param by who wants this
+	 */
+	public void undoTick(JobName job, String by) {
+		checkWho(by);
+		open();
+		Assert.isTrue(repository().undoTick(job), () -> "Failed to undo the last tick of '" + display(job)
+				+ "': the ledger has no job of that key whose last tick is in the future");
+		logger.info("The last tick of '" + display(job) + "' was undone by " + AdvisoryLockKey.display(by));
+		publish(new JobTickUndoneEvent(job.namespace(), job.key(), by));
+	}
+
+	@Override
+	public void forget(String key, String by) {
+		checkWho(by);
+		forget(find(key), by);
+	}
+
+	/**
+	 * As {@link #forget(String, String)}, for exactly this job.
+	 * @param job the job
+	 * @param by who wants this
+	 */
+	public void forget(JobName job, String by) {
+		checkWho(by);
+		open();
+		Assert.isTrue(this.finder.methodsOf(job).isEmpty(),
+				() -> "Failed to forget '" + display(job) + "': this instance has a method of that key");
+		Assert.isTrue(repository().forget(job), () -> "Failed to forget '" + display(job)
+				+ "': the ledger has no job of that key, or its last run is not over");
+		logger.info("'" + display(job) + "' was forgotten for " + AdvisoryLockKey.display(by));
+		publish(new JobForgottenEvent(job.namespace(), job.key(), by));
+	}
+
+	@Override
 	public LockOutcome runNow(String key, String by) {
 		checkWho(by);
-		return runNow(this.finder.findMethod(key), key, by);
+		return runNow(this.finder.findMethods(key), key, by);
 	}
 
 	/**
@@ -323,7 +372,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public LockOutcome runNow(JobName job, String by) {
 		checkWho(by);
-		return runNow(this.finder.methodOf(job), job.toString(), by);
+		return runNow(this.finder.methodsOf(job), job.toString(), by);
 	}
 
 	private JobName find(String key) {
@@ -331,12 +380,43 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		return this.finder.find(key);
 	}
 
-	private static LockOutcome runNow(JobFinder.@Nullable LedgerMethod method, String key, String by) {
-		Supplier<LockOutcome> run = (method != null) ? method.run() : null;
-		Assert.isTrue(run != null, () -> "Failed to run '" + AdvisoryLockKey.display(key)
+	private static LockOutcome runNow(List<JobFinder.LedgerMethod> methods, String key, String by) {
+		List<Supplier<LockOutcome>> runs = methods.stream()
+			.map(JobFinder.LedgerMethod::run)
+			.filter(Objects::nonNull)
+			.toList();
+		Assert.isTrue(!runs.isEmpty(), () -> "Failed to run '" + AdvisoryLockKey.display(key)
 				+ "' now: this instance has no method of that key that takes no arguments");
 		logger.info("'" + AdvisoryLockKey.display(key) + "' is run now for " + AdvisoryLockKey.display(by));
-		return run.get();
+		return runAll(runs.iterator());
+	}
+
+	/**
+	 * Run each, whatever became of those before: the first failure is thrown with the
+	 * later ones, else the first outcome that is not a run is told.
+	 */
+	private static LockOutcome runAll(Iterator<Supplier<LockOutcome>> runs) {
+		LockOutcome outcome;
+		try {
+			outcome = runs.next().get();
+		}
+		catch (RuntimeException | Error ex) {
+			runAfter(ex, runs);
+			throw ex;
+		}
+		LockOutcome later = runs.hasNext() ? runAll(runs) : LockOutcome.EXECUTED;
+		return (outcome != LockOutcome.EXECUTED) ? outcome : later;
+	}
+
+	private static void runAfter(Throwable failure, Iterator<Supplier<LockOutcome>> runs) {
+		try {
+			if (runs.hasNext()) {
+				runAll(runs);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			failure.addSuppressed(ex);
+		}
 	}
 
 	/**

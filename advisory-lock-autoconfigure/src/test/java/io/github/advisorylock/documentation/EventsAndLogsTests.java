@@ -57,6 +57,8 @@ class EventsAndLogsTests {
 
 	private static final String METHOD = "NightlyReport.write";
 
+	private static final Instant TICK = Instant.parse("2026-11-21T02:00:00Z");
+
 	@Test
 	void tableOfEventsListsEachEventWithItsFields() throws Exception {
 		Map<String, String> documented = new TreeMap<>();
@@ -107,9 +109,9 @@ class EventsAndLogsTests {
 	private static List<ILoggingEvent> lines() {
 		try (LogRecorder runs = LogRecorder.of(LockLog.RUN, "debug");
 				LogRecorder alerts = LogRecorder.of(LockLog.ALERT, "warn")) {
-			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null, null, 1);
+			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(812), null, TICK, 2);
 			LockLog.finished(KEY, true, LockScope.TRANSACTION, METHOD, Duration.ofMillis(12),
-					new IllegalStateException(), null, 1);
+					new IllegalStateException(), TICK, 1);
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null);
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
 			LockLog.heldLong(KEY, LockScope.TRANSACTION, Duration.ofMinutes(10));

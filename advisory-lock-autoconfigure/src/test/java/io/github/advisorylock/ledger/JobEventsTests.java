@@ -34,7 +34,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Tests for {@link JobPausedEvent} and {@link JobResumedEvent}.
+ * Tests for {@link JobPausedEvent}, {@link JobResumedEvent}, {@link JobTickUndoneEvent}
+ * and {@link JobForgottenEvent}.
  */
 class JobEventsTests {
 
@@ -62,6 +63,19 @@ class JobEventsTests {
 			assertThat(context.getBean(Listener.class).seen).containsExactly(
 					new JobPausedEvent("test", "seldom", "ann"), List.of("ann"),
 					new JobResumedEvent("test", "seldom", "bob"), List.of());
+		});
+	}
+
+	@Test
+	void tickThatIsUndoneAndJobThatIsForgottenArePublished() {
+		this.runner.run((context) -> {
+			AdvisoryLockLedger ledger = context.getBean(AdvisoryLockLedger.class);
+			TestPostgres.execute("INSERT INTO job_events_tests.ledger_job (namespace, key, last_tick) "
+					+ "VALUES ('test', 'gone', '2100-01-01')");
+			ledger.undoTick("gone", "ann");
+			ledger.forget("gone", "bob");
+			assertThat(context.getBean(Listener.class).seen).contains(new JobTickUndoneEvent("test", "gone", "ann"),
+					new JobForgottenEvent("test", "gone", "bob"));
 		});
 	}
 
@@ -101,7 +115,8 @@ class JobEventsTests {
 
 		private final List<Object> seen = new CopyOnWriteArrayList<>();
 
-		@EventListener({ JobPausedEvent.class, JobResumedEvent.class })
+		@EventListener({ JobPausedEvent.class, JobResumedEvent.class, JobTickUndoneEvent.class,
+				JobForgottenEvent.class })
 		void on(Object event) {
 			assertThat(Thread.currentThread()).isSameAs(this.thread);
 			this.seen.add(event);

@@ -42,7 +42,7 @@ class JobFinderTests {
 	@CsvSource({ "job", "a/b", "/job", "job/", "/" })
 	void keyThatNobodyKnowsIsInDefaultNamespace(String key) {
 		assertThat(this.names.find(key)).isEqualTo(new JobName("shop", key));
-		assertThat(this.names.findMethod(key)).isNull();
+		assertThat(this.names.findMethods(key)).isEmpty();
 	}
 
 	@Test
@@ -50,7 +50,7 @@ class JobFinderTests {
 		method("billing", "job");
 		assertThat(this.names.find("job")).isEqualTo(new JobName("billing", "job"));
 		assertThat(this.names.find("billing/job")).isEqualTo(new JobName("billing", "job"));
-		assertThat(this.names.findMethod("billing/job")).isEqualTo(this.methods.get(0));
+		assertThat(this.names.findMethods("billing/job")).containsExactly(this.methods.get(0));
 		assertThat(this.names.find("other/job")).isEqualTo(new JobName("shop", "other/job"));
 	}
 
@@ -77,9 +77,9 @@ class JobFinderTests {
 		method("b", "job");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.names.find("job"))
 			.withMessageContaining("[a/job, b/job]");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.names.findMethod("job"))
+		assertThatIllegalArgumentException().isThrownBy(() -> this.names.findMethods("job"))
 			.withMessageContaining("[a/job, b/job]");
-		assertThat(this.names.findMethod("b/job")).isEqualTo(this.methods.get(1));
+		assertThat(this.names.findMethods("b/job")).containsExactly(this.methods.get(1));
 	}
 
 	@Test
@@ -87,6 +87,7 @@ class JobFinderTests {
 		method("a", "job");
 		method("a", "job");
 		assertThat(this.names.find("job")).isEqualTo(new JobName("a", "job"));
+		assertThat(this.names.findMethods("job")).hasSize(2);
 	}
 
 	@Test

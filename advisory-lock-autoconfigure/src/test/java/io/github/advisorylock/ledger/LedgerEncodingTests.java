@@ -108,7 +108,7 @@ class LedgerEncodingTests extends AbstractLedgerTests {
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void tablesWithLimitedColumnsGoOnWorking(LockScope scope) {
-		this.asciiLedger.jobs();
+		this.asciiLedger.jobs(NAMESPACE, "", 10);
 		JdbcTemplate jdbc = new JdbcTemplate(this.asciiPool);
 		for (String table : List.of("job", "run", "completion")) {
 			jdbc.execute("ALTER TABLE " + PREFIX + table + " ALTER namespace TYPE varchar(255), "
@@ -122,7 +122,7 @@ class LedgerEncodingTests extends AbstractLedgerTests {
 		assertThat(run(request.oncePerTick(TICK))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(request.oncePerTick(TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(run(request.oncePerKey())).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(this.asciiLedger.jobs()).hasSize(1);
+		assertThat(this.asciiLedger.jobs(NAMESPACE, "", 10)).hasSize(1);
 		this.asciiLedger.purgeBatch();
 	}
 

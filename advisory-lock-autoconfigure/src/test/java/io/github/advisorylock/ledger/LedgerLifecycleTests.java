@@ -76,7 +76,8 @@ class LedgerLifecycleTests {
 					assertThat(jobs.pay("1").executed()).isTrue();
 					assertThat(jobs.pay("1").executed()).isFalse();
 					assertThat(jobs.refresh("1").executed()).isTrue();
-					assertThat(context.getBean(AdvisoryLockLedger.class).jobs()).extracting(LedgerJob::key)
+					assertThat(context.getBean(AdvisoryLockLedger.class).jobs("test", "", 10))
+						.extracting(LedgerJob::key)
 						.contains("nightly");
 				}
 			});

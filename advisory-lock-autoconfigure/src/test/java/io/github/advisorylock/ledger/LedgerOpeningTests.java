@@ -76,21 +76,21 @@ class LedgerOpeningTests extends AbstractLedgerTests {
 			}
 		});
 		assertThat(outcomes()).containsExactly(rolledBack ? "FAILED" : "EXECUTED");
-		assertThat(this.ledger.jobs()).extracting(LedgerJob::key).containsExactly("job", "other");
+		assertThat(this.ledger.jobs(NAMESPACE, "", 10)).extracting(LedgerJob::key).containsExactly("job", "other");
 	}
 
 	@Test
 	void questionInCallersTransactionOpensLedger() {
 		transaction().executeWithoutResult((status) -> assertThat(this.ledger.runs("job", 1)).isEmpty());
-		assertThat(this.ledger.jobs()).extracting(LedgerJob::key).containsExactly("job", "other");
+		assertThat(this.ledger.jobs(NAMESPACE, "", 10)).extracting(LedgerJob::key).containsExactly("job", "other");
 	}
 
 	@Test
 	void firstRunInReadOnlyTransactionRegistersJobsLater() {
 		TransactionTemplate readOnly = transaction();
 		readOnly.setReadOnly(true);
-		readOnly.executeWithoutResult((status) -> assertThat(this.ledger.jobs()).isEmpty());
-		assertThat(this.ledger.jobs()).extracting(LedgerJob::key).containsExactly("job", "other");
+		readOnly.executeWithoutResult((status) -> assertThat(this.ledger.jobs(NAMESPACE, "", 10)).isEmpty());
+		assertThat(this.ledger.jobs(NAMESPACE, "", 10)).extracting(LedgerJob::key).containsExactly("job", "other");
 	}
 
 	@Test

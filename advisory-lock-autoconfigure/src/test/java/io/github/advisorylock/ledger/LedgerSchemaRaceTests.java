@@ -71,7 +71,7 @@ class LedgerSchemaRaceTests {
 				for (Future<?> each : prepared) {
 					each.get(30, TimeUnit.SECONDS);
 				}
-				assertThat(ledger(onePool, prefix).jobs()).isEmpty();
+				assertThat(ledger(onePool, prefix).jobs("", "", 10)).isEmpty();
 			}
 		}
 	}

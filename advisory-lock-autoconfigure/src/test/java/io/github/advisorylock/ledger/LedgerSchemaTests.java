@@ -242,7 +242,7 @@ class LedgerSchemaTests {
 
 		@PostConstruct
 		void look() {
-			assertThat(this.ledger.jobs()).isEmpty();
+			assertThat(this.ledger.jobs("", "", 10)).isEmpty();
 		}
 
 	}

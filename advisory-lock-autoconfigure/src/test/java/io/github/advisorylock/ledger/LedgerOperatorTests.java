@@ -1,0 +1,179 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for what operators do by {@link AdvisoryLockLedger}: look at jobs by pages, undo
+ * a tick of the future, forget a job that is no more, and run all methods of a key.
+ */
+class LedgerOperatorTests extends AbstractLedgerTests {
+
+	private static final Instant FUTURE = Instant.parse("2100-01-01T00:00:00Z");
+
+	private final List<JobFinder.LedgerMethod> methods = new ArrayList<>();
+
+	private final List<String> calls = new ArrayList<>();
+
+	@Override
+	List<JobFinder.LedgerMethod> ledgerMethods() {
+		return this.methods;
+	}
+
+	@BeforeEach
+	void forgetMethods() {
+		this.methods.clear();
+	}
+
+	@Test
+	void jobsAreReadByPagesOfOneNamespace() {
+		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key) "
+				+ "SELECT 'tests', to_char(n, 'FM0000') FROM generate_series(1, 1500) n");
+		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key) VALUES ('other', 'stranger')");
+		List<LedgerJob> first = this.ledger.jobs(NAMESPACE, "", 1000);
+		assertThat(first).hasSize(1000);
+		assertThat(this.ledger.jobs(NAMESPACE, first.get(999).key(), 1000)).extracting(LedgerJob::key)
+			.containsExactlyElementsOf(IntStream.rangeClosed(1001, 1500).mapToObj(String::valueOf).toList());
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 0, 1001 })
+	void moreJobsThanThereIsRoomForAreRefused(int limit) {
+		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.jobs(NAMESPACE, "", limit))
+			.withMessage("'limit' must be from 1 to 1000");
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void tickOfTheFutureIsUndoneSoThatTheNextOneRuns(LockScope scope) {
+		execute(scope, TICK);
+		completeInFuture("job");
+		assertThat(execute(scope, TICK.plusSeconds(60))).isEqualTo(LockOutcome.ALREADY_RAN);
+		this.ledger.undoTick("job", "ann");
+		assertThat(this.ledger.job("job").orElseThrow().lastTick()).isEqualTo(TICK);
+		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(execute(scope, TICK.plusSeconds(60))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@Test
+	void tickOfTheFutureThatIsTheOnlyOneLeavesNone() {
+		execute(LockScope.TRANSACTION, TICK);
+		TestPostgres.execute("DELETE FROM ledger_tests_run");
+		completeInFuture("job");
+		this.ledger.undoTick("job", "ann");
+		assertThat(this.ledger.job("job").orElseThrow().lastTick()).isNull();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "30 seconds", "-1 hour" })
+	void tickThatIsNotOfTheFutureIsNotUndone(String ahead) {
+		execute(LockScope.TRANSACTION, TICK);
+		TestPostgres.execute("UPDATE ledger_tests_job SET last_tick = clock_timestamp() + INTERVAL '" + ahead + "'");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.undoTick("job", "ann"))
+			.withMessageContaining("in the future");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.undoTick("unknown", "ann"));
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void jobThatIsForgottenLeavesNothingButWhatItHasCompleted(LockScope scope) {
+		execute(scope, TICK);
+		this.template.execute(request(scope).oncePerKey(), (lock) -> 1);
+		this.ledger.forget("job", "ann");
+		assertThat(this.ledger.job("job")).isEmpty();
+		assertThat(this.ledger.runs("job", 10)).isEmpty();
+		assertThat(execute(request(scope).oncePerKey())).isEqualTo(LockOutcome.ALREADY_RAN);
+	}
+
+	@Test
+	void jobIsNotForgottenWhileItRunsOrIsThatOfAMethod() {
+		this.template.execute(request(LockScope.SESSION).oncePerTick(TICK), (lock) -> {
+			assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.forget("job", "ann"))
+				.withMessageContaining("not over");
+			return 1;
+		});
+		this.methods.add(new JobFinder.LedgerMethod(NAMESPACE, "job", null));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.forget("job", "ann"))
+			.withMessageContaining("this instance has a method");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.forget("unknown", "ann"))
+			.withMessageContaining("no job of that key");
+		assertThat(this.ledger.runs("job", 10)).hasSize(1);
+	}
+
+	@Test
+	void allMethodsOfAKeyAreRunAndTheFirstThatDidNotRunIsTold() {
+		method("one", LockOutcome.EXECUTED);
+		assertThat(this.ledger.runNow("job", "ann")).isEqualTo(LockOutcome.EXECUTED);
+		method("two", LockOutcome.BUSY);
+		this.methods.add(new JobFinder.LedgerMethod(NAMESPACE, "job", null));
+		method("three", LockOutcome.PAUSED);
+		this.calls.clear();
+		assertThat(this.ledger.runNow("job", "ann")).isEqualTo(LockOutcome.BUSY);
+		assertThat(this.calls).containsExactly("one", "two", "three");
+	}
+
+	@Test
+	void methodThatFailsKeepsNoOtherFromRunning() {
+		method("one", null);
+		method("two", LockOutcome.EXECUTED);
+		method("three", null);
+		assertThatIllegalStateException().isThrownBy(() -> this.ledger.runNow("job", "ann"))
+			.withMessage("one")
+			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
+				.satisfies((later) -> assertThat(later).hasMessage("three")));
+		assertThat(this.calls).containsExactly("one", "two", "three");
+	}
+
+	private void method(String name, LockOutcome outcome) {
+		this.methods.add(new JobFinder.LedgerMethod(NAMESPACE, "job", () -> {
+			this.calls.add(name);
+			if (outcome == null) {
+				throw new IllegalStateException(name);
+			}
+			return outcome;
+		}));
+	}
+
+	/**
+	 * What an instance whose clock was far ahead left behind before that was refused.
+	 */
+	private static void completeInFuture(String key) {
+		TestPostgres.execute("INSERT INTO ledger_tests_run (namespace, key, tick, scope, instance, fencing_token, "
+				+ "started_at, finished_at, outcome) SELECT 'tests', '" + key + "', '" + FUTURE
+				+ "', 'TRANSACTION', 'host:2', nextval('ledger_tests_fencing_token'), now(), now(), 'EXECUTED'");
+		TestPostgres.execute("UPDATE ledger_tests_job SET last_tick = '" + FUTURE + "' WHERE key = '" + key + "'");
+	}
+
+}
