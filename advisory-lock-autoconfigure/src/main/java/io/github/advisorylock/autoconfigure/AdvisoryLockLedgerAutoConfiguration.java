@@ -41,6 +41,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
@@ -78,8 +79,8 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
 	LedgerLifecycle ledgerLifecycle(ObjectProvider<PostgresAdvisoryLockLedger> ledger,
 			ObjectProvider<AdvisoryLockOperations> operations, SingleRunnerAnnotationBeanPostProcessor methods,
-			BeanFactory beanFactory, AdvisoryLockProperties properties) {
-		return new LedgerLifecycle(ledger::getObject, operations::getIfAvailable, methods, beanFactory,
+			ConfigurableApplicationContext context, AdvisoryLockProperties properties) {
+		return new LedgerLifecycle(ledger::getObject, operations::getIfAvailable, methods, context,
 				settings(properties.ledger()), Boolean.TRUE.equals(properties.ledger().enabled()));
 	}
 

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -29,6 +30,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,12 @@ public class JobRepository {
 	private static final int MOST_KEYS = 10_000;
 
 	private static final int BATCH = 500;
+
+	/**
+	 * How long to wait for the server when jobs are observed: who observes them takes
+	 * over for others, and must not fall silent with a server that does.
+	 */
+	private static final int LONGEST_OBSERVATION_MILLIS = 10_000;
 
 	private final LedgerConnections connections;
 
@@ -153,6 +161,31 @@ public class JobRepository {
 	 */
 	Optional<LedgerJob> job(JobName name) {
 		return read((client) -> bind(client.sql(this.statements.job()), name).query(JobRepository::job).optional());
+	}
+
+	/**
+	 * Look at some jobs and the holders of their locks, with one statement.
+	 * @param keys the keys of the jobs
+	 * @return what is seen of each, in the order of the keys
+	 */
+	List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
+		List<JobName> names = keys.stream().map(JobName::of).toList();
+		Object[] locks = keys.stream().map(JobRepository::lock).toArray();
+		return this.connections.apart((apart) -> apart.getJdbcOperations().execute((Connection connection) -> {
+			int timeout = connection.getNetworkTimeout();
+			connection.setNetworkTimeout(Runnable::run, LONGEST_OBSERVATION_MILLIS);
+			try {
+				return bind(JdbcClient.create(apart).sql(this.statements.observe()), names)
+					.param("locks", new SqlArrayValue("text", locks))
+					.query(JobRepository::observed)
+					.list();
+			}
+			finally {
+				if (!connection.isClosed()) {
+					connection.setNetworkTimeout(Runnable::run, timeout);
+				}
+			}
+		}));
 	}
 
 	/**
@@ -309,6 +342,29 @@ public class JobRepository {
 				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
 				instant(row, "paused_at"), row.getString("paused_by"), instant(row, "resumed_at"),
 				instant(row, "open_tick"), row.getInt("attempts"), instant(row, "retry_at"));
+	}
+
+	private static ObservedJob observed(ResultSet row, int number) throws SQLException {
+		LedgerJob job = (row.getString("key") != null) ? job(row, number) : null;
+		return new ObservedJob(job, holder(row), required(row, "clock"));
+	}
+
+	private static ObservedJob.@Nullable Holder holder(ResultSet row) throws SQLException {
+		int process = row.getInt("pid");
+		if (row.wasNull()) {
+			return null;
+		}
+		String address = row.getString("address");
+		return new ObservedJob.Holder(((address != null) ? address + ", " : "") + "server process " + process,
+				instant(row, "xact_start"));
+	}
+
+	/**
+	 * Write a key as the lock table has it, with a colon between its parts.
+	 */
+	private static String lock(AdvisoryLockKey key) {
+		return Integer.toUnsignedString(key.classId()) + ":" + Integer.toUnsignedString(key.objectId()) + ":"
+				+ (key.isPair() ? 2 : 1);
 	}
 
 	private static LedgerRun run(ResultSet row, int number) throws SQLException {

@@ -31,8 +31,8 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.dao.DataAccessResourceFailureException;
 
@@ -53,6 +53,8 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 
 	private final RecordedMethodRegistry methods;
 
+	private final ConfigurableApplicationContext context;
+
 	private final LedgerSettings settings;
 
 	private final boolean always;
@@ -61,23 +63,28 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 
 	private @Nullable OverdueJobWatcher overdueJobs;
 
+	private @Nullable OpenTickWatcher openTicks;
+
 	private boolean running;
+
+	private boolean ready;
 
 	/**
 	 * Create a lifecycle.
 	 * @param ledger the ledger, asked for when something uses it
 	 * @param operations takes the locks, {@code null} if nothing does
 	 * @param methods knows the annotated methods
-	 * @param beans has their beans
+	 * @param context has their beans, and tells how calls of them end
 	 * @param settings how the ledger is kept
 	 * @param always whether the ledger is prepared even if no method is recorded
 	 */
 	public LedgerLifecycle(Supplier<PostgresAdvisoryLockLedger> ledger,
 			Supplier<@Nullable AdvisoryLockOperations> operations, SingleRunnerAnnotationBeanPostProcessor methods,
-			BeanFactory beans, LedgerSettings settings, boolean always) {
+			ConfigurableApplicationContext context, LedgerSettings settings, boolean always) {
 		this.ledger = ledger;
 		this.operations = operations;
-		this.methods = new RecordedMethodRegistry(methods, beans);
+		this.methods = new RecordedMethodRegistry(methods, context);
+		this.context = context;
 		this.settings = settings;
 		this.always = always;
 	}
@@ -146,16 +153,31 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 		if (this.housekeeping != null) {
 			this.housekeeping.start();
 		}
-		if (!this.methods.scheduled().isEmpty()
-				&& this.operations.get() instanceof PostgresAdvisoryLockTemplate template) {
-			this.overdueJobs = new OverdueJobWatcher(this.ledger.get(), this.methods, template);
+		if (!this.methods.scheduled().isEmpty() && this.operations.get() instanceof PostgresAdvisoryLockTemplate) {
+			this.overdueJobs = new OverdueJobWatcher(this.ledger.get(), this.methods);
 			this.overdueJobs.start();
+			watchOpenTicks();
+		}
+	}
+
+	private void watchOpenTicks() {
+		if (!this.methods.catchingUp().isEmpty()) {
+			this.openTicks = new OpenTickWatcher(this.ledger.get(), this.methods);
+			this.context.addApplicationListener(this.openTicks);
+			if (this.ready) {
+				this.openTicks.openLatest();
+			}
 		}
 	}
 
 	@Override
 	public synchronized void stop() {
 		this.running = false;
+		if (this.openTicks != null) {
+			this.context.removeApplicationListener(this.openTicks);
+			this.openTicks.stop();
+			this.openTicks = null;
+		}
 		if (this.overdueJobs != null) {
 			this.overdueJobs.stop();
 		}
@@ -170,10 +192,14 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 	}
 
 	/**
-	 * Run what was missed while no instance was there, now that this one is ready.
+	 * Make up for what nobody has completed, now that this instance is ready, whenever it
+	 * is started.
 	 */
-	public void catchUp() {
-		new MissedTickRunner(this.ledger, this.methods).run();
+	public synchronized void catchUp() {
+		this.ready = true;
+		if (this.openTicks != null) {
+			this.openTicks.openLatest();
+		}
 	}
 
 	synchronized @Nullable LedgerHousekeeping housekeeping() {
@@ -182,6 +208,10 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 
 	synchronized @Nullable OverdueJobWatcher overdueJobs() {
 		return this.overdueJobs;
+	}
+
+	synchronized @Nullable OpenTickWatcher openTicks() {
+		return this.openTicks;
 	}
 
 }

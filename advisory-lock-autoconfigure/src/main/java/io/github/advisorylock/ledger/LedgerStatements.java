@@ -338,6 +338,30 @@ final class LedgerStatements {
 	}
 
 	/**
+	 * Some jobs, in their order, with whoever holds their locks and the time. Holders are
+	 * read after the rows, or before.
+	 */
+	String observe() {
+		return name("""
+				WITH held AS MATERIALIZED (
+				  SELECT pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) AS lock, pg_catalog.min(l.pid) AS pid
+				  FROM pg_catalog.pg_locks l
+				  JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
+				  WHERE l.locktype = 'advisory' AND l.granted GROUP BY 1
+				)
+				SELECT j.*, h.pid, pg_catalog.host(a.client_addr) AS address, a.xact_start,
+				  pg_catalog.clock_timestamp() AS clock
+				FROM ROWS FROM
+				  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])),
+				   pg_catalog.unnest(CAST(:locks AS text[]))) WITH ORDINALITY n (namespace, key, lock, position)
+				LEFT JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+				LEFT JOIN held h ON h.lock = n.lock
+				LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = h.pid
+				ORDER BY n.position
+				""");
+	}
+
+	/**
 	 * Forget completed keys.
 	 */
 	String purgeCompletions() {

@@ -18,25 +18,23 @@ package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Warns of jobs of this application that are overdue, whichever instance should have run
- * them: once for each tick, and no more than once an hour for each job.
+ * them: once for each tick, and no more than once an hour for each job. Warns, too, of
+ * those whose last tick is yet to come.
  */
 final class OverdueJobWatcher {
 
@@ -44,21 +42,24 @@ final class OverdueJobWatcher {
 
 	private static final Duration PAUSE = Duration.ofHours(1);
 
+	/**
+	 * How far clocks of instances may be ahead of the database's.
+	 */
+	private static final Duration MOST_AHEAD = Duration.ofMinutes(1);
+
 	private final PostgresAdvisoryLockLedger ledger;
 
 	private final RecordedMethodRegistry methods;
-
-	private final PostgresAdvisoryLockTemplate locks;
 
 	private final LockScheduler watch = new LockScheduler("advisory-lock-watch-overdue-jobs");
 
 	private final Map<AdvisoryLockKey, Warning> warnings = new HashMap<>();
 
-	OverdueJobWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods,
-			PostgresAdvisoryLockTemplate locks) {
+	private final Map<AdvisoryLockKey, Instant> future = new HashMap<>();
+
+	OverdueJobWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods) {
 		this.ledger = ledger;
 		this.methods = methods;
-		this.locks = locks;
 	}
 
 	void start() {
@@ -71,33 +72,50 @@ final class OverdueJobWatcher {
 	}
 
 	/**
-	 * Look at all jobs, with one query as long as none seems overdue.
+	 * Look at the jobs of this application, with one statement as long as none seems
+	 * overdue.
 	 */
 	synchronized void look(Instant now) {
-		if (!this.ledger.isOpen()) {
-			return;
-		}
-		List<JobName> names = this.methods.scheduled()
+		List<SingleRunnerMethod> methods = this.methods.scheduled()
 			.stream()
-			.map(SingleRunnerMethod::fixedKey)
-			.filter(Objects::nonNull)
-			.map(JobName::of)
-			.distinct()
+			.filter((method) -> method.fixedKey() != null)
 			.toList();
-		Map<JobName, LedgerJob> jobs = this.ledger.jobs(names)
-			.stream()
-			.collect(Collectors.toMap(JobName::of, Function.identity()));
-		for (SingleRunnerMethod method : this.methods.scheduled()) {
-			AdvisoryLockKey key = method.fixedKey();
-			LedgerJob job = (key != null) ? jobs.get(JobName.of(key)) : null;
-			if (key != null && job != null) {
-				look(method, key, job, now);
-			}
+		if (!methods.isEmpty() && this.ledger.isOpen()) {
+			// what seems overdue may just have been completed by its holder
+			look(look(methods, now, false), now, true);
 		}
 	}
 
-	private void look(SingleRunnerMethod method, AdvisoryLockKey key, LedgerJob job, Instant now) {
-		Instant tick = overdueTick(method, key, job, now);
+	/**
+	 * Look at the jobs of some methods.
+	 * @param certain whether they were looked at just before
+	 * @return those that are to be looked at again
+	 */
+	private List<SingleRunnerMethod> look(List<SingleRunnerMethod> methods, Instant now, boolean certain) {
+		if (methods.isEmpty()) {
+			return methods;
+		}
+		List<ObservedJob> jobs = this.ledger.observe(methods.stream().map(OverdueJobWatcher::key).toList());
+		List<SingleRunnerMethod> uncertain = new ArrayList<>();
+		for (int i = 0; i < jobs.size(); i++) {
+			SingleRunnerMethod method = methods.get(i);
+			LedgerJob job = jobs.get(i).job();
+			if (job == null) {
+				continue;
+			}
+			lookAhead(key(method), job, jobs.get(i).clock());
+			Instant tick = jobs.get(i).isHeld() ? null : job.overdueTick(method.operation().ledger(), now);
+			if (tick != null && !certain) {
+				uncertain.add(method);
+			}
+			else {
+				look(key(method), job, tick, now);
+			}
+		}
+		return uncertain;
+	}
+
+	private void look(AdvisoryLockKey key, LedgerJob job, @Nullable Instant tick, Instant now) {
 		Warning last = this.warnings.get(key);
 		if (tick == null) {
 			this.warnings.remove(key);
@@ -109,14 +127,20 @@ final class OverdueJobWatcher {
 	}
 
 	/**
-	 * A job that nobody runs may just have ended, so the ledger is asked again then.
+	 * A tick of the future that is completed keeps all others from being run until then.
 	 */
-	private @Nullable Instant overdueTick(SingleRunnerMethod method, AdvisoryLockKey key, LedgerJob job, Instant now) {
-		if (job.overdueTick(method.operation().ledger(), now) == null || this.locks.isHeldAnywhere(key)) {
-			return null;
+	private void lookAhead(AdvisoryLockKey key, LedgerJob job, Instant clock) {
+		Instant tick = job.lastTick();
+		if (tick == null || !tick.isAfter(clock.plus(MOST_AHEAD))) {
+			this.future.remove(key);
 		}
-		Optional<LedgerJob> again = this.ledger.job(JobName.of(key));
-		return again.map((current) -> current.overdueTick(method.operation().ledger(), now)).orElse(null);
+		else if (!tick.equals(this.future.put(key, tick))) {
+			LockLog.futureTick(key, tick, clock);
+		}
+	}
+
+	private static AdvisoryLockKey key(SingleRunnerMethod method) {
+		return Objects.requireNonNull(method.fixedKey(), "'fixedKey' must not be null");
 	}
 
 	/**

@@ -74,6 +74,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final RecentKeys recentKeys = new RecentKeys();
 
+	private final AbandonedAttempts abandoned = new AbandonedAttempts();
+
 	private final String instance;
 
 	private final JobFinder finder;
@@ -134,7 +136,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public void prepare() {
 		LedgerSchema.Opened schema = this.schema.open();
-		this.opened = new Opened(schema, new RunRepository(this.connections, schema.statements(), this.instance, this.recentKeys),
+		this.opened = new Opened(schema,
+				new RunRepository(this.connections, schema.statements(), this.instance, this.recentKeys),
 				new JobRepository(this.connections, schema.statements()));
 		this.whenOpen.run();
 		register();
@@ -219,6 +222,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		return opened;
 	}
 
+	/**
+	 * Return what is known here of runners that vanished.
+	 */
+	AbandonedAttempts abandonedAttempts() {
+		return this.abandoned;
+	}
+
 	private void open() {
 		if (!this.registered) {
 			this.opening.lock();
@@ -253,6 +263,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public List<LedgerJob> jobs(Collection<JobName> names) {
 		open();
 		return repository().jobs(names);
+	}
+
+	/**
+	 * Look at some jobs and the holders of their locks, with one statement.
+	 */
+	List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
+		open();
+		return repository().observe(keys);
 	}
 
 	@Override

@@ -60,6 +60,15 @@ final class RecordedMethodRegistry {
 			.toList();
 	}
 
+	/**
+	 * Return the methods whose latest tick is made up for by any instance.
+	 */
+	List<SingleRunnerMethod> catchingUp() {
+		return scheduled().stream()
+			.filter((method) -> method.operation().ledger().catchUp() != null && method.fixedKey() != null)
+			.toList();
+	}
+
 	Collection<JobFinder.LedgerMethod> withFixedKey() {
 		return recorded().stream().map(this::toLedgerMethod).flatMap(Collection::stream).toList();
 	}

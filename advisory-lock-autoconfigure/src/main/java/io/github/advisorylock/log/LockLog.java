@@ -194,6 +194,35 @@ public final class LockLog {
 		}
 	}
 
+	/**
+	 * Log that a tick is not made up for any more.
+	 * @param key the key of the job
+	 * @param tick the tick that nobody completed
+	 * @param window how long that was tried
+	 */
+	public static void lostTick(AdvisoryLockKey key, Instant tick, Duration window) {
+		if (ALERTS.isWarnEnabled()) {
+			alert("lost-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
+				.log("Job '" + key + "' has lost its tick of " + tick + ": no instance has completed it within "
+						+ window + ", see 'catchUp'");
+		}
+	}
+
+	/**
+	 * Log that a tick counts as completed that is yet to come.
+	 * @param key the key of the job
+	 * @param tick the tick, of a clock that was far ahead
+	 * @param clock the time of the database
+	 */
+	public static void futureTick(AdvisoryLockKey key, Instant tick, Instant clock) {
+		if (ALERTS.isWarnEnabled()) {
+			alert("future-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
+				.log("Job '" + key + "' runs no more before " + tick
+						+ ", the tick that it has completed last, and it is " + clock.truncatedTo(ChronoUnit.SECONDS)
+						+ " now: the clock of an instance was ahead");
+		}
+	}
+
 	private static LoggingEventBuilder call(Level level, AdvisoryLockKey key, LockScope scope, String method,
 			String outcome, @Nullable Instant tick) {
 		String word = word(scope);

@@ -34,7 +34,9 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -42,9 +44,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link MissedTickRunner}.
+ * Tests for {@link OpenTickWatcher}.
  */
-class MissedTickRunnerTests {
+class OpenTickWatcherTests {
 
 	private static final ZoneId ZONE = ZoneId.of("Asia/Tokyo");
 
@@ -53,19 +55,19 @@ class MissedTickRunnerTests {
 	private final ApplicationContextRunner runner = LockContextRunner.create()
 		.withBean("jobs", Jobs.class)
 		.withPropertyValues("advisory-lock.ledger.initialize-schema=always", "fail=false",
-				"advisory-lock.ledger.table-prefix=missed_tests.ledger_", "cron=" + dailyAt(Duration.ofHours(1)));
+				"advisory-lock.ledger.table-prefix=open_tick_tests.ledger_", "cron=" + dailyAt(Duration.ofHours(1)));
 
 	@BeforeEach
 	void createSchema() {
-		TestPostgres.execute("DROP SCHEMA IF EXISTS missed_tests CASCADE");
-		TestPostgres.execute("CREATE SCHEMA missed_tests");
+		TestPostgres.execute("DROP SCHEMA IF EXISTS open_tick_tests CASCADE");
+		TestPostgres.execute("CREATE SCHEMA open_tick_tests");
 	}
 
 	@Test
 	void firstStartRecordsJobAndRunsNothing() {
 		comeUp(this.runner);
 		assertThat(outcomes("nightly")).isEmpty();
-		assertThat(TestPostgres.query("SELECT key FROM missed_tests.ledger_job ORDER BY key"))
+		assertThat(TestPostgres.query("SELECT key FROM open_tick_tests.ledger_job ORDER BY key"))
 			.containsExactly("nightly", "other");
 	}
 
@@ -76,8 +78,8 @@ class MissedTickRunnerTests {
 		comeUp(this.runner);
 		comeUp(this.runner);
 		assertThat(outcomes("nightly")).containsExactly("EXECUTED");
-		assertThat(TestPostgres
-			.query("SELECT extract(epoch FROM tick)::bigint FROM missed_tests.ledger_run " + "WHERE key = 'nightly'"))
+		assertThat(TestPostgres.query(
+				"SELECT extract(epoch FROM tick)::bigint FROM open_tick_tests.ledger_run " + "WHERE key = 'nightly'"))
 			.containsExactly(Long.toString(hoursAgo(Duration.ofHours(1)).toEpochSecond()));
 	}
 
@@ -98,8 +100,8 @@ class MissedTickRunnerTests {
 		List<Thread> instances = IntStream.range(0, 5).mapToObj((i) -> new Thread(() -> this.runner.run((context) -> {
 			up.countDown();
 			up.await();
-			publishReady(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
-			awaitCatchUp();
+			publishReady(context);
+			awaitNothingOpen(context);
 		}))).toList();
 		instances.forEach(Thread::start);
 		for (Thread instance : instances) {
@@ -123,31 +125,33 @@ class MissedTickRunnerTests {
 	private static void comeUp(ApplicationContextRunner runner) {
 		runner.run((context) -> {
 			assertThat(context).hasNotFailed();
-			publishReady(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
-			awaitCatchUp();
+			publishReady(context);
+			awaitNothingOpen(context);
 		});
 	}
 
-	private static void publishReady(ConfigurableApplicationContext context) {
+	private static void publishReady(AssertableApplicationContext assertable) {
+		ConfigurableApplicationContext context = assertable
+			.getSourceApplicationContext(ConfigurableApplicationContext.class);
 		context.publishEvent(new ApplicationReadyEvent(new SpringApplication(), new String[0], context, Duration.ZERO));
 	}
 
-	private static void awaitCatchUp() {
-		Awaitility.await()
-			.until(() -> Thread.getAllStackTraces()
-				.keySet()
-				.stream()
-				.noneMatch((thread) -> thread.getName().equals("advisory-lock-catch-up")));
+	private static void awaitNothingOpen(ApplicationContext context) {
+		Awaitility.await().until(() -> !watcher(context).isWatching());
+	}
+
+	private static OpenTickWatcher watcher(ApplicationContext context) {
+		return context.getBean(LedgerLifecycle.class).openTicks();
 	}
 
 	private static void seenBefore(String age) {
 		TestPostgres
-			.execute("UPDATE missed_tests.ledger_job SET first_seen_at = first_seen_at - interval '" + age + "'");
+			.execute("UPDATE open_tick_tests.ledger_job SET first_seen_at = first_seen_at - interval '" + age + "'");
 	}
 
 	private static List<String> outcomes(String key) {
 		return TestPostgres
-			.query("SELECT outcome FROM missed_tests.ledger_run WHERE key = '" + key + "' ORDER BY fencing_token");
+			.query("SELECT outcome FROM open_tick_tests.ledger_run WHERE key = '" + key + "' ORDER BY fencing_token");
 	}
 
 	private static String dailyAt(Duration ago) {

@@ -1,0 +1,51 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What was seen of a job at one moment: its row, and who holds its lock. The lock may
+ * have been given back after the row was read: only a job that is seen twice without a
+ * holder was not completed by the one of the first time.
+ *
+ * @param job the row, {@code null} where the ledger has none
+ * @param holder who holds the lock, {@code null} for nobody
+ * @param clock the time of the database
+ */
+record ObservedJob(@Nullable LedgerJob job, @Nullable Holder holder, Instant clock) {
+
+	/**
+	 * Return whether somebody holds the lock.
+	 */
+	boolean isHeld() {
+		return this.holder != null;
+	}
+
+	/**
+	 * Who holds a lock.
+	 *
+	 * @param text what tells the holder from others
+	 * @param since when its transaction began, {@code null} where that may not be seen
+	 */
+	record Holder(String text, @Nullable Instant since) {
+
+	}
+
+}
