@@ -48,6 +48,7 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.ImportRuntimeHints;
+import org.springframework.dao.CannotAcquireLockException;
 
 /**
  * {@link EndpointWebExtension @EndpointWebExtension} of the
@@ -64,6 +65,8 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * chance, such as that of an anonymous authentication.
 	 */
 	private static final String UNAUTHENTICATED = "unauthenticated";
+
+	private static final int STATUS_CONFLICT = 409;
 
 	private final AdvisoryLocksSource source;
 
@@ -131,7 +134,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * for a role {@code resigned}
 	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return what was done; status 404 if there is no job of that key, 400 if that can't
-	 * be done with it, or there are several
+	 * be done with it, or there are several, 409 if a run has its row for now
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state,
@@ -155,6 +158,9 @@ public class AdvisoryLocksEndpointWebExtension {
 		catch (IllegalArgumentException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())),
 					WebEndpointResponse.STATUS_BAD_REQUEST);
+		}
+		catch (CannotAcquireLockException ex) {
+			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), STATUS_CONFLICT);
 		}
 	}
 

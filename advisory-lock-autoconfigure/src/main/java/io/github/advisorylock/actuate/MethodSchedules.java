@@ -20,7 +20,6 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
-import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.List;
@@ -42,8 +41,9 @@ import org.springframework.scheduling.config.IntervalTask;
 import org.springframework.scheduling.config.ScheduledTask;
 import org.springframework.scheduling.config.Task;
 import org.springframework.scheduling.config.TriggerTask;
-import org.springframework.scheduling.support.CronExpression;
+import org.springframework.scheduling.support.SimpleTriggerContext;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * When the schedulers of this instance call which method. A task is known by what its
@@ -65,7 +65,7 @@ final class MethodSchedules {
 	}
 
 	@Nullable Instant next(Method method) {
-		return tasks(method).map((task) -> next(task, method))
+		return tasks(method).map(MethodSchedules::next)
 			.filter(Objects::nonNull)
 			.min(Comparator.naturalOrder())
 			.orElse(null);
@@ -100,14 +100,12 @@ final class MethodSchedules {
 
 	/**
 	 * A scheduler knows a delay rather than an instant: that of a cron expression is told
-	 * exactly.
+	 * exactly, by its trigger, which knows the zone.
 	 */
-	private @Nullable Instant next(ScheduledTask task, Method method) {
+	private static @Nullable Instant next(ScheduledTask task) {
 		Instant next = task.nextExecution();
 		if (next != null && task.getTask() instanceof CronTask cron) {
-			ZonedDateTime exact = CronExpression.parse(cron.getExpression())
-				.next(ZonedDateTime.now(ZoneId.of(zone(cron, method))));
-			return (exact != null) ? exact.toInstant() : null;
+			return cron.getTrigger().nextExecution(new SimpleTriggerContext());
 		}
 		return (next != null) ? next.truncatedTo(ChronoUnit.MILLIS) : null;
 	}
@@ -117,7 +115,7 @@ final class MethodSchedules {
 			.stream()
 			.filter((scheduled) -> this.placeholders.apply(scheduled.cron()).equals(task.getExpression()))
 			.map((scheduled) -> this.placeholders.apply(scheduled.zone()))
-			.filter((zone) -> !zone.isEmpty())
+			.filter(StringUtils::hasText)
 			.findFirst()
 			.orElseGet(() -> ZoneId.systemDefault().getId());
 	}

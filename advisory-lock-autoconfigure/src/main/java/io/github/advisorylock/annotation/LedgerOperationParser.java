@@ -17,7 +17,6 @@
 package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.ZoneId;
 import java.util.Set;
@@ -129,14 +128,20 @@ final class LedgerOperationParser {
 		}
 		String zone = this.resolver.apply("zone", schedule.zone());
 		try {
-			return Scheduled.CRON_DISABLED.equals(cron) ? null
-					: new CronTicks(cron, StringUtils.hasText(zone) ? ZoneId.of(zone) : ZoneId.systemDefault());
+			return Scheduled.CRON_DISABLED.equals(cron) ? null : new CronTicks(cron, zone(zone));
 		}
-		catch (IllegalArgumentException | DateTimeException ex) {
+		catch (IllegalArgumentException ex) {
 			throw new InvalidAttributeException("once",
 					"is PER_TICK, and the schedule of the method can't be parsed: " + ex.getMessage(),
 					"Correct 'cron' and 'zone' of @Scheduled.", ex);
 		}
+	}
+
+	/**
+	 * Read a zone as Spring's scheduler does, which takes short names such as PST.
+	 */
+	private static ZoneId zone(String zone) {
+		return StringUtils.hasText(zone) ? StringUtils.parseTimeZoneString(zone).toZoneId() : ZoneId.systemDefault();
 	}
 
 	private @Nullable Duration duration(String attribute, String text, @Nullable Duration override) {

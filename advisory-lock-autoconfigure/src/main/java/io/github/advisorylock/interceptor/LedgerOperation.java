@@ -38,6 +38,12 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable C
 		@Nullable Duration minInterval, @Nullable Duration catchUp) {
 
 	/**
+	 * The longest time, a thousand years: what is longer means for ever, and has no room
+	 * in a database or in Java's time.
+	 */
+	public static final Duration FOR_EVER = Duration.ofDays(365_250);
+
+	/**
 	 * Asks nothing.
 	 */
 	public static final LedgerOperation NONE = new LedgerOperation(false, false, null, false, null, null);
@@ -46,6 +52,23 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable C
 	 * Asks for runs to be recorded.
 	 */
 	public static final LedgerOperation RECORDED = new LedgerOperation(true, false, null, false, null, null);
+
+	/**
+	 * Create what is asked, with no time longer than {@link #FOR_EVER}.
+	 */
+	public LedgerOperation {
+		minInterval = (minInterval != null) ? bounded(minInterval) : null;
+		catchUp = (catchUp != null) ? bounded(catchUp) : null;
+	}
+
+	/**
+	 * Return a duration that databases and instants have room for.
+	 * @param duration the duration
+	 * @return the duration, or {@link #FOR_EVER} if it is longer
+	 */
+	public static Duration bounded(Duration duration) {
+		return (duration.compareTo(FOR_EVER) < 0) ? duration : FOR_EVER;
+	}
 
 	/**
 	 * Return whether the ledger has a say in whether a call runs, but for a pause.

@@ -67,6 +67,9 @@ public interface AdvisoryLockLedger {
 	 * @param key the key, also behind its namespace and a slash
 	 * @param by who wants this
 	 * @throws IllegalArgumentException if the ledger has no job and no run of that key
+	 * @throws org.springframework.dao.CannotAcquireLockException if a run in a
+	 * transaction that has written to the ledger, or reads from a fixed snapshot, goes on
+	 * for more than 3 s; the message names its server process
 	 */
 	void pause(String key, String by);
 
@@ -75,6 +78,9 @@ public interface AdvisoryLockLedger {
 	 * @param key the key, also behind its namespace and a slash
 	 * @param by who wants this
 	 * @throws IllegalArgumentException if the ledger has no job of that key
+	 * @throws org.springframework.dao.CannotAcquireLockException if a run in a
+	 * transaction that has written to the ledger, or reads from a fixed snapshot, goes on
+	 * for more than 3 s
 	 */
 	void resume(String key, String by);
 

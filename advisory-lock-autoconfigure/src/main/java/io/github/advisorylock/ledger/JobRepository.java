@@ -29,11 +29,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.SqlArrayValue;
@@ -51,6 +54,13 @@ import org.springframework.util.Assert;
 public class JobRepository {
 
 	private static final int MOST_RUNS_OF_PERIODS = 1000;
+
+	/**
+	 * How long an operator waits for a run that has the row of its job, in milliseconds.
+	 */
+	private static final String PATIENCE = "3000";
+
+	private static final String LOCK_NOT_AVAILABLE = "55P03";
 
 	private static final int MOST_TEMPLATES = 1000;
 
@@ -84,20 +94,48 @@ public class JobRepository {
 	/**
 	 * Pause a job.
 	 * @return {@code false} if there is no job and no run of that name
+	 * @throws CannotAcquireLockException if a run keeps its row for longer than one waits
 	 */
 	boolean pause(JobName name, String by) {
-		return this.connections
-			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.pause()), name).param("by", by)
-				.update()) == 1;
+		return change("pause", name,
+				(client) -> bind(client.sql(this.statements.pause()), name).param("by", by)
+					.param("patience", PATIENCE)
+					.update());
 	}
 
 	/**
 	 * End the pause of a job.
 	 * @return {@code false} if there is no job of that name
+	 * @throws CannotAcquireLockException if a run keeps its row for longer than one waits
 	 */
 	boolean resume(JobName name) {
-		return this.connections
-			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.resume()), name).update()) == 1;
+		return change("resume", name,
+				(client) -> bind(client.sql(this.statements.resume()), name).param("patience", PATIENCE).update());
+	}
+
+	private boolean change(String verb, JobName name, ToIntFunction<JdbcClient> change) {
+		try {
+			return this.connections.apart((apart) -> change.applyAsInt(JdbcClient.create(apart))) == 1;
+		}
+		catch (DataAccessException ex) {
+			if (ex.getRootCause() instanceof SQLException cause && LOCK_NOT_AVAILABLE.equals(cause.getSQLState())) {
+				throw new CannotAcquireLockException(
+						"Failed to " + verb + " '" + AdvisoryLockKey.display(name.toString())
+								+ "': a run of it has its row until the end of its transaction" + blocker(name)
+								+ "; try again when that has ended",
+						ex);
+			}
+			throw ex;
+		}
+	}
+
+	private String blocker(JobName name) {
+		return this.connections.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.blocker()), name)
+			.query((row, number) -> " (server process " + row.getInt("pid")
+					+ ((row.getString("address") != null) ? " of " + row.getString("address") : "")
+					+ ((instant(row, "since") != null) ? ", since " + instant(row, "since") : "") + ")")
+			.optional()
+			.orElse(""));
 	}
 
 	/**

@@ -18,6 +18,8 @@ package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
@@ -64,6 +66,7 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 	/**
 	 * Return the tick that makes this job overdue: it was planned a while ago, and
 	 * neither it nor a later one was completed. A run that is under way may do that yet.
+	 * What was planned before the job was there, or while it was paused, does not count.
 	 * @param operation what the method of the job asks of the ledger
 	 * @param now the time
 	 * @return the tick, {@code null} if the job is paused, not overdue, or has no ticks
@@ -76,8 +79,9 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 		Duration minInterval = operation.minInterval();
 		Duration tolerance = (minInterval != null) ? OVERDUE_AFTER.plus(minInterval) : OVERDUE_AFTER;
 		Instant tick = ticks.latestAt(now.minus(tolerance));
-		Instant seen = (this.lastTick != null) ? this.lastTick : this.firstSeenAt;
-		return tick.isAfter(seen) ? tick : null;
+		return Stream.of(this.lastTick, this.firstSeenAt, this.resumedAt)
+			.filter(Objects::nonNull)
+			.allMatch(tick::isAfter) ? tick : null;
 	}
 
 }

@@ -23,6 +23,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -149,30 +150,42 @@ final class LedgerSchema {
 	}
 
 	private static void checkPrivileges(List<Table> tables) {
+		String role = tables.get(0).role();
 		List<String> missing = new ArrayList<>();
 		List<String> grants = new ArrayList<>();
 		tables.stream().filter((table) -> !table.usable()).map(Table::schema).distinct().forEach((schema) -> {
 			missing.add("USAGE on schema " + schema);
-			grants.add("GRANT USAGE ON SCHEMA " + schema + " TO " + tables.get(0).role() + ";");
+			grants.add("GRANT USAGE ON SCHEMA " + schema + " TO " + role + ";");
 		});
-		for (Table table : tables) {
-			if (StringUtils.hasText(table.missing())) {
-				missing.add(table.missing() + " on " + table.qualifiedName());
-				grants.add(table.grant(table.missing()));
-			}
-		}
+		tables.stream()
+			.filter((table) -> StringUtils.hasText(table.missing()))
+			.collect(Collectors.groupingBy(Table::missing, LinkedHashMap::new, Collectors.toList()))
+			.forEach((privileges, of) -> {
+				missing.add(privileges + " on " + names(of));
+				grants.add(grant(privileges, of));
+			});
 		if (!missing.isEmpty()) {
-			throw new LedgerSchemaException(
-					"permission denied, role " + tables.get(0).role() + " lacks " + String.join("; ", missing), grants);
+			throw new LedgerSchemaException("permission denied, role " + role + " lacks " + String.join("; ", missing),
+					grants);
 		}
 	}
 
 	private static void warnOfDelete(List<Table> tables) {
 		List<Table> kept = tables.stream().filter((table) -> !table.deletable()).toList();
-		logger.warn("The ledger of advisory locks is not purged by this instance: role " + tables.get(0).role()
-				+ " lacks DELETE on " + kept.stream().map(Table::qualifiedName).collect(Collectors.joining(", "))
-				+ ". To grant that: "
-				+ kept.stream().map((table) -> table.grant("DELETE")).collect(Collectors.joining(" ")));
+		logger.warn("The ledger of advisory locks is not purged by this instance: role " + kept.get(0).role()
+				+ " lacks DELETE on " + names(kept) + ". To grant that: " + grant("DELETE", kept));
+	}
+
+	private static String names(List<Table> tables) {
+		return tables.stream().map(Table::qualifiedName).collect(Collectors.joining(", "));
+	}
+
+	/**
+	 * What grants privileges. Only the sequence lacks those of a sequence.
+	 */
+	private static String grant(String privileges, List<Table> tables) {
+		return "GRANT " + privileges + " ON " + (privileges.equals("USAGE") ? "SEQUENCE " : "") + names(tables) + " TO "
+				+ tables.get(0).role() + ";";
 	}
 
 	/**
@@ -283,11 +296,6 @@ final class LedgerSchema {
 
 		private String qualifiedName() {
 			return this.schema + "." + this.name;
-		}
-
-		private String grant(String privileges) {
-			return "GRANT " + privileges + " ON " + ("fencing_token".equals(this.kind) ? "SEQUENCE " : "")
-					+ qualifiedName() + " TO " + this.role + ";";
 		}
 
 	}

@@ -56,7 +56,7 @@ class LedgerSchemaException extends AdvisoryLockConfigurationException {
 	 */
 	LedgerSchemaException(String problem, List<String> grants) {
 		super(START + problem + ". To grant that: " + String.join(" ", grants),
-				"Run this as the owner of the tables: " + String.join(" ", grants));
+				"Run what grants the privileges as the owner of the tables.");
 	}
 
 	/**

@@ -19,6 +19,8 @@ package io.github.advisorylock.ledger;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
+import io.github.advisorylock.interceptor.LedgerOperation;
+
 /**
  * How the ledger is kept. The values are checked where they are configured.
  *
@@ -38,22 +40,18 @@ public record LedgerSettings(String tablePrefix, boolean initializeSchema, Durat
 	static final String DEFAULT_TABLE_PREFIX = "advisory_lock_";
 
 	/**
-	 * What is longer means for ever, and has no room in the database or in Java's time.
+	 * Create settings, with no time longer than {@link LedgerOperation#FOR_EVER}.
 	 */
-	private static final Duration FOR_EVER = Duration.ofDays(365_250);
-
-	/**
-	 * Return a duration, or a thousand years if it is longer.
-	 */
-	static Duration bounded(Duration duration) {
-		return (duration.compareTo(FOR_EVER) < 0) ? duration : FOR_EVER;
+	public LedgerSettings {
+		keepRunsFor = LedgerOperation.bounded(keepRunsFor);
+		rememberKeys = LedgerOperation.bounded(rememberKeys);
 	}
 
 	/**
-	 * Return a duration for the database, in microseconds, a thousand years at most.
+	 * Return a duration for the database, in microseconds.
 	 */
 	static long micros(Duration duration) {
-		return TimeUnit.MICROSECONDS.convert(bounded(duration));
+		return TimeUnit.MICROSECONDS.convert(LedgerOperation.bounded(duration));
 	}
 
 }

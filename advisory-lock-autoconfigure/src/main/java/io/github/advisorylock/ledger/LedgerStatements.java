@@ -161,6 +161,15 @@ final class LedgerStatements {
 			""";
 
 	/**
+	 * Wait a while, in milliseconds of {@code patience}, for whoever has a row locked.
+	 * The statements that write say this and name it in their {@code FROM}, which comes
+	 * before any wait; it ends with the transaction.
+	 */
+	private static final String PATIENCE = """
+			WITH patience AS MATERIALIZED (SELECT pg_catalog.set_config('lock_timeout', :patience, true))
+			""";
+
+	/**
 	 * What is listed on its own. The index has the same words.
 	 */
 	private static final String ALONE = "(j.template IS NULL OR j.paused_at IS NOT NULL)";
@@ -288,11 +297,14 @@ final class LedgerStatements {
 				""");
 	}
 
+	/**
+	 * Pause a job, or what was run without having a job.
+	 */
 	String pause() {
 		return name(
-				"""
+				PATIENCE + """
 						INSERT INTO {job} AS j (namespace, key, paused_at, paused_by)
-						SELECT k.namespace, k.key, pg_catalog.clock_timestamp(), :by FROM (
+						SELECT k.namespace, k.key, pg_catalog.clock_timestamp(), :by FROM patience CROSS JOIN (
 						  SELECT o.namespace, o.key FROM {job} o WHERE o.namespace = :namespace AND o.key = :key
 						  UNION SELECT r.namespace, r.key FROM {run} r WHERE r.namespace = :namespace AND r.key = :key) k
 						ON CONFLICT (namespace, key) DO UPDATE SET
@@ -300,9 +312,27 @@ final class LedgerStatements {
 						""");
 	}
 
+	/**
+	 * End a pause, and note when. Of a job that is not paused, nothing changes.
+	 */
 	String resume() {
+		return name(PATIENCE + """
+				UPDATE {job} j SET paused_at = NULL, paused_by = NULL, resumed_at = CASE WHEN j.paused_at IS NULL
+				  THEN j.resumed_at ELSE pg_catalog.clock_timestamp() END
+				FROM patience WHERE j.namespace = :namespace AND j.key = :key
+				""");
+	}
+
+	/**
+	 * Find who has the row of a job locked. Answers nobody where the row is not committed
+	 * yet.
+	 */
+	String blocker() {
 		return name("""
-				UPDATE {job} j SET paused_at = NULL, paused_by = NULL WHERE j.namespace = :namespace AND j.key = :key
+				SELECT a.pid, pg_catalog.host(a.client_addr) AS address, a.xact_start AS since FROM {job} j
+				JOIN pg_catalog.pg_locks l ON l.locktype = 'transactionid' AND l.transactionid = j.xmax AND l.granted
+				JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+				WHERE j.namespace = :namespace AND j.key = :key LIMIT 1
 				""");
 	}
 

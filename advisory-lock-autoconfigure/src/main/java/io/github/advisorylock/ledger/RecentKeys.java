@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

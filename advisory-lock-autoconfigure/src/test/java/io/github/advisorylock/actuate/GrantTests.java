@@ -90,8 +90,9 @@ class GrantTests {
 		for (String missing : List.of("advisory_lock_job", "SEQUENCE")) {
 			grants().stream().filter((grant) -> !grant.contains(missing)).forEach(TestPostgres::execute);
 			assertThatException().isThrownBy(() -> start("ledger.enabled=true").close())
-				.havingRootCause()
-				.withMessageContaining("permission denied");
+				.withMessageContaining("permission denied")
+				.withMessageContaining(
+						"granted.advisory_lock_" + (missing.equals("SEQUENCE") ? "fencing_token" : "job"));
 			TestPostgres.execute("DROP OWNED BY granted_low");
 		}
 	}

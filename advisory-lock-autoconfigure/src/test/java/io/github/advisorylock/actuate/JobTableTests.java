@@ -17,11 +17,13 @@
 package io.github.advisorylock.actuate;
 
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -168,6 +170,19 @@ class JobTableTests {
 		}
 	}
 
+	@Test
+	void zoneIsReadAsSpringReadsIt() {
+		try (OperatedApplication other = OperatedApplication.start(PacificJobs.class, PROPERTIES)) {
+			for (String key : List.of("pacific", "pacific-tick")) {
+				Map<String, Object> job = EndpointAnswer.job(other, key);
+				assertThat(job).containsEntry("schedules",
+						List.of(Map.of("type", "cron", "expression", "0 0 3 * * *", "zone", "PST")));
+				assertThat(Instant.parse((String) job.get("next")).atZone(ZoneId.of("America/Los_Angeles")))
+					.satisfies((next) -> assertThat(next.toLocalTime()).hasToString("03:00"));
+			}
+		}
+	}
+
 	/**
 	 * Guarded methods.
 	 */
@@ -253,6 +268,23 @@ class JobTableTests {
 		@Scheduled(cron = "0 30 4 * * *", zone = "UTC")
 		@SingleRunner("proxied")
 		public void run() {
+		}
+
+	}
+
+	/**
+	 * Guarded methods in a zone that has an old short name.
+	 */
+	static class PacificJobs {
+
+		@Scheduled(cron = "0 0 3 * * *", zone = "PST")
+		@SingleRunner("pacific")
+		void plain() {
+		}
+
+		@Scheduled(cron = "0 0 3 * * *", zone = "PST")
+		@SingleRunner(key = "pacific-tick", once = Once.PER_TICK)
+		void perTick() {
 		}
 
 	}

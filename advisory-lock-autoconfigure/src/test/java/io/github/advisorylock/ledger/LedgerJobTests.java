@@ -75,6 +75,27 @@ class LedgerJobTests {
 		assertThat(job.overdueTick(perTick(NIGHTLY, null), TICK.plusSeconds(3600))).isNull();
 	}
 
+	@Test
+	void jobThatWasResumedAfterTheTickIsNotOverdueUntilTheNext() {
+		LedgerOperation operation = perTick(NIGHTLY, null);
+		LedgerJob job = resumed(TICK.plusSeconds(10));
+		assertThat(job.overdueTick(operation, TICK.plusSeconds(3600))).isNull();
+		assertThat(job.overdueTick(operation, TICK.plusSeconds(86_400 + 300))).isEqualTo(TICK.plusSeconds(86_400));
+		assertThat(resumed(TICK.minusSeconds(10)).overdueTick(operation, TICK.plusSeconds(3600))).isEqualTo(TICK);
+	}
+
+	@Test
+	void intervalForEverIsNeverOverdue() {
+		LedgerOperation operation = perTick(NIGHTLY, Duration.ofSeconds(Long.MAX_VALUE));
+		assertThat(operation.minInterval()).isEqualTo(LedgerOperation.FOR_EVER);
+		assertThat(job(DAY_BEFORE, null).overdueTick(operation, TICK.plusSeconds(3600))).isNull();
+	}
+
+	private static LedgerJob resumed(Instant at) {
+		return new LedgerJob("", "nightly", Instant.EPOCH, DAY_BEFORE, null, null, null, null, null, null, at, null, 0,
+				null);
+	}
+
 	private static LedgerOperation perTick(String cron, @Nullable Duration minInterval) {
 		return new LedgerOperation(true, true, new CronTicks(cron, ZoneOffset.UTC), false, minInterval, null);
 	}

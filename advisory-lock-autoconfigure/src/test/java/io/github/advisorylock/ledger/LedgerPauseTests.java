@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.time.Instant;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.dao.CannotAcquireLockException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for pauses of {@link JobRepository}, beside runs that are under way.
+ */
+class LedgerPauseTests extends AbstractLedgerTests {
+
+	@Test
+	void pauseBehindJoinedRunEndsWithTheProcessThatItWaitsFor() {
+		execute(LockScope.TRANSACTION, TICK);
+		transaction().executeWithoutResult((status) -> {
+			execute(LockScope.TRANSACTION, TICK.plusSeconds(1));
+			String process = String
+				.valueOf(this.jdbc.queryForObject("SELECT pg_catalog.pg_backend_pid()", Integer.class));
+			Future<?> pause = this.threads.submit(() -> this.ledger.pause("job", "alice"));
+			assertThat(pause).failsWithin(LONG)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOf(CannotAcquireLockException.class)
+				.withMessageContaining("Failed to pause 'tests/job'")
+				.withMessageContaining("server process " + process);
+			assertThatExceptionOfType(CannotAcquireLockException.class)
+				.isThrownBy(() -> this.ledger.resume("job", "alice"))
+				.withMessageContaining("Failed to resume 'tests/job'")
+				.withMessageContaining("server process " + process);
+		});
+		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
+		this.ledger.pause("job", "alice");
+		assertThat(execute(LockScope.TRANSACTION, TICK.plusSeconds(2))).isEqualTo(LockOutcome.PAUSED);
+	}
+
+	@Test
+	void pauseBehindJoinedRunThatEndsSoonIsThatOfItsNextRun() throws Exception {
+		execute(LockScope.TRANSACTION, TICK);
+		Future<?> pause = transaction().execute((status) -> {
+			execute(LockScope.TRANSACTION, TICK.plusSeconds(1));
+			Future<?> waiting = this.threads.submit(() -> this.ledger.pause("job", "alice"));
+			Awaitility.await().until(LedgerPauseTests::isSomebodyWaiting);
+			return waiting;
+		});
+		pause.get(LONG.toSeconds(), TimeUnit.SECONDS);
+		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
+		assertThat(execute(LockScope.TRANSACTION, TICK.plusSeconds(2))).isEqualTo(LockOutcome.PAUSED);
+	}
+
+	@Test
+	void resumeTellsWhenItWas() {
+		Instant before = TestPostgres.query("SELECT clock_timestamp() AT TIME ZONE 'UTC'")
+			.stream()
+			.map((time) -> Instant.parse(time.replace(' ', 'T') + "Z"))
+			.findFirst()
+			.orElseThrow();
+		execute(LockScope.TRANSACTION, TICK);
+		this.ledger.resume("job", "alice");
+		assertThat(this.ledger.job("job").orElseThrow().resumedAt()).isNull();
+		this.ledger.pause("job", "alice");
+		this.ledger.resume("job", "alice");
+		assertThat(this.ledger.job("job").orElseThrow().resumedAt()).isAfter(before);
+	}
+
+	private static boolean isSomebodyWaiting() {
+		return !TestPostgres
+			.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%paused_by%'")
+			.isEmpty();
+	}
+
+}
