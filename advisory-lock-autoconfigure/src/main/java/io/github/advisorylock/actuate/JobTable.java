@@ -149,7 +149,7 @@ final class JobTable {
 			.get()
 			.forEach((role) -> keys.putIfAbsent(key(new JobId(namespace, LeaderElection.KEY_PREFIX + role)),
 					Kind.LEADER));
-		this.recordKeys.forEach((key) -> keys.putIfAbsent(key(new JobId(namespace, key)), Kind.LIBRARY));
+		this.recordKeys.forEach((key) -> keys.putIfAbsent(AdvisoryLockKey.of(key), Kind.LIBRARY));
 		return keys;
 	}
 
