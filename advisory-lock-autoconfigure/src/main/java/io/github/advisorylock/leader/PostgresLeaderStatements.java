@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.jdbc.RisingNumbers;
 
 /**
  * The SQL of elections, beyond that of the locks themselves.
@@ -38,9 +39,11 @@ final class PostgresLeaderStatements {
 	static final String NOTIFY = "pg_catalog.pg_notify(?, ?)";
 
 	/**
-	 * As {@link #NOTIFY}; answers a number that is higher each time, whoever asks.
+	 * As {@link #NOTIFY}; answers a number that is higher each time, whoever asks, and
+	 * which is told only when the server can't give it again.
 	 */
-	static final String ANNOUNCE = "SELECT pg_catalog.pg_current_xact_id()::text::bigint, " + NOTIFY;
+	static final String ANNOUNCE = "SELECT " + RisingNumbers.ERA + " + pg_catalog.pg_current_xact_id()::text::bigint, "
+			+ NOTIFY + ", " + RisingNumbers.DURABLE;
 
 	private static final String CANDIDACY = candidacy("(?)", 1);
 

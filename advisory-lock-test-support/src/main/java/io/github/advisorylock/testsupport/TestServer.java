@@ -118,6 +118,24 @@ public final class TestServer implements AutoCloseable {
 	}
 
 	/**
+	 * End the server as a crash does: what it has not written to its log is gone.
+	 */
+	public void crash() {
+		try {
+			long process = Long.parseLong(Files.readAllLines(this.directory.resolve("postmaster.pid")).get(0).trim());
+			new ProcessBuilder("kill", "-QUIT", Long.toString(process)).start().waitFor();
+			ProcessHandle.of(process).ifPresent((handle) -> handle.onExit().join());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		stop();
+	}
+
+	/**
 	 * Return the directory that the server keeps its data in.
 	 */
 	public Path directory() {

@@ -1,0 +1,91 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.leader;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+
+import io.github.advisorylock.testsupport.TestServer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests that terms rise whatever becomes of the server in between.
+ */
+@Tag("servers")
+class LeaderTermTests {
+
+	/**
+	 * A server that writes its log late.
+	 */
+	private static final Map<String, String> LAZY = Map.of("wal_writer_delay", "10000", "autovacuum", "off");
+
+	@Test
+	void termsRiseOverACrash(@TempDir Path directory) {
+		try (TestServer server = TestServer.start(directory.resolve("server"), LAZY)) {
+			long term = 0;
+			for (int i = 0; i < 3; i++) {
+				long next = lead(server.url(), server::crash);
+				assertThat(next).isGreaterThan(term);
+				term = next;
+				server.start();
+			}
+		}
+	}
+
+	@Test
+	void termsRiseOverAPromotionThatLosesTransactions(@TempDir Path directory) {
+		try (TestServer primary = TestServer.start(directory.resolve("primary"), LAZY);
+				TestServer standby = primary.startStandby(directory.resolve("standby"))) {
+			Awaitility.await()
+				.until(() -> standby.query("SELECT count(*) FROM pg_stat_wal_receiver WHERE status = 'streaming'")
+					.equals("1"));
+			standby.execute("ALTER SYSTEM SET primary_conninfo = ''");
+			standby.execute("SELECT pg_reload_conf()");
+			Awaitility.await().until(() -> standby.query("SELECT count(*) FROM pg_stat_wal_receiver").equals("0"));
+			for (int i = 0; i < 100; i++) {
+				primary.execute("SELECT pg_current_xact_id()");
+			}
+			long term = lead(primary.url(), primary::stop);
+			assertThat(standby.query("SELECT pg_promote()")).isEqualTo("t");
+			assertThat(lead(standby.url(), () -> {
+			})).isGreaterThan(term);
+		}
+	}
+
+	/**
+	 * Lead until something happens.
+	 * @return the term
+	 */
+	private static long lead(String url, Runnable end) {
+		try (LeaderCandidate candidate = new LeaderCandidate(url)) {
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(20))
+				.pollInterval(Duration.ofMillis(1))
+				.until(candidate::isLeader);
+			long term = candidate.election().term(LeaderCandidate.ROLE).orElseThrow();
+			end.run();
+			return term;
+		}
+	}
+
+}
