@@ -24,9 +24,10 @@ import java.util.OptionalLong;
  * the time for which it could still believe in itself.
  * <p>
  * Asking costs no query. The answer holds for the moment: work that goes on for long asks
- * again in between, and writes to other systems carry the {@link #term(String) term}. A
- * machine that was suspended together with its clock believes for a moment what was true
- * before; the term tells its writes apart, too.
+ * again in between, or listens to {@link LeadershipLostEvent}, while that of
+ * {@code @LeaderOnly} methods is told by itself. Writes to other systems carry the
+ * {@link #term(String) term}. A machine that was suspended together with its clock
+ * believes for a moment what was true before; the term tells its writes apart, too.
  *
  * @since 0.1.0
  */
@@ -51,7 +52,10 @@ public interface LeaderElection {
 
 	/**
 	 * Return the number of the term in which this instance leads a role. A later leader
-	 * has a higher number, in one database.
+	 * has a higher number, in one database, whatever becomes of the server in between: a
+	 * crash, or the promotion of a standby that had not received everything. Of two
+	 * primaries at once, the one that was promoted has the higher numbers. On Amazon
+	 * Aurora the number depends on what its storage keeps.
 	 * @param role the name of the role
 	 * @return the term, empty when this instance is not the leader
 	 * @throws IllegalArgumentException if that is no name of a role

@@ -38,9 +38,13 @@ import org.springframework.aot.hint.annotation.Reflective;
  *
  * <p>
  * A call that is skipped returns nothing, {@code null}, or an empty {@code Optional}. The
- * role is not handed over while a run is under way, but may be lost: work that goes on
- * for long asks {@link io.github.advisorylock.LeaderElection#isLeader} in between.
- * Together with {@link SingleRunner} the leader is asked for first. May be used as a
+ * role is not handed over while a run is under way, but may be lost: the run is told then
+ * as one in scope {@code SESSION} is. Its {@link io.github.advisorylock.LockContext}
+ * knows it, with the term as fencing token; its thread is interrupted, unless
+ * {@code advisory-lock.session.when-lost} says otherwise; and it ends with a
+ * {@link io.github.advisorylock.LockLostException}, which is only added to a failure of
+ * its own. A call of a method with the same role from inside is a part of it. Together
+ * with {@link SingleRunner} the leader is asked for first. May be used as a
  * meta-annotation.
  *
  * @since 0.1.0

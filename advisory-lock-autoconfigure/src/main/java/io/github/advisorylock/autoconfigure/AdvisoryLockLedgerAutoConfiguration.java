@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
@@ -69,7 +70,8 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(),
 				settings(properties.ledger()), settings.namespace(), InstanceName.get(), methods, beanFactory,
 				eventPublisher::publishEvent);
-		ledger.whenOpen(() -> lifecycle.getObject().ledgerOpened());
+		LockScope scope = (database.transactionManager() != null) ? LockScope.TRANSACTION : LockScope.SESSION;
+		ledger.whenOpen(() -> lifecycle.getObject().ledgerOpened(scope));
 		return ledger;
 	}
 

@@ -144,8 +144,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	@Override
 	public final <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action)
 			throws X {
-		LockCall around = (LockContext.current().orElse(null) instanceof LockCall innermost)
-				? innermost.find(this.ground, this.key) : null;
+		LockCall around = findAround();
 		if (around != null) {
 			return executeNested(around, action);
 		}
@@ -166,11 +165,24 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		return executeAlone(own, action);
 	}
 
-	private @Nullable LockCall find(Ground ground, AdvisoryLockKey key) {
-		if (this.ground.holds == ground.holds && this.key.equals(key)) {
-			return this;
+	/**
+	 * Find the run of the same key that the current thread is in, with whatever else is
+	 * in between.
+	 */
+	private @Nullable LockCall findAround() {
+		LockContext context = LockContext.current().orElse(null);
+		while (context != null) {
+			if (context instanceof LockCall call) {
+				if (call.ground.holds == this.ground.holds && call.key.equals(this.key)) {
+					return call;
+				}
+				context = call.enclosing;
+			}
+			else {
+				context = (context instanceof WorkContext work) ? work.enclosing() : null;
+			}
 		}
-		return (this.enclosing instanceof LockCall next) ? next.find(ground, key) : null;
+		return null;
 	}
 
 	/**

@@ -123,6 +123,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 			this.next.cancel(false);
 		}
 		if (!this.executor.isShutdown()) {
+			this.executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
 			this.next = this.executor.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
 		}
 	}

@@ -190,9 +190,10 @@ public final class LockSession implements AutoCloseable {
 	/**
 	 * Make sure that the lock of a hold is held, by an answer of the server on the
 	 * connection that carries it: nobody else could release it there.
+	 * @param hold the hold
 	 * @throws LockLostException if it is not held any more
 	 */
-	void confirm(Hold hold) throws LockLostException {
+	public void confirm(Hold hold) throws LockLostException {
 		submitHeld(hold, SessionCommand.Confirm::new);
 	}
 
@@ -289,6 +290,15 @@ public final class LockSession implements AutoCloseable {
 		this.flights.submit(new SessionCommand.Release(hold,
 				PostgresAdvisoryLockFunctions.sessionUnlock(hold.key(), hold.mode()).and(column, parameters)));
 		hold.release();
+	}
+
+	/**
+	 * Tell work that the lock which is held for it is lost: it is marked, and interrupted
+	 * unless losses are reported only. Nobody else is told.
+	 * @param works the work, wherever it runs; what has ended is left alone
+	 */
+	public void lose(List<WorkContext> works) {
+		this.losses.lose(works.stream().map(WorkContext::hold).toList());
 	}
 
 	/**

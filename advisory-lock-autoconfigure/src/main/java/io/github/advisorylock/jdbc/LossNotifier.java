@@ -55,6 +55,18 @@ final class LossNotifier implements AutoCloseable {
 	 * that ended before are left alone.
 	 */
 	void lost(List<Hold> holds) {
+		Map<Hold, List<Runnable>> lost = lose(holds);
+		lost.keySet().removeIf(Hold::isQuiet);
+		if (!lost.isEmpty()) {
+			tellLater(lost);
+		}
+	}
+
+	/**
+	 * Mark holds as lost, and interrupt who runs under them.
+	 * @return those that had not ended before, and who wants to be told
+	 */
+	Map<Hold, List<Runnable>> lose(List<Hold> holds) {
 		Map<Hold, List<Runnable>> lost = new LinkedHashMap<>();
 		for (Hold hold : holds) {
 			List<Runnable> actions = hold.lose();
@@ -66,10 +78,7 @@ final class LossNotifier implements AutoCloseable {
 			lost.keySet().forEach(Hold::interruptRunner);
 		}
 		lost.keySet().forEach(Hold::cleanUp);
-		lost.keySet().removeIf(Hold::isQuiet);
-		if (!lost.isEmpty()) {
-			tellLater(lost);
-		}
+		return lost;
 	}
 
 	private void tellLater(Map<Hold, List<Runnable>> lost) {

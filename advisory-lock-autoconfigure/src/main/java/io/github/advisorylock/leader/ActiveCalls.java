@@ -16,22 +16,25 @@
 
 package io.github.advisorylock.leader;
 
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.WorkContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The calls that are under way, and what is to be done when the last one has ended. Calls
- * that can't end before somebody stops waiting for them are not waited for: that of the
- * thread which waits, as by {@code SpringApplication.exit}, and those of threads that
- * wait for the JVM to exit.
+ * The calls that are under way, each with what it knows of its role, and what is to be
+ * done when the last one has ended. Calls that can't end before somebody stops waiting
+ * for them are not waited for: that of the thread which waits, as by
+ * {@code SpringApplication.exit}, and those of threads that wait for the JVM to exit.
  */
 final class ActiveCalls {
 
-	private final Map<Thread, Integer> calls = new ConcurrentHashMap<>();
+	private final Map<Thread, Call> calls = new ConcurrentHashMap<>();
 
 	private final AtomicReference<@Nullable Runnable> whenNone = new AtomicReference<>();
 
@@ -39,27 +42,53 @@ final class ActiveCalls {
 
 	/**
 	 * Note that the current thread begins a call.
+	 * @param context what it knows of its role
+	 * @param term the term in which it does
 	 */
-	void begin() {
-		this.calls.merge(Thread.currentThread(), 1, Integer::sum);
+	void begin(WorkContext context, Belief.Term term) {
+		this.calls.put(Thread.currentThread(), new Call(context, term));
 	}
 
 	/**
-	 * Note that the current thread ends the call that it began last.
+	 * Note that the current thread ends its call.
 	 */
 	void end() {
-		this.calls.computeIfPresent(Thread.currentThread(), (thread, depth) -> (depth > 1) ? depth - 1 : null);
+		this.calls.remove(Thread.currentThread());
 		if (this.whenNone.get() != null && isNone()) {
 			runOnce();
 		}
 	}
 
 	/**
-	 * Return whether the current thread is in a call.
-	 * @return whether it has begun one that has not ended
+	 * Return the call that the current thread is in.
+	 * @return what it knows of its role, {@code null} if the thread is in none
 	 */
-	boolean includeThisThread() {
-		return this.calls.containsKey(Thread.currentThread());
+	@Nullable WorkContext ofThisThread() {
+		Call call = this.calls.get(Thread.currentThread());
+		return (call != null) ? call.context : null;
+	}
+
+	/**
+	 * Return the calls that were begun in a term.
+	 */
+	List<WorkContext> begunIn(Belief.Term term) {
+		return find(term, (thread) -> true);
+	}
+
+	/**
+	 * As {@link #begunIn}, less that of a thread that waits for the end of all: an
+	 * interrupt would reach that wait.
+	 */
+	List<WorkContext> toTell(Belief.Term term) {
+		return find(term, (thread) -> thread != this.waiting);
+	}
+
+	private List<WorkContext> find(Belief.Term term, Predicate<Thread> condition) {
+		return this.calls.entrySet()
+			.stream()
+			.filter((call) -> call.getValue().term.equals(term) && condition.test(call.getKey()))
+			.map((call) -> call.getValue().context)
+			.toList();
 	}
 
 	/**
@@ -93,11 +122,28 @@ final class ActiveCalls {
 		whenNone(action);
 	}
 
+	/**
+	 * Wait for the calls of all threads again.
+	 */
+	void forgetWaiting() {
+		this.waiting = null;
+	}
+
 	private void runOnce() {
 		Runnable action = this.whenNone.getAndSet(null);
 		if (action != null) {
 			action.run();
 		}
+	}
+
+	/**
+	 * A call under way.
+	 *
+	 * @param context what it knows of its role
+	 * @param term the term in which it was begun
+	 */
+	private record Call(WorkContext context, Belief.Term term) {
+
 	}
 
 }

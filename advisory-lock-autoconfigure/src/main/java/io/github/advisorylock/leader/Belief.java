@@ -58,12 +58,27 @@ final class Belief {
 	}
 
 	boolean holds() {
-		return number().isPresent();
+		return current() != null;
 	}
 
 	OptionalLong number() {
+		Term current = current();
+		return (current != null) ? OptionalLong.of(current.number) : OptionalLong.empty();
+	}
+
+	/**
+	 * Return the term that is believed in, {@code null} if none is.
+	 */
+	@Nullable Term current() {
 		Term current = this.term.get();
-		return (current != null && holds(current)) ? OptionalLong.of(current.number) : OptionalLong.empty();
+		return (current != null && holds(current)) ? current : null;
+	}
+
+	/**
+	 * Return whether a term is believed in still.
+	 */
+	boolean isIn(Term term) {
+		return term.equals(this.term.get()) && holds(term);
 	}
 
 	/**
@@ -84,11 +99,19 @@ final class Belief {
 
 	/**
 	 * Stop believing.
-	 * @return the term that was believed in, empty if none was
+	 * @return the term that was believed in, {@code null} if none was
 	 */
-	OptionalLong end() {
-		Term ended = this.term.getAndSet(null);
-		return (ended != null) ? OptionalLong.of(ended.number) : OptionalLong.empty();
+	@Nullable Term end() {
+		return this.term.getAndSet(null);
+	}
+
+	/**
+	 * Stop believing if there is no reason to any more.
+	 * @return the term that was believed in, {@code null} if none was or is no more
+	 */
+	@Nullable Term endIfOver() {
+		Term current = this.term.get();
+		return (current != null && !holds(current) && this.term.compareAndSet(current, null)) ? current : null;
 	}
 
 	/**
@@ -98,7 +121,7 @@ final class Belief {
 	 * @param number the number of the term
 	 * @param since since when the server has confirmed the session without a gap
 	 */
-	private record Term(Hold hold, long number, long since) {
+	record Term(Hold hold, long number, long since) {
 
 	}
 

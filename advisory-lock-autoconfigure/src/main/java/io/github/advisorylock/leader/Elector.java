@@ -47,7 +47,11 @@ final class Elector {
 
 	private final GuardedTask turn = new GuardedTask("Failed to elect leaders, will try again", this::turn);
 
+	private final GuardedTask watch = new GuardedTask("Failed to see who leads no more, will try again", this::watch);
+
 	private final LockScheduler scheduler = new LockScheduler("advisory-lock-elector");
+
+	private final LockScheduler watcher = new LockScheduler("advisory-lock-leader-watch");
 
 	private final AtomicBoolean woken = new AtomicBoolean();
 
@@ -110,6 +114,9 @@ final class Elector {
 		this.scheduler.next(PAUSE_AFTER_FAILURE, this.turn);
 		campaign();
 		this.roles.forEach(this::advance);
+		if (this.roles.stream().anyMatch(LeaderRole::isLeader)) {
+			this.watcher.execute(this.watch);
+		}
 		if (endIfOut()) {
 			return;
 		}
@@ -150,6 +157,22 @@ final class Elector {
 		}
 	}
 
+	/**
+	 * What is over because its time is must not wait for a server that is silent, as a
+	 * turn may. Goes on as long as anything is believed.
+	 */
+	private void watch() {
+		long left = PAUSE_AFTER_FAILURE.toNanos();
+		try {
+			left = this.roles.stream().mapToLong(LeaderRole::checkBelief).filter((time) -> time > 0).min().orElse(0);
+		}
+		finally {
+			if (left > 0) {
+				this.watcher.next(Duration.ofNanos(left), this.watch);
+			}
+		}
+	}
+
 	private synchronized boolean endIfOut() {
 		Runnable action = this.whenOut;
 		if (action == null || !this.roles.stream().allMatch(LeaderRole::isOut)) {
@@ -159,6 +182,7 @@ final class Elector {
 		this.whenOut = null;
 		this.session.setListening(false);
 		this.scheduler.stop();
+		this.watcher.stop();
 		action.run();
 		return true;
 	}

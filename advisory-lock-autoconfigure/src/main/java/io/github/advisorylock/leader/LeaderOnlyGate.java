@@ -16,7 +16,11 @@
 
 package io.github.advisorylock.leader;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.jdbc.WorkContext;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lets calls begin that only the leader of a role makes, and knows when they have ended:
@@ -25,17 +29,15 @@ import io.github.advisorylock.LeaderElection;
 interface LeaderOnlyGate {
 
 	/**
-	 * Begin work that only the leader of a role does, on the current thread.
+	 * Begin work that only the leader of a role does, on the current thread, or a part of
+	 * such work.
 	 * @param role the name of the role
-	 * @return whether this instance is the leader; if so {@link #endWork} must follow
+	 * @return the work, which has to end on this thread, or {@code null} if this instance
+	 * is not the leader
+	 * @throws LockLostException if the current thread is in such work already, and the
+	 * role was lost meanwhile
 	 */
-	boolean beginWork(String role);
-
-	/**
-	 * End work on the thread that has begun it.
-	 * @param role the name of the role
-	 */
-	void endWork(String role);
+	@Nullable Work beginWork(String role) throws LockLostException;
 
 	/**
 	 * Return the gate of an election, which is one itself if it minds what is running.
@@ -43,18 +45,61 @@ interface LeaderOnlyGate {
 	 * @return the gate
 	 */
 	static LeaderOnlyGate of(LeaderElection election) {
-		return (election instanceof LeaderOnlyGate gate) ? gate : new LeaderOnlyGate() {
+		return (election instanceof LeaderOnlyGate gate) ? gate : (role) -> begin(election, role);
+	}
 
-			@Override
-			public boolean beginWork(String role) {
-				return election.isLeader(role);
+	/**
+	 * Nobody but that election knows what it locks, if anything.
+	 */
+	private static @Nullable Work begin(LeaderElection election, String role) {
+		if (!election.isLeader(role)) {
+			return null;
+		}
+		AdvisoryLockKey key = AdvisoryLockKey.of(LeaderElection.KEY_PREFIX + role);
+		WorkContext context = WorkContext.begin(key, election.term(role), () -> election.isLeader(role), () -> {
+		});
+		return new Work(context, () -> {
+		});
+	}
+
+	/**
+	 * Work that was begun, and has to end in one way.
+	 *
+	 * @param context what it knows of its role, {@code null} if it is a part of other
+	 * work
+	 * @param end is told that it has ended
+	 */
+	record Work(@Nullable WorkContext context, Runnable end) {
+
+		/**
+		 * End the work, which has come to its end.
+		 * @throws LockLostException if the role was lost meanwhile
+		 */
+		void complete() throws LockLostException {
+			try {
+				if (this.context != null) {
+					this.context.complete();
+				}
 			}
-
-			@Override
-			public void endWork(String role) {
+			finally {
+				this.end.run();
 			}
+		}
 
-		};
+		/**
+		 * End the work, which has failed. The loss of the role is only added to that.
+		 */
+		void fail(Throwable failure) {
+			try {
+				if (this.context != null) {
+					this.context.fail(failure);
+				}
+			}
+			finally {
+				this.end.run();
+			}
+		}
+
 	}
 
 }

@@ -67,19 +67,27 @@ class LeaderOnlyInterceptor implements MethodInterceptor {
 		if (role == null) {
 			return invocation.proceed();
 		}
-		LeaderOnlyGate gate = this.gate.get();
-		if (gate.beginWork(role)) {
-			try {
-				return invocation.proceed();
-			}
-			finally {
-				gate.endWork(role);
-			}
+		LeaderOnlyGate.Work work = this.gate.get().beginWork(role);
+		if (work != null) {
+			return run(work, invocation);
 		}
 		if (logger.isDebugEnabled()) {
 			logger.debug("Skipped '" + method.getName() + "': this instance does not lead role '" + role + "'");
 		}
 		return (method.getReturnType() == Optional.class) ? Optional.empty() : null;
+	}
+
+	private static @Nullable Object run(LeaderOnlyGate.Work work, MethodInvocation invocation) throws Throwable {
+		Object result;
+		try {
+			result = invocation.proceed();
+		}
+		catch (Throwable ex) {
+			work.fail(ex);
+			throw ex;
+		}
+		work.complete();
+		return result;
 	}
 
 	/**

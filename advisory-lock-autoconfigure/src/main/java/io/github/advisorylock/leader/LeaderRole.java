@@ -16,16 +16,21 @@
 
 package io.github.advisorylock.leader;
 
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.WorkContext;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -43,9 +48,10 @@ import org.jspecify.annotations.Nullable;
  * of one that has vanished. It announces its election before it believes in it.</li>
  * <li>A leader that was in doubt for a moment announces itself again before it believes
  * again.</li>
+ * <li>Work of a leader that stops believing without having resigned is told.</li>
  * </ul>
  * Its state belongs to the thread of the elector. Any thread may read what it believes,
- * begin work, and ask it to resign.
+ * see that this is over, begin work, and ask it to resign.
  */
 final class LeaderRole {
 
@@ -69,6 +75,8 @@ final class LeaderRole {
 	private final Consumer<Object> events;
 
 	private final Runnable wake;
+
+	private final Runnable whenLost;
 
 	private final ActiveCalls work = new ActiveCalls();
 
@@ -122,6 +130,10 @@ final class LeaderRole {
 		this.interval = Math.min(trust, LONGEST_INTERVAL);
 		this.belief = new Belief(session);
 		this.predecessor = new Predecessor(this.window);
+		this.whenLost = new GuardedTask("Failed to tell that role '" + name + "' is lost", () -> {
+			checkBelief();
+			wake.run();
+		});
 		this.subject = key.isPair() ? key.classId() + "/" + key.objectId() : Long.toString(key.value());
 	}
 
@@ -139,21 +151,45 @@ final class LeaderRole {
 
 	/**
 	 * Begin work that only the leader does. A call within such work is part of it.
-	 * @return whether this application leads, and goes on to; if so the work has to
-	 * {@linkplain #endWork() end}
+	 * @return the work, {@code null} if this application does not lead, or is about to
+	 * resign
+	 * @throws LockLostException if the role was lost during the work around it
 	 */
-	boolean beginWork() {
-		boolean nested = this.work.includeThisThread();
-		this.work.begin();
-		if (isLeader() && (nested || !(this.resigning || this.stopping))) {
-			return true;
+	LeaderOnlyGate.@Nullable Work beginWork() throws LockLostException {
+		WorkContext around = this.work.ofThisThread();
+		if (around != null) {
+			around.checkNotLost();
+			return new LeaderOnlyGate.Work(null, () -> {
+			});
 		}
-		this.work.end();
-		return false;
+		Belief.Term term = this.belief.current();
+		return (term != null) ? beginWork(term) : null;
 	}
 
-	void endWork() {
+	/**
+	 * The work is known to those who have it told before it is certain to begin: what
+	 * happens in between would else reach nobody.
+	 */
+	private LeaderOnlyGate.@Nullable Work beginWork(Belief.Term term) {
+		WorkContext context = WorkContext.begin(this.key, OptionalLong.of(term.number()), () -> this.belief.isIn(term),
+				() -> this.session.confirm(term.hold()));
+		this.work.begin(context, term);
+		if (this.belief.isIn(term) && !(this.resigning || this.stopping)) {
+			return new LeaderOnlyGate.Work(context, this.work::end);
+		}
+		context.cancel();
 		this.work.end();
+		return null;
+	}
+
+	/**
+	 * Have whoever relies on the belief told as soon as it is over, be it by the time
+	 * alone. Never waits; may be called by any thread.
+	 * @return how many nanoseconds are left, none when nothing is believed
+	 */
+	long checkBelief() {
+		stopBelieving(Belief::endIfOver);
+		return this.belief.left();
 	}
 
 	/**
@@ -177,6 +213,7 @@ final class LeaderRole {
 	void start() {
 		this.stopping = false;
 		this.forced = false;
+		this.work.forgetWaiting();
 	}
 
 	/**
@@ -238,7 +275,7 @@ final class LeaderRole {
 	 * Make a hold that is a candidate for the lock.
 	 */
 	Hold runForLock() {
-		Hold candidate = this.session.candidate(this.key, this.wake);
+		Hold candidate = this.session.candidate(this.key, this.whenLost);
 		this.hold = candidate;
 		this.invited = false;
 		this.away = false;
@@ -285,7 +322,7 @@ final class LeaderRole {
 	void fail(Throwable failure) {
 		this.state = State.FOLLOWER;
 		this.due = System.nanoTime() + Math.min(this.interval, 5 * RETRY);
-		stopBelieving();
+		stopBelieving(Belief::end);
 		if (this.failing) {
 			logger.debug("Failed again to campaign for role '" + this.name + "'", failure);
 		}
@@ -299,7 +336,12 @@ final class LeaderRole {
 		boolean led = this.state == State.LEADER;
 		Hold current = this.hold;
 		this.state = State.FOLLOWER;
-		stopBelieving();
+		if (this.forced) {
+			stopBelieving(Belief::end);
+		}
+		else {
+			resignBelief();
+		}
 		if (led && current != null && current.isActive()) {
 			try {
 				announce(current, resigned());
@@ -333,9 +375,8 @@ final class LeaderRole {
 		else if (this.predecessor.isOver() || System.nanoTime() - this.due >= 0) {
 			long term = announce(current, elected());
 			this.state = State.LEADER;
-			if (this.belief.begin(current, term)) {
+			if (beginBelieving(current, term)) {
 				logger.info("Leading role '" + this.name + "' in term " + term);
-				this.events.accept(new LeadershipGainedEvent(this.name, term));
 			}
 		}
 	}
@@ -346,7 +387,7 @@ final class LeaderRole {
 			follow();
 		}
 		else if (!this.belief.holds()) {
-			stopBelieving();
+			stopBelieving(Belief::endIfOver);
 			this.state = State.WAITING;
 			this.due = System.nanoTime();
 			waitForPredecessor();
@@ -354,17 +395,60 @@ final class LeaderRole {
 	}
 
 	private void follow() {
-		stopBelieving();
+		stopBelieving(Belief::end);
 		this.state = State.FOLLOWER;
 		this.hold = null;
 		this.due = System.nanoTime() + RETRY;
 	}
 
-	private void stopBelieving() {
-		this.belief.end().ifPresent((term) -> {
+	/**
+	 * Whoever ends a belief waits until its beginning is published.
+	 */
+	private boolean beginBelieving(Hold current, long term) {
+		synchronized (this.belief) {
+			boolean begun = this.belief.begin(current, term);
+			if (begun) {
+				this.events.accept(new LeadershipGainedEvent(this.name, term));
+			}
+			return begun;
+		}
+	}
+
+	private Belief.@Nullable Term endBelief(Function<Belief, Belief.@Nullable Term> verb) {
+		synchronized (this.belief) {
+			Belief.Term ended = verb.apply(this.belief);
+			if (ended != null) {
+				this.events.accept(new LeadershipLostEvent(this.name, ended.number()));
+			}
+			return ended;
+		}
+	}
+
+	private void stopBelieving(Function<Belief, Belief.@Nullable Term> verb) {
+		Belief.Term ended = endBelief(verb);
+		if (ended == null) {
+			return;
+		}
+		List<WorkContext> told = this.work.toTell(ended);
+		this.session.lose(told);
+		if (told.isEmpty()) {
 			logger.info("No longer leading role '" + this.name + "'");
-			this.events.accept(new LeadershipLostEvent(this.name, term));
-		});
+		}
+		else {
+			logger.warn("No longer leading role '" + this.name + "' while work of its leader is running: " + told.size()
+					+ " calls are told that they have lost '" + this.key + "'");
+		}
+	}
+
+	/**
+	 * Nobody waits for work that is running now, and it has lost nothing by an accident.
+	 */
+	private void resignBelief() {
+		Belief.Term ended = endBelief(Belief::end);
+		if (ended != null) {
+			this.work.begunIn(ended).forEach(WorkContext::release);
+			logger.info("No longer leading role '" + this.name + "'");
+		}
 	}
 
 	private long announce(Hold current, String message) {

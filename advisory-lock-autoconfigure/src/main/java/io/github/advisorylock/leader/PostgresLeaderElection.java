@@ -27,9 +27,11 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.context.SmartLifecycle;
@@ -107,13 +109,8 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	}
 
 	@Override
-	public boolean beginWork(String role) {
+	public @Nullable Work beginWork(String role) throws LockLostException {
 		return join(role).beginWork();
-	}
-
-	@Override
-	public void endWork(String role) {
-		join(role).endWork();
 	}
 
 	/**

@@ -54,8 +54,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	private static final Log logger = LogFactory.getLog(PostgresAdvisoryLockLedger.class);
 
 	/**
-	 * The key, in no namespace, of the lock under which one instance at a time forgets
-	 * what is old, and of its rounds.
+	 * The key of the lock under which one instance at a time forgets what is old.
 	 */
 	public static final String HOUSEKEEPING_KEY = "advisory-lock:ledger-housekeeping";
 
@@ -439,12 +438,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	/**
-	 * Return what forgets what need not be remembered any more. Can be asked once the
-	 * ledger is {@linkplain #isOpen() open}.
+	 * Forget some of what need not be remembered any more, in the current transaction.
+	 * @return whether there may be more
 	 */
-	LedgerHousekeeping housekeeping() {
-		return new LedgerHousekeeping(new LedgerPurge(this.connections, opened().schema().statements()),
-				this.recentKeys, this.settings.keepRunsOfKey());
+	public boolean purgeBatch() {
+		open();
+		return repository().purge(this.settings,
+				this.methods.get().stream().map(JobFinder.LedgerMethod::name).toList());
 	}
 
 	private void publish(Object event) {

@@ -259,14 +259,16 @@ class PostgresLeaderElectionTests {
 		LeaderCandidate leader = join(new LeaderCandidate());
 		awaitLeader(leader);
 		PostgresLeaderElection election = leader.election();
-		assertThat(election.beginWork(LeaderCandidate.ROLE)).isTrue();
+		LeaderOnlyGate.Work work = election.beginWork(LeaderCandidate.ROLE);
 		election.resign(LeaderCandidate.ROLE);
-		assertThat(election.beginWork(LeaderCandidate.ROLE)).as("a call within the work").isTrue();
-		election.endWork(LeaderCandidate.ROLE);
-		assertThat(CompletableFuture.supplyAsync(() -> election.beginWork(LeaderCandidate.ROLE)).join()).as("new work")
-			.isFalse();
+		LeaderOnlyGate.Work part = election.beginWork(LeaderCandidate.ROLE);
+		assertThat(part).as("a call within the work").isNotNull();
+		part.complete();
+		assertThat(CompletableFuture.supplyAsync(() -> election.beginWork(LeaderCandidate.ROLE) == null).join())
+			.as("new work is refused")
+			.isTrue();
 		Awaitility.await().during(TRUST).until(leader::isLeader);
-		election.endWork(LeaderCandidate.ROLE);
+		work.complete();
 		Awaitility.await().until(() -> !leader.isLeader() && ForeignSession.isFree(KEY));
 	}
 

@@ -1,0 +1,179 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Instant;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.function.BooleanSupplier;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What work knows of a lock that somebody holds for it and for others, as the leader of a
+ * role does, and how it is told that this lock is lost: as a run with a lock of its own
+ * is. Belongs to the thread that begins it.
+ *
+ * @since 0.1.0
+ * @see LockSession#lose
+ */
+public final class WorkContext implements LockContext {
+
+	/**
+	 * Stands for the part that this work has in the lock, and ends with it.
+	 */
+	private final Hold hold;
+
+	private final OptionalLong token;
+
+	private final BooleanSupplier trusted;
+
+	private @Nullable LockContext enclosing;
+
+	private WorkContext(AdvisoryLockKey key, OptionalLong token, BooleanSupplier trusted, Runnable confirmation) {
+		this.hold = new Hold(key, LockMode.EXCLUSIVE, LockScope.SESSION);
+		this.hold.setConfirmation(confirmation);
+		this.token = token;
+		this.trusted = trusted;
+	}
+
+	/**
+	 * Begin work on the current thread, which has to {@linkplain #complete() complete} or
+	 * {@linkplain #fail fail} there.
+	 * @param key what is locked
+	 * @param token is higher for each later holder of the lock, empty if nobody counts
+	 * @param trusted knows whether the lock is held, without asking the server
+	 * @param confirmation asks the server, and throws a {@link LockLostException} if the
+	 * lock is not held
+	 * @return the work, to which the thread is bound
+	 */
+	public static WorkContext begin(AdvisoryLockKey key, OptionalLong token, BooleanSupplier trusted,
+			Runnable confirmation) {
+		WorkContext work = new WorkContext(key, token, trusted, confirmation);
+		work.hold.beginRun();
+		work.enclosing = LockContext.bind(work);
+		return work;
+	}
+
+	/**
+	 * End the work, which has come to its end.
+	 * @throws LockLostException if the lock was lost meanwhile
+	 */
+	public void complete() throws LockLostException {
+		if (end(false)) {
+			throw new LockLostException(key());
+		}
+	}
+
+	/**
+	 * End the work, which has failed. A loss of the lock is only added to that.
+	 * @param failure the failure of the work
+	 */
+	public void fail(Throwable failure) {
+		if (end(failure instanceof InterruptedException) && !(failure instanceof LockLostException)) {
+			failure.addSuppressed(new LockLostException(key()));
+		}
+	}
+
+	/**
+	 * End the work before it has done anything.
+	 */
+	public void cancel() {
+		end(false);
+	}
+
+	/**
+	 * Note that the lock is given back in order while this work goes on, which is not
+	 * told. May be called by any thread.
+	 */
+	public void release() {
+		this.hold.release();
+	}
+
+	/**
+	 * End the work.
+	 * @return whether the lock was lost before
+	 */
+	private boolean end(boolean tookInterrupt) {
+		boolean lost = this.hold.isActive() && !this.trusted.getAsBoolean();
+		LockContext.bind(this.enclosing);
+		this.hold.endRun(tookInterrupt);
+		this.hold.release();
+		return lost || this.hold.isLost();
+	}
+
+	Hold hold() {
+		return this.hold;
+	}
+
+	@Nullable LockContext enclosing() {
+		return this.enclosing;
+	}
+
+	@Override
+	public AdvisoryLockKey key() {
+		return this.hold.key();
+	}
+
+	@Override
+	public LockScope scope() {
+		return this.hold.scope();
+	}
+
+	@Override
+	public boolean isHeld() {
+		return this.hold.isActive() && this.trusted.getAsBoolean();
+	}
+
+	@Override
+	public void checkHeld() throws LockLostException {
+		checkNotLost();
+		this.hold.confirm();
+		checkNotLost();
+	}
+
+	/**
+	 * Make sure that the lock is held as far as is known, without asking the server.
+	 * @throws LockLostException if it is not
+	 */
+	public void checkNotLost() throws LockLostException {
+		if (!isHeld()) {
+			throw new LockLostException(key());
+		}
+	}
+
+	@Override
+	public OptionalLong fencingToken() {
+		return this.token;
+	}
+
+	@Override
+	public Optional<Instant> tick() {
+		return Optional.empty();
+	}
+
+	@Override
+	public int attempt() {
+		return 1;
+	}
+
+}
