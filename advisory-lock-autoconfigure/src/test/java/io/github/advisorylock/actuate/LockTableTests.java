@@ -22,6 +22,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.Year;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -190,6 +192,17 @@ class LockTableTests {
 	}
 
 	@Test
+	void lockThatRemembersATickIsOneOfTheLibrary() {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop",
+				"advisory-lock:tick:yearly@" + Year.now(ZoneOffset.UTC).atDay(1) + "T00:00:00Z");
+		String[] properties = { PROPERTIES[0], "advisory-lock.ledger.enabled=" };
+		try (OperatedApplication withoutLedger = OperatedApplication.start(Yearly.class, properties);
+				ForeignSession session = ForeignSession.holding(key)) {
+			assertThat(EndpointAnswer.all(withoutLedger).lock(key.name())).containsEntry("kind", "LIBRARY");
+		}
+	}
+
+	@Test
 	void lockOfHousekeepingIsOneOfTheLibrary() {
 		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "advisory-lock:ledger-housekeeping");
 		try (ForeignSession session = ForeignSession.holding(key)) {
@@ -265,6 +278,18 @@ class LockTableTests {
 
 	private static void lock(Statement statement, AdvisoryLockKey key, String function) throws SQLException {
 		statement.execute("SELECT " + function + "(" + key.value() + ")");
+	}
+
+	/**
+	 * A method whose ticks are remembered.
+	 */
+	static class Yearly {
+
+		@Scheduled(cron = "0 0 0 1 1 *", zone = "UTC")
+		@SingleRunner("yearly")
+		void yearly() {
+		}
+
 	}
 
 	/**

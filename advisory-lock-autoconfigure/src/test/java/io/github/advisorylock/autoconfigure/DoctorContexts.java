@@ -100,6 +100,25 @@ final class DoctorContexts {
 	}
 
 	/**
+	 * A method of scope TRANSACTION that runs at planned times.
+	 */
+	static class CronJob {
+
+		private int runs;
+
+		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
+		@SingleRunner(key = "doctor-cron")
+		void run() {
+			this.runs++;
+		}
+
+		int runs() {
+			return this.runs;
+		}
+
+	}
+
+	/**
 	 * A method of scope TRANSACTION that waits.
 	 */
 	static class WaitingJob {

@@ -18,6 +18,8 @@ package io.github.advisorylock.autoconfigure;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,7 +31,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.TestPgBouncer;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -100,6 +104,41 @@ class PgBouncerTests {
 				assertThat(output).contains("Advisory locks are ready in scope SESSION: PostgreSQL 18",
 						"behind a pooler in transaction mode", "session locks straight to the server");
 			});
+	}
+
+	@Test
+	void ticksThatNoSessionCanRememberAreToldAtTheStart(CapturedOutput output) {
+		DoctorContexts.create(transactionMode.url()).withBean(DoctorContexts.CronJob.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("A pooler in transaction mode stands in front of the application's database",
+					"'once' to PER_TICK", "advisory-lock.doctor.tick-memory");
+		});
+	}
+
+	@Test
+	void ticksAreRememberedAroundThePooler(CapturedOutput output) {
+		ApplicationContextRunner runner = DoctorContexts.create(transactionMode.url() + "&prepareThreshold=0")
+			.withBean(DoctorContexts.CronJob.class)
+			.withPropertyValues("advisory-lock.session.url=" + server.url());
+		runner.run((one) -> runner.run((other) -> {
+			Instant midnight = Instant.now().truncatedTo(ChronoUnit.DAYS);
+			DoctorContexts.CronJob first = one.getBean(DoctorContexts.CronJob.class);
+			DoctorContexts.CronJob second = other.getBean(DoctorContexts.CronJob.class);
+			for (int day = 0; day < 20; day++) {
+				Instant tick = midnight.minus(day, ChronoUnit.DAYS);
+				LockRequest request = LockRequest.of("around").oncePerTick(tick, Duration.ofMinutes(1));
+				assertThat(execute((day % 2 == 0) ? one : other, request)).isEqualTo(LockOutcome.EXECUTED);
+				assertThat(execute((day % 2 == 0) ? other : one, request)).isEqualTo(LockOutcome.ALREADY_RAN);
+			}
+			PlannedTime.run(midnight, first::run);
+			PlannedTime.run(midnight, second::run);
+			assertThat(first.runs() + second.runs()).isOne();
+			assertThat(output).doesNotContain("tick-memory");
+		}));
+	}
+
+	private static LockOutcome execute(ApplicationContext context, LockRequest request) {
+		return context.getBean(AdvisoryLockOperations.class).execute(request, (lock) -> "done").outcome();
 	}
 
 	@Test

@@ -1,0 +1,223 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.interceptor.PlannedTime;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link Once#AUTO}: which calls of which methods are for a tick.
+ */
+class OnceAutoMethodTests {
+
+	/**
+	 * Midnight is a tick of all schedules here.
+	 */
+	private static final Instant TICK = Instant.now().truncatedTo(ChronoUnit.DAYS);
+
+	private final ApplicationContextRunner runner = LockContextRunner.create().withBean(Jobs.class);
+
+	@AfterEach
+	void dropLedger() {
+		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
+		for (String table : List.of("job", "run", "completion")) {
+			TestPostgres.execute("DROP TABLE IF EXISTS once_auto_" + table);
+		}
+		TestPostgres.execute("DROP SEQUENCE IF EXISTS once_auto_fencing_token");
+	}
+
+	@Test
+	void callOfTheSchedulerIsForItsTickAndRunsOnce() {
+		this.runner.run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			PlannedTime.run(TICK, jobs::daily);
+			PlannedTime.run(TICK, jobs::daily);
+			PlannedTime.run(TICK.minus(1, ChronoUnit.DAYS), jobs::daily);
+			assertThat(jobs.ticks()).as("a call that is a day late is for the latest tick")
+				.containsExactly(Optional.of(TICK));
+		});
+	}
+
+	@Test
+	void callByHandAndOneThatWasPlannedForAnotherTimeAreForNone() {
+		this.runner.run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			jobs.daily();
+			PlannedTime.run(TICK.plusSeconds(1), jobs::daily);
+			PlannedTime.run(TICK, () -> {
+				jobs.daily();
+				jobs.daily();
+			});
+			assertThat(jobs.ticks()).containsExactly(Optional.empty(), Optional.empty(), Optional.of(TICK),
+					Optional.empty());
+		});
+	}
+
+	static Stream<Consumer<Jobs>> methodsWithoutTick() {
+		return Stream.of(Jobs::none, Jobs::fixedRate, Jobs::twoSchedules, Jobs::switchedOff, Jobs::shared, Jobs::number,
+				Jobs::unscheduled, Jobs::expression);
+	}
+
+	@ParameterizedTest
+	@MethodSource("methodsWithoutTick")
+	void everyCallRuns(Consumer<Jobs> method) {
+		this.runner.run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			PlannedTime.run(TICK, () -> method.accept(jobs));
+			PlannedTime.run(TICK, () -> method.accept(jobs));
+			assertThat(jobs.ticks()).containsExactly(Optional.empty(), Optional.empty());
+			assertThat(TestPostgres.locks()).isEmpty();
+		});
+	}
+
+	@Test
+	void ticksAreNotRememberedWhereThatIsSwitchedOff() {
+		this.runner.withPropertyValues("advisory-lock.remember-ticks=0").run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			PlannedTime.run(TICK, jobs::daily);
+			PlannedTime.run(TICK, jobs::daily);
+			assertThat(jobs.ticks()).containsExactly(Optional.empty(), Optional.empty());
+		});
+	}
+
+	@Test
+	void memoryLastsForHalfTheTimeToTheNextTick() {
+		this.runner.withPropertyValues("advisory-lock.session.heartbeat=100ms").run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			PlannedTime.run(TICK, jobs::daily);
+			PlannedTime.run(Instant.now().truncatedTo(ChronoUnit.SECONDS), jobs::everySecond);
+			assertThat(TestPostgres.locks()).hasSize(2);
+			Awaitility.await().until(() -> TestPostgres.locks().size() == 1);
+		});
+	}
+
+	@Test
+	void ledgerRemembersWhatItRecordsAnyway() {
+		this.runner
+			.withPropertyValues("advisory-lock.ledger.enabled=true", "advisory-lock.ledger.initialize-schema=always",
+					"advisory-lock.ledger.table-prefix=once_auto_")
+			.run((context) -> {
+				Jobs jobs = context.getBean(Jobs.class);
+				PlannedTime.run(TICK, jobs::daily);
+				assertThat(TestPostgres.locks()).isEmpty();
+				PlannedTime.run(TICK, jobs::daily);
+				jobs.daily();
+				assertThat(jobs.ticks()).containsExactly(Optional.of(TICK), Optional.empty());
+			});
+	}
+
+	/**
+	 * Methods that say what their calls are for.
+	 */
+	static class Jobs {
+
+		private final List<Optional<Instant>> ticks = new ArrayList<>();
+
+		List<Optional<Instant>> ticks() {
+			return this.ticks;
+		}
+
+		private void run() {
+			this.ticks.add(LockContext.current().orElseThrow().tick());
+		}
+
+		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
+		@SingleRunner("daily")
+		void daily() {
+			run();
+		}
+
+		@Scheduled(cron = "* * * * * *", zone = "UTC")
+		@SingleRunner(key = "every-second", scope = LockScope.SESSION)
+		void everySecond() {
+			run();
+		}
+
+		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
+		@SingleRunner(key = "none", once = Once.NONE)
+		void none() {
+			run();
+		}
+
+		@Scheduled(fixedRate = 1, timeUnit = TimeUnit.DAYS)
+		@SingleRunner("fixed-rate")
+		void fixedRate() {
+			run();
+		}
+
+		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
+		@Scheduled(cron = "0 0 0 1 * *", zone = "UTC")
+		@SingleRunner("two-schedules")
+		void twoSchedules() {
+			run();
+		}
+
+		@Scheduled(cron = "-")
+		@SingleRunner("switched-off")
+		void switchedOff() {
+			run();
+		}
+
+		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
+		@SingleRunner(key = "shared", allowSharedKey = true)
+		void shared() {
+			run();
+		}
+
+		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
+		@SingleRunner(key = "number", whenBusy = WhenBusy.FAIL)
+		int number() {
+			run();
+			return 1;
+		}
+
+		@SingleRunner("unscheduled")
+		void unscheduled() {
+			run();
+		}
+
+		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
+		@SingleRunner("expression:#{'a'}")
+		void expression() {
+			run();
+		}
+
+	}
+
+}
