@@ -1,0 +1,30 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.rewrite;
+
+import java.util.Map;
+
+/**
+ * A method with an annotation that is made of {@code @SchedulerLock}.
+ *
+ * @param annotation the name of the annotation
+ * @param arguments what it sets its attributes to
+ * @param ticks whether the method has one cron schedule
+ */
+record ComposedUse(String annotation, Map<String, String> arguments, boolean ticks) {
+
+}

@@ -1,0 +1,106 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.rewrite;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+import org.openrewrite.ExecutionContext;
+import org.openrewrite.Tree;
+import org.openrewrite.java.JavaIsoVisitor;
+import org.openrewrite.java.tree.J;
+import org.openrewrite.java.tree.JavaType;
+import org.openrewrite.java.tree.Space;
+import org.openrewrite.java.tree.Statement;
+import org.openrewrite.marker.Markers;
+
+/**
+ * Replaces ShedLock's dependencies in one Gradle script, in Groovy or Kotlin.
+ */
+final class GradleDependencies extends JavaIsoVisitor<ExecutionContext> {
+
+	private static final String GROUP = "net.javacrumbs.shedlock";
+
+	private static final Pattern CONFIGURATION = Pattern
+		.compile("implementation|api|compileOnly|runtimeOnly|\\w+(Implementation|Api|CompileOnly|RuntimeOnly)");
+
+	private final String version;
+
+	private final boolean keep;
+
+	GradleDependencies(String version, boolean keep) {
+		this.version = version;
+		this.keep = keep;
+	}
+
+	@Override
+	public J.Block visitBlock(J.Block block, ExecutionContext context) {
+		J.Block visited = super.visitBlock(block, context);
+		List<Statement> statements = new ArrayList<>();
+		boolean changed = false;
+		boolean added = visited.getStatements()
+			.stream()
+			.anyMatch((statement) -> text(statement).contains("advisory-lock-starter"));
+		for (Statement statement : visited.getStatements()) {
+			J.MethodInvocation call = dependency(statement);
+			if (call == null) {
+				statements.add(statement);
+				continue;
+			}
+			if (!added && CONFIGURATION.matcher(call.getSimpleName()).matches()
+					&& !text(call).contains("shedlock-bom")) {
+				statements.add(starter(statement, call));
+				added = true;
+				changed = true;
+			}
+			if (this.keep) {
+				statements.add(statement);
+			}
+			else {
+				changed = true;
+			}
+		}
+		return changed ? visited.withStatements(statements) : visited;
+	}
+
+	/**
+	 * Return the call that declares a dependency on ShedLock.
+	 * @return the call, {@code null} if the statement declares none, or has a block
+	 */
+	private J.@Nullable MethodInvocation dependency(Statement statement) {
+		J expression = (statement instanceof J.Return last) ? last.getExpression() : statement;
+		return (expression instanceof J.MethodInvocation call && text(call).contains(GROUP)
+				&& !text(call).contains("{")) ? call : null;
+	}
+
+	private Statement starter(Statement statement, J.MethodInvocation call) {
+		String quote = text(call).contains("\"") ? "\"" : "'";
+		String dependency = "io.github.advisorylock:advisory-lock-starter:" + this.version;
+		Space prefix = call.getArguments().get(0).getPrefix();
+		J.Literal literal = new J.Literal(Tree.randomId(), prefix, Markers.EMPTY, dependency,
+				quote + dependency + quote, null, JavaType.Primitive.String);
+		J.MethodInvocation starter = call.withId(Tree.randomId()).withArguments(List.of(literal));
+		return (statement instanceof J.Return last) ? last.withId(Tree.randomId()).withExpression(starter) : starter;
+	}
+
+	private String text(J tree) {
+		return tree.print(getCursor());
+	}
+
+}

@@ -1,0 +1,137 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.rewrite;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Predicate;
+
+import org.jspecify.annotations.Nullable;
+import org.openrewrite.ExecutionContext;
+import org.openrewrite.xml.XmlVisitor;
+import org.openrewrite.xml.tree.Content;
+import org.openrewrite.xml.tree.Xml;
+
+/**
+ * Replaces ShedLock's dependencies in one POM. Asks no repository: the starter's version
+ * is known.
+ */
+final class MavenDependencies extends XmlVisitor<ExecutionContext> {
+
+	private static final String GROUP = "net.javacrumbs.shedlock";
+
+	private static final String STARTER = "advisory-lock-starter";
+
+	private final String version;
+
+	private final boolean keep;
+
+	MavenDependencies(String version, boolean keep) {
+		this.version = version;
+		this.keep = keep;
+	}
+
+	@Override
+	public Xml visitTag(Xml.Tag tag, ExecutionContext context) {
+		Xml.Tag visited = (Xml.Tag) super.visitTag(tag, context);
+		String parent = (getCursor().getParentTreeCursor().getValue() instanceof Xml.Tag around) ? around.getName()
+				: "";
+		if (visited.getName().equals("dependencies") && !parent.equals("plugin")) {
+			return parent.equals("dependencyManagement") ? managed(visited) : used(visited);
+		}
+		if (this.keep) {
+			return visited;
+		}
+		return switch (visited.getName()) {
+			case "dependencyManagement" -> withoutEmpty(visited, "dependencies");
+			case "properties" -> without(visited, (name) -> name.toLowerCase(Locale.ROOT).contains("shedlock"));
+			case "project" -> withoutEmpty(withoutEmpty(visited, "dependencyManagement"), "properties");
+			default -> visited;
+		};
+	}
+
+	private Xml.Tag managed(Xml.Tag dependencies) {
+		return this.keep ? dependencies : dependencies.withContent(rest(dependencies));
+	}
+
+	private Xml.Tag used(Xml.Tag dependencies) {
+		List<Xml.Tag> shedLock = dependencies.getChildren().stream().filter(MavenDependencies::isShedLock).toList();
+		boolean present = dependencies.getChildren()
+			.stream()
+			.anyMatch((dependency) -> dependency.getChildValue("artifactId").filter(STARTER::equals).isPresent());
+		if (shedLock.isEmpty()) {
+			return dependencies;
+		}
+		List<Content> contents = new ArrayList<>();
+		for (Content content : contents(dependencies)) {
+			if (content == shedLock.get(0) && !present) {
+				contents.add(starter(shedLock));
+			}
+			if (this.keep || !(content instanceof Xml.Tag tag && isShedLock(tag))) {
+				contents.add(content);
+			}
+		}
+		return dependencies.withContent(contents);
+	}
+
+	/**
+	 * Create the dependency on the starter, in the scope of those that it replaces.
+	 */
+	private Xml.Tag starter(List<Xml.Tag> replaced) {
+		Xml.Tag first = replaced.get(0);
+		String indent = first.getPrefix();
+		String inner = first.getChildren().isEmpty() ? indent : first.getChildren().get(0).getPrefix();
+		boolean test = replaced.stream()
+			.allMatch((tag) -> tag.getChildValue("scope").filter("test"::equals).isPresent());
+		return Xml.Tag
+			.build(indent + "<dependency>" + inner + "<groupId>io.github.advisorylock</groupId>" + inner
+					+ "<artifactId>" + STARTER + "</artifactId>" + inner + "<version>" + this.version + "</version>"
+					+ (test ? inner + "<scope>test</scope>" : "") + indent + "</dependency>")
+			.withPrefix(indent);
+	}
+
+	private static List<Content> rest(Xml.Tag dependencies) {
+		List<Content> rest = new ArrayList<>(contents(dependencies));
+		rest.removeIf((content) -> content instanceof Xml.Tag tag && isShedLock(tag));
+		return rest;
+	}
+
+	private static boolean isShedLock(Xml.Tag dependency) {
+		return dependency.getChildValue("groupId").filter(GROUP::equals).isPresent();
+	}
+
+	private static Xml.Tag withoutEmpty(Xml.Tag tag, String child) {
+		List<Content> rest = new ArrayList<>(contents(tag));
+		boolean changed = rest.removeIf((content) -> content instanceof Xml.Tag inner && inner.getName().equals(child)
+				&& contents(inner).isEmpty());
+		return changed ? tag.withContent(rest) : tag;
+	}
+
+	private static Xml.Tag without(Xml.Tag tag, Predicate<String> names) {
+		List<Content> rest = new ArrayList<>(contents(tag));
+		boolean changed = rest.removeIf((content) -> content instanceof Xml.Tag inner && names.test(inner.getName()));
+		return changed ? tag.withContent(rest) : tag;
+	}
+
+	@SuppressWarnings("unchecked")
+	private static List<Content> contents(Xml.Tag tag) {
+		@Nullable List<? extends Content> contents = tag.getContent();
+		return (contents != null) ? (List<Content>) contents : List.of();
+	}
+
+}

@@ -1,0 +1,580 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.rewrite;
+
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.openrewrite.java.Assertions;
+import org.openrewrite.java.JavaParser;
+import org.openrewrite.test.RecipeSpec;
+import org.openrewrite.test.RewriteTest;
+import org.openrewrite.test.SourceSpecs;
+import org.openrewrite.test.TypeValidation;
+
+/**
+ * Tests for the recipe that moves an application from ShedLock, on what ShedLock's
+ * documentation shows.
+ */
+class MigrateFromShedLockTests implements RewriteTest {
+
+	@Override
+	public void defaults(RecipeSpec spec) {
+		spec.recipe(MigrationRecipe.load())
+			.parser(JavaParser.fromJavaVersion()
+				.classpath("shedlock-core", "shedlock-spring", "shedlock-provider-jdbc-template",
+						"shedlock-sql-support", "spring-context", "spring-core", "spring-beans", "spring-jdbc",
+						"spring-tx"))
+			// The library is not on the class path of an application that is yet to move
+			.typeValidationOptions(TypeValidation.all())
+			.afterTypeValidationOptions(TypeValidation.all().identifiers(false).methodInvocations(false));
+	}
+
+	@Test
+	void lockOfCronMethodLosesItsTimes() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				class Reports {
+
+					@Scheduled(cron = "0 */15 * * * *")
+					@SchedulerLock(name = "quarterly", lockAtMostFor = "14m", lockAtLeastFor = "14m")
+					public void run() {
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				class Reports {
+
+					@Scheduled(cron = "0 */15 * * * *")
+					@SingleRunner(key = "quarterly", scope = LockScope.SESSION)
+					public void run() {
+					}
+
+				}
+				"""));
+	}
+
+	@Test
+	void leastTimeOfMethodWithoutTicksBecomesMinInterval() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				class Jobs {
+
+					@Scheduled(fixedRate = 600_000)
+					@SchedulerLock(name = "refresh", lockAtLeastFor = "PT9M")
+					public void refresh() {
+					}
+
+					@Scheduled(fixedRate = 600_000)
+					@SchedulerLock(name = "poll", lockAtLeastFor = "500")
+					public void poll() {
+					}
+
+					@Scheduled(fixedRate = 600_000)
+					@SchedulerLock(name = "sweep", lockAtLeastFor = "PT0S")
+					public void sweep() {
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				class Jobs {
+
+					@Scheduled(fixedRate = 600_000)
+					@SingleRunner(key = "refresh", scope = LockScope.SESSION, minInterval = "PT9M")
+					public void refresh() {
+					}
+
+					@Scheduled(fixedRate = 600_000)
+					@SingleRunner(key = "poll", scope = LockScope.SESSION, minInterval = "500ms")
+					public void poll() {
+					}
+
+					@Scheduled(fixedRate = 600_000)
+					@SingleRunner(key = "sweep", scope = LockScope.SESSION)
+					public void sweep() {
+					}
+
+				}
+				"""));
+	}
+
+	@Test
+	void transactionalMethodsKeepTheirLockInTheirTransaction() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.transaction.annotation.Isolation;
+				import org.springframework.transaction.annotation.Propagation;
+				import org.springframework.transaction.annotation.Transactional;
+
+				class Jobs {
+
+					@Transactional(timeout = 30, propagation = Propagation.REQUIRES_NEW)
+					@SchedulerLock(name = "bill")
+					public void bill() {
+					}
+
+					@Transactional(isolation = Isolation.SERIALIZABLE)
+					@SchedulerLock(name = "settle")
+					public void settle() {
+					}
+
+					@Transactional("reporting")
+					@SchedulerLock(name = "report")
+					public void report() {
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+				import org.springframework.transaction.annotation.Isolation;
+				import org.springframework.transaction.annotation.Propagation;
+				import org.springframework.transaction.annotation.Transactional;
+
+				class Jobs {
+
+					@Transactional(timeout = 30, propagation = Propagation.REQUIRES_NEW)
+					@SingleRunner(key = "bill")
+					public void bill() {
+					}
+
+					@Transactional(isolation = Isolation.SERIALIZABLE)
+					@SingleRunner(key = "settle", scope = LockScope.SESSION)
+					public void settle() {
+					}
+
+					@Transactional("reporting")
+					@SingleRunner(key = "report", scope = LockScope.SESSION)
+					public void report() {
+					}
+
+				}
+				"""));
+	}
+
+	@Test
+	void placeholdersStayAndArgumentsAreNamed() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+				class Imports {
+
+					@SchedulerLock(name = "${imports.prefix:in}-nightly")
+					public void nightly() {
+					}
+
+					@SchedulerLock(name = "import-#{#tenant}-#{#p1.toLowerCase()}")
+					public void run(String tenant, String kind) {
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+
+				class Imports {
+
+					@SingleRunner(key = "${imports.prefix:in}-nightly", scope = LockScope.SESSION)
+					public void nightly() {
+					}
+
+					@SingleRunner(key = "import-#{#tenant}-#{#kind.toLowerCase()}", scope = LockScope.SESSION)
+					public void run(String tenant, String kind) {
+					}
+
+				}
+				"""));
+	}
+
+	@Test
+	void configurationThatIsOnlyForShedLockIsDeleted() {
+		rewriteRun(java("""
+				import javax.sql.DataSource;
+
+				import net.javacrumbs.shedlock.core.LockProvider;
+				import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+				import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+				import org.springframework.context.annotation.Bean;
+				import org.springframework.context.annotation.Configuration;
+				import org.springframework.jdbc.core.JdbcTemplate;
+
+				@Configuration
+				@EnableSchedulerLock(defaultLockAtMostFor = "10m")
+				class LockConfiguration {
+
+					@Bean
+					LockProvider lockProvider(DataSource dataSource) {
+						return new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
+							.withJdbcTemplate(new JdbcTemplate(dataSource))
+							.usingDbTime()
+							.build());
+					}
+
+				}
+				""", null));
+	}
+
+	@Test
+	void restOfConfigurationStays() {
+		rewriteRun(java("""
+				import java.time.Clock;
+
+				import javax.sql.DataSource;
+
+				import net.javacrumbs.shedlock.core.LockProvider;
+				import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+				import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+				import org.springframework.context.annotation.Bean;
+				import org.springframework.context.annotation.Configuration;
+				import org.springframework.scheduling.annotation.EnableScheduling;
+
+				@Configuration
+				@EnableScheduling
+				@EnableSchedulerLock(defaultLockAtMostFor = "10m")
+				public class Scheduling {
+
+					@Bean
+					public LockProvider lockProvider(DataSource dataSource) {
+						return new JdbcTemplateLockProvider(dataSource);
+					}
+
+					@Bean
+					public Clock clock() {
+						return Clock.systemUTC();
+					}
+
+				}
+				""", """
+				import java.time.Clock;
+
+				import org.springframework.context.annotation.Bean;
+				import org.springframework.context.annotation.Configuration;
+				import org.springframework.scheduling.annotation.EnableScheduling;
+
+				@Configuration
+				@EnableScheduling
+				public class Scheduling {
+
+					@Bean
+					public Clock clock() {
+						return Clock.systemUTC();
+					}
+
+				}
+				"""));
+	}
+
+	@Test
+	void methodsThatShareALockSayThatTheyMeanTo() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+				class Stock {
+
+					static final String LOCK = "stock";
+
+					@SchedulerLock(name = LOCK)
+					public void count() {
+					}
+
+					@SchedulerLock(name = "stock")
+					public void order() {
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+
+				class Stock {
+
+					static final String LOCK = "stock";
+
+					@SingleRunner(key = LOCK, scope = LockScope.SESSION, allowSharedKey = true)
+					public void count() {
+					}
+
+					@SingleRunner(key = "stock", scope = LockScope.SESSION, allowSharedKey = true)
+					public void order() {
+					}
+
+				}
+				"""));
+	}
+
+	@Test
+	void composedAnnotationsAreTranslatedWithTheirUses() {
+		rewriteRun(java("""
+				import java.lang.annotation.Retention;
+				import java.lang.annotation.RetentionPolicy;
+
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.core.annotation.AliasFor;
+
+				@Retention(RetentionPolicy.RUNTIME)
+				@SchedulerLock
+				@interface Single {
+
+					@AliasFor(annotation = SchedulerLock.class, attribute = "name")
+					String name();
+
+					@AliasFor(annotation = SchedulerLock.class, attribute = "lockAtMostFor")
+					String atMost() default "5m";
+
+				}
+				""", """
+				import java.lang.annotation.Retention;
+				import java.lang.annotation.RetentionPolicy;
+
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+				import org.springframework.core.annotation.AliasFor;
+
+				@Retention(RetentionPolicy.RUNTIME)
+				@SingleRunner(scope = LockScope.SESSION)
+				@interface Single {
+
+					@AliasFor(annotation = SingleRunner.class, attribute = "key")
+					String name();
+
+				}
+				"""), java("""
+				class Work {
+
+					@Single(name = "a", atMost = "1h")
+					public void a() {
+					}
+
+					@Single(name = "b")
+					public void b() {
+					}
+
+				}
+				""", """
+				class Work {
+
+					@Single(name = "a")
+					public void a() {
+					}
+
+					@Single(name = "b")
+					public void b() {
+					}
+
+				}
+				"""));
+	}
+
+	@Test
+	void assertionsAskForTheLockOfTheRun() {
+		rewriteRun(java("""
+				import java.time.Duration;
+
+				import net.javacrumbs.shedlock.core.LockAssert;
+				import net.javacrumbs.shedlock.core.LockExtender;
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+				class Jobs {
+
+					@SchedulerLock(name = "long", lockAtMostFor = "1m")
+					public void longer() {
+						LockAssert.assertLocked();
+						LockExtender.extendActiveLock(Duration.ofMinutes(5), Duration.ZERO);
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockContext;
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+
+				class Jobs {
+
+					@SingleRunner(key = "long", scope = LockScope.SESSION)
+					public void longer() {
+						LockContext.current().orElseThrow();
+						LockContext.current().orElseThrow().checkHeld();
+					}
+
+				}
+				"""));
+	}
+
+	@Test
+	void staticallyImportedAssertionIsTranslated() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+				import static net.javacrumbs.shedlock.core.LockAssert.assertLocked;
+
+				class Jobs {
+
+					@SchedulerLock(name = "a")
+					public void run() {
+						assertLocked();
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockContext;
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+
+				class Jobs {
+
+					@SingleRunner(key = "a", scope = LockScope.SESSION)
+					public void run() {
+						LockContext.current().orElseThrow();
+					}
+
+				}
+				"""));
+	}
+
+	@Test
+	void whatCannotBeTranslatedStaysUnderShedLockAndIsMarked() {
+		rewriteRun(java("""
+				import java.util.concurrent.CompletableFuture;
+
+				import net.javacrumbs.shedlock.core.LockAssert;
+				import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+				@EnableSchedulerLock(defaultLockAtMostFor = "10m")
+				class Jobs {
+
+					@SchedulerLock(name = "#{@environment.getProperty('lock')}")
+					public void named() {
+						LockAssert.assertLocked();
+					}
+
+					@SchedulerLock(name = "later")
+					public CompletableFuture<String> later() {
+						return CompletableFuture.completedFuture("");
+					}
+
+					@SchedulerLock(name = "now")
+					public void now() {
+					}
+
+				}
+				""",
+				"""
+						import java.util.concurrent.CompletableFuture;
+
+						import io.github.advisorylock.LockScope;
+						import io.github.advisorylock.annotation.SingleRunner;
+						import net.javacrumbs.shedlock.core.LockAssert;
+						import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+						import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+						@EnableSchedulerLock(defaultLockAtMostFor = "10m")
+						class Jobs {
+
+							/*~~(Stays under ShedLock: its name has an expression that no key can have)~~>*/@SchedulerLock(name = "#{@environment.getProperty('lock')}")
+							public void named() {
+								LockAssert.assertLocked();
+							}
+
+							/*~~(Stays under ShedLock: the lock would be released before the work is done: the method returns a CompletableFuture<String>)~~>*/@SchedulerLock(name = "later")
+							public CompletableFuture<String> later() {
+								return CompletableFuture.completedFuture("");
+							}
+
+							@SingleRunner(key = "now", scope = LockScope.SESSION)
+							public void now() {
+							}
+
+						}
+						"""));
+	}
+
+	@Test
+	void executorIsMarkedAndKeepsItsProvider() {
+		rewriteRun(
+				java("""
+						import java.time.Duration;
+						import java.time.Instant;
+
+						import net.javacrumbs.shedlock.core.LockConfiguration;
+						import net.javacrumbs.shedlock.core.LockingTaskExecutor;
+
+						class Jobs {
+
+							private LockingTaskExecutor executor;
+
+							void run(Runnable task) {
+								executor.executeWithLock(task, new LockConfiguration(Instant.now(), "a", Duration.ofMinutes(1), Duration.ZERO));
+							}
+
+						}
+						""",
+						"""
+								import java.time.Duration;
+								import java.time.Instant;
+
+								import net.javacrumbs.shedlock.core.LockConfiguration;
+								import net.javacrumbs.shedlock.core.LockingTaskExecutor;
+
+								class Jobs {
+
+									private /*~~(Only ShedLock has this: translate it by hand, see docs/migrate-from-shedlock.md)~~>*/LockingTaskExecutor executor;
+
+									void run(Runnable task) {
+										/*~~(Only ShedLock has this: translate it by hand, see docs/migrate-from-shedlock.md)~~>*/executor.executeWithLock(task, new /*~~(Only ShedLock has this: translate it by hand, see docs/migrate-from-shedlock.md)~~>*/LockConfiguration(Instant.now(), "a", Duration.ofMinutes(1), Duration.ZERO));
+									}
+
+								}
+								"""),
+				java("""
+						import javax.sql.DataSource;
+
+						import net.javacrumbs.shedlock.core.LockProvider;
+						import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+						import org.springframework.context.annotation.Bean;
+
+						class Beans {
+
+							@Bean
+							LockProvider lockProvider(DataSource dataSource) {
+								return new JdbcTemplateLockProvider(dataSource);
+							}
+
+						}
+						"""));
+	}
+
+	private static SourceSpecs java(String before) {
+		return Assertions.java(before);
+	}
+
+	private static SourceSpecs java(String before, @Nullable String after) {
+		return Assertions.java(before, after);
+	}
+
+}
