@@ -191,6 +191,9 @@ public final class SingleRunnerOperation {
 		Instant time = Instant.now();
 		Instant planned = PlannedTime.take(invocation);
 		Instant tick = (planned != null) ? this.ticks.ofCallPlannedFor(planned, time) : null;
+		if (tick != null && this.ledger.catchUp() != null) {
+			request = request.backOff();
+		}
 		return request.oncePerTick((tick != null) ? tick : this.ticks.ofCallAt(time));
 	}
 

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -50,6 +51,8 @@ public final class Hold {
 
 	private volatile Runnable confirmation = () -> {
 	};
+
+	private volatile @Nullable BiFunction<String, List<Object>, Long> questions;
 
 	private @Nullable Thread runner;
 
@@ -294,6 +297,28 @@ public final class Hold {
 	 */
 	void setConfirmation(Runnable confirmation) {
 		this.confirmation = confirmation;
+	}
+
+	/**
+	 * Set who can be asked on the connection that carries the lock.
+	 */
+	void setQuestions(BiFunction<String, List<Object>, Long> questions) {
+		this.questions = questions;
+	}
+
+	/**
+	 * Ask for a number on the connection that carries the lock, in scope SESSION: an
+	 * answer says that the lock is held.
+	 * @param sql the statement, whose first column is the number
+	 * @param parameters what it binds
+	 * @return the number
+	 * @throws org.springframework.dao.DataAccessException if the lock is not held any
+	 * more, or the server could not be asked
+	 */
+	public long ask(String sql, List<Object> parameters) {
+		BiFunction<String, List<Object>, Long> questions = this.questions;
+		Assert.state(questions != null, "'questions' must be set");
+		return questions.apply(sql, parameters);
 	}
 
 	/**

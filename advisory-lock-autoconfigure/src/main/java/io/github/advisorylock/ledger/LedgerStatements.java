@@ -18,6 +18,8 @@ package io.github.advisorylock.ledger;
 
 import java.util.Map;
 
+import io.github.advisorylock.jdbc.RisingNumbers;
+
 /**
  * The SQL of the ledger. Parameters are named; durations are in microseconds, jobs an
  * array of {@code namespaces} and one of {@code keys}. {@code null} is bound for a tick
@@ -25,24 +27,56 @@ import java.util.Map;
  * <p>
  * Whoever sends {@link #decide()} or {@link #begin()} holds the lock of the key, and a
  * statement of its own sees what the last holder committed. The guards in
- * {@link #complete()} decide once more, in the statement that writes: what a snapshot
+ * {@link #complete} decide once more, in the statement that writes: what a snapshot
  * older than the lock let through fails there. A skip writes nothing.
  */
 final class LedgerStatements {
 
+	/**
+	 * In the place of an outcome: the tick is later than the clock of the database.
+	 */
+	static final String AHEAD = "AHEAD";
+
+	/**
+	 * In the place of an outcome: somebody else has drawn a token since.
+	 */
+	static final String OVERTAKEN = "OVERTAKEN";
+
+	private static final String DRAW = "(" + RisingNumbers.ERA + ") + pg_catalog.nextval('{token}')";
+
+	/**
+	 * After a restore into another cluster, whose timeline may be an earlier one, what is
+	 * known of the key is higher than what is drawn.
+	 */
+	private static final String TOKEN = "SELECT greatest(" + DRAW
+			+ """
+					,
+						  1 + (SELECT j.fencing_token FROM {job} j WHERE j.namespace = ? AND j.key = ?),
+						  1 + (SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = ? AND r.key = ?))
+					""";
+
+	/**
+	 * A token is given where it was drawn before.
+	 */
 	private static final String DECISION = """
-			WITH known AS (
-			  SELECT j.last_tick, j.last_started_at, j.paused_at FROM {job} j
-			  WHERE j.namespace = :namespace AND j.key = :key
-			), decision AS MATERIALIZED (
+			WITH decision AS MATERIALIZED (
 			  SELECT CASE
-			    WHEN EXISTS (SELECT FROM known k WHERE k.paused_at IS NOT NULL) THEN 'PAUSED'
-			    WHEN EXISTS (SELECT FROM known k WHERE k.last_tick >= CAST(:tick AS timestamptz)) THEN 'ALREADY_RAN'
+			    WHEN j.fencing_token > CAST(:token AS bigint) {overtaken} THEN 'OVERTAKEN'
+			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
+			    WHEN CAST(:tick AS timestamptz) > pg_catalog.clock_timestamp() + INTERVAL '1 minute' THEN 'AHEAD'
+			    WHEN j.last_tick >= CAST(:tick AS timestamptz) THEN 'ALREADY_RAN'
 			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
 			      THEN 'ALREADY_RAN'
-			    WHEN EXISTS (SELECT FROM known k WHERE k.last_started_at
-			      > pg_catalog.clock_timestamp() - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond') THEN 'TOO_SOON'
-			    ELSE 'EXECUTED' END AS outcome
+			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND j.retry_at > pg_catalog.clock_timestamp()
+			      THEN 'TOO_SOON'
+			    WHEN j.last_started_at > pg_catalog.clock_timestamp() - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond'
+			      THEN 'TOO_SOON'
+			    ELSE 'EXECUTED' END AS outcome,
+			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
+			    coalesce(j.fencing_token, 0) AS last_token,
+			    CAST(:tick AS timestamptz) IS NOT NULL AND CAST(:holder AS text) IS NOT NULL
+			      AND coalesce(j.last_started_at < CAST(:since AS timestamptz), true) AS follows
+			  FROM (SELECT) one LEFT JOIN {job} j ON j.namespace = :namespace AND j.key = :key
 			)
 			""";
 
@@ -55,110 +89,196 @@ final class LedgerStatements {
 			abandoned AS (
 			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED'
 			  WHERE r.namespace = :namespace AND r.key = :key AND r.finished_at IS NULL AND r.fencing_token = (
-			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = :namespace AND p.key = :key)
+			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = :namespace AND p.key = :key
+			      AND p.fencing_token < CAST(:token AS bigint))
 			""";
 
-	private static final String DECIDE = DECISION + """
-			SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN pg_catalog.nextval('{token}') END,
-			  pg_catalog.clock_timestamp()
-			FROM decision d; SET LOCAL advisory_lock.snapshot = 'released'
+	/**
+	 * Nothing of the history is read where the job knows that its last run is over: what
+	 * is read in a transaction with level SERIALIZABLE can make it fail.
+	 */
+	private static final String IF_OPEN = """
+			    AND (SELECT j.last_started_at > coalesce(j.last_finished_at, '-infinity') FROM {job} j
+			      WHERE j.namespace = :namespace AND j.key = :key)
+			""";
+
+	/**
+	 * The trace of a runner that vanished in its transaction, as others have seen it.
+	 */
+	private static final String VANISHED = """
+			, vanished AS (
+			  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, finished_at,
+			    outcome, keep_until, template)
+			  SELECT e.namespace, e.key, e.tick, e.attempt - 1, e.scope, :holder, :earlierToken, CAST(:since AS timestamptz),
+			    e.started_at, 'ABANDONED', e.keep_until, e.template
+			  FROM ended e WHERE CAST(:earlierToken AS bigint) IS NOT NULL ON CONFLICT DO NOTHING
+			)
+			""";
+
+	private static final String COMPLETED = """
+			, completed AS (
+			  INSERT INTO {completion} (namespace, key, remember_until)
+			  SELECT e.namespace, e.key, e.finished_at + CAST(:rememberKeys AS bigint) * INTERVAL '1 microsecond'
+			  FROM ended e WHERE :oncePerKey AND e.outcome = 'EXECUTED' ON CONFLICT DO NOTHING RETURNING 1
+			)
+			""";
+
+	/**
+	 * An attempt of an earlier tick than the one that is open says nothing of that.
+	 */
+	private static final String SETTLES = "coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')";
+
+	private static final String ATTEMPTS = "open_tick = CASE WHEN " + SETTLES
+			+ " THEN excluded.open_tick ELSE j.open_tick END, attempts = CASE WHEN " + SETTLES
+			+ " THEN excluded.attempts ELSE j.attempts END, retry_at = CASE WHEN " + SETTLES
+			+ " THEN excluded.retry_at ELSE j.retry_at END,\n";
+
+	/**
+	 * What is to be kept stays so, and what was promised is not taken back.
+	 */
+	private static final String REMEMBER_LONGER = "remember_until = CASE WHEN j.remember_until IS NOT NULL "
+			+ "AND excluded.remember_until IS NOT NULL THEN greatest(j.remember_until, excluded.remember_until) END";
+
+	private static final String REMEMBER = "CASE WHEN :remembered THEN pg_catalog.clock_timestamp() "
+			+ "+ CAST(:rememberJob AS bigint) * INTERVAL '1 microsecond' END";
+
+	/**
+	 * What a run that has ended leaves in the row of its job. After the n-th attempt of a
+	 * tick that failed, the next one waits for 30 s, doubled each time, but for no more
+	 * than ten minutes, and a bit longer by chance.
+	 */
+	private static final String RECORDED = """
+			, recorded AS (
+			  INSERT INTO {job} AS j (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token,
+			    template, open_tick, attempts, retry_at, remember_until)
+			  SELECT e.namespace, e.key, CASE WHEN e.outcome = 'EXECUTED' THEN e.tick END, e.started_at, e.finished_at, e.outcome,
+			    e.fencing_token, :template, CASE WHEN e.outcome = 'FAILED' THEN e.tick END,
+			    CASE WHEN e.outcome = 'FAILED' AND e.tick IS NOT NULL THEN e.attempt ELSE 0 END,
+			    CASE WHEN e.outcome = 'FAILED' AND e.tick IS NOT NULL THEN e.finished_at + INTERVAL '1 second'
+			      * least(30 * pg_catalog.power(2, least(e.attempt - 1, 5)), 600) * (1 + 0.2 * pg_catalog.random()) END,
+			""" + REMEMBER
+			+ """
+
+					  FROM ended e WHERE :keepsJob
+					  ON CONFLICT (namespace, key) DO UPDATE SET last_tick = greatest(j.last_tick, excluded.last_tick),
+					    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
+					    last_outcome = excluded.last_outcome, fencing_token = excluded.fencing_token,
+					"""
+			+ ATTEMPTS + REMEMBER_LONGER + """
+
+					  WHERE {guard} RETURNING 1
+					)
+					""";
+
+	private static final String NOT_OVERTAKEN = "j.fencing_token IS NULL OR j.fencing_token <= excluded.fencing_token";
+
+	private static final String NOT_COMPLETED = "excluded.last_tick IS NULL OR j.last_tick IS NULL "
+			+ "OR j.last_tick < excluded.last_tick";
+
+	private static final String KEEP_UNTIL = "{start} + CAST(:keepRuns AS bigint) * INTERVAL '1 microsecond'";
+
+	private static final String DECIDE = DECISION.replace("{overtaken}", "") + """
+			, drawn AS MATERIALIZED (
+			  SELECT CASE WHEN d.follows THEN """ + " " + DRAW + """
+			 END AS one, CASE WHEN CAST(:token AS bigint) IS NULL THEN """ + " " + DRAW + """
+			 END AS other,
+			    d.last_token + CASE WHEN d.follows THEN 2 ELSE 1 END AS next,
+			    d.attempts + CASE WHEN d.follows THEN 2 ELSE 1 END AS attempt
+			  FROM decision d WHERE d.outcome = 'EXECUTED'
+			)
+			SELECT d.outcome, coalesce(CAST(:token AS bigint), greatest(n.one, n.other, n.next)), pg_catalog.clock_timestamp(),
+			  n.attempt, CASE WHEN d.follows THEN greatest(least(n.one, n.other), n.next - 1) END
+			FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
 			""";
 
 	private static final String FORESEE = """
-			SELECT coalesce((SELECT CASE
+			SELECT CASE
 			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
-			    WHEN j.last_tick >= CAST(:tick AS timestamptz) THEN 'ALREADY_RAN' END
-			  FROM {job} j WHERE j.namespace = :namespace AND j.key = :key), 'EXECUTED')
+			    WHEN CAST(:tick AS timestamptz) > pg_catalog.clock_timestamp() + INTERVAL '1 minute' THEN 'AHEAD'
+			    WHEN j.last_tick >= CAST(:tick AS timestamptz) THEN 'ALREADY_RAN'
+			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND j.retry_at > pg_catalog.clock_timestamp()
+			      THEN 'TOO_SOON'
+			    ELSE 'EXECUTED' END, NULL, pg_catalog.clock_timestamp(), 1, NULL
+			FROM (SELECT) one LEFT JOIN {job} j ON j.namespace = :namespace AND j.key = :key
 			""";
 
-	private static final String BEGIN = DECISION + """
+	/**
+	 * The start matters to the living only, at once: a crash of the server ends the lock
+	 * of the run as well. An interval is to hold after that, too.
+	 */
+	private static final String BEGIN = DECISION.replace("{overtaken}", """
+			OR EXISTS (
+			      SELECT FROM {run} r WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token > :token)""") + """
 			, token AS MATERIALIZED (
-			  SELECT pg_catalog.nextval('{token}') AS fencing_token, pg_catalog.clock_timestamp() AS started_at
+			  SELECT CAST(:token AS bigint) AS fencing_token, pg_catalog.clock_timestamp() AS started_at, d.attempts + 1 AS attempt,
+			    CASE WHEN CAST(:minInterval AS bigint) IS NULL
+			      THEN pg_catalog.set_config('synchronous_commit', 'off', true) END AS synchronous
 			  FROM decision d WHERE d.outcome = 'EXECUTED'
 			),
-			""" + ABANDON
-			+ """
-					    AND EXISTS (SELECT FROM token) RETURNING r.finished_at, r.outcome
-					), started AS (
-					  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at)
-					  SELECT :namespace, :key, CAST(:tick AS timestamptz), :scope, :instance, t.fencing_token, t.started_at FROM token t
-					), recorded AS (
-					  INSERT INTO {job} AS j
-					    (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome, template)
-					  SELECT :namespace, :key, t.started_at, t.fencing_token, a.finished_at, a.outcome, :template
-					  FROM token t LEFT JOIN abandoned a ON true WHERE :keepsJob
-					  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
-					    fencing_token = excluded.fencing_token,
-					    last_finished_at = coalesce(excluded.last_finished_at, j.last_finished_at),
-					    last_outcome = coalesce(excluded.last_outcome, j.last_outcome)
-					)
-					SELECT d.outcome, (SELECT t.fencing_token FROM token t), (SELECT t.started_at FROM token t)
-					FROM decision d
-					""";
+			""" + ABANDON + """
+			    AND EXISTS (SELECT FROM token) RETURNING r.outcome
+			), started AS (
+			  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, keep_until,
+			    template, lock)
+			  SELECT :namespace, :key, CAST(:tick AS timestamptz), t.attempt, :scope, :instance, t.fencing_token, t.started_at,
+			""" + KEEP_UNTIL.replace("{start}", "t.started_at") + """
+			, :template, :lock FROM token t
+			), recorded AS (
+			  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome,
+			    template, open_tick, attempts, remember_until)
+			  SELECT :namespace, :key, t.started_at, t.fencing_token,
+			    CASE WHEN a.outcome IS NOT NULL THEN t.started_at - INTERVAL '1 microsecond' END, a.outcome, :template,
+			    CAST(:tick AS timestamptz), CASE WHEN CAST(:tick AS timestamptz) IS NULL THEN 0 ELSE t.attempt END,
+			""" + REMEMBER + """
+
+			  FROM token t LEFT JOIN abandoned a ON true WHERE :keepsJob
+			  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
+			    fencing_token = excluded.fencing_token,
+			    last_finished_at = CASE WHEN j.last_finished_at < excluded.last_started_at AND excluded.last_outcome IS NULL
+			      THEN j.last_finished_at WHEN j.last_finished_at IS NOT NULL OR excluded.last_outcome IS NOT NULL
+			      THEN excluded.last_started_at - INTERVAL '1 microsecond' END,
+			    last_outcome = coalesce(excluded.last_outcome, j.last_outcome),
+			""" + ATTEMPTS + REMEMBER_LONGER + """
+
+			)
+			SELECT d.outcome, t.fencing_token, coalesce(t.started_at, pg_catalog.clock_timestamp()), t.attempt, NULL, t.synchronous
+			FROM decision d LEFT JOIN token t ON true
+			""";
 
 	private static final String END = """
 			WITH ended AS (
-			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = :outcome,
+			  UPDATE {run} r SET finished_at = greatest(pg_catalog.clock_timestamp(), r.started_at), outcome = :outcome,
 			    error_class = :errorClass, error = :error
 			  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = :token AND r.finished_at IS NULL
 			  RETURNING r.*
-			), completed AS (
-			  INSERT INTO {completion} (namespace, key)
-			  SELECT e.namespace, e.key FROM ended e WHERE :oncePerKey AND e.outcome = 'EXECUTED' ON CONFLICT DO NOTHING
-			), recorded AS (
-			  UPDATE {job} j SET last_finished_at = e.finished_at, last_outcome = e.outcome,
-			    last_tick = CASE WHEN e.outcome = 'EXECUTED' THEN greatest(j.last_tick, e.tick) ELSE j.last_tick END
-			  FROM ended e WHERE j.namespace = e.namespace AND j.key = e.key AND j.fencing_token = e.fencing_token
 			)
-			SELECT count(*) FROM ended
+			""" + COMPLETED + RECORDED.replace("{guard}", NOT_OVERTAKEN) + """
+			SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM {run} r
+			  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = :token)
 			""";
 
-	private static final String COMPLETE = """
+	private static final String ENDED = """
 			WITH ended AS (
-			  INSERT INTO {run} (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome)
-			  VALUES (:namespace, :key, CAST(:tick AS timestamptz), :scope, :instance, :token, :startedAt,
-			    pg_catalog.clock_timestamp(), 'EXECUTED') RETURNING *
-			),
-			""" + ABANDON + """
-			), completed AS (
-			  INSERT INTO {completion} (namespace, key)
-			  SELECT e.namespace, e.key FROM ended e WHERE :oncePerKey ON CONFLICT DO NOTHING RETURNING 1
-			), recorded AS (
-			  INSERT INTO {job} AS j
-			    (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token, template)
-			  SELECT e.namespace, e.key, e.tick, e.started_at, e.finished_at, e.outcome, e.fencing_token, :template
-			  FROM ended e WHERE :keepsJob
-			  ON CONFLICT (namespace, key) DO UPDATE SET last_tick = coalesce(excluded.last_tick, j.last_tick),
-			    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
-			    last_outcome = excluded.last_outcome, fencing_token = excluded.fencing_token
-			  WHERE excluded.last_tick IS NULL OR j.last_tick IS NULL OR j.last_tick < excluded.last_tick
-			  RETURNING 1
+			  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, finished_at, outcome,
+			    error_class, error, keep_until, template)
+			  SELECT :namespace, :key, CAST(:tick AS timestamptz), CAST(:attempt AS integer), :scope, :instance,
+			    CAST(:token AS bigint), CAST(:startedAt AS timestamptz),
+			    greatest(pg_catalog.clock_timestamp(), CAST(:startedAt AS timestamptz)), CAST(:outcome AS text),
+			    CAST(:errorClass AS text), CAST(:error AS text),
+			""" + KEEP_UNTIL.replace("{start}", "CAST(:startedAt AS timestamptz)") + """
+			, CAST(:template AS text)
+			  {again} RETURNING *
 			)
-			SELECT (SELECT count(*) FROM completed), (SELECT count(*) FROM recorded)
 			""";
 
-	private static final String FAIL = """
-			WITH ended AS (
-			  INSERT INTO {run}
-			    (namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, outcome, error_class, error)
-			  VALUES (:namespace, :key, CAST(:tick AS timestamptz), :scope, :instance, :token, :startedAt,
-			    pg_catalog.clock_timestamp(), 'FAILED', :errorClass, :error)
-			  ON CONFLICT (namespace, key, fencing_token) DO NOTHING RETURNING *
-			), abandoned AS (
-			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED' FROM ended e
-			  WHERE r.namespace = e.namespace AND r.key = e.key AND r.finished_at IS NULL AND r.fencing_token = (
-			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p
-			    WHERE p.namespace = e.namespace AND p.key = e.key AND p.fencing_token < e.fencing_token)
-			)
-			INSERT INTO {job} AS j
-			  (namespace, key, last_started_at, last_finished_at, last_outcome, fencing_token, template)
-			SELECT e.namespace, e.key, e.started_at, e.finished_at, e.outcome, e.fencing_token, :template
-			FROM ended e WHERE :keepsJob
-			ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
-			  last_finished_at = excluded.last_finished_at, last_outcome = excluded.last_outcome,
-			  fencing_token = excluded.fencing_token
-			WHERE j.fencing_token IS NULL OR j.fencing_token < excluded.fencing_token
-			""";
+	private static final String COMPLETE = ENDED.replace("{again}", "") + ", " + ABANDON + IF_OPEN + ")" + COMPLETED
+			+ "{vanished}" + RECORDED.replace("{guard}", NOT_COMPLETED) + """
+					SELECT (SELECT count(*) FROM completed), (SELECT count(*) FROM recorded)
+					""";
+
+	private static final String FAIL = ENDED.replace("{again}", "ON CONFLICT (namespace, key, fencing_token) DO NOTHING")
+			+ ", " + ABANDON + IF_OPEN + "AND EXISTS (SELECT FROM ended))" + VANISHED
+			+ RECORDED.replace("{guard}", NOT_OVERTAKEN) + "SELECT count(*) FROM ended";
 
 	/**
 	 * Wait a while, in milliseconds of {@code patience}, for whoever has a row locked.
@@ -186,7 +306,11 @@ final class LedgerStatements {
 
 	private final String complete;
 
+	private final String completeAfterVanished;
+
 	private final String fail;
+
+	private final String token;
 
 	/**
 	 * Create the statements for tables that have been found.
@@ -198,34 +322,48 @@ final class LedgerStatements {
 		this.foresee = name(FORESEE);
 		this.begin = name(BEGIN);
 		this.end = name(END);
-		this.complete = name(COMPLETE);
+		this.complete = name(COMPLETE.replace("{vanished}", ""));
+		this.completeAfterVanished = name(COMPLETE.replace("{vanished}", VANISHED));
 		this.fail = name(FAIL);
+		this.token = name(TOKEN);
+	}
+
+	/**
+	 * Draw a token for a key, higher than all that were drawn and are known for it. Binds
+	 * namespace and key, twice, by position.
+	 */
+	String token() {
+		return this.token;
 	}
 
 	/**
 	 * Decide whether a run goes on, in the transaction of the work, and give it its
-	 * token. Answers outcome, token and time. Leaves no snapshot open.
+	 * token. Answers outcome, token, time, attempt, and the token of the runner before it
+	 * that vanished. Leaves no snapshot open.
 	 */
 	String decide() {
 		return this.decide;
 	}
 
 	/**
-	 * Ask, without a lock, what would be decided about a tick now. Answers the outcome.
+	 * Ask, without a lock, what would be decided about a tick now. Answers what
+	 * {@link #decide()} does.
 	 */
 	String foresee() {
 		return this.foresee;
 	}
 
 	/**
-	 * Decide, and write the start of a run. Answers what {@link #decide()} does.
+	 * Decide, and write the start of a run that has drawn its token. Answers what
+	 * {@link #decide()} does.
 	 */
 	String begin() {
 		return this.begin;
 	}
 
 	/**
-	 * Write the end of a run that was begun. Answers 0 if it was ended by somebody else.
+	 * Write the end of a run that was begun. Answers 0 if it was ended by somebody else,
+	 * and 0 if its row has gone.
 	 */
 	String end() {
 		return this.end;
@@ -234,9 +372,10 @@ final class LedgerStatements {
 	/**
 	 * Write a run that is about to commit. Answers 0 where that was done by somebody
 	 * else.
+	 * @param vanished whether to write of a runner before it as well
 	 */
-	String complete() {
-		return this.complete;
+	String complete(boolean vanished) {
+		return vanished ? this.completeAfterVanished : this.complete;
 	}
 
 	/**

@@ -136,9 +136,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public void prepare() {
 		LedgerSchema.Opened schema = this.schema.open();
-		this.opened = new Opened(schema,
-				new RunRepository(this.connections, schema.statements(), this.instance, this.recentKeys),
-				new JobRepository(this.connections, schema.statements()));
+		RunRepository runs = new RunRepository(this.connections, schema.statements(), this.settings, this.abandoned,
+				this.instance, this.recentKeys);
+		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.statements()));
 		this.whenOpen.run();
 		register();
 	}

@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -37,9 +38,11 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.Assert;
 
 /**
  * One run that the ledger decides about and records: as its boundary goes on, in the
@@ -55,17 +58,11 @@ final class RecordedRun implements RunRecord {
 
 	private final AdvisoryLockKey key;
 
-	private final String namespace;
-
-	private final String name;
-
 	private final LockScope scope;
 
 	private final @Nullable Instant tick;
 
 	private final boolean oncePerKey;
-
-	private final @Nullable Duration minInterval;
 
 	/**
 	 * Whether the run leaves something behind in the row of its job. One of many keys
@@ -73,7 +70,7 @@ final class RecordedRun implements RunRecord {
 	 */
 	private final boolean keepsJob;
 
-	private final @Nullable String template;
+	private final MapSqlParameterSource parameters;
 
 	private RunRepository.@Nullable Decision decision;
 
@@ -86,9 +83,7 @@ final class RecordedRun implements RunRecord {
 	 * @throws IllegalArgumentException if the ledger has no room for its key
 	 */
 	RecordedRun(RunRepository runs, AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		this.namespace = key.namespace();
-		this.name = key.name();
-		String excess = JobName.findExcess(this.namespace, this.name);
+		String excess = JobName.findExcess(key.namespace(), key.name());
 		if (excess != null) {
 			throw new IllegalArgumentException("Failed to record runs of advisory lock '" + key + "': " + excess);
 		}
@@ -97,38 +92,119 @@ final class RecordedRun implements RunRecord {
 		this.scope = scope;
 		this.tick = request.tick();
 		this.oncePerKey = request.isOncePerKey();
-		this.minInterval = request.minInterval();
-		this.keepsJob = !this.oncePerKey || this.minInterval != null;
-		this.template = request.template();
+		this.keepsJob = !this.oncePerKey || request.minInterval() != null;
+		this.parameters = parameters(request);
+	}
+
+	private MapSqlParameterSource parameters(LockRequest request) {
+		LedgerSettings settings = this.runs.settings();
+		Duration minInterval = request.minInterval();
+		boolean kept = this.tick != null || this.key.name().equals(request.template());
+		return new MapSqlParameterSource().addValue("namespace", this.key.namespace())
+			.addValue("key", this.key.name())
+			.addValue("tick", time(this.tick), Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("scope", this.scope.name())
+			.addValue("instance", this.runs.instance())
+			.addValue("oncePerKey", this.oncePerKey)
+			.addValue("backOff", request.isBackingOff())
+			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null,
+					Types.BIGINT)
+			.addValue("template", template(this.key.name(), request.template()), Types.VARCHAR)
+			.addValue("keepsJob", this.keepsJob)
+			.addValue("keepRuns", LedgerSettings.micros(settings.keepRunsFor()))
+			.addValue("rememberKeys", LedgerSettings.micros(settings.rememberKeys()))
+			.addValue("remembered", !kept)
+			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
+			.addValue("token", null, Types.BIGINT)
+			.addValue("holder", null, Types.VARCHAR)
+			.addValue("since", null, Types.TIMESTAMP_WITH_TIMEZONE);
+	}
+
+	private static Duration max(Duration one, @Nullable Duration other) {
+		return (other == null || one.compareTo(other) >= 0) ? one : other;
 	}
 
 	@Override
 	public LockOutcome foresee() {
-		return (this.tick != null) ? this.runs.foresee(parameters()) : LockOutcome.EXECUTED;
+		return (this.tick != null) ? outcome(this.runs.foresee(this.parameters)) : LockOutcome.EXECUTED;
 	}
 
 	@Override
 	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
-		RunRepository.Decision decision = (boundary == Boundary.NONE) ? this.runs.begin(parameters())
-				: this.runs.decide(parameters());
-		this.decision = decision;
-		if (boundary == Boundary.CALLERS_TRANSACTION && hasBegun()) {
-			this.joined = new JoinedRun();
-			TransactionSynchronizationManager.registerSynchronization(this.joined);
+		if (this.scope == LockScope.SESSION) {
+			this.parameters.addValue("token", drawToken(hold), Types.BIGINT);
 		}
-		return decision.outcome();
+		RunRepository.Decision decision = (boundary == Boundary.NONE)
+				? this.runs.begin(this.parameters.addValue("lock", entry(this.key))) : decide();
+		LockOutcome outcome = outcome(decision);
+		if (outcome == LockOutcome.EXECUTED) {
+			this.decision = decision;
+			this.parameters.addValue("token", decision.token(), Types.BIGINT)
+				.addValue("startedAt", decision.time(), Types.TIMESTAMP_WITH_TIMEZONE)
+				.addValue("attempt", decision.attempt())
+				.addValue("earlierToken", decision.earlierToken(), Types.BIGINT);
+			if (this.keepsJob) {
+				this.runs.noteRun(JobName.of(this.key));
+			}
+			if (boundary == Boundary.CALLERS_TRANSACTION) {
+				this.joined = new JoinedRun();
+				TransactionSynchronizationManager.registerSynchronization(this.joined);
+			}
+		}
+		return outcome;
+	}
+
+	private RunRepository.Decision decide() {
+		AbandonedAttempts.Attempt attempt = (this.tick != null && this.scope == LockScope.TRANSACTION)
+				? this.runs.abandoned().take(JobName.of(this.key), this.tick) : null;
+		if (attempt != null) {
+			this.parameters.addValue("holder", attempt.holder(), Types.VARCHAR)
+				.addValue("since", time(attempt.since()), Types.TIMESTAMP_WITH_TIMEZONE);
+		}
+		return this.runs.decide(this.parameters);
+	}
+
+	private long drawToken(Hold hold) {
+		try {
+			return this.runs.drawToken(hold, this.key.namespace(), this.key.name());
+		}
+		catch (DataAccessException ex) {
+			if (hold.isActive()) {
+				throw ex;
+			}
+			LockLostException lost = new LockLostException(this.key);
+			lost.initCause(ex);
+			throw lost;
+		}
+	}
+
+	private LockOutcome outcome(RunRepository.Decision decision) {
+		return switch (decision.answer()) {
+			case LedgerStatements.OVERTAKEN -> throw new LockLostException(this.key);
+			case LedgerStatements.AHEAD -> throw ahead(decision.time().toInstant());
+			default -> LockOutcome.valueOf(decision.answer());
+		};
+	}
+
+	private IllegalStateException ahead(Instant now) {
+		Assert.state(this.tick != null, "'tick' must not be null");
+		return new IllegalStateException("Failed to run advisory lock '" + this.key + "' for tick " + this.tick
+				+ ": by the clock of the database that is " + Duration.between(now, this.tick).truncatedTo(ChronoUnit.SECONDS)
+				+ " ahead (it is " + now + " there, and " + Instant.now()
+				+ " by the clock of this instance); set the clock of this instance right");
 	}
 
 	@Override
 	public void complete() {
 		if (this.boundary == Boundary.NONE) {
-			if (!this.runs.end(parameters(), LedgerRun.Outcome.EXECUTED, null)) {
+			if (!this.runs.end(this.parameters, LedgerRun.Outcome.EXECUTED, null)) {
 				throw new LockLostException(this.key);
 			}
 			return;
 		}
-		if (!this.runs.complete(parameters(), this.oncePerKey, this.keepsJob)) {
+		boolean afterVanished = this.decision != null && this.decision.earlierToken() != null;
+		if (!this.runs.complete(this.parameters, afterVanished, this.oncePerKey, this.keepsJob)) {
 			throw new IllegalStateException("Failed to complete the run of advisory lock '" + this.key
 					+ "': somebody else has completed it meanwhile");
 		}
@@ -146,11 +222,9 @@ final class RecordedRun implements RunRecord {
 			if (this.joined != null) {
 				this.joined.fail(failure);
 			}
-			else if (this.boundary == Boundary.NONE) {
-				this.runs.end(parameters(), LedgerRun.Outcome.FAILED, failure);
-			}
-			else {
-				this.runs.fail(parameters(), failure);
+			else if (this.boundary != Boundary.NONE
+					|| !this.runs.end(this.parameters, LedgerRun.Outcome.FAILED, failure)) {
+				this.runs.fail(this.parameters, failure);
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -166,30 +240,23 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public int attempt() {
-		return 1;
+		return (this.decision != null) ? this.decision.attempt() : 1;
 	}
 
 	private boolean hasBegun() {
-		return this.decision != null && this.decision.token() != null;
-	}
-
-	private MapSqlParameterSource parameters() {
-		RunRepository.Decision decision = this.decision;
-		Duration minInterval = this.minInterval;
-		return new MapSqlParameterSource().addValue("namespace", this.namespace)
-			.addValue("key", this.name)
-			.addValue("tick", time(this.tick), Types.TIMESTAMP_WITH_TIMEZONE)
-			.addValue("scope", this.scope.name())
-			.addValue("oncePerKey", this.oncePerKey)
-			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null, Types.BIGINT)
-			.addValue("template", template(this.name, this.template), Types.VARCHAR)
-			.addValue("keepsJob", this.keepsJob)
-			.addValue("token", (decision != null) ? decision.token() : null, Types.BIGINT)
-			.addValue("startedAt", (decision != null) ? decision.startedAt() : null, Types.TIMESTAMP_WITH_TIMEZONE);
+		return this.decision != null;
 	}
 
 	private static @Nullable OffsetDateTime time(@Nullable Instant instant) {
 		return (instant != null) ? instant.atOffset(ZoneOffset.UTC) : null;
+	}
+
+	/**
+	 * Return how the lock table names the key: class, object and kind.
+	 */
+	private static String entry(AdvisoryLockKey key) {
+		return Integer.toUnsignedString(key.classId()) + ":" + Integer.toUnsignedString(key.objectId()) + ":"
+				+ (key.isPair() ? 2 : 1);
 	}
 
 	/**
@@ -245,7 +312,7 @@ final class RecordedRun implements RunRecord {
 			LedgerRun.Failure failure = (this.failure != null) ? this.failure
 					: LedgerRun.Failure.rollback("The transaction that the run was part of was not committed");
 			try {
-				RecordedRun.this.runs.failAfterCompletion(parameters(), failure);
+				RecordedRun.this.runs.failAfterCompletion(RecordedRun.this.parameters, failure);
 			}
 			catch (RuntimeException ex) {
 				logger.warn("The failed run of advisory lock '" + RecordedRun.this.key + "' could not be recorded ("

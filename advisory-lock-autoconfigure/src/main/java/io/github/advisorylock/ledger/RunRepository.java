@@ -21,10 +21,13 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.OffsetDateTime;
+import java.util.List;
 
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.jdbc.Hold;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
@@ -42,40 +45,91 @@ final class RunRepository {
 
 	private final LedgerStatements statements;
 
+	private final LedgerSettings settings;
+
+	private final AbandonedAttempts abandoned;
+
 	private final String decide;
 
 	private final String foresee;
-
-	private final String complete;
 
 	private final String instance;
 
 	private final RecentKeys recentKeys;
 
-	RunRepository(LedgerConnections connections, LedgerStatements statements, String instance, RecentKeys recentKeys) {
+	private volatile boolean sessionKnowsLedger = true;
+
+	RunRepository(LedgerConnections connections, LedgerStatements statements, LedgerSettings settings,
+			AbandonedAttempts abandoned, String instance, RecentKeys recentKeys) {
 		this.connections = connections;
 		this.current = connections.current();
 		this.statements = statements;
+		this.settings = settings;
+		this.abandoned = abandoned;
 		this.decide = statements.decide();
 		this.foresee = statements.foresee();
-		this.complete = statements.complete();
 		this.instance = instance;
 		this.recentKeys = recentKeys;
 	}
 
 	/**
-	 * Note that the history of a key has grown.
+	 * Note that the history of a key grows.
 	 */
 	void noteRun(JobName name) {
 		this.recentKeys.note(name);
 	}
 
+	LedgerSettings settings() {
+		return this.settings;
+	}
+
+	AbandonedAttempts abandoned() {
+		return this.abandoned;
+	}
+
+	String instance() {
+		return this.instance;
+	}
+
 	/**
 	 * Return what would be decided about a tick, as far as can be seen without the lock.
 	 */
-	LockOutcome foresee(MapSqlParameterSource run) {
-		return this.connections.reading(
-				(reading) -> query(reading, this.foresee, run, (row, number) -> LockOutcome.valueOf(row.getString(1))));
+	Decision foresee(MapSqlParameterSource run) {
+		return this.connections.reading((reading) -> query(reading, this.foresee, run, (row, number) -> decision(row)));
+	}
+
+	/**
+	 * Draw the token of a run on the connection that has the lock. Whoever connects there
+	 * may know nothing of the ledger: then any connection will do, if the lock is still
+	 * held afterwards.
+	 * @throws DataAccessException if the lock is not held any more, or nobody could be
+	 * asked
+	 */
+	long drawToken(Hold hold, String namespace, String key) {
+		List<Object> parameters = List.of(namespace, key, namespace, key);
+		if (this.sessionKnowsLedger) {
+			try {
+				return hold.ask(this.statements.token(), parameters);
+			}
+			catch (DataAccessException ex) {
+				if (!(ex.getMostSpecificCause() instanceof SQLException cause) || !isUnknown(cause.getSQLState())) {
+					throw ex;
+				}
+				this.sessionKnowsLedger = false;
+			}
+		}
+		Long token = this.connections.reading((reading) -> reading.getJdbcOperations()
+			.queryForObject(this.statements.token(), Long.class, parameters.toArray()));
+		hold.ask("SELECT 1", List.of());
+		Assert.state(token != null, "'token' must not be null");
+		return token;
+	}
+
+	/**
+	 * A table, a schema or a right is missing.
+	 */
+	private static boolean isUnknown(@Nullable String state) {
+		return state != null && (state.startsWith("42") || state.equals("3F000"));
 	}
 
 	/**
@@ -89,8 +143,9 @@ final class RunRepository {
 	 * Write a run that has come to its end, in its transaction.
 	 * @return {@code false} if somebody else did the same meanwhile
 	 */
-	boolean complete(MapSqlParameterSource run, boolean oncePerKey, boolean keepsJob) {
-		return query(this.current, this.complete, run.addValue("instance", this.instance),
+	boolean complete(MapSqlParameterSource run, boolean afterVanished, boolean oncePerKey, boolean keepsJob) {
+		return query(this.current, this.statements.complete(afterVanished),
+				with(run, null).addValue("outcome", LedgerRun.Outcome.EXECUTED.name()),
 				(row, number) -> (row.getInt(1) == 1 || !oncePerKey) && (row.getInt(2) == 1 || !keepsJob));
 	}
 
@@ -109,27 +164,32 @@ final class RunRepository {
 		this.connections.afterCompletion((left) -> fail(left, run, failure));
 	}
 
-	private int fail(NamedParameterJdbcOperations jdbc, MapSqlParameterSource run, LedgerRun.Failure failure) {
-		return jdbc.update(this.statements.fail(), with(run, failure).addValue("instance", this.instance));
+	private boolean fail(NamedParameterJdbcOperations jdbc, MapSqlParameterSource run, LedgerRun.Failure failure) {
+		return query(jdbc, this.statements.fail(),
+				with(run, failure).addValue("outcome", LedgerRun.Outcome.FAILED.name()),
+				(row, number) -> row.getInt(1) == 1);
 	}
 
 	/**
 	 * Decide about a run, and write that it has begun, for all to see.
 	 */
 	Decision begin(MapSqlParameterSource run) {
-		return this.connections.apart((apart) -> query(apart, this.statements.begin(),
-				run.addValue("instance", this.instance), (row, number) -> decision(row)));
+		return this.connections
+			.apart((apart) -> query(apart, this.statements.begin(), run, (row, number) -> decision(row)));
 	}
 
 	/**
 	 * Write how a run ended that was begun.
 	 * @return {@code false} if somebody else has given it up
+	 * @throws IllegalStateException if its row has gone
 	 */
 	boolean end(MapSqlParameterSource run, LedgerRun.Outcome outcome, @Nullable Throwable failure) {
 		MapSqlParameterSource parameters = with(run, (failure != null) ? LedgerRun.Failure.of(failure) : null)
 			.addValue("outcome", outcome.name());
-		return this.connections
-			.apart((apart) -> query(apart, this.statements.end(), parameters, (row, number) -> row.getInt(1) == 1));
+		return this.connections.apart((apart) -> query(apart, this.statements.end(), parameters, (row, number) -> {
+			Assert.state(row.getInt(2) == 1, "Failed to record the end of the run: its row has gone from the ledger");
+			return row.getInt(1) == 1;
+		}));
 	}
 
 	private static MapSqlParameterSource with(MapSqlParameterSource parameters, LedgerRun.@Nullable Failure failure) {
@@ -138,8 +198,8 @@ final class RunRepository {
 	}
 
 	private static Decision decision(ResultSet row) throws SQLException {
-		return new Decision(LockOutcome.valueOf(row.getString(1)), row.getObject(2, Long.class),
-				row.getObject(3, OffsetDateTime.class));
+		return new Decision(row.getString(1), row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class),
+				Math.max(1, row.getInt(4)), row.getObject(5, Long.class));
 	}
 
 	/**
@@ -161,11 +221,16 @@ final class RunRepository {
 	/**
 	 * What the ledger decided about a run.
 	 *
-	 * @param outcome {@link LockOutcome#EXECUTED} to go on, else why not
+	 * @param answer the name of an outcome, {@link LockOutcome#EXECUTED} to go on, or
+	 * {@link LedgerStatements#AHEAD} or {@link LedgerStatements#OVERTAKEN}
 	 * @param token the fencing token of a run that goes on
-	 * @param startedAt when it started
+	 * @param time when it started, or the question was answered
+	 * @param attempt how often its tick was tried, this time included
+	 * @param earlierToken the token of the runner before it that vanished, {@code null}
+	 * if none did
 	 */
-	record Decision(LockOutcome outcome, @Nullable Long token, @Nullable OffsetDateTime startedAt) {
+	record Decision(String answer, @Nullable Long token, OffsetDateTime time, int attempt,
+			@Nullable Long earlierToken) {
 	}
 
 }

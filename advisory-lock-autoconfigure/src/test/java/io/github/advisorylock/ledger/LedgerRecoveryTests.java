@@ -135,10 +135,4 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 		assertThat(outcomes()).containsExactly("EXECUTED", "OPEN");
 	}
 
-	private static void insertOpenRun() {
-		TestPostgres.execute("INSERT INTO ledger_tests_run (namespace, key, tick, scope, instance, fencing_token, "
-				+ "started_at) VALUES ('tests', 'job', '" + TICK + "', 'SESSION', 'gone:1', "
-				+ "nextval('ledger_tests_fencing_token'), now())");
-	}
-
 }
