@@ -27,8 +27,8 @@ import io.github.advisorylock.jdbc.RisingNumbers;
  * <p>
  * Whoever sends {@link #decide()} or {@link #begin()} holds the lock of the key, and a
  * statement of its own sees what the last holder committed. The guards in
- * {@link #complete} decide once more, in the statement that writes: what a snapshot
- * older than the lock let through fails there. A skip writes nothing.
+ * {@link #complete} decide once more, in the statement that writes: what a snapshot older
+ * than the lock let through fails there. A skip writes nothing.
  */
 final class LedgerStatements {
 
@@ -48,12 +48,11 @@ final class LedgerStatements {
 	 * After a restore into another cluster, whose timeline may be an earlier one, what is
 	 * known of the key is higher than what is drawn.
 	 */
-	private static final String TOKEN = "SELECT greatest(" + DRAW
-			+ """
-					,
-						  1 + (SELECT j.fencing_token FROM {job} j WHERE j.namespace = ? AND j.key = ?),
-						  1 + (SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = ? AND r.key = ?))
-					""";
+	private static final String TOKEN = "SELECT greatest(" + DRAW + """
+			,
+				  1 + (SELECT j.fencing_token FROM {job} j WHERE j.namespace = ? AND j.key = ?),
+				  1 + (SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = ? AND r.key = ?))
+			""";
 
 	/**
 	 * A token is given where it was drawn before.
@@ -156,15 +155,14 @@ final class LedgerStatements {
 			    CASE WHEN e.outcome = 'FAILED' AND e.tick IS NOT NULL THEN e.attempt ELSE 0 END,
 			    CASE WHEN e.outcome = 'FAILED' AND e.tick IS NOT NULL THEN e.finished_at + INTERVAL '1 second'
 			      * least(30 * pg_catalog.power(2, least(e.attempt - 1, 5)), 600) * (1 + 0.2 * pg_catalog.random()) END,
-			""" + REMEMBER
-			+ """
+			"""
+			+ REMEMBER + """
 
 					  FROM ended e WHERE :keepsJob
 					  ON CONFLICT (namespace, key) DO UPDATE SET last_tick = greatest(j.last_tick, excluded.last_tick),
 					    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
 					    last_outcome = excluded.last_outcome, fencing_token = excluded.fencing_token,
-					"""
-			+ ATTEMPTS + REMEMBER_LONGER + """
+					""" + ATTEMPTS + REMEMBER_LONGER + """
 
 					  WHERE {guard} RETURNING 1
 					)
@@ -180,27 +178,20 @@ final class LedgerStatements {
 	private static final String DECIDE = DECISION.replace("{overtaken}", "") + """
 			, drawn AS MATERIALIZED (
 			  SELECT CASE WHEN d.follows THEN """ + " " + DRAW + """
-			 END AS one, CASE WHEN CAST(:token AS bigint) IS NULL THEN """ + " " + DRAW + """
-			 END AS other,
-			    d.last_token + CASE WHEN d.follows THEN 2 ELSE 1 END AS next,
-			    d.attempts + CASE WHEN d.follows THEN 2 ELSE 1 END AS attempt
-			  FROM decision d WHERE d.outcome = 'EXECUTED'
-			)
-			SELECT d.outcome, coalesce(CAST(:token AS bigint), greatest(n.one, n.other, n.next)), pg_catalog.clock_timestamp(),
-			  n.attempt, CASE WHEN d.follows THEN greatest(least(n.one, n.other), n.next - 1) END
-			FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
-			""";
+			END AS one, CASE WHEN CAST(:token AS bigint) IS NULL THEN """ + " " + DRAW
+			+ """
+					 END AS other,
+					    d.last_token + CASE WHEN d.follows THEN 2 ELSE 1 END AS next,
+					    d.attempts + CASE WHEN d.follows THEN 2 ELSE 1 END AS attempt
+					  FROM decision d WHERE d.outcome = 'EXECUTED'
+					)
+					SELECT d.outcome, coalesce(CAST(:token AS bigint), greatest(n.one, n.other, n.next)), pg_catalog.clock_timestamp(),
+					  n.attempt, CASE WHEN d.follows THEN greatest(least(n.one, n.other), n.next - 1) END
+					FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
+					""";
 
-	private static final String FORESEE = """
-			SELECT CASE
-			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
-			    WHEN CAST(:tick AS timestamptz) > pg_catalog.clock_timestamp() + INTERVAL '1 minute' THEN 'AHEAD'
-			    WHEN j.last_tick >= CAST(:tick AS timestamptz) THEN 'ALREADY_RAN'
-			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND j.retry_at > pg_catalog.clock_timestamp()
-			      THEN 'TOO_SOON'
-			    ELSE 'EXECUTED' END, NULL, pg_catalog.clock_timestamp(), 1, NULL
-			FROM (SELECT) one LEFT JOIN {job} j ON j.namespace = :namespace AND j.key = :key
-			""";
+	private static final String FORESEE = DECISION.replace("{overtaken}", "")
+			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, CAST(NULL AS bigint) FROM decision d";
 
 	/**
 	 * The start matters to the living only, at once: a crash of the server ends the lock
@@ -208,42 +199,51 @@ final class LedgerStatements {
 	 */
 	private static final String BEGIN = DECISION.replace("{overtaken}", """
 			OR EXISTS (
-			      SELECT FROM {run} r WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token > :token)""") + """
-			, token AS MATERIALIZED (
-			  SELECT CAST(:token AS bigint) AS fencing_token, pg_catalog.clock_timestamp() AS started_at, d.attempts + 1 AS attempt,
-			    CASE WHEN CAST(:minInterval AS bigint) IS NULL
-			      THEN pg_catalog.set_config('synchronous_commit', 'off', true) END AS synchronous
-			  FROM decision d WHERE d.outcome = 'EXECUTED'
-			),
-			""" + ABANDON + """
-			    AND EXISTS (SELECT FROM token) RETURNING r.outcome
-			), started AS (
-			  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, keep_until,
-			    template, lock)
-			  SELECT :namespace, :key, CAST(:tick AS timestamptz), t.attempt, :scope, :instance, t.fencing_token, t.started_at,
-			""" + KEEP_UNTIL.replace("{start}", "t.started_at") + """
-			, :template, :lock FROM token t
-			), recorded AS (
-			  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome,
-			    template, open_tick, attempts, remember_until)
-			  SELECT :namespace, :key, t.started_at, t.fencing_token,
-			    CASE WHEN a.outcome IS NOT NULL THEN t.started_at - INTERVAL '1 microsecond' END, a.outcome, :template,
-			    CAST(:tick AS timestamptz), CASE WHEN CAST(:tick AS timestamptz) IS NULL THEN 0 ELSE t.attempt END,
-			""" + REMEMBER + """
+			      SELECT FROM {run} r WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token > :token)""")
+			+ """
+					, token AS MATERIALIZED (
+					  SELECT CAST(:token AS bigint) AS fencing_token, pg_catalog.clock_timestamp() AS started_at, d.attempts + 1 AS attempt,
+					    CASE WHEN CAST(:minInterval AS bigint) IS NULL
+					      THEN pg_catalog.set_config('synchronous_commit', 'off', true) END AS synchronous
+					  FROM decision d WHERE d.outcome = 'EXECUTED'
+					),
+					"""
+			+ ABANDON
+			+ """
+					    AND EXISTS (SELECT FROM token) RETURNING r.outcome
+					), started AS (
+					  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, keep_until,
+					    template, lock)
+					  SELECT :namespace, :key, CAST(:tick AS timestamptz), t.attempt, :scope, :instance, t.fencing_token, t.started_at,
+					"""
+			+ KEEP_UNTIL.replace("{start}", "t.started_at")
+			+ """
+					, :template, :lock FROM token t
+					), recorded AS (
+					  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome,
+					    template, open_tick, attempts, remember_until)
+					  SELECT :namespace, :key, t.started_at, t.fencing_token,
+					    CASE WHEN a.outcome IS NOT NULL THEN t.started_at - INTERVAL '1 microsecond' END, a.outcome, :template,
+					    CAST(:tick AS timestamptz), CASE WHEN CAST(:tick AS timestamptz) IS NULL THEN 0 ELSE t.attempt END,
+					"""
+			+ REMEMBER
+			+ """
 
-			  FROM token t LEFT JOIN abandoned a ON true WHERE :keepsJob
-			  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
-			    fencing_token = excluded.fencing_token,
-			    last_finished_at = CASE WHEN j.last_finished_at < excluded.last_started_at AND excluded.last_outcome IS NULL
-			      THEN j.last_finished_at WHEN j.last_finished_at IS NOT NULL OR excluded.last_outcome IS NOT NULL
-			      THEN excluded.last_started_at - INTERVAL '1 microsecond' END,
-			    last_outcome = coalesce(excluded.last_outcome, j.last_outcome),
-			""" + ATTEMPTS + REMEMBER_LONGER + """
+					  FROM token t LEFT JOIN abandoned a ON true WHERE :keepsJob
+					  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
+					    fencing_token = excluded.fencing_token,
+					    last_finished_at = CASE WHEN j.last_finished_at < excluded.last_started_at AND excluded.last_outcome IS NULL
+					      THEN j.last_finished_at WHEN j.last_finished_at IS NOT NULL OR excluded.last_outcome IS NOT NULL
+					      THEN excluded.last_started_at - INTERVAL '1 microsecond' END,
+					    last_outcome = coalesce(excluded.last_outcome, j.last_outcome),
+					"""
+			+ ATTEMPTS + REMEMBER_LONGER
+			+ """
 
-			)
-			SELECT d.outcome, t.fencing_token, coalesce(t.started_at, pg_catalog.clock_timestamp()), t.attempt, NULL, t.synchronous
-			FROM decision d LEFT JOIN token t ON true
-			""";
+					)
+					SELECT d.outcome, t.fencing_token, coalesce(t.started_at, pg_catalog.clock_timestamp()), t.attempt, CAST(NULL AS bigint), t.synchronous
+					FROM decision d LEFT JOIN token t ON true
+					""";
 
 	private static final String END = """
 			WITH ended AS (
@@ -265,20 +265,22 @@ final class LedgerStatements {
 			    CAST(:token AS bigint), CAST(:startedAt AS timestamptz),
 			    greatest(pg_catalog.clock_timestamp(), CAST(:startedAt AS timestamptz)), CAST(:outcome AS text),
 			    CAST(:errorClass AS text), CAST(:error AS text),
-			""" + KEEP_UNTIL.replace("{start}", "CAST(:startedAt AS timestamptz)") + """
-			, CAST(:template AS text)
-			  {again} RETURNING *
-			)
-			""";
+			"""
+			+ KEEP_UNTIL.replace("{start}", "CAST(:startedAt AS timestamptz)") + """
+					, CAST(:template AS text)
+					  {again} RETURNING *
+					)
+					""";
 
 	private static final String COMPLETE = ENDED.replace("{again}", "") + ", " + ABANDON + IF_OPEN + ")" + COMPLETED
 			+ "{vanished}" + RECORDED.replace("{guard}", NOT_COMPLETED) + """
 					SELECT (SELECT count(*) FROM completed), (SELECT count(*) FROM recorded)
 					""";
 
-	private static final String FAIL = ENDED.replace("{again}", "ON CONFLICT (namespace, key, fencing_token) DO NOTHING")
-			+ ", " + ABANDON + IF_OPEN + "AND EXISTS (SELECT FROM ended))" + VANISHED
-			+ RECORDED.replace("{guard}", NOT_OVERTAKEN) + "SELECT count(*) FROM ended";
+	private static final String FAIL = ENDED.replace("{again}",
+			"ON CONFLICT (namespace, key, fencing_token) DO NOTHING") + ", " + ABANDON + IF_OPEN
+			+ "AND EXISTS (SELECT FROM ended))" + VANISHED + RECORDED.replace("{guard}", NOT_OVERTAKEN)
+			+ "SELECT count(*) FROM ended";
 
 	/**
 	 * Wait a while, in milliseconds of {@code patience}, for whoever has a row locked.
@@ -346,8 +348,8 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * Ask, without a lock, what would be decided about a tick now. Answers what
-	 * {@link #decide()} does.
+	 * Ask what would be decided now, and draw no token. Answers what {@link #decide()}
+	 * does.
 	 */
 	String foresee() {
 		return this.foresee;

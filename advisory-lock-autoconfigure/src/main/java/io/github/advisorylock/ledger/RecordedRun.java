@@ -74,6 +74,11 @@ final class RecordedRun implements RunRecord {
 
 	private RunRepository.@Nullable Decision decision;
 
+	/**
+	 * Whether the ledger was asked: a token is drawn only for what is likely to run.
+	 */
+	private boolean looked;
+
 	private Boundary boundary = Boundary.NONE;
 
 	private @Nullable JoinedRun joined;
@@ -107,8 +112,7 @@ final class RecordedRun implements RunRecord {
 			.addValue("instance", this.runs.instance())
 			.addValue("oncePerKey", this.oncePerKey)
 			.addValue("backOff", request.isBackingOff())
-			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null,
-					Types.BIGINT)
+			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null, Types.BIGINT)
 			.addValue("template", template(this.key.name(), request.template()), Types.VARCHAR)
 			.addValue("keepsJob", this.keepsJob)
 			.addValue("keepRuns", LedgerSettings.micros(settings.keepRunsFor()))
@@ -126,13 +130,22 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public LockOutcome foresee() {
-		return (this.tick != null) ? outcome(this.runs.foresee(this.parameters)) : LockOutcome.EXECUTED;
+		return (this.tick != null) ? look() : LockOutcome.EXECUTED;
+	}
+
+	private LockOutcome look() {
+		this.looked = true;
+		return outcome(this.runs.foresee(this.parameters));
 	}
 
 	@Override
 	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
 		if (this.scope == LockScope.SESSION) {
+			LockOutcome foreseen = this.looked ? LockOutcome.EXECUTED : look();
+			if (foreseen != LockOutcome.EXECUTED) {
+				return foreseen;
+			}
 			this.parameters.addValue("token", drawToken(hold), Types.BIGINT);
 		}
 		RunRepository.Decision decision = (boundary == Boundary.NONE)
@@ -190,8 +203,9 @@ final class RecordedRun implements RunRecord {
 	private IllegalStateException ahead(Instant now) {
 		Assert.state(this.tick != null, "'tick' must not be null");
 		return new IllegalStateException("Failed to run advisory lock '" + this.key + "' for tick " + this.tick
-				+ ": by the clock of the database that is " + Duration.between(now, this.tick).truncatedTo(ChronoUnit.SECONDS)
-				+ " ahead (it is " + now + " there, and " + Instant.now()
+				+ ": by the clock of the database that is "
+				+ Duration.between(now, this.tick).truncatedTo(ChronoUnit.SECONDS) + " ahead (it is " + now
+				+ " there, and " + Instant.now()
 				+ " by the clock of this instance); set the clock of this instance right");
 	}
 

@@ -145,12 +145,20 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 	 * Add a run that was begun and is gone, with the latest token.
 	 */
 	static void insertOpenRun() {
-		TestPostgres.execute("WITH r AS (INSERT INTO ledger_tests_run (namespace, key, tick, scope, instance, "
-				+ "fencing_token, started_at) VALUES ('tests', 'job', '" + TICK + "', 'SESSION', 'gone:1', "
-				+ "(1::bigint << 44) + nextval('ledger_tests_fencing_token'), clock_timestamp()) RETURNING *) "
-				+ "INSERT INTO ledger_tests_job AS j (namespace, key, last_started_at, fencing_token, open_tick, attempts) "
-				+ "SELECT namespace, key, started_at, fencing_token, tick, 1 FROM r ON CONFLICT (namespace, key) "
-				+ "DO UPDATE SET last_started_at = excluded.last_started_at, fencing_token = excluded.fencing_token");
+		insertRowOfOpenRun();
+		TestPostgres.execute("INSERT INTO ledger_tests_job AS j (namespace, key, last_started_at, fencing_token) "
+				+ "SELECT namespace, key, started_at, fencing_token FROM ledger_tests_run WHERE finished_at IS NULL "
+				+ "ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at, "
+				+ "fencing_token = excluded.fencing_token");
+	}
+
+	/**
+	 * Add a run that was begun and is gone, and leave the row of its job alone.
+	 */
+	static void insertRowOfOpenRun() {
+		TestPostgres.execute("INSERT INTO ledger_tests_run (namespace, key, tick, scope, instance, fencing_token, "
+				+ "started_at) VALUES ('tests', 'job', '" + TICK + "', 'SESSION', 'gone:1', "
+				+ "(1::bigint << 44) + nextval('ledger_tests_fencing_token'), clock_timestamp())");
 	}
 
 	/**

@@ -120,7 +120,7 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 	void runThatFailedInTransactionLeavesNewerOpenRunAlone() {
 		transaction().executeWithoutResult((status) -> {
 			execute(LockScope.TRANSACTION, TICK);
-			insertOpenRun();
+			insertRowOfOpenRun();
 			status.setRollbackOnly();
 		});
 		assertThat(outcomes()).containsExactly("FAILED", "OPEN");
