@@ -87,7 +87,7 @@ public final class LockSession implements AutoCloseable {
 
 	private volatile @Nullable SessionConnection connection;
 
-	private volatile @Nullable SessionListener listener;
+	private volatile SessionConnection.@Nullable Listener listener;
 
 	/**
 	 * Written before the time of the confirmation that begins it.
@@ -311,7 +311,7 @@ public final class LockSession implements AutoCloseable {
 	 * be quick
 	 */
 	public void listen(String channel, Runnable connected, Consumer<String> heard) {
-		this.listener = new SessionListener(channel, connected, heard);
+		this.listener = new SessionConnection.Listener(channel, connected, heard);
 	}
 
 	/**
@@ -524,7 +524,7 @@ public final class LockSession implements AutoCloseable {
 				if (current == null) {
 					current = open(!asking.stream().allMatch(SessionCommand::isOptional));
 				}
-				SessionListener listener = this.listener;
+				SessionConnection.Listener listener = this.listener;
 				if (listener != null) {
 					current.listen(listener);
 				}
@@ -599,7 +599,7 @@ public final class LockSession implements AutoCloseable {
 
 	private void hear() {
 		SessionConnection current = this.connection;
-		SessionListener listener = this.listener;
+		SessionConnection.Listener listener = this.listener;
 		if (current != null && listener != null) {
 			try {
 				current.hear(listener);

@@ -16,7 +16,13 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.SQLException;
 import java.time.Duration;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 
 import org.springframework.util.Assert;
 
@@ -97,6 +103,90 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 		 * The loss is reported only: through the context, listeners and an event.
 		 */
 		REPORT
+
+	}
+
+	/**
+	 * Tells a server to notice within a time that the client of a session has vanished,
+	 * instead of the hours that TCP takes by itself, and never to end a session for being
+	 * quiet.
+	 *
+	 * @param idle seconds of silence before the first probe
+	 * @param interval seconds between probes
+	 * @param probes how many unanswered probes end a session
+	 * @param userTimeoutMillis how long sent data may stay unacknowledged
+	 * @param checkIntervalMillis how often to look for the client while executing
+	 * @see <a href=
+	 * "https://www.postgresql.org/docs/current/runtime-config-connection.html#RUNTIME-CONFIG-TCP-SETTINGS">PostgreSQL
+	 * manual, section "TCP Settings"</a>
+	 */
+	record DeadClientDetection(long idle, long interval, int probes, long userTimeoutMillis, long checkIntervalMillis) {
+
+		private static final Log logger = LogFactory.getLog(DeadClientDetection.class);
+
+		private static final int PROBES = 3;
+
+		/**
+		 * Return settings by which the server notices in time.
+		 */
+		static DeadClientDetection within(Duration timeout) {
+			long seconds = Math.max(PROBES + 1, timeout.toSeconds());
+			long interval = Math.max(1, seconds / (2 * PROBES));
+			long idle = seconds - PROBES * interval;
+			return new DeadClientDetection(idle, interval, PROBES, timeout.toMillis(),
+					Math.max(1, timeout.toMillis() / 5));
+		}
+
+		/**
+		 * Set them for a session, with its name and its limit for an answer.
+		 */
+		void enable(Connection connection, String applicationName, int answerTimeoutMillis) throws SQLException {
+			try (PreparedStatement statement = connection
+				.prepareStatement(PostgresAdvisoryLockFunctions.PREPARE_SESSION)) {
+				statement.setString(1, applicationName);
+				statement.setString(2, Long.toString(answerTimeoutMillis));
+				statement.setString(3, Long.toString(this.idle));
+				statement.setString(4, Long.toString(this.interval));
+				statement.setString(5, Integer.toString(this.probes));
+				statement.setString(6, Long.toString(this.userTimeoutMillis));
+				statement.execute();
+			}
+			checkWhileExecuting(connection);
+		}
+
+		/**
+		 * Not every platform of the server can do this.
+		 */
+		private void checkWhileExecuting(Connection connection) throws SQLException {
+			try (PreparedStatement statement = connection
+				.prepareStatement(PostgresAdvisoryLockFunctions.CHECK_CLIENT_WHILE_EXECUTING)) {
+				statement.setString(1, Long.toString(this.checkIntervalMillis));
+				statement.execute();
+			}
+			catch (SQLException ex) {
+				if (connection.isClosed() || PgDriver.endsConnection(ex)) {
+					throw ex;
+				}
+				logger.debug("The server can't check for a dead client while it executes", ex);
+			}
+		}
+
+		/**
+		 * Return SQL that gives a new connection these settings for good.
+		 */
+		String toInitSql(boolean autoCommit) {
+			return PostgresAdvisoryLockFunctions.detectDeadClient(this.idle, this.interval, this.probes,
+					this.userTimeoutMillis, this.checkIntervalMillis) + (autoCommit ? "" : "; COMMIT");
+		}
+
+		/**
+		 * Return the parameter of a JDBC URL that does the same.
+		 */
+		String urlParameter() {
+			return "options=-c%20tcp_keepalives_idle=" + this.idle + "%20-c%20tcp_keepalives_interval=" + this.interval
+					+ "%20-c%20tcp_keepalives_count=" + this.probes + "%20-c%20tcp_user_timeout="
+					+ this.userTimeoutMillis + "%20-c%20client_connection_check_interval=" + this.checkIntervalMillis;
+		}
 
 	}
 

@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -29,11 +30,14 @@ import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
 
 /**
  * One physical connection of the {@link LockSession}, and the locks that it carries. Used
@@ -127,7 +131,7 @@ final class SessionConnection {
 	/**
 	 * Have the server pass on what other applications say.
 	 */
-	void listen(SessionListener listener) throws SQLException {
+	void listen(Listener listener) throws SQLException {
 		if (!this.listening) {
 			listener.connect(this.connection);
 			this.listening = true;
@@ -138,7 +142,7 @@ final class SessionConnection {
 	 * Pass on what other applications have said. Costs next to nothing when nothing has
 	 * arrived.
 	 */
-	void hear(SessionListener listener) throws SQLException {
+	void hear(Listener listener) throws SQLException {
 		if (this.listening && mayHaveInput()) {
 			this.answered = false;
 			this.lookedNanos = System.nanoTime();
@@ -288,6 +292,50 @@ final class SessionConnection {
 		 * carries.
 		 */
 		void read(ResultSet answer, SessionConnection connection) throws SQLException;
+
+	}
+
+	/**
+	 * Passes on what other applications announce on a channel, in the order in which they
+	 * did, on whichever thread uses the connection: who is told must be quick. Needs more
+	 * of the driver than JDBC.
+	 *
+	 * @param channel the channel
+	 * @param connected is told that a new connection begins to listen: what was announced
+	 * before is not known
+	 * @param heard is told what an application has announced
+	 */
+	record Listener(String channel, Runnable connected, Consumer<String> heard) {
+
+		/**
+		 * Without a wait the driver looks once in a second only where it can't see
+		 * whether something has arrived, as through TLS.
+		 */
+		private static final int WAIT_MILLIS = 1;
+
+		/**
+		 * Have the server pass on what is announced.
+		 */
+		void connect(Connection connection) throws SQLException {
+			this.connected.run();
+			try (Statement statement = connection.createStatement()) {
+				statement.execute("LISTEN " + this.channel);
+			}
+		}
+
+		/**
+		 * Pass on what has arrived.
+		 */
+		void receive(Connection connection) throws SQLException {
+			PGNotification[] notifications = connection.unwrap(PGConnection.class).getNotifications(WAIT_MILLIS);
+			if (notifications != null) {
+				for (PGNotification notification : notifications) {
+					if (this.channel.equals(notification.getName())) {
+						this.heard.accept(notification.getParameter());
+					}
+				}
+			}
+		}
 
 	}
 

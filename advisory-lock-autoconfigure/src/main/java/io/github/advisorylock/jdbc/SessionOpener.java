@@ -141,7 +141,7 @@ final class SessionOpener {
 		try {
 			opened.setAutoCommit(true);
 			this.judge.judge(opened, () -> new ConnectionOpening(this.settings).open(source));
-			DeadClientDetection.within(this.settings.deadClientTimeout())
+			LockSessionSettings.DeadClientDetection.within(this.settings.deadClientTimeout())
 				.enable(opened, this.applicationName, this.settings.answerTimeoutMillis());
 			return new SessionConnection(opened, opening.finish());
 		}
