@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate;
 
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -36,6 +37,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
@@ -136,6 +138,10 @@ final class JobTable {
 			AdvisoryLockKey key = method.fixedKey();
 			if (key != null) {
 				keys.put(key, Kind.JOB);
+				Instant tick = method.operation().rememberedTick(Instant.now());
+				if (tick != null) {
+					keys.putIfAbsent(PostgresAdvisoryLockTemplate.tickKey(key, tick), Kind.LIBRARY);
+				}
 			}
 		}));
 		String namespace = this.application.namespace();
@@ -143,7 +149,7 @@ final class JobTable {
 			.get()
 			.forEach((role) -> keys.putIfAbsent(key(new JobId(namespace, LeaderElection.KEY_PREFIX + role)),
 					Kind.LEADER));
-		this.recordKeys.forEach((key) -> keys.putIfAbsent(key(new JobId(namespace, key)), Kind.LIBRARY));
+		this.recordKeys.forEach((key) -> keys.putIfAbsent(AdvisoryLockKey.of(key), Kind.LIBRARY));
 		return keys;
 	}
 

@@ -19,7 +19,6 @@ package io.github.advisorylock.autoconfigure;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockOperations;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
@@ -70,8 +69,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(),
 				settings(properties.ledger()), settings.namespace(), InstanceName.get(), methods, beanFactory,
 				eventPublisher::publishEvent);
-		LockScope scope = (database.transactionManager() != null) ? LockScope.TRANSACTION : LockScope.SESSION;
-		ledger.whenOpen(() -> lifecycle.getObject().ledgerOpened(scope));
+		ledger.whenOpen(() -> lifecycle.getObject().ledgerOpened());
 		return ledger;
 	}
 

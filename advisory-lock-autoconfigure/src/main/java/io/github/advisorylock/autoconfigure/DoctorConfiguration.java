@@ -111,6 +111,8 @@ class DoctorConfiguration {
 	 * @param transactionPooler What happens when a pooler in transaction mode stands
 	 * between session locks and the server. They are refused there at run time too,
 	 * unless this is off.
+	 * @param tickMemory What happens when there are methods with a cron schedule and no
+	 * session that could remember for which ticks they were run.
 	 * @param preparedStatements What happens when the driver prepares statements on the
 	 * server and a pooler does not keep them.
 	 * @param sessionLogin What happens when the server refuses the user, password or
@@ -136,7 +138,8 @@ class DoctorConfiguration {
 	@ConfigurationProperties("advisory-lock.doctor")
 	record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultValue("fail") Severity lookAlike,
 			@DefaultValue("fail") Severity standby, @DefaultValue("fail") Severity transactionManager,
-			@DefaultValue("fail") Severity transactionPooler, @DefaultValue("warn") Severity preparedStatements,
+			@DefaultValue("fail") Severity transactionPooler, @DefaultValue("warn") Severity tickMemory,
+			@DefaultValue("warn") Severity preparedStatements,
 			@DefaultValue("fail") Severity sessionLogin, @DefaultValue("warn") Severity unreachable,
 			@DefaultValue("warn") Severity holderTimeout, @DefaultValue("warn") Severity deadClient,
 			@DefaultValue("warn") Severity poolSize, @DefaultValue("warn") Severity autoCommit,
@@ -161,6 +164,7 @@ class DoctorConfiguration {
 				case LOOK_ALIKE -> this.lookAlike;
 				case STANDBY -> this.standby;
 				case TRANSACTION_POOLER -> this.transactionPooler;
+				case TICK_MEMORY -> this.tickMemory;
 				case TRANSACTION_MANAGER -> this.transactionManager;
 				case PREPARED_STATEMENTS -> this.preparedStatements;
 				case SESSION_LOGIN -> this.sessionLogin;

@@ -51,6 +51,11 @@ public enum DoctorCheck {
 	TRANSACTION_POOLER,
 
 	/**
+	 * There is no session that could remember for which ticks methods were run.
+	 */
+	TICK_MEMORY,
+
+	/**
 	 * The driver prepares statements that a pooler does not keep.
 	 */
 	PREPARED_STATEMENTS,

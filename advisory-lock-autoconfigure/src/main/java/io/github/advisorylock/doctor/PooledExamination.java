@@ -83,6 +83,10 @@ final class PooledExamination implements Examination {
 		Pooler pooler = kindOf(connection, subject);
 		diagnosis.seen((pooler == Pooler.TRANSACTION_MODE) ? "pool behind a pooler in transaction mode"
 				: "pool behind a pooler");
+		if (pooler == Pooler.TRANSACTION_MODE && subject.sessionProperties().isEmpty()) {
+			SessionExamination.forgetsTicks("A pooler in transaction mode stands in front of the application's database",
+					subject, diagnosis);
+		}
 		boolean prepares = subject.usesTransactions() && DriverAnswers.prepareThreshold(connection) != 0;
 		if (pooler == Pooler.TRANSACTION_MODE && prepares && !keepsPreparedStatements(connection)) {
 			diagnosis.found(DoctorCheck.PREPARED_STATEMENTS,

@@ -50,6 +50,44 @@ final class SessionExamination implements Examination {
 			List<String> properties = subject.sessionProperties().isEmpty() ? APPLICATION : subject.sessionProperties();
 			examine(session, properties, diagnosis);
 		}
+		else if (session == null) {
+			forgetsTicks("No URL is known to connect to for a session of the library's own", subject, diagnosis);
+		}
+		else if (subject.remembersTicks() && !subject.sessionProperties().isEmpty()) {
+			examineMemory(session, subject, diagnosis);
+		}
+	}
+
+	/**
+	 * Note that ticks can't be remembered, if they are to be where a session is not needed
+	 * otherwise.
+	 */
+	static void forgetsTicks(String problem, Subject subject, Diagnosis diagnosis) {
+		if (subject.remembersTicks() && !subject.usesSession()) {
+			diagnosis.found(DoctorCheck.TICK_MEMORY,
+					problem + ", and no session can remember for which ticks methods were run: an instance whose clock is "
+							+ "later than the job is long runs it a second time",
+					"set 'once' to PER_TICK, which remembers them in a table, or 'advisory-lock.session.url' to a URL "
+							+ "that leads straight to the server, or 'advisory-lock.remember-ticks' to 0");
+		}
+	}
+
+	/**
+	 * A session that does nothing but remember is looked at where it has an address of its
+	 * own: what is wrong there does not keep the application from starting.
+	 */
+	private static void examineMemory(LockSession session, Subject subject, Diagnosis diagnosis) {
+		try (Connection connection = session.openAnother()) {
+			Finding finding = look(connection, session::openAnother, subject.sessionProperties().get(0)).finding();
+			if (finding != null) {
+				forgetsTicks(finding.problem(), subject, diagnosis);
+			}
+		}
+		catch (SQLException ex) {
+			logger.debug("The lock session could not be examined", ex);
+			forgetsTicks("The connection of '" + subject.sessionProperties().get(0) + "' can't be opened ("
+					+ JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")", subject, diagnosis);
+		}
 	}
 
 	private static void examine(LockSession session, List<String> properties, Diagnosis diagnosis) {

@@ -78,6 +78,13 @@ public record Subject(Supplier<List<SingleRunnerMethod>> methods, BooleanSupplie
 				|| operations().anyMatch((operation) -> operation.scope() == LockScope.SESSION);
 	}
 
+	/**
+	 * Return whether the lock session is to remember for which ticks methods were run.
+	 */
+	boolean remembersTicks() {
+		return operations().anyMatch(SingleRunnerOperation::remembersTicks);
+	}
+
 	private Stream<SingleRunnerOperation> operations() {
 		return this.methods.get().stream().map(SingleRunnerMethod::operation);
 	}

@@ -210,6 +210,21 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
+	 * Return the tick that a lock may remember, if one remembers ticks of the method.
+	 * @param time the time
+	 * @return the latest tick at that time, {@code null} if there is none, or none is
+	 * remembered
+	 */
+	public @Nullable Instant rememberedTick(Instant time) {
+		try {
+			return (this.autoTicks != null && remembersTicks()) ? this.autoTicks.ticks.latestAt(time) : null;
+		}
+		catch (IllegalStateException ex) {
+			return null;
+		}
+	}
+
+	/**
 	 * Return what the caller of a call that did not run gets.
 	 * @param result why it did not run
 	 * @return the value to return

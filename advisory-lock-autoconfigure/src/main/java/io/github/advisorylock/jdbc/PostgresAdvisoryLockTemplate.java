@@ -17,6 +17,7 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -260,6 +261,17 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private AdvisoryLockKey key(LockRequest request) {
 		return request.key(this.namespace, this.keyFactory);
+	}
+
+	/**
+	 * Return the key of the lock by which an application remembers that it has done work
+	 * for a tick.
+	 * @param key the key of the work
+	 * @param tick the planned time
+	 * @return the key, whose name is one of the library's own
+	 */
+	public static AdvisoryLockKey tickKey(AdvisoryLockKey key, Instant tick) {
+		return TickMemory.key(key, tick);
 	}
 
 	/**

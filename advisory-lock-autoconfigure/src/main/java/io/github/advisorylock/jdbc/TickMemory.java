@@ -35,6 +35,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.Assert;
 
 /**
@@ -176,7 +177,8 @@ final class TickMemory {
 		}
 		logger.debug("Failed to remember the tick '" + tick.lock + "'", failure);
 		if (this.failing.compareAndSet(false, true)) {
-			LockLog.unremembered(tick.key, tick.time, String.valueOf(failure.getMessage()));
+			LockLog.unremembered(tick.key, tick.time,
+					JdbcUrl.redact(String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage())));
 		}
 	}
 

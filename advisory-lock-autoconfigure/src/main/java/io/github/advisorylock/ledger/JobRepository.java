@@ -44,7 +44,7 @@ import org.springframework.util.Assert;
 
 /**
  * Reads jobs and their runs for operators, once the ledger is in use, and writes what
- * operators and housekeeping change of them.
+ * operators change of them.
  * <p>
  * Rows are mapped by hand: Spring's mappers find a column with an underscore by an
  * exception for each row, and get no {@link Instant} from the driver.
@@ -65,8 +65,6 @@ public class JobRepository {
 	private static final int MOST_TEMPLATES = 1000;
 
 	private static final int MOST_KEYS = 10_000;
-
-	private static final int BATCH = 500;
 
 	/**
 	 * How long to wait for the server when jobs are observed: who observes them takes
@@ -155,24 +153,6 @@ public class JobRepository {
 		return this.connections
 			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.forget()), name).query(Integer.class)
 				.single()) == 1;
-	}
-
-	/**
-	 * Forget some of what need not be remembered any more, in the current transaction.
-	 * @return whether there may be more
-	 */
-	boolean purge(LedgerSettings settings, Collection<JobName> registered) {
-		long remembered = LedgerSettings.micros(settings.rememberKeys());
-		int completions = batch(this.statements.purgeCompletions()).param("age", remembered).update();
-		int oldRuns = batch(this.statements.purgeOldRuns()).param("age", LedgerSettings.micros(settings.keepRunsFor()))
-			.update();
-		int manyRuns = batch(this.statements.purgeManyRuns()).param("kept", settings.keepRunsOfKey()).update();
-		int jobs = bind(batch(this.statements.purgeJobs()), registered).param("age", remembered).update();
-		return completions == BATCH || oldRuns == BATCH || manyRuns == BATCH || jobs == BATCH;
-	}
-
-	private JdbcClient.StatementSpec batch(String sql) {
-		return JdbcClient.create(this.connections.current()).sql(sql).param("batch", BATCH);
 	}
 
 	/**

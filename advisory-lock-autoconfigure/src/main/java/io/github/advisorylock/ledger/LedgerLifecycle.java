@@ -22,7 +22,6 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
@@ -134,13 +133,11 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 	/**
 	 * Begin to forget what is old, with the first use of the ledger, which may be long
 	 * after the start, if this instance may delete it.
-	 * @param scope in which scope one instance at a time does that
 	 */
-	public synchronized void ledgerOpened(LockScope scope) {
-		AdvisoryLockOperations operations = this.operations.get();
+	public synchronized void ledgerOpened() {
 		PostgresAdvisoryLockLedger ledger = this.ledger.get();
-		if (this.housekeeping == null && operations != null && ledger.mayForget()) {
-			this.housekeeping = new LedgerHousekeeping(ledger, operations, scope);
+		if (this.housekeeping == null && this.operations.get() != null && ledger.mayForget()) {
+			this.housekeeping = ledger.housekeeping();
 		}
 		if (this.running && this.housekeeping != null) {
 			this.housekeeping.start();

@@ -296,6 +296,24 @@ final class LedgerStatements {
 	 */
 	private static final String ALONE = "(j.template IS NULL OR j.paused_at IS NOT NULL)";
 
+	/**
+	 * One statement of housekeeping at a time, whatever instance it is of: the lock ends
+	 * with it.
+	 */
+	private static final String TURN = """
+			WITH turn AS MATERIALIZED (
+			  SELECT pg_catalog.pg_try_advisory_xact_lock(:lock) AS mine
+			)""";
+
+	/**
+	 * Answers whether it was this one's turn, how many rows it had, and the position of
+	 * the last one, where the next statement goes on: what was deleted stands in the
+	 * index for a while, and need not be passed again.
+	 */
+	private static final String PURGED = """
+			SELECT (SELECT t.mine FROM turn t), count(*), pg_catalog.max(o.position) FROM old o
+			""";
+
 	private final Map<String, String> tables;
 
 	private final String decide;
@@ -388,17 +406,19 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * Add jobs that are not there yet.
+	 * Add jobs that are not there yet, and keep those that are until somebody forgets
+	 * them. A row that says so already is not locked: a run may have it.
 	 */
 	String register() {
 		return name(
 				"""
-						INSERT INTO {job} (namespace, key)
-						SELECT n.namespace, n.key
+						INSERT INTO {job} AS o (namespace, key)
+						SELECT DISTINCT n.namespace, n.key
 						FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
 						  n (namespace, key)
-						WHERE NOT EXISTS (SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.key = n.key)
-						ON CONFLICT DO NOTHING
+						WHERE NOT EXISTS (SELECT FROM {job} j
+						  WHERE j.namespace = n.namespace AND j.key = n.key AND j.remember_until IS NULL)
+						ON CONFLICT (namespace, key) DO UPDATE SET remember_until = NULL WHERE o.remember_until IS NOT NULL
 						""");
 	}
 
@@ -533,59 +553,123 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * Forget completed keys.
+	 * Take a round of housekeeping for a while, where nobody else has, whatever its
+	 * application. A round is a key that is completed and remembered until the next one,
+	 * so asking costs a look into an index.
+	 */
+	String claimRound() {
+		return name("""
+				WITH earlier AS (
+				  DELETE FROM {completion} c WHERE c.namespace = '' AND c.key = :round
+				    AND c.remember_until <= pg_catalog.clock_timestamp() RETURNING 1
+				)
+				INSERT INTO {completion} (namespace, key, remember_until)
+				SELECT '', :round, pg_catalog.clock_timestamp() + CAST(:period AS bigint) * INTERVAL '1 microsecond'
+				WHERE (SELECT count(*) FROM earlier) = 1
+				  OR NOT EXISTS (SELECT FROM {completion} c WHERE c.namespace = '' AND c.key = :round)
+				ON CONFLICT DO NOTHING
+				""");
+	}
+
+	/**
+	 * Forget some completed keys, {@link #PURGED the next ones}.
 	 */
 	String purgeCompletions() {
-		return name("""
-				DELETE FROM {completion} c USING (
-				  SELECT o.namespace, o.key FROM {completion} o
-				  WHERE o.completed_at < pg_catalog.clock_timestamp() - CAST(:age AS bigint) * INTERVAL '1 microsecond'
-				  ORDER BY o.completed_at LIMIT :batch) old
-				WHERE c.namespace = old.namespace AND c.key = old.key
-				""");
+		return name(TURN + """
+				, old AS MATERIALIZED (
+				  SELECT o.ctid AS place, o.remember_until AS position FROM {completion} o WHERE (SELECT t.mine FROM turn t)
+				    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
+				  ORDER BY o.remember_until LIMIT :batch
+				), gone AS (
+				  DELETE FROM {completion} c WHERE c.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+				)
+				""" + PURGED);
 	}
 
 	/**
-	 * Forget the oldest runs.
+	 * Forget some runs that are over, {@link #PURGED the next ones}.
 	 */
-	String purgeOldRuns() {
-		return name("""
-				DELETE FROM {run} r USING (SELECT o.id FROM {run} o ORDER BY o.id LIMIT :batch) old
-				WHERE r.id = old.id AND r.finished_at IS NOT NULL
-				  AND r.started_at < pg_catalog.clock_timestamp() - CAST(:age AS bigint) * INTERVAL '1 microsecond'
-				""");
+	String purgeRuns() {
+		return name(TURN + """
+				, old AS MATERIALIZED (
+				  SELECT o.ctid AS place, o.keep_until AS position FROM {run} o WHERE (SELECT t.mine FROM turn t)
+				    AND o.keep_until >= CAST(:after AS timestamptz) AND o.keep_until < pg_catalog.statement_timestamp()
+				    AND o.finished_at IS NOT NULL
+				  ORDER BY o.keep_until LIMIT :batch
+				), gone AS (
+				  DELETE FROM {run} r WHERE r.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+				)
+				""" + PURGED);
 	}
 
 	/**
-	 * Forget runs of keys that have many.
-	 */
-	String purgeManyRuns() {
-		return name("""
-				DELETE FROM {run} r USING (
-				  SELECT n.id FROM (SELECT o.id, pg_catalog.row_number() OVER (
-				    PARTITION BY o.namespace, o.key ORDER BY o.fencing_token DESC) AS position FROM {run} o) n
-				  WHERE n.position > :kept LIMIT :batch) old
-				WHERE r.id = old.id AND r.finished_at IS NOT NULL
-				""");
-	}
-
-	/**
-	 * Forget jobs that are neither registered nor paused and have no tick: keys with
-	 * arguments.
+	 * Forget some jobs that nobody has paused or is running, {@link #PURGED the next
+	 * ones}. A row that somebody has locked is left to the next round: that transaction
+	 * may be a long one.
 	 */
 	String purgeJobs() {
-		return name(
-				"""
-						DELETE FROM {job} j USING (
-						  SELECT o.namespace, o.key FROM {job} o
-						  WHERE o.last_tick IS NULL AND o.paused_at IS NULL AND NOT EXISTS (
-						    SELECT FROM ROWS FROM (
-						      pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
-						    WHERE n.namespace = o.namespace AND n.key = o.key)
-						  AND o.last_started_at < pg_catalog.clock_timestamp() - CAST(:age AS bigint) * INTERVAL '1 microsecond'
-						  LIMIT :batch) old
-						WHERE j.namespace = old.namespace AND j.key = old.key
-						""");
+		return name(TURN + """
+				, old AS MATERIALIZED (
+				  SELECT o.ctid AS place, o.remember_until AS position FROM {job} o WHERE (SELECT t.mine FROM turn t)
+				    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
+				    AND o.paused_at IS NULL AND NOT EXISTS (SELECT FROM {run} r
+				      WHERE r.namespace = o.namespace AND r.key = o.key AND r.finished_at IS NULL)
+				  ORDER BY o.remember_until LIMIT :batch FOR UPDATE OF o SKIP LOCKED
+				), gone AS (
+				  DELETE FROM {job} j WHERE j.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+				)
+				""" + PURGED);
+	}
+
+	/**
+	 * Forget some runs of a key that has many, {@link #PURGED the next ones}.
+	 */
+	String purgeRunsOfKey() {
+		return name(TURN + """
+				, old AS MATERIALIZED (
+				  SELECT o.ctid AS place, o.fencing_token AS position FROM {run} o WHERE (SELECT t.mine FROM turn t)
+				    AND o.namespace = :namespace AND o.key = :key AND o.fencing_token > :after AND o.fencing_token <= (
+				      SELECT k.fencing_token FROM {run} k WHERE k.namespace = :namespace AND k.key = :key
+				      ORDER BY k.fencing_token DESC OFFSET :kept LIMIT 1)
+				    AND o.finished_at IS NOT NULL
+				  ORDER BY o.fencing_token LIMIT :batch
+				), gone AS (
+				  DELETE FROM {run} r WHERE r.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+				)
+				""" + PURGED);
+	}
+
+	/**
+	 * Give up some runs whose lock nobody has, with their jobs, {@link #PURGED the next
+	 * ones}. Waits for no row: whoever has locked one writes about the job anyway.
+	 */
+	String abandonRuns() {
+		return name(TURN + """
+				, lost AS MATERIALIZED (
+				  SELECT r.namespace, r.key, r.fencing_token, r.id FROM {run} r WHERE (SELECT t.mine FROM turn t)
+				    AND r.finished_at IS NULL AND r.id > :after
+				    AND r.started_at < pg_catalog.statement_timestamp() - INTERVAL '1 minute'
+				    AND r.lock IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_locks l
+				      WHERE l.locktype = 'advisory' AND l.granted
+				      AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())
+				      AND pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) = r.lock)
+				  ORDER BY r.id LIMIT :batch FOR UPDATE OF r SKIP LOCKED
+				), job AS MATERIALIZED (
+				  SELECT j.namespace, j.key FROM lost o JOIN {job} j
+				    ON j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
+				  FOR NO KEY UPDATE OF j SKIP LOCKED
+				), old AS (
+				  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED' FROM lost o
+				  WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token
+				    AND (EXISTS (SELECT FROM job j WHERE j.namespace = o.namespace AND j.key = o.key)
+				      OR NOT EXISTS (SELECT FROM {job} j
+				        WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token))
+				  RETURNING r.namespace, r.key, r.fencing_token, r.finished_at, r.outcome, r.id AS position
+				), recorded AS (
+				  UPDATE {job} j SET last_finished_at = o.finished_at, last_outcome = o.outcome FROM old o
+				  WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
+				)
+				""" + PURGED);
 	}
 
 	/**

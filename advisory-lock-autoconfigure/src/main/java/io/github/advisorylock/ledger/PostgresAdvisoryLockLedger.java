@@ -54,7 +54,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	private static final Log logger = LogFactory.getLog(PostgresAdvisoryLockLedger.class);
 
 	/**
-	 * The key of the lock under which one instance at a time forgets what is old.
+	 * The key, in no namespace, of the lock under which one instance at a time forgets
+	 * what is old, and of its rounds.
 	 */
 	public static final String HOUSEKEEPING_KEY = "advisory-lock:ledger-housekeeping";
 
@@ -438,13 +439,12 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	/**
-	 * Forget some of what need not be remembered any more, in the current transaction.
-	 * @return whether there may be more
+	 * Return what forgets what need not be remembered any more. Can be asked once the
+	 * ledger is {@linkplain #isOpen() open}.
 	 */
-	public boolean purgeBatch() {
-		open();
-		return repository().purge(this.settings,
-				this.methods.get().stream().map(JobFinder.LedgerMethod::name).toList());
+	LedgerHousekeeping housekeeping() {
+		return new LedgerHousekeeping(new LedgerPurge(this.connections, opened().schema().statements()),
+				this.recentKeys, this.settings.keepRunsOfKey());
 	}
 
 	private void publish(Object event) {

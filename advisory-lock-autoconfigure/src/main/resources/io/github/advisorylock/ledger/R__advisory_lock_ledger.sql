@@ -70,7 +70,7 @@ ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS keep_until timestamptz NO
 ALTER TABLE advisory_lock_completion
   ADD COLUMN IF NOT EXISTS remember_until timestamptz NOT NULL DEFAULT now() + INTERVAL '7 days';
 CREATE INDEX IF NOT EXISTS advisory_lock_job_until ON advisory_lock_job (remember_until) WHERE remember_until IS NOT NULL;
-CREATE INDEX IF NOT EXISTS advisory_lock_run_until ON advisory_lock_run (keep_until);
+CREATE INDEX IF NOT EXISTS advisory_lock_run_until ON advisory_lock_run (keep_until) WHERE finished_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS advisory_lock_completion_until ON advisory_lock_completion (remember_until);
 
 -- Not in a transaction: the token of a run that was rolled back is never given again

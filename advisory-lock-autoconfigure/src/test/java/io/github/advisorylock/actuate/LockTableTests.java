@@ -204,7 +204,7 @@ class LockTableTests {
 
 	@Test
 	void lockOfHousekeepingIsOneOfTheLibrary() {
-		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "advisory-lock:ledger-housekeeping");
+		AdvisoryLockKey key = AdvisoryLockKey.of("advisory-lock:ledger-housekeeping");
 		try (ForeignSession session = ForeignSession.holding(key)) {
 			assertThat(EndpointAnswer.all(application).lock(key.name())).containsEntry("kind", "LIBRARY");
 		}

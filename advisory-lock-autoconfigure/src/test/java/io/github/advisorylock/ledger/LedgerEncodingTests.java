@@ -123,7 +123,7 @@ class LedgerEncodingTests extends AbstractLedgerTests {
 		assertThat(run(request.oncePerTick(TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(run(request.oncePerKey())).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(this.asciiLedger.jobs(NAMESPACE, "", 10)).hasSize(1);
-		this.asciiLedger.purgeBatch();
+		this.asciiLedger.housekeeping().purge();
 	}
 
 	private LockOutcome run(LockRequest request) {

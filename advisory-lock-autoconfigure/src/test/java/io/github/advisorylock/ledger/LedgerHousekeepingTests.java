@@ -16,14 +16,15 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.List;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
@@ -31,8 +32,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
 
 /**
  * Tests for {@link LedgerHousekeeping}.
@@ -50,20 +53,42 @@ class LedgerHousekeepingTests {
 	}
 
 	@Test
-	void oldCompletionsAreForgottenByOneInstanceOnly() {
-		this.runner.withBean(Jobs.class).run((context) -> {
-			TestPostgres.execute("INSERT INTO housekeeping_tests.ledger_completion "
-					+ "SELECT 'test', 'old' || i, now() - interval '8 days' FROM generate_series(1, 1200) i");
-			TestPostgres.execute("INSERT INTO housekeeping_tests.ledger_completion VALUES ('test', 'new', now())");
-			LedgerHousekeeping housekeeping = context.getBean(LedgerLifecycle.class).housekeeping();
-			try (ForeignSession other = ForeignSession
-				.holding(AdvisoryLockKey.of("test", "advisory-lock:ledger-housekeeping"))) {
-				housekeeping.purge();
-				assertThat(completions()).hasSize(1201);
-			}
-			housekeeping.purge();
-			assertThat(completions()).containsExactly("new");
-		});
+	void roundIsLeftToOneInstance() {
+		this.runner.withBean(Jobs.class)
+			.run((context) -> this.runner.withPropertyValues("advisory-lock.namespace=another")
+				.withBean(Jobs.class)
+				.run((another) -> {
+					housekeeping(context).purge();
+					insertOldCompletions();
+					housekeeping(another).purge();
+					assertThat(completions()).hasSize(1200);
+					TestPostgres.execute("UPDATE housekeeping_tests.ledger_completion SET remember_until = now()");
+					housekeeping(another).purge();
+					assertThat(completions()).isEmpty();
+				}));
+	}
+
+	/**
+	 * Somebody changes the table, and what waits for that on the server would go on
+	 * waiting.
+	 */
+	@Test
+	void purgeThatWaitsIsCancelledByStop() throws SQLException {
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			this.runner.withBean(Jobs.class).run((context) -> {
+				LedgerHousekeeping housekeeping = housekeeping(context);
+				statement.execute("LOCK TABLE housekeeping_tests.ledger_run IN ACCESS EXCLUSIVE MODE");
+				Thread thread = new Thread(() -> assertThatException().isThrownBy(housekeeping::purge));
+				thread.start();
+				Awaitility.await().untilAsserted(() -> assertThat(waiting()).isNotEmpty());
+				thread.interrupt();
+				housekeeping.stop();
+				thread.join(5000);
+				assertThat(thread.isAlive()).isFalse();
+				Awaitility.await().untilAsserted(() -> assertThat(waiting()).isEmpty());
+			});
+		}
 	}
 
 	@Test
@@ -93,8 +118,24 @@ class LedgerHousekeepingTests {
 		});
 	}
 
+	private static LedgerHousekeeping housekeeping(ApplicationContext context) {
+		LedgerHousekeeping housekeeping = context.getBean(LedgerLifecycle.class).housekeeping();
+		assertThat(housekeeping).isNotNull();
+		return housekeeping;
+	}
+
+	private static void insertOldCompletions() {
+		TestPostgres.execute("INSERT INTO housekeeping_tests.ledger_completion (namespace, key, remember_until) "
+				+ "SELECT 'test', 'old' || i, now() - interval '1 day' FROM generate_series(1, 1200) i");
+	}
+
 	private static List<String> completions() {
-		return TestPostgres.query("SELECT key FROM housekeeping_tests.ledger_completion");
+		return TestPostgres.query("SELECT key FROM housekeeping_tests.ledger_completion WHERE key LIKE 'old%'");
+	}
+
+	private static List<String> waiting() {
+		return TestPostgres.query("SELECT l.pid FROM pg_locks l WHERE NOT l.granted AND l.locktype = 'relation' "
+				+ "AND l.relation = 'housekeeping_tests.ledger_run'::regclass");
 	}
 
 	private static List<String> threads() {

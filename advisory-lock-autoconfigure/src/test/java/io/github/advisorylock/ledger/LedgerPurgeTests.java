@@ -16,12 +16,18 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.IntStream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -30,94 +36,256 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for what {@link PostgresAdvisoryLockLedger} keeps and forgets.
+ * Tests for what {@link LedgerPurge} keeps, forgets and gives up.
  */
 class LedgerPurgeTests extends AbstractLedgerTests {
+
+	private static final String ROUND = "advisory-lock:ledger-housekeeping";
+
+	private boolean registers;
 
 	@Override
 	LedgerSettings settings() {
 		return new LedgerSettings(PREFIX, true, Duration.ofDays(30), 3, Duration.ofDays(7));
 	}
 
+	@Override
+	List<JobFinder.LedgerMethod> ledgerMethods() {
+		return this.registers ? List.of(new JobFinder.LedgerMethod(NAMESPACE, "registered", null),
+				new JobFinder.LedgerMethod(NAMESPACE, "registered", null)) : List.of();
+	}
+
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
-	void keyIsRememberedForAsLongAsSettingsSay(LockScope scope) {
+	void keyIsRememberedForAsLongAsItsRowSays(LockScope scope) {
 		LockRequest request = request(scope).oncePerKey();
 		execute(request);
-		age("completion", "completed_at", "6 days 23 hours");
-		assertThat(purge()).isFalse();
+		remember("completion", "1 minute");
+		TestPostgres.execute("UPDATE ledger_tests_completion SET completed_at = now() - interval '10 years'");
+		purge();
 		assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);
-		age("completion", "completed_at", "7 days 1 minute");
-		assertThat(purge()).isFalse();
+		remember("completion", "-1 second");
+		purge();
 		assertThat(TestPostgres.query("SELECT key FROM ledger_tests_completion")).isEmpty();
 		assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@Test
-	void oldRunsAreForgottenButOpenOnesAreNot() {
-		insertRuns("old", 1, "31 days", "EXECUTED");
-		insertRuns("open", 1, "31 days", null);
-		insertRuns("young", 1, "29 days", "FAILED");
+	void runsAreForgottenAsTheirRowsSayButOpenOnesAreNot() {
+		insertRuns("old", 1, "-1 second", "EXECUTED");
+		insertRuns("open", 1, "-1 second", null);
+		insertRuns("kept", 1, "1 minute", "FAILED");
+		TestPostgres.execute("UPDATE ledger_tests_run SET started_at = now() - interval '10 years'");
 		purge();
-		assertThat(TestPostgres.query("SELECT key FROM ledger_tests_run ORDER BY key")).containsExactly("open",
-				"young");
+		assertThat(TestPostgres.query("SELECT key FROM ledger_tests_run ORDER BY key")).containsExactly("kept", "open");
 	}
 
 	@Test
-	void runsOfKeyThatHasManyAreForgottenButOpenOnesAreNot() {
-		insertRuns("many", 1, "1 day", null);
-		insertRuns("many", 4, "1 day", "EXECUTED");
-		insertRuns("few", 3, "1 day", "EXECUTED");
-		List<String> newest = TestPostgres
-			.query("SELECT id FROM ledger_tests_run WHERE key = 'many' ORDER BY id DESC LIMIT 3");
+	void openRunsStandInNobodysWay() {
+		insertRuns("open", 1200, "-1 hour", null);
+		insertRuns("old", 1200, "-1 minute", "EXECUTED");
 		purge();
-		assertThat(TestPostgres
-			.query("SELECT id FROM ledger_tests_run WHERE key = 'many' AND outcome IS NOT NULL " + "ORDER BY id DESC"))
+		assertThat(TestPostgres.query("SELECT DISTINCT key FROM ledger_tests_run")).containsExactly("open");
+		assertThat(TestPostgres.query("SELECT count(*) FROM ledger_tests_run")).containsExactly("1200");
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void historyOfKeyThatWasRunIsCutAndThoseOfOthersAreNot(LockScope scope) {
+		insertRuns("elsewhere", 5, "1 day", "EXECUTED");
+		insertRuns("job", 1, "1 day", null);
+		insertRuns("job", 2000, "1 day", "EXECUTED");
+		IntStream.range(0, 2).forEach((i) -> execute(request(scope).oncePerTick(TICK.plusSeconds(i))));
+		List<String> newest = TestPostgres
+			.query("SELECT id FROM ledger_tests_run WHERE key = 'job' ORDER BY fencing_token DESC LIMIT 3");
+		purge();
+		assertThat(TestPostgres.query("SELECT id FROM ledger_tests_run WHERE key = 'job' AND outcome IS NOT NULL "
+				+ "ORDER BY fencing_token DESC"))
 			.isEqualTo(newest);
 		assertThat(outcomes().stream().filter("OPEN"::equals)).hasSize(1);
-		assertThat(TestPostgres.query("SELECT id FROM ledger_tests_run WHERE key = 'few'")).hasSize(3);
+		assertThat(TestPostgres.query("SELECT id FROM ledger_tests_run WHERE key = 'elsewhere'")).hasSize(5);
 	}
 
 	@Test
-	void purgeGoesInBatchesUntilNothingIsLeftToForget() {
-		TestPostgres.execute("INSERT INTO ledger_tests_completion SELECT 'tests', 'event-' || n, "
-				+ "now() - interval '8 days' FROM generate_series(1, 700) n");
-		assertThat(purge()).isTrue();
-		assertThat(rows()).isEqualTo(200);
-		assertThat(purge()).isFalse();
+	void allBatchesOfBacklogAreForgottenInOneRound() {
+		TestPostgres.execute("INSERT INTO ledger_tests_completion SELECT 'tests', 'event-' || n, now(), "
+				+ "now() - interval '1 hour' FROM generate_series(1, 3700) n");
+		insertRuns("old", 2500, "-1 hour", "EXECUTED");
+		purge();
 		assertThat(rows()).isZero();
 	}
 
 	@Test
-	void jobsWithTickOrPauseOrMethodStayAndOthersGo() {
-		this.ledger = new PostgresAdvisoryLockLedger(this.pool, settings(), NAMESPACE, "host:1",
-				() -> List.of(new JobFinder.LedgerMethod(NAMESPACE, "registered", null)));
-		String started = "'tests', now() - interval '8 days', now() - interval '8 days'";
-		TestPostgres.execute("INSERT INTO ledger_tests_job (key, namespace, first_seen_at, last_started_at, last_tick, "
-				+ "paused_at) VALUES ('ticking', " + started + ", now(), NULL), ('paused', " + started
-				+ ", NULL, now()), ('registered', " + started + ", NULL, NULL), ('gone', " + started
-				+ ", NULL, NULL), ('young', 'tests', now(), now(), NULL, NULL)");
+	void jobsAreForgottenAsTheirRowsSayWhoeverWroteThem() {
+		String old = "', now() - interval '10 years', now() - interval '10 years', now() - interval '9 years', ";
+		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, first_seen_at, last_started_at, "
+				+ "last_finished_at, remember_until, paused_at) VALUES ('tests', 'kept" + old + "NULL, NULL), "
+				+ "('tests', 'until" + old + "now() + interval '1 minute', NULL), ('other', 'until" + old
+				+ "now() + interval '1 minute', NULL), ('tests', 'paused" + old
+				+ "now() - interval '1 day', now()), ('other', 'over" + old + "now() - interval '1 day', NULL)");
 		purge();
-		assertThat(TestPostgres.query("SELECT key FROM ledger_tests_job ORDER BY key")).containsExactly("paused",
-				"registered", "ticking", "young");
+		assertThat(TestPostgres.query("SELECT namespace || '/' || key FROM ledger_tests_job ORDER BY 1"))
+			.containsExactly("other/until", "tests/kept", "tests/paused", "tests/until");
 	}
 
-	private boolean purge() {
-		return Boolean.TRUE.equals(transaction().execute((status) -> this.ledger.purgeBatch()));
+	@Test
+	void jobOfOpenRunStays() {
+		insertRuns("job", 1, "1 day", null);
+		insertJob("job", "remember_until", "now() - interval '1 day'");
+		purge();
+		assertThat(TestPostgres.query("SELECT key FROM ledger_tests_job")).containsExactly("job");
 	}
 
-	private static void age(String table, String column, String age) {
-		TestPostgres
-			.execute("UPDATE " + PREFIX + table + " SET " + column + " = clock_timestamp() - interval '" + age + "'");
+	@Test
+	void jobThatSomebodyHasLockedIsLeftToTheNextRound() throws SQLException {
+		insertJob("locked", "remember_until", "now() - interval '1 day'");
+		insertJob("free", "remember_until", "now() - interval '1 day'");
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			statement.execute("SELECT FROM ledger_tests_job WHERE key = 'locked' FOR NO KEY UPDATE");
+			purge();
+			assertThat(TestPostgres.query("SELECT key FROM ledger_tests_job")).containsExactly("locked");
+		}
+		purge();
+		assertThat(rows()).isZero();
 	}
 
-	private static void insertRuns(String key, int count, String age, String outcome) {
+	@Test
+	void registeredJobIsKeptForGood() {
+		insertJob("registered", "remember_until", "now() - interval '1 day'");
+		this.registers = true;
+		this.ledger.prepare();
+		purge();
+		assertThat(TestPostgres.query("SELECT remember_until IS NULL FROM ledger_tests_job")).containsExactly("t");
+	}
+
+	@Test
+	void registeringWaitsForNoRun() throws SQLException {
+		this.registers = true;
+		this.ledger.prepare();
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			statement.execute("SELECT FROM ledger_tests_job FOR UPDATE");
+			this.ledger.prepare();
+		}
+	}
+
+	@Test
+	void openRunWhoseLockNobodyHasIsAbandonedWithItsJob() {
+		insertOpenRun("lost", lockOf("lost"), "61 seconds");
+		purge();
+		assertThat(outcomes()).containsExactly("ABANDONED");
+		assertThat(TestPostgres
+			.query("SELECT last_outcome FROM ledger_tests_job WHERE last_finished_at > now() - interval '1 minute'"))
+			.containsExactly("ABANDONED");
+	}
+
+	@Test
+	void openRunsThatMayStillGoOnAreLeft() {
+		insertOpenRun("held", lockOf("held"), "1 day");
+		insertOpenRun("unknown", "NULL", "1 day");
+		insertOpenRun("young", lockOf("young"), "10 seconds");
+		try (ForeignSession holder = ForeignSession.holding(AdvisoryLockKey.of("held"))) {
+			purge();
+		}
+		assertThat(outcomes()).containsExactly("OPEN", "OPEN", "OPEN");
+		assertThat(TestPostgres.query("SELECT DISTINCT last_outcome FROM ledger_tests_job")).containsExactly("FAILED");
+	}
+
+	@Test
+	void jobOfLaterRunIsNotThatOfTheAbandonedOne() {
+		insertOpenRun("lost", lockOf("lost"), "1 day");
+		TestPostgres.execute("UPDATE ledger_tests_job SET fencing_token = fencing_token + 1");
+		purge();
+		assertThat(outcomes()).containsExactly("ABANDONED");
+		assertThat(TestPostgres.query("SELECT last_outcome FROM ledger_tests_job")).containsExactly("FAILED");
+	}
+
+	@Test
+	void nobodyElseHasRoundSoonAfterOne() {
+		this.ledger.housekeeping().purge();
+		insertRuns("old", 1, "-1 second", "EXECUTED");
+		this.ledger.housekeeping().purge();
+		assertThat(outcomes()).hasSize(1);
+		TestPostgres.execute("UPDATE ledger_tests_completion SET remember_until = now() WHERE key = '" + ROUND + "'");
+		this.ledger.housekeeping().purge();
+		assertThat(outcomes()).isEmpty();
+		assertThat(TestPostgres.query("SELECT namespace || key FROM ledger_tests_completion "
+				+ "WHERE remember_until BETWEEN now() + interval '8 minutes' AND now() + interval '10 minutes'"))
+			.containsExactly(ROUND);
+	}
+
+	@Test
+	void nothingIsForgottenWhileSomebodyElseDoesThat() {
+		insertRuns("old", 1, "-1 second", "EXECUTED");
+		try (ForeignSession other = ForeignSession.holding(AdvisoryLockKey.of(ROUND))) {
+			purge();
+			assertThat(outcomes()).hasSize(1);
+		}
+		purge();
+		assertThat(outcomes()).isEmpty();
+	}
+
+	/**
+	 * A trigger makes each row that is deleted cost 2 ms.
+	 */
+	@Test
+	void batchesThatTakeTooLongBecomeSmaller() {
+		TestPostgres.execute("CREATE OR REPLACE FUNCTION ledger_tests_slow() RETURNS trigger LANGUAGE plpgsql AS "
+				+ "$$ BEGIN PERFORM pg_sleep(0.002); RETURN OLD; END $$");
+		TestPostgres.execute("CREATE TRIGGER slow BEFORE DELETE ON ledger_tests_run FOR EACH ROW "
+				+ "EXECUTE FUNCTION ledger_tests_slow()");
+		try {
+			insertRuns("old", 1000, "-1 hour", "EXECUTED");
+			usePool(TestPostgres.pool(TestPostgres.url() + "&options=-c%20statement_timeout=700", 2));
+			this.ledger.prepare();
+			purge();
+			assertThat(outcomes()).isEmpty();
+		}
+		finally {
+			TestPostgres.execute("DROP FUNCTION ledger_tests_slow() CASCADE");
+		}
+	}
+
+	/**
+	 * Have a round, whoever had the last one.
+	 */
+	private void purge() {
+		String forget = "DELETE FROM ledger_tests_completion WHERE key = '" + ROUND + "'";
+		TestPostgres.execute(forget);
+		this.ledger.housekeeping().purge();
+		TestPostgres.execute(forget);
+	}
+
+	private static void remember(String table, String time) {
+		TestPostgres.execute("UPDATE " + PREFIX + table + " SET remember_until = now() + interval '" + time + "'");
+	}
+
+	private static String lockOf(String key) {
+		AdvisoryLockKey lock = AdvisoryLockKey.of(key);
+		return "'" + Integer.toUnsignedString(lock.classId()) + ":" + Integer.toUnsignedString(lock.objectId()) + ":1'";
+	}
+
+	private static void insertOpenRun(String key, String lock, String age) {
+		insertRuns(key, 1, "1 day", null);
+		TestPostgres.execute("UPDATE ledger_tests_run SET lock = " + lock + ", started_at = now() - interval '" + age
+				+ "' WHERE key = '" + key + "'");
+		insertJob(key, "fencing_token", "(SELECT fencing_token FROM ledger_tests_run WHERE key = '" + key + "')");
+	}
+
+	private static void insertJob(String key, String column, String value) {
+		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, last_started_at, last_finished_at, "
+				+ "last_outcome, " + column + ") VALUES ('tests', '" + key
+				+ "', now() - interval '10 years', now() - interval '9 years', 'FAILED', " + value + ")");
+	}
+
+	private static void insertRuns(String key, int count, String kept, String outcome) {
 		String end = (outcome != null) ? "now(), '" + outcome + "'" : "NULL, NULL";
 		TestPostgres
 			.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at, "
-					+ "finished_at, outcome) SELECT 'tests', '" + key
-					+ "', 'SESSION', 'host:1', nextval('ledger_tests_fencing_token'), now() - interval '" + age + "', "
-					+ end + " FROM generate_series(1, " + count + ")");
+					+ "keep_until, finished_at, outcome) SELECT 'tests', '" + key
+					+ "', 'SESSION', 'host:1', nextval('ledger_tests_fencing_token'), now() - interval '1 hour', "
+					+ "now() + interval '" + kept + "', " + end + " FROM generate_series(1, " + count + ")");
 	}
 
 }

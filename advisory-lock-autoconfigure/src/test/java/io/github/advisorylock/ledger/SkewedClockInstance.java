@@ -25,9 +25,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.WrongClock;
 import org.awaitility.Awaitility;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -36,10 +36,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A {@link SkewedClockApplication} in a JVM of its own, with a clock that is wrong.
  */
 final class SkewedClockInstance implements AutoCloseable {
-
-	private static final Path LIBRARIES = Path.of("/usr/lib");
-
-	private static final String LIBRARY = "faketime/libfaketimeMT.so.1";
 
 	private final Duration skew;
 
@@ -65,32 +61,8 @@ final class SkewedClockInstance implements AutoCloseable {
 				"--spring.datasource.hikari.maximum-pool-size=2")
 			.redirectErrorStream(true)
 			.redirectOutput(log.toFile());
-		if (!skew.isZero()) {
-			// Both clocks: with the monotonic one left alone, waits of the JVM end at
-			// once
-			builder.environment()
-				.putAll(Map.of("LD_PRELOAD", library().toString(), "FAKETIME",
-						"%+.3f".formatted(skew.toMillis() / 1000.0)));
-		}
+		builder.environment().putAll(WrongClock.environment(skew));
 		return new SkewedClockInstance(skew, log, builder.start());
-	}
-
-	/**
-	 * Debian keeps it in the directory of the processor's architecture.
-	 */
-	private static Path library() throws IOException {
-		if (Files.isDirectory(LIBRARIES)) {
-			try (Stream<Path> directories = Files.list(LIBRARIES)) {
-				List<Path> found = directories.map((directory) -> directory.resolve(LIBRARY))
-					.filter(Files::isReadable)
-					.toList();
-				if (!found.isEmpty()) {
-					return found.get(0);
-				}
-			}
-		}
-		throw new IllegalStateException("This test needs a clock that can be wrong: 'apt-get install libfaketime', "
-				+ "and then " + LIBRARIES + "/*/" + LIBRARY);
 	}
 
 	/**

@@ -1,0 +1,228 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.annotation;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.SpringBootConfiguration;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.task.ThreadPoolTaskSchedulerCustomizer;
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.EventListener;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link Once#AUTO}: instances whose clocks differ by more than an empty job
+ * lasts run each tick once.
+ */
+class OnceAutoTests {
+
+	private static final Duration SKEW = Duration.ofMillis(300);
+
+	private static final Queue<Run> runs = new ConcurrentLinkedQueue<>();
+
+	private static final Queue<LockOutcome> skips = new ConcurrentLinkedQueue<>();
+
+	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
+
+	@AfterEach
+	void stopInstances() {
+		this.instances.forEach(ConfigurableApplicationContext::close);
+		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
+	}
+
+	@Test
+	void everyTickRunsOnceWhateverTheClocksSay() {
+		runs.clear();
+		skips.clear();
+		Stream.of(Duration.ZERO, SKEW, SKEW.negated()).forEach(this::start);
+		Instant from = Instant.now().plusSeconds(2);
+		Instant to = from.plusSeconds(6);
+		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> Instant.now().isAfter(to.plusSeconds(2)));
+		List<Long> ticks = Stream.iterate(evenSecond(from), (tick) -> tick <= evenSecond(to), (tick) -> tick + 2).toList();
+		for (String job : List.of("transaction", "session", "transactional", "async")) {
+			assertThat(runsOf(job, from, to)).as(job).isEqualTo(ticks);
+		}
+		assertThat(skips).contains(LockOutcome.ALREADY_RAN);
+		assertThat(runsOf("none", from, to)).hasSizeGreaterThan(ticks.size());
+	}
+
+	@Test
+	void callsByHandRunWhenTheLockIsFree() {
+		runs.clear();
+		start(Duration.ZERO);
+		Jobs jobs = this.instances.get(0).getBean(Jobs.class);
+		runs.clear();
+		jobs.never();
+		jobs.never();
+		assertThat(runs).extracting(Run::tick).containsExactly(null, null);
+	}
+
+	/**
+	 * Runs are told by the clock of their instance, as that can be said without knowing
+	 * what they are for.
+	 */
+	private static List<Long> runsOf(String job, Instant from, Instant to) {
+		return runs.stream()
+			.filter((run) -> run.job().equals(job))
+			.map((run) -> evenSecond(run.time().plusMillis(100)))
+			.filter((tick) -> evenSecond(from) <= tick && tick <= evenSecond(to))
+			.sorted()
+			.toList();
+	}
+
+	private static long evenSecond(Instant time) {
+		return time.getEpochSecond() / 2 * 2;
+	}
+
+	private void start(Duration skew) {
+		this.instances.add(new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
+			.properties("spring.application.name=once-auto", "spring.datasource.url=" + TestPostgres.url(),
+					"spring.task.scheduling.pool.size=8", "spring.datasource.hikari.maximum-pool-size=10",
+					"skew=" + skew)
+			.run());
+	}
+
+	/**
+	 * Jobs that are empty.
+	 */
+	static class Jobs {
+
+		private final Clock clock;
+
+		Jobs(Clock clock) {
+			this.clock = clock;
+		}
+
+		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@SingleRunner(key = "transaction")
+		void transaction() {
+			run("transaction");
+		}
+
+		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@SingleRunner(key = "session", scope = LockScope.SESSION)
+		void session() {
+			run("session");
+		}
+
+		@Transactional
+		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@SingleRunner(key = "transactional")
+		public void transactional() {
+			run("transactional");
+		}
+
+		@Async
+		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@SingleRunner(key = "async")
+		public void async() {
+			run("async");
+		}
+
+		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@SingleRunner(key = "none", once = Once.NONE)
+		void none() {
+			run("none");
+		}
+
+		@Scheduled(cron = "0 0 0 29 2 *", zone = "UTC")
+		@SingleRunner(key = "never")
+		void never() {
+			run("never");
+		}
+
+		private void run(String job) {
+			runs.add(new Run(job, this.clock.instant(),
+					LockContext.current().flatMap(LockContext::tick).orElse(null)));
+		}
+
+		@EventListener
+		void note(SingleRunnerSkippedEvent event) {
+			skips.add(event.outcome());
+		}
+
+	}
+
+	/**
+	 * An instance.
+	 */
+	@EnableAsync
+	@EnableScheduling
+	@ImportAutoConfiguration({ AdvisoryLockAutoConfiguration.class, AopAutoConfiguration.class,
+			DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+			TaskExecutionAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
+			TransactionAutoConfiguration.class })
+	@SpringBootConfiguration(proxyBeanMethods = false)
+	static class Application {
+
+		@Bean
+		Clock clock(@Value("${skew}") Duration skew) {
+			return Clock.offset(Clock.systemUTC(), skew);
+		}
+
+		@Bean
+		ThreadPoolTaskSchedulerCustomizer clockOfScheduler(Clock clock) {
+			return (scheduler) -> scheduler.setClock(clock);
+		}
+
+		@Bean
+		Jobs jobs(Clock clock) {
+			return new Jobs(clock);
+		}
+
+	}
+
+	private record Run(String job, Instant time, @Nullable Instant tick) {
+
+	}
+
+}

@@ -1,0 +1,282 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.log.LockLog;
+import io.github.advisorylock.testsupport.CountingSocketFactory;
+import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for {@link TickMemory}, with two instances that both are called for a tick.
+ */
+class TickMemoryTests extends AbstractLockTests {
+
+	private static final Instant TICK = Instant.parse("2026-11-22T02:00:00Z");
+
+	private static final Duration MEMORY = Duration.ofMinutes(1);
+
+	private static final LockSessionSettings SETTINGS = new LockSessionSettings(Duration.ofMillis(50),
+			Duration.ofSeconds(2), WhenLost.INTERRUPT);
+
+	private final AtomicInteger runs = new AtomicInteger();
+
+	private LockSession session;
+
+	private PostgresAdvisoryLockTemplate late;
+
+	@BeforeEach
+	void startInstances() {
+		this.session = session(TestPostgres.url());
+		this.template = instance(this.session, AdvisoryLockKeyFactory.sha256());
+		this.late = instance(session(TestPostgres.url()), AdvisoryLockKeyFactory.sha256());
+	}
+
+	@AfterEach
+	void stopInstances() {
+		this.sessions.forEach(LockSession::close);
+		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lateCallerLearnsThatTheTickWasRun(LockScope scope) {
+		assertThat(run(this.template, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(run(this.template, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(this.runs).hasValue(1);
+		assertThat(TestPostgres.locks()).containsExactly(numberOf(tickKey(TICK)));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void nextTickAndCallsForNoneRun(LockScope scope) {
+		run(this.template, tick(scope, TICK));
+		assertThat(run(this.late, tick(scope, TICK.plusSeconds(1)))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.late, request(scope))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.template, request(scope))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void keysOfTwoNumbers(LockScope scope) {
+		PostgresAdvisoryLockTemplate first = instance(this.session, AdvisoryLockKeyFactory.pair());
+		PostgresAdvisoryLockTemplate second = instance(this.sessions.get(this.sessions.size() - 1),
+				AdvisoryLockKeyFactory.pair());
+		assertThat(run(first, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(second, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(run(second, request(scope))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void tickOfARunThatFailsIsRunByTheNextInstance(LockScope scope) {
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(tick(scope, TICK), (lock) -> {
+			throw new IllegalStateException("expected");
+		}));
+		assertThat(TestPostgres.locks()).isEmpty();
+		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whoWaitsForTheLockLearnsThatTheTickWasRun(LockScope scope) throws Exception {
+		LockRequest request = tick(scope, TICK).waitFor(LONG);
+		List<Future<LockOutcome>> waiting = new ArrayList<>();
+		whileAnotherThreadRuns(tick(scope, TICK), () -> {
+			waiting.add(this.threads.submit(() -> run(this.late, request)));
+			return waiting.add(this.threads.submit(() -> run(this.template, request)));
+		});
+		for (Future<LockOutcome> waiter : waiting) {
+			assertThat(waiter.get(10, TimeUnit.SECONDS)).isEqualTo(LockOutcome.ALREADY_RAN);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void transactionOfTheCallerDecides(LockScope scope) {
+		transaction().executeWithoutResult((status) -> {
+			run(this.template, tick(scope, TICK));
+			status.setRollbackOnly();
+		});
+		assertThat(TestPostgres.locks()).isEmpty();
+		transaction().executeWithoutResult((status) -> {
+			assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(TestPostgres.locks()).doesNotContain(numberOf(tickKey(TICK)));
+		});
+		assertThat(run(this.template, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void commitThatFailsGivesTheTickBack(LockScope scope) {
+		assertThatIllegalStateException().isThrownBy(() -> transaction().executeWithoutResult((status) -> {
+			run(this.template, tick(scope, TICK));
+			TransactionSynchronizationManager.registerSynchronization(new FailingCommit());
+		}));
+		assertThat(TestPostgres.locks()).isEmpty();
+		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void memoryEndsAndTheConnectionWithIt(LockScope scope) {
+		this.session.setIdleTimeout(Duration.ofMillis(100));
+		run(this.template, request(scope).oncePerTick(TICK, Duration.ofMillis(200)));
+		assertThat(this.session.isConnected()).isTrue();
+		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
+		Awaitility.await().until(() -> !this.session.isConnected());
+		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lossOfTheSessionIsToldToNobodyAndMadeGood(LockScope scope) {
+		run(this.template, tick(scope, TICK));
+		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
+			assertThat(TestPostgres.terminate(NAMESPACE)).isPositive();
+			Awaitility.await().until(() -> TestPostgres.locks().contains(numberOf(tickKey(TICK))));
+			assertThat(log.messages()).isEmpty();
+		}
+		assertThat(this.events).isEmpty();
+		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+	}
+
+	@Test
+	void runIsNotLostWhereNothingCanRemember() {
+		PostgresAdvisoryLockTemplate forgetful = instance(session("jdbc:postgresql://127.0.0.1:1/none"),
+				AdvisoryLockKeyFactory.sha256());
+		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
+			assertThat(run(forgetful, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(run(forgetful, tick(LockScope.TRANSACTION, TICK.plusSeconds(2))))
+				.isEqualTo(LockOutcome.EXECUTED);
+			assertThat(log.messages()).singleElement().asString().contains("tests/job", TICK.toString(), "PER_TICK");
+		}
+		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void winnerPaysOneRoundTripMoreAndWhoIsLateNone(LockScope scope) {
+		String url = CountingSocketFactory.addTo(TestPostgres.url());
+		usePool(TestPostgres.pool(url, 2));
+		LockSession quiet = new LockSession(new DriverManagerDataSource(url), NAMESPACE,
+				new LockSessionSettings(Duration.ofMinutes(1), Duration.ofMinutes(2), WhenLost.INTERRUPT),
+				this.events::add);
+		this.sessions.add(quiet);
+		PostgresAdvisoryLockTemplate counted = instance(quiet, AdvisoryLockKeyFactory.sha256());
+		for (int i = 0; i < 10; i++) {
+			run(counted, tick(scope, TICK.minusSeconds(i + 1)));
+			run(counted, request(scope));
+		}
+		long plain = roundTrips(counted, request(scope), LockOutcome.EXECUTED);
+		assertThat(roundTrips(counted, tick(scope, TICK), LockOutcome.EXECUTED)).isEqualTo(plain + 1);
+		this.late = instance(session(TestPostgres.url()), AdvisoryLockKeyFactory.sha256());
+		run(this.late, tick(scope, TICK.plusSeconds(1)));
+		assertThat(roundTrips(counted, tick(scope, TICK.plusSeconds(1)), LockOutcome.ALREADY_RAN))
+			.as("a session lock that was not taken is not released")
+			.isEqualTo((scope == LockScope.SESSION) ? plain - 1 : plain);
+	}
+
+	private long roundTrips(PostgresAdvisoryLockTemplate instance, LockRequest request, LockOutcome expected) {
+		long before = CountingSocketFactory.roundTrips();
+		assertThat(run(instance, request)).isEqualTo(expected);
+		return CountingSocketFactory.roundTrips() - before;
+	}
+
+	@Test
+	void rememberedTickIsNoHeldLock() {
+		run(this.template, tick(LockScope.TRANSACTION, TICK));
+		assertThat(this.template.getHeldLocks()).isZero();
+	}
+
+	@Test
+	void sharedWorkIsRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> run(this.template, tick(LockScope.SESSION, TICK).mode(LockMode.SHARED)))
+			.withMessageContaining("tests/job");
+	}
+
+	private LockOutcome run(PostgresAdvisoryLockTemplate instance, LockRequest request) {
+		return instance.execute(request, (lock) -> this.runs.incrementAndGet()).outcome();
+	}
+
+	private LockRequest tick(LockScope scope, Instant tick) {
+		return request(scope).oncePerTick(tick, MEMORY);
+	}
+
+	private static AdvisoryLockKey tickKey(Instant tick) {
+		return AdvisoryLockKey.of(NAMESPACE, "advisory-lock:tick:job@" + tick);
+	}
+
+	private static String numberOf(AdvisoryLockKey key) {
+		return Integer.toUnsignedString(key.classId()) + "/" + Integer.toUnsignedString(key.objectId()) + "/1";
+	}
+
+	private LockSession session(String url) {
+		LockSession session = new LockSession(new DriverManagerDataSource(url), NAMESPACE, SETTINGS, this.events::add);
+		this.sessions.add(session);
+		return session;
+	}
+
+	private PostgresAdvisoryLockTemplate instance(LockSession session, AdvisoryLockKeyFactory keyFactory) {
+		return new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE, keyFactory,
+				Duration.ZERO, 1000);
+	}
+
+	/**
+	 * Fails after the lock has heard of the commit.
+	 */
+	private static final class FailingCommit implements TransactionSynchronization {
+
+		@Override
+		public void beforeCommit(boolean readOnly) {
+			throw new IllegalStateException("expected");
+		}
+
+	}
+
+}
