@@ -66,6 +66,9 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param state {@code running}, {@code paused} or {@code idle}
 	 * @param paused since when and by whom it is paused, {@code null} if it is not
 	 * @param lastTick the latest tick that was completed
+	 * @param openTick the tick that was tried last and is not completed, {@code null} if
+	 * there is none
+	 * @param completedAt since when the key is not run again, {@code null} if it is
 	 * @param lastRun the last run, {@code null} if the ledger knows of none
 	 * @param history the first letters of the outcomes of the last 60 runs, latest last:
 	 * E(xecuted), F(ailed), A(bandoned), R(unning)
@@ -74,26 +77,44 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param waiters who waits for it
 	 * @param problems what an operator should look at
 	 * @param actions what can be asked of it over the web: {@code running},
-	 * {@code paused} and {@code resumed}
+	 * {@code paused}, {@code resumed}, {@code tick-undone} and {@code forgotten}
 	 * @param keys the keys that were made from it where it depends on arguments,
 	 * {@code null} if it does not, or the ledger knows of none
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record JobDescriptor(String key, String namespace, String id, @Nullable String target,
 			@Nullable LockScope scope, List<ScheduleDescriptor> schedules, @Nullable Instant next, String state,
-			@Nullable PauseDescriptor paused, @Nullable Instant lastTick, @Nullable RunDescriptor lastRun,
-			String history, Map<String, Long> outcomes, List<HolderDescriptor> holders, List<WaiterDescriptor> waiters,
-			List<Problem> problems, List<String> actions, @Nullable KeysDescriptor keys) {
+			@Nullable PauseDescriptor paused, @Nullable Instant lastTick, @Nullable TickDescriptor openTick,
+			@Nullable Instant completedAt, @Nullable RunDescriptor lastRun, String history, Map<String, Long> outcomes,
+			List<HolderDescriptor> holders, List<WaiterDescriptor> waiters, List<Problem> problems,
+			List<String> actions, @Nullable KeysDescriptor keys) {
 
 	}
 
 	/**
 	 * The keys of the ledger that were made from arguments.
 	 *
-	 * @param count how many there are; 10,000 stands for more, too
+	 * @param count how many of them have a row of their own, which those that run once
+	 * have not; 1,000 stands for more, too
 	 * @param latest the latest few, newest first
+	 * @param failureCount how many keys, among the last 50 failures, have failed within a
+	 * day and not run since
+	 * @param failed the latest few of these, newest first
 	 */
-	public record KeysDescriptor(int count, List<KeyDescriptor> latest) {
+	public record KeysDescriptor(int count, List<KeyDescriptor> latest, int failureCount, List<KeyDescriptor> failed) {
+
+	}
+
+	/**
+	 * A tick that is not completed.
+	 *
+	 * @param tick the planned time
+	 * @param attempts how often it was tried
+	 * @param retryAt before when it is not tried again by itself, {@code null} for at
+	 * once
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record TickDescriptor(Instant tick, int attempts, @Nullable Instant retryAt) {
 
 	}
 
@@ -104,9 +125,12 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param id what stands for namespace and key in addresses
 	 * @param startedAt when its last run started
 	 * @param outcome how its last run that has ended did so
+	 * @param error its failure, where failures are told; only its class for who may not
+	 * see values
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record KeyDescriptor(String key, String id, @Nullable Instant startedAt, @Nullable String outcome) {
+	public record KeyDescriptor(String key, String id, @Nullable Instant startedAt, @Nullable String outcome,
+			@Nullable String error) {
 
 	}
 
@@ -126,7 +150,12 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		OVERDUE,
 
 		/**
-		 * The last run failed.
+		 * The last completed tick is in the future: it does not run before.
+		 */
+		FUTURE_TICK,
+
+		/**
+		 * The last run failed, or that of a key that was made from it.
 		 */
 		FAILED,
 
@@ -176,6 +205,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * A run.
 	 *
 	 * @param tick the planned time it ran for
+	 * @param attempt how often that tick had been tried, this time included, {@code null}
+	 * without a tick
 	 * @param instance who ran it
 	 * @param fencingToken its fencing token
 	 * @param startedAt when it started
@@ -186,8 +217,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param error its failure; only its class for who may not see values
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record RunDescriptor(@Nullable Instant tick, String instance, long fencingToken, Instant startedAt,
-			@Nullable Instant finishedAt, @Nullable Duration duration, @Nullable String outcome,
+	public record RunDescriptor(@Nullable Instant tick, @Nullable Integer attempt, String instance, long fencingToken,
+			Instant startedAt, @Nullable Instant finishedAt, @Nullable Duration duration, @Nullable String outcome,
 			@Nullable String error) {
 
 	}
@@ -301,8 +332,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 *
 	 * @param key the key of the job
 	 * @param namespace the namespace of the key
-	 * @param state what was asked for: {@code running}, {@code paused} or
-	 * {@code resumed}, for the role of a leader {@code resigned}
+	 * @param state what was asked for: {@code running}, {@code paused}, {@code resumed},
+	 * {@code tick-undone} or {@code forgotten}, for the role of a leader {@code resigned}
 	 * @param by who asked, {@code unauthenticated} for who is not logged in
 	 * @param outcome how a run ended that was asked for, {@code null} if it still runs
 	 * @param error its failure; only its class for who may not see values

@@ -128,10 +128,11 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Pause, resume or run a job, or hand over a role that this instance leads.
+	 * Pause, resume or run a job, undo its tick of the future, forget it, or hand over a
+	 * role that this instance leads.
 	 * @param securityContext who asks
-	 * @param state what is asked for: {@code paused}, {@code resumed} or {@code running},
-	 * for a role {@code resigned}
+	 * @param state what is asked for: {@code paused}, {@code resumed}, {@code running},
+	 * {@code tick-undone} or {@code forgotten}, for a role {@code resigned}
 	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return what was done; status 404 if there is no job of that key, 400 if that can't
 	 * be done with it, or there are several, 409 if a run has its row for now

@@ -132,7 +132,11 @@ public class AdvisoryLocksSource {
 		JobTable table = table();
 		LockActivity activity = this.monitor.locks(table.numbers(), true);
 		List<JobId> templates = records.templates();
-		List<JobId> own = find(filter, table, records, templates, new LockTable(activity, redaction::query));
+		List<JobId> parents = Stream.concat(table.ids().stream().filter(table::isTemplate), templates.stream())
+			.distinct()
+			.toList();
+		Map<JobId, KeysDescriptor> failures = records.failures(parents, LATEST_KEYS, redaction);
+		List<JobId> own = find(filter, table, records, templates, failures, new LockTable(activity, redaction::query));
 		JobPage alone = records.alone(table.ids(), filter.text(), filter.state(),
 				Math.max(0, filter.offset() - own.size()), filter.size() - (int) page(own, filter).count());
 		List<JobId> ids = Stream.concat(page(own, filter), alone.ids().stream()).toList();
@@ -149,12 +153,13 @@ public class AdvisoryLocksSource {
 	 * Return the jobs of this instance, and the templates of others, that are asked for.
 	 */
 	private static List<JobId> find(JobFilter filter, JobTable table, JobRegistry records, List<JobId> templates,
-			LockTable locks) {
+			Map<JobId, KeysDescriptor> failures, LockTable locks) {
 		Map<JobId, RecordedJob> jobs = byId(records.jobs(table.ids()));
 		table.nameLocks(locks, List.of());
 		return Stream.concat(table.ids().stream(), templates.stream())
 			.distinct()
-			.filter((id) -> table.describe(id, locks, jobs.get(id), null).stream().anyMatch(filter::matches))
+			.filter((
+					id) -> table.describe(id, locks, jobs.get(id), failures.get(id)).stream().anyMatch(filter::matches))
 			.sorted()
 			.toList();
 	}
@@ -184,7 +189,7 @@ public class AdvisoryLocksSource {
 		List<JobId> parents = ids.stream()
 			.filter((id) -> !jobs.containsKey(id) || templates.contains(id) || table.isTemplate(id))
 			.toList();
-		Map<JobId, KeysDescriptor> keys = records.keys(parents, LATEST_KEYS);
+		Map<JobId, KeysDescriptor> keys = records.keys(parents, LATEST_KEYS, redaction);
 		table.nameLocks(locks, jobs.values());
 		return ids.stream()
 			.sorted()

@@ -27,6 +27,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import org.jspecify.annotations.Nullable;
 
@@ -92,7 +93,8 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Return those of some ids that are those of jobs, or of templates.
+	 * Return those of some ids that are those of jobs, else of keys that have run, else
+	 * of templates.
 	 */
 	List<JobId> known(List<JobId> ids) {
 		return List.of();
@@ -106,10 +108,20 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Return the keys that were made from templates.
+	 * Return the keys that were made from templates, with those whose last run failed.
 	 * @param latest how many keys of each are told
+	 * @param redaction hides values
 	 */
-	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest) {
+	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest, Redaction redaction) {
+		return Map.of();
+	}
+
+	/**
+	 * Return those keys only that were made from templates and whose last run failed.
+	 * @param latest how many keys of each are told
+	 * @param redaction hides values
+	 */
+	Map<JobId, KeysDescriptor> failures(List<JobId> templates, int latest, Redaction redaction) {
 		return Map.of();
 	}
 
@@ -144,6 +156,20 @@ public class JobRegistry {
 	}
 
 	/**
+	 * Undo the last tick of a job, which is in the future.
+	 */
+	void undoTick(JobId id, String user) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
+	 * Forget a job.
+	 */
+	void forget(JobId id, String user) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
 	 * Run a job on this thread.
 	 */
 	LockOutcome runNow(JobId id, String user) {
@@ -161,7 +187,11 @@ public class JobRegistry {
 	 * What is recorded of a job.
 	 *
 	 * @param id what tells it from others
+	 * @param registered whether more than its runs is recorded
 	 * @param lastTick the latest tick that was completed
+	 * @param openTick the tick that was tried last and is not completed, {@code null} if
+	 * there is none
+	 * @param completedAt since when its key is not run again, {@code null} if it is
 	 * @param paused its pause, {@code null} if it is not paused
 	 * @param lastOutcome how its last run ended, {@code null} if it runs
 	 * @param lastRun its last run, {@code null} if there is none, or runs are not asked
@@ -169,9 +199,9 @@ public class JobRegistry {
 	 * @param outcomes the first letters of the outcomes of its last runs
 	 * @param overdue whether it is overdue, given what is asked of its runs
 	 */
-	record RecordedJob(JobId id, @Nullable Instant lastTick, @Nullable PauseDescriptor paused,
-			@Nullable String lastOutcome, @Nullable RunDescriptor lastRun, String outcomes,
-			Predicate<SingleRunnerOperation> overdue) {
+	record RecordedJob(JobId id, boolean registered, @Nullable Instant lastTick, @Nullable TickDescriptor openTick,
+			@Nullable Instant completedAt, @Nullable PauseDescriptor paused, @Nullable String lastOutcome,
+			@Nullable RunDescriptor lastRun, String outcomes, Predicate<SingleRunnerOperation> overdue) {
 
 	}
 
@@ -198,9 +228,10 @@ public class JobRegistry {
 	 * @param finishedAt when the last of them ended, now if it has not
 	 * @param runs how many there were
 	 * @param failures how many of them failed or were abandoned
+	 * @param cut whether there may have been earlier runs of the job, which are not told
 	 */
 	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt,
-			int runs, int failures) {
+			int runs, int failures, boolean cut) {
 
 	}
 

@@ -16,9 +16,11 @@
 
 package io.github.advisorylock.actuate;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -46,6 +48,11 @@ import org.jspecify.annotations.Nullable;
  * recorded.
  */
 final class JobTable {
+
+	/**
+	 * How far ahead of the database's clock a tick is one of the future.
+	 */
+	private static final Duration FUTURE = Duration.ofMinutes(1);
 
 	private final GuardedApplication application;
 
@@ -158,45 +165,51 @@ final class JobTable {
 		AdvisoryLockKey key = (method != null) ? method.fixedKey() : (keys != null) ? null : key(id);
 		List<HolderDescriptor> holders = (key != null) ? locks.holders(key) : List.of();
 		PauseDescriptor paused = paused(method, job);
-		boolean overdue = holders.isEmpty() && method != null && job != null && job.overdue().test(method.operation());
 		return new JobDescriptor(id.key(), id.namespace(), id.text(), (method != null) ? target(method) : null,
 				(method != null) ? method.operation().scope() : null,
 				(method != null) ? this.schedules.of(method.method()) : List.of(),
 				(method != null) ? this.schedules.next(method.method()) : null,
 				!holders.isEmpty() ? "running" : (paused != null) ? "paused" : "idle", paused,
-				(job != null) ? job.lastTick() : null, (job != null) ? job.lastRun() : null,
+				(job != null) ? job.lastTick() : null, (job != null) ? job.openTick() : null,
+				(job != null) ? job.completedAt() : null, (job != null) ? job.lastRun() : null,
 				(job != null) ? job.outcomes() : "",
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders,
 				(key != null) ? locks.waiters(key) : List.of(),
-				problems(key, paused, overdue, (job != null) ? job.lastOutcome() : null, methods(id).size() > 1),
-				actions(method, job), keys);
+				problems(id, key, locks, isOverdue(method, job, holders), paused, job, keys),
+				actions(method, job, isFutureTick(job, locks), holders.isEmpty()), keys);
 	}
 
-	private List<Problem> problems(@Nullable AdvisoryLockKey key, @Nullable PauseDescriptor paused, boolean overdue,
-			@Nullable String lastOutcome, boolean sharedKey) {
-		List<Problem> problems = new ArrayList<>();
-		if (paused != null) {
-			problems.add(Problem.PAUSED);
-		}
-		if (overdue) {
-			problems.add(Problem.OVERDUE);
-		}
-		if (Problem.FAILED.name().equals(lastOutcome)) {
-			problems.add(Problem.FAILED);
-		}
-		if (Problem.ABANDONED.name().equals(lastOutcome)) {
-			problems.add(Problem.ABANDONED);
-		}
-		if (key != null && this.counter.hasLost(key)) {
-			problems.add(Problem.LOST);
-		}
-		if (sharedKey) {
-			problems.add(Problem.SHARED_KEY);
-		}
-		return problems;
+	private static boolean isOverdue(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
+			List<HolderDescriptor> holders) {
+		return holders.isEmpty() && method != null && job != null && job.overdue().test(method.operation());
 	}
 
-	private static List<String> actions(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
+	private static boolean isFutureTick(@Nullable RecordedJob job, LockTable locks) {
+		Instant tick = (job != null) ? job.lastTick() : null;
+		return tick != null && tick.isAfter(locks.time().plus(FUTURE));
+	}
+
+	private List<Problem> problems(JobId id, @Nullable AdvisoryLockKey key, LockTable locks, boolean overdue,
+			@Nullable PauseDescriptor paused, @Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
+		Map<Problem, Boolean> problems = new EnumMap<>(Problem.class);
+		problems.put(Problem.PAUSED, paused != null);
+		problems.put(Problem.OVERDUE, overdue);
+		problems.put(Problem.FUTURE_TICK, isFutureTick(job, locks));
+		problems.put(Problem.FAILED, hasEnded(Problem.FAILED.name(), job, keys));
+		problems.put(Problem.ABANDONED, hasEnded(Problem.ABANDONED.name(), job, keys));
+		problems.put(Problem.LOST, key != null && this.counter.hasLost(key));
+		problems.put(Problem.SHARED_KEY, methods(id).size() > 1);
+		problems.values().removeIf((found) -> !found);
+		return List.copyOf(problems.keySet());
+	}
+
+	private static boolean hasEnded(String outcome, @Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
+		return (job != null && outcome.equals(job.lastOutcome()))
+				|| (keys != null && keys.failed().stream().anyMatch((key) -> outcome.equals(key.outcome())));
+	}
+
+	private static List<String> actions(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
+			boolean futureTick, boolean free) {
 		List<String> actions = new ArrayList<>();
 		if (method != null && method.fixedKey() != null && method.operation().ledger().recorded()
 				&& method.method().getParameterCount() == 0) {
@@ -205,6 +218,12 @@ final class JobTable {
 		if (job != null) {
 			actions.add(OperatorActions.PAUSED);
 			actions.add(OperatorActions.RESUMED);
+		}
+		if (futureTick) {
+			actions.add(OperatorActions.TICK_UNDONE);
+		}
+		if (method == null && job != null && job.registered() && free) {
+			actions.add(OperatorActions.FORGOTTEN);
 		}
 		return actions;
 	}

@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -29,6 +30,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
 import io.github.advisorylock.ledger.JobName;
 import io.github.advisorylock.ledger.JobRepository;
@@ -45,6 +47,8 @@ import org.springframework.util.Assert;
  * @since 0.1.0
  */
 public class LedgerJobRegistry extends JobRegistry {
+
+	private static final KeysDescriptor NO_KEYS = new KeysDescriptor(0, List.of(), 0, List.of());
 
 	private final @Nullable PostgresAdvisoryLockLedger ledger;
 
@@ -82,12 +86,18 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	@Override
 	List<RecordedJob> jobs(Collection<JobId> ids) {
-		return repository().jobs(names(ids)).stream().map((job) -> describe(job, null, job.lastOutcome(), "")).toList();
+		return repository().jobs(names(ids))
+			.stream()
+			.map((job) -> describe(new JobRepository.JobHistory(job, true, null, "", null), null))
+			.toList();
 	}
 
 	@Override
 	List<RecordedJob> histories(Collection<JobId> ids, int runs, Redaction redaction) {
-		return repository().histories(names(ids), runs).stream().map((job) -> describe(job, redaction)).toList();
+		return repository().histories(names(ids), runs)
+			.stream()
+			.map((job) -> describe(job, (job.lastRun() != null) ? describe(job.lastRun(), redaction) : null))
+			.toList();
 	}
 
 	@Override
@@ -102,8 +112,7 @@ public class LedgerJobRegistry extends JobRegistry {
 	@Override
 	List<JobId> known(List<JobId> ids) {
 		List<JobName> names = names(ids.stream().filter(LedgerJobRegistry::hasRoom).toList());
-		List<JobId> jobs = repository().jobs(names).stream().map(LedgerJobRegistry::id).toList();
-		return !jobs.isEmpty() ? jobs : repository().keys(names, 1).stream().map((keys) -> id(keys.name())).toList();
+		return repository().known(names).stream().map(LedgerJobRegistry::id).toList();
 	}
 
 	private static boolean hasRoom(JobId id) {
@@ -117,10 +126,23 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest) {
-		return repository().keys(names(templates), latest)
+	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest, Redaction redaction) {
+		Map<JobId, KeysDescriptor> keys = new HashMap<>(failures(templates, latest, redaction));
+		for (JobRepository.KeysOfTemplate some : repository().keys(names(templates), latest)) {
+			KeysDescriptor failed = keys.getOrDefault(id(some.name()), NO_KEYS);
+			keys.put(id(some.name()),
+					new KeysDescriptor(some.count(), some.latest().stream().map(LedgerJobRegistry::key).toList(),
+							failed.failureCount(), failed.failed()));
+		}
+		return keys;
+	}
+
+	@Override
+	Map<JobId, KeysDescriptor> failures(List<JobId> templates, int latest, Redaction redaction) {
+		return repository().failures(names(templates), latest)
 			.stream()
-			.collect(Collectors.toMap((keys) -> id(keys.name()), LedgerJobRegistry::describe));
+			.collect(Collectors.toMap((failures) -> id(failures.name()), (failures) -> new KeysDescriptor(0, List.of(),
+					failures.count(), failures.latest().stream().map((run) -> key(run, redaction)).toList())));
 	}
 
 	@Override
@@ -136,7 +158,7 @@ public class LedgerJobRegistry extends JobRegistry {
 		return repository().periods(names(ids), lookBack, slot)
 			.stream()
 			.map((period) -> new RunPeriod(period.namespace(), period.key(), period.instance(), period.startedAt(),
-					period.finishedAt(), period.runs(), period.failures()))
+					period.finishedAt(), period.runs(), period.failures(), period.cut()))
 			.toList();
 	}
 
@@ -151,6 +173,16 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
+	void undoTick(JobId id, String user) {
+		ledger().undoTick(name(id), user);
+	}
+
+	@Override
+	void forget(JobId id, String user) {
+		ledger().forget(name(id), user);
+	}
+
+	@Override
 	LockOutcome runNow(JobId id, String user) {
 		return ledger().runNow(name(id), user);
 	}
@@ -161,16 +193,16 @@ public class LedgerJobRegistry extends JobRegistry {
 		return redaction.error(described.type(), described.text());
 	}
 
-	private static RecordedJob describe(JobRepository.JobHistory history, Redaction redaction) {
-		LedgerRun run = history.lastRun();
-		return describe(history.job(), (run != null) ? describe(run, redaction) : null,
-				(run != null) ? run.outcome() : history.job().lastOutcome(), history.outcomes());
+	private static RecordedJob describe(JobRepository.JobHistory history, @Nullable RunDescriptor lastRun) {
+		LedgerJob job = history.job();
+		return new RecordedJob(id(job), history.registered(), job.lastTick(), openTick(job), history.completedAt(),
+				paused(job), (lastRun != null) ? lastRun.outcome() : name(job.lastOutcome()), lastRun,
+				history.outcomes(), (operation) -> job.overdueTick(operation.ledger(), Instant.now()) != null);
 	}
 
-	private static RecordedJob describe(LedgerJob job, @Nullable RunDescriptor lastRun,
-			LedgerRun.@Nullable Outcome lastOutcome, String outcomes) {
-		return new RecordedJob(id(job), job.lastTick(), paused(job), name(lastOutcome), lastRun, outcomes,
-				(operation) -> job.overdueTick(operation.ledger(), Instant.now()) != null);
+	private static @Nullable TickDescriptor openTick(LedgerJob job) {
+		Instant tick = job.openTick();
+		return (tick != null) ? new TickDescriptor(tick, job.attempts(), job.retryAt()) : null;
 	}
 
 	private static @Nullable PauseDescriptor paused(LedgerJob job) {
@@ -180,16 +212,19 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	private static RunDescriptor describe(LedgerRun run, Redaction redaction) {
 		Instant finishedAt = run.finishedAt();
-		return new RunDescriptor(run.tick(), run.instance(), run.fencingToken(), run.startedAt(), finishedAt,
+		return new RunDescriptor(run.tick(), (run.tick() != null) ? run.attempt() : null, run.instance(),
+				run.fencingToken(), run.startedAt(), finishedAt,
 				(finishedAt != null) ? Duration.between(run.startedAt(), finishedAt) : null, name(run.outcome()),
 				redaction.error(run.errorClass(), run.error()));
 	}
 
-	private static KeysDescriptor describe(JobRepository.KeysOfTemplate keys) {
-		return new KeysDescriptor(keys.count(), keys.latest()
-			.stream()
-			.map((job) -> new KeyDescriptor(job.key(), id(job).text(), job.lastStartedAt(), name(job.lastOutcome())))
-			.toList());
+	private static KeyDescriptor key(LedgerJob job) {
+		return new KeyDescriptor(job.key(), id(job).text(), job.lastStartedAt(), name(job.lastOutcome()), null);
+	}
+
+	private static KeyDescriptor key(LedgerRun run, Redaction redaction) {
+		return new KeyDescriptor(run.key(), new JobId(run.namespace(), run.key()).text(), run.startedAt(),
+				name(run.outcome()), redaction.error(run.errorClass(), run.error()));
 	}
 
 	private static @Nullable String name(LedgerRun.@Nullable Outcome outcome) {

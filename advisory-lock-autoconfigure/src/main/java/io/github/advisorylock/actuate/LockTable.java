@@ -89,6 +89,13 @@ final class LockTable {
 		}
 	}
 
+	/**
+	 * Return the moment, by the database's clock.
+	 */
+	Instant time() {
+		return this.activity.time();
+	}
+
 	List<HolderDescriptor> holders(AdvisoryLockKey key) {
 		return holders(this.here.getOrDefault(LockNumber.of(key), List.of()));
 	}

@@ -41,8 +41,9 @@ import org.springframework.util.Assert;
 
 /**
  * Does what operators ask for, and publishes it as an {@link AuditEvent} of type
- * {@code ADVISORY_LOCK_PAUSED}, {@code ADVISORY_LOCK_RESUMED} or
- * {@code ADVISORY_LOCK_RUNNING}, for a role of this instance {@code
+ * {@code ADVISORY_LOCK_PAUSED}, {@code ADVISORY_LOCK_RESUMED},
+ * {@code ADVISORY_LOCK_RUNNING}, {@code ADVISORY_LOCK_TICK_UNDONE} or
+ * {@code ADVISORY_LOCK_FORGOTTEN}, for a role of this instance {@code
  * ADVISORY_LOCK_RESIGNED}, with namespace and key.
  */
 final class OperatorActions {
@@ -52,6 +53,10 @@ final class OperatorActions {
 	static final String PAUSED = "paused";
 
 	static final String RESUMED = "resumed";
+
+	static final String TICK_UNDONE = "tick-undone";
+
+	static final String FORGOTTEN = "forgotten";
 
 	static final String RESIGNED = "resigned";
 
@@ -113,18 +118,19 @@ final class OperatorActions {
 		if (state.equals(RUNNING)) {
 			return run(id, user, redaction);
 		}
-		if (state.equals(PAUSED)) {
-			this.registry.pause(id, user);
-		}
-		else {
-			this.registry.resume(id, user);
+		switch (state) {
+			case PAUSED -> this.registry.pause(id, user);
+			case RESUMED -> this.registry.resume(id, user);
+			case TICK_UNDONE -> this.registry.undoTick(id, user);
+			default -> this.registry.forget(id, user);
 		}
 		return new ActionDescriptor(job.key(), job.namespace(), state, user, null, null);
 	}
 
 	private void audit(String namespace, String key, String state, String user) {
-		this.eventPublisher.publishEvent(new AuditApplicationEvent(user,
-				"ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", namespace, "key", key)));
+		this.eventPublisher.publishEvent(
+				new AuditApplicationEvent(user, "ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT).replace('-', '_'),
+						Map.of("namespace", namespace, "key", key)));
 	}
 
 	private static String reason(JobDescriptor job, String state) {
@@ -133,8 +139,11 @@ final class OperatorActions {
 			case RUNNING -> "Failed to run '" + key + "' now: this instance has no method of that key which is "
 					+ "recorded in the ledger and takes no arguments";
 			case PAUSED, RESUMED -> "Failed to change '" + key + "': it is not recorded in the ledger";
+			case TICK_UNDONE -> "Failed to undo the last tick of '" + key + "': it is not in the future";
+			case FORGOTTEN -> "Failed to forget '" + key
+					+ "': it runs, or has a method on this instance, or is not recorded in the ledger";
 			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + PAUSED
-					+ "' or '" + RESUMED + "'";
+					+ "', '" + RESUMED + "', '" + TICK_UNDONE + "' or '" + FORGOTTEN + "'";
 		};
 	}
 

@@ -53,7 +53,9 @@ import org.springframework.util.Assert;
  */
 public class JobRepository {
 
-	private static final int MOST_RUNS_OF_PERIODS = 1000;
+	private static final int MOST_RUNS_OF_PERIODS = 20_000;
+
+	private static final int MOST_RUNS_OF_JOB = 1000;
 
 	/**
 	 * How long an operator waits for a run that has the row of its job, in milliseconds.
@@ -65,6 +67,10 @@ public class JobRepository {
 	private static final int MOST_TEMPLATES = 1000;
 
 	private static final int MOST_KEYS = 10_000;
+
+	private static final int MOST_KEYS_OF_TEMPLATE = 1000;
+
+	private static final int MOST_FAILURES = 50;
 
 	/**
 	 * How long to wait for the server when jobs are observed: who observes them takes
@@ -214,7 +220,18 @@ public class JobRepository {
 	}
 
 	/**
-	 * Return some jobs with their last runs.
+	 * Return those of some names that mean something: the jobs among them, else keys that
+	 * have run or are completed, else what keys were made from.
+	 * @param names the names
+	 * @return the names that are known
+	 */
+	public List<JobName> known(Collection<JobName> names) {
+		return query(this.statements.known(), names, Map.of(), JobRepository::name);
+	}
+
+	/**
+	 * Return some jobs with their last runs. A key that only its runs or its completion
+	 * tell of is a job, too.
 	 * @param names the names of the jobs
 	 * @param outcomes of how many runs the outcomes are wanted
 	 * @return those that there are
@@ -223,7 +240,8 @@ public class JobRepository {
 		return query(this.statements.histories(), names, Map.of("outcomes", outcomes), (row, number) -> {
 			LedgerRun lastRun = (row.getString("instance") != null) ? run(row, number) : null;
 			String letters = row.getString("outcomes");
-			return new JobHistory(job(row, number), lastRun, (letters != null) ? letters : "");
+			return new JobHistory(job(row, number), row.getBoolean("registered"), lastRun,
+					(letters != null) ? letters : "", instant(row, "completed_at"));
 		});
 	}
 
@@ -240,14 +258,18 @@ public class JobRepository {
 	 * @return their names
 	 */
 	public JobNamesPage alone(Collection<JobName> known, String text, String state, int offset, int limit) {
-		return read((client) -> client.sql(this.statements.alone())
-			.param("known", array(known, (name) -> name.namespace() + "/" + name.key()))
-			.param("most", MOST_KEYS)
-			.param("text", text)
-			.param("state", state)
-			.param("limit", limit)
-			.param("offset", offset)
-			.query(JobRepository::page));
+		boolean all = text.isEmpty() && state.equals("all");
+		return read((client) -> {
+			JdbcClient.StatementSpec statement = client
+				.sql(all ? this.statements.alone() : this.statements.aloneMatching());
+			if (!all) {
+				statement.param("text", text).param("state", state);
+			}
+			return bind(statement, known).param("most", MOST_KEYS)
+				.param("limit", limit)
+				.param("offset", offset)
+				.query(JobRepository::page);
+		});
 	}
 
 	/**
@@ -262,6 +284,24 @@ public class JobRepository {
 	}
 
 	/**
+	 * Return the keys made from templates whose last run has failed within a day.
+	 * @param templates the templates, each in the place of a key
+	 * @param latest how many keys of each
+	 * @return the failures of those that have any
+	 */
+	public List<FailuresOfTemplate> failures(List<JobName> templates, int latest) {
+		Map<JobName, FailuresOfTemplate> failures = new LinkedHashMap<>();
+		query(this.statements.failures(), templates, Map.of("most", MOST_FAILURES, "latest", latest), (row, number) -> {
+			JobName template = templates.get(row.getInt("position") - 1);
+			int count = row.getInt("count");
+			return failures.computeIfAbsent(template, (name) -> new FailuresOfTemplate(name, count, new ArrayList<>()))
+				.latest()
+				.add(run(row, number));
+		});
+		return List.copyOf(failures.values());
+	}
+
+	/**
 	 * Return how many keys were made from templates, and the latest few of them.
 	 * @param templates the templates, each in the place of a key
 	 * @param latest how many keys of each
@@ -269,13 +309,14 @@ public class JobRepository {
 	 */
 	public List<KeysOfTemplate> keys(List<JobName> templates, int latest) {
 		Map<JobName, KeysOfTemplate> keys = new LinkedHashMap<>();
-		query(this.statements.keys(), templates, Map.of("most", MOST_KEYS, "latest", latest), (row, number) -> {
-			JobName template = templates.get(row.getInt("position") - 1);
-			int count = row.getInt("count");
-			return keys.computeIfAbsent(template, (name) -> new KeysOfTemplate(name, count, new ArrayList<>()))
-				.latest()
-				.add(job(row, number));
-		});
+		query(this.statements.keys(), templates, Map.of("most", MOST_KEYS_OF_TEMPLATE, "latest", latest),
+				(row, number) -> {
+					JobName template = templates.get(row.getInt("position") - 1);
+					int count = row.getInt("count");
+					return keys.computeIfAbsent(template, (name) -> new KeysOfTemplate(name, count, new ArrayList<>()))
+						.latest()
+						.add(job(row, number));
+				});
 		return List.copyOf(keys.values());
 	}
 
@@ -294,7 +335,8 @@ public class JobRepository {
 	}
 
 	/**
-	 * Return when which instance ran some jobs, of each the last thousand runs at most.
+	 * Return when which instance ran some jobs. Of all, some 20,000 runs are looked at:
+	 * the last of each job, at least 20 and at most a thousand.
 	 * @param jobs the jobs
 	 * @param lookBack how far to look back
 	 * @param slot runs of an instance that start within one slot of this length are told
@@ -302,12 +344,13 @@ public class JobRepository {
 	 * @return the periods, in the order of the jobs and of their start
 	 */
 	public List<RunPeriod> periods(List<JobName> jobs, Duration lookBack, Duration slot) {
-		Map<String, Object> parameters = Map.of("lookBack", LedgerSettings.micros(lookBack), "most",
-				MOST_RUNS_OF_PERIODS, "slot", Math.max(1, slot.toSeconds()));
+		int most = Math.min(MOST_RUNS_OF_JOB, MOST_RUNS_OF_PERIODS / Math.max(1, jobs.size()));
+		Map<String, Object> parameters = Map.of("lookBack", LedgerSettings.micros(lookBack), "most", Math.max(20, most),
+				"slot", Math.max(1, slot.toSeconds()));
 		return query(this.statements.periods(), jobs, parameters,
 				(row, number) -> new RunPeriod(row.getString("namespace"), row.getString("key"),
 						row.getString("instance"), required(row, "started_at"), required(row, "finished_at"),
-						row.getInt("runs"), row.getInt("failures")));
+						row.getInt("runs"), row.getInt("failures"), row.getBoolean("cut")));
 	}
 
 	private <T> List<T> query(String sql, Collection<JobName> names, Map<String, ?> parameters, RowMapper<T> mapper) {
@@ -411,11 +454,14 @@ public class JobRepository {
 	 * A job of the ledger with what became of its last runs.
 	 *
 	 * @param job the job
+	 * @param registered whether there is a row for it, and not for its runs only
 	 * @param lastRun its last run, {@code null} if there was none, or it is forgotten
 	 * @param outcomes the first letters of the outcomes of its last runs, latest last,
 	 * {@code R} for one that is not over
+	 * @param completedAt since when its key is not run again, {@code null} if it is
 	 */
-	public record JobHistory(LedgerJob job, @Nullable LedgerRun lastRun, String outcomes) {
+	public record JobHistory(LedgerJob job, boolean registered, @Nullable LedgerRun lastRun, String outcomes,
+			@Nullable Instant completedAt) {
 
 	}
 
@@ -439,10 +485,21 @@ public class JobRepository {
 	 * Keys of the ledger that were made from the same template.
 	 *
 	 * @param name what they were made from, in the place of a key
-	 * @param count how many there are, 10,000 for as many or more
+	 * @param count how many there are, 1,000 for as many or more
 	 * @param latest the latest few of them, newest first
 	 */
 	public record KeysOfTemplate(JobName name, int count, List<LedgerJob> latest) {
+
+	}
+
+	/**
+	 * Keys that were made from the same template, and whose last run has failed.
+	 *
+	 * @param name what they were made from, in the place of a key
+	 * @param count how many there are among the last 50 failures
+	 * @param latest the last runs of the latest few of them, newest first
+	 */
+	public record FailuresOfTemplate(JobName name, int count, List<LedgerRun> latest) {
 
 	}
 
@@ -456,9 +513,10 @@ public class JobRepository {
 	 * @param finishedAt when the last of them ended, now if it has not
 	 * @param runs how many there were
 	 * @param failures how many of them failed or were abandoned
+	 * @param cut whether there may have been earlier runs of the job, which are not told
 	 */
 	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt,
-			int runs, int failures) {
+			int runs, int failures, boolean cut) {
 
 	}
 

@@ -294,7 +294,15 @@ final class LedgerStatements {
 	/**
 	 * What is listed on its own. The index has the same words.
 	 */
-	private static final String ALONE = "(j.template IS NULL OR j.paused_at IS NOT NULL)";
+	private static final String UNKNOWN = """
+			WITH known AS MATERIALIZED (
+			  SELECT k.namespace, k.key FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])),
+			    pg_catalog.unnest(CAST(:keys AS text[]))) k (namespace, key)
+			), unknown AS NOT MATERIALIZED (
+			  SELECT j.* FROM {job} j WHERE (j.template IS NULL OR j.paused_at IS NOT NULL)
+			    AND (j.namespace, j.key) NOT IN (SELECT k.namespace, k.key FROM known k)
+			)
+			""";
 
 	/**
 	 * One statement of housekeeping at a time, whatever instance it is of: the lock ends
@@ -747,46 +755,87 @@ final class LedgerStatements {
 
 	/**
 	 * Some jobs with their last run, and the first letters of the outcomes of the last
-	 * ones, {@code R} for one that is not over.
+	 * ones, {@code R} for one that is not over. A key that has no row of its own, as one
+	 * that runs once has not, is told from its last run and its completion.
 	 */
 	String histories() {
 		return name(
 				"""
-						SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
-						  j.last_outcome, j.paused_at, j.paused_by, j.resumed_at, j.open_tick, j.attempts, j.retry_at,
-						  coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
-						  r.id, r.tick, r.attempt, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class, h.outcomes
+						SELECT n.namespace, n.key, coalesce(j.first_seen_at, r.started_at, c.completed_at) AS first_seen_at, j.last_tick,
+						  coalesce(j.last_started_at, r.started_at) AS last_started_at,
+						  coalesce(j.last_finished_at, r.finished_at) AS last_finished_at,
+						  coalesce(j.last_outcome, r.outcome) AS last_outcome, j.paused_at, j.paused_by, j.resumed_at, j.open_tick,
+						  j.attempts, j.retry_at, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
+						  r.id, r.tick, r.attempt, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class,
+						  h.outcomes, j.key IS NOT NULL AS registered, c.completed_at
 						FROM ROWS FROM
 						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
-						JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+						LEFT JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+						LEFT JOIN {completion} c ON c.namespace = n.namespace AND c.key = n.key
 						LEFT JOIN LATERAL (
 						  SELECT pg_catalog.string_agg(coalesce(pg_catalog.left(l.outcome, 1), 'R'), '' ORDER BY l.fencing_token)
 						    AS outcomes, pg_catalog.array_agg(l.fencing_token ORDER BY l.fencing_token DESC) AS tokens
 						  FROM (SELECT o.outcome, o.fencing_token FROM {run} o WHERE o.namespace = n.namespace AND o.key = n.key
 						    ORDER BY o.fencing_token DESC LIMIT :outcomes) l) h ON true
 						LEFT JOIN {run} r ON r.namespace = n.namespace AND r.key = n.key AND r.fencing_token = h.tokens[1]
+						WHERE j.key IS NOT NULL OR r.id IS NOT NULL OR c.key IS NOT NULL
 						""");
 	}
 
 	/**
-	 * A page of the jobs that are listed on their own, but for those of the methods of
-	 * this instance, how many there are, and how many of them are asked for. Looks at no
-	 * more than some of them.
+	 * Those of some names that mean something: the jobs among them, else the keys that
+	 * have run, else what keys were made from.
+	 */
+	String known() {
+		return name(
+				"""
+						SELECT k.namespace, k.key FROM (
+						  SELECT m.*, pg_catalog.min(m.kind) OVER () AS best FROM (
+						    SELECT n.namespace, n.key, CASE
+						      WHEN EXISTS (SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.key = n.key) THEN 1
+						      WHEN EXISTS (SELECT FROM {run} r WHERE r.namespace = n.namespace AND r.key = n.key) THEN 2
+						      WHEN EXISTS (SELECT FROM {completion} c WHERE c.namespace = n.namespace AND c.key = n.key) THEN 2
+						      WHEN EXISTS (SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.key) THEN 3
+						      WHEN EXISTS (SELECT FROM {run} r WHERE r.namespace = n.namespace AND r.template = n.key
+						        AND r.outcome <> 'EXECUTED') THEN 3 END AS kind
+						    FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
+						      n (namespace, key)) m) k
+						WHERE k.kind = k.best
+						""");
+	}
+
+	/**
+	 * A page of all jobs that are listed on their own, but for those of the methods of
+	 * this instance, and how many there are. Counts no more than some of them, in the
+	 * index.
 	 */
 	String alone() {
-		return name("""
-				WITH seen AS MATERIALIZED (
-				  SELECT j.* FROM {job} j WHERE\s""" + ALONE
-				+ """
-						 AND j.namespace || '/' || j.key <> ALL (CAST(:known AS text[]))
-						  ORDER BY j.namespace, j.key LIMIT :most
+		return name(UNKNOWN + """
+				SELECT s.seen, s.seen AS total, p.namespace, p.key
+				FROM (SELECT count(*) AS seen FROM (
+				  SELECT FROM unknown u ORDER BY u.namespace, u.key LIMIT :most) o) s
+				LEFT JOIN (SELECT u.namespace, u.key FROM unknown u ORDER BY u.namespace, u.key
+				  LIMIT least(:limit, greatest(0, :most - :offset)) OFFSET :offset) p ON true
+				""");
+	}
+
+	/**
+	 * As {@link #alone()}, but only those that are asked for among some of them.
+	 */
+	String aloneMatching() {
+		return name(
+				UNKNOWN + """
+						, seen AS MATERIALIZED (
+						  SELECT u.* FROM unknown u ORDER BY u.namespace, u.key LIMIT :most
 						), wanted AS MATERIALIZED (
 						  SELECT s.namespace, s.key FROM seen s, (SELECT CAST(:text AS text) AS name, CAST(:state AS text) AS state) w
-						  WHERE pg_catalog.strpos(pg_catalog.lower(s.namespace || '/' || s.key), pg_catalog.lower(w.name)) > 0
-						    AND CASE w.state WHEN 'all' THEN true WHEN 'paused' THEN s.paused_at IS NOT NULL
+						  WHERE CASE w.state WHEN 'all' THEN true WHEN 'paused' THEN s.paused_at IS NOT NULL
 						      WHEN 'problem' THEN s.paused_at IS NOT NULL OR s.last_outcome <> 'EXECUTED'
+						        OR s.last_tick > pg_catalog.clock_timestamp() + INTERVAL '1 minute'
 						      WHEN 'running' THEN s.last_started_at > coalesce(s.last_finished_at, '-infinity')
 						      ELSE s.paused_at IS NULL AND coalesce(s.last_started_at <= s.last_finished_at, true) END
+						    AND (w.name = ''
+						      OR pg_catalog.strpos(pg_catalog.lower(s.namespace || '/' || s.key), pg_catalog.lower(w.name)) > 0)
 						)
 						SELECT (SELECT count(*) FROM seen) AS seen, (SELECT count(*) FROM wanted) AS total, p.namespace, p.key FROM (SELECT 1) one
 						LEFT JOIN (SELECT w.* FROM wanted w ORDER BY w.namespace, w.key LIMIT :limit OFFSET :offset) p ON true
@@ -794,7 +843,8 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * What keys with arguments were made from. Skips from each to the next in the index.
+	 * What keys with arguments were made from, those too of which only failed runs are
+	 * left. Skips from each to the next in the index.
 	 */
 	String templates() {
 		return name("""
@@ -805,9 +855,39 @@ final class LedgerStatements {
 				    SELECT j.namespace, j.template FROM {job} j
 				    WHERE j.template IS NOT NULL AND (j.namespace, j.template) > (t.namespace, t.template)
 				    ORDER BY j.namespace, j.template LIMIT 1) n
+				), f AS (
+				  (SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.outcome <> 'EXECUTED'
+				    ORDER BY r.namespace, r.template LIMIT 1)
+				  UNION ALL SELECT n.* FROM f CROSS JOIN LATERAL (
+				    SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.outcome <> 'EXECUTED'
+				      AND (r.namespace, r.template) > (f.namespace, f.template)
+				    ORDER BY r.namespace, r.template LIMIT 1) n
 				)
-				SELECT t.namespace, t.template AS key FROM t LIMIT :most
+				SELECT a.namespace, a.template AS key FROM (
+				  (SELECT * FROM t LIMIT :most) UNION (SELECT * FROM f LIMIT :most)) a
+				ORDER BY a.namespace, a.template LIMIT :most
 				""");
+	}
+
+	/**
+	 * The latest keys of some templates whose last run has failed within a day, and how
+	 * many such keys are among the latest failures.
+	 */
+	String failures() {
+		return name(
+				"""
+						SELECT n.position, f.* FROM ROWS FROM
+						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
+						  WITH ORDINALITY n (namespace, template, position)
+						CROSS JOIN LATERAL (
+						  SELECT l.*, count(*) OVER () AS count FROM (
+						    SELECT r.* FROM {run} r WHERE r.namespace = n.namespace AND r.template = n.template
+						      AND r.outcome <> 'EXECUTED' ORDER BY r.id DESC LIMIT :most) l
+						  WHERE l.started_at > pg_catalog.clock_timestamp() - INTERVAL '1 day' AND NOT EXISTS (
+						    SELECT FROM {run} o WHERE o.namespace = l.namespace AND o.key = l.key AND o.fencing_token > l.fencing_token)
+						  ORDER BY l.id DESC LIMIT :latest) f
+						ORDER BY n.position, f.id DESC
+						""");
 	}
 
 	/**
@@ -828,12 +908,14 @@ final class LedgerStatements {
 
 	/**
 	 * When which instance ran some jobs: the last runs of each, those within one slot of
-	 * time taken together.
+	 * time taken together. The first period of a job says whether there were more.
 	 */
 	String periods() {
 		return name(
 				"""
-						SELECT n.namespace, n.key, p.* FROM ROWS FROM
+						SELECT n.namespace, n.key, p.*, pg_catalog.sum(p.runs) OVER job >= :most
+						  AND p.started_at = pg_catalog.min(p.started_at) OVER job AS cut
+						FROM ROWS FROM
 						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
 						  WITH ORDINALITY n (namespace, key, position)
 						CROSS JOIN LATERAL (
@@ -841,10 +923,10 @@ final class LedgerStatements {
 						    pg_catalog.max(coalesce(r.finished_at, pg_catalog.clock_timestamp())) AS finished_at, count(*) AS runs,
 						    count(*) FILTER (WHERE r.outcome <> 'EXECUTED') AS failures
 						  FROM (SELECT o.instance, o.started_at, o.finished_at, o.outcome FROM {run} o
-						    WHERE o.namespace = n.namespace AND o.key = n.key AND o.started_at
-						      > pg_catalog.clock_timestamp() - CAST(:lookBack AS bigint) * INTERVAL '1 microsecond'
-						    ORDER BY o.fencing_token DESC LIMIT :most) r
+						    WHERE o.namespace = n.namespace AND o.key = n.key ORDER BY o.fencing_token DESC LIMIT :most) r
+						  WHERE r.started_at > pg_catalog.clock_timestamp() - CAST(:lookBack AS bigint) * INTERVAL '1 microsecond'
 						  GROUP BY r.instance, pg_catalog.date_bin(:slot * INTERVAL '1 second', r.started_at, TIMESTAMPTZ 'epoch')) p
+						WINDOW job AS (PARTITION BY n.position)
 						ORDER BY n.position, p.started_at
 						""");
 	}

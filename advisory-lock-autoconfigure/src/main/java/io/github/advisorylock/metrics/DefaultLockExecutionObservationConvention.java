@@ -75,6 +75,10 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 	public KeyValues getHighCardinalityKeyValues(LockExecutionObservationContext context) {
 		KeyValues values = KeyValues.of(KeyValue.of("lock.key", context.getKey().toString()));
 		LockContext lock = context.getLock();
+		if (lock != null && lock.tick().isPresent()) {
+			values = values.and("lock.tick", lock.tick().get().toString(), "lock.attempt",
+					Integer.toString(lock.attempt()));
+		}
 		return (lock == null || lock.fencingToken().isEmpty()) ? values
 				: values.and("fencing.token", Long.toString(lock.fencingToken().getAsLong()));
 	}

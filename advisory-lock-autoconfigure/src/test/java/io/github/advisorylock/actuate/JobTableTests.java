@@ -115,7 +115,7 @@ class JobTableTests {
 		assertThat(EndpointAnswer.all(application).jobs("nightly")).hasSize(2)
 			.first()
 			.satisfies((job) -> assertThat(job).containsEntry("state", "paused")
-				.containsEntry("actions", List.of("paused", "resumed"))
+				.containsEntry("actions", List.of("paused", "resumed", "forgotten"))
 				.doesNotContainKeys("target", "scope"));
 		application.setState("billing/nightly", "resumed");
 		assertThat(TestPostgres.query("SELECT namespace FROM operated_job WHERE paused_at IS NOT NULL")).isEmpty();

@@ -16,15 +16,18 @@
 
 package io.github.advisorylock.metrics;
 
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockMetricsAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
@@ -102,6 +105,18 @@ class LockTracingTests {
 					.hasLowCardinalityKeyValue("outcome", "executed")
 					.hasParentObservationContextSatisfying((parent) -> assertThat(parent.getName()).isEqualTo("outer"));
 			});
+	}
+
+	@Test
+	void spanOfRunForTickHasTickAndAttempt() {
+		this.tracing.withPropertyValues("advisory-lock.ledger.table-prefix=tracing_").run((context) -> {
+			context.getBean(Jobs.class).nightly();
+			assertThat(spans("lock nightly")).hasSize(1).first().satisfies((run) -> {
+				assertThat(Instant.parse(run.getTags().get("lock.tick"))).isBefore(Instant.now());
+				assertThat(run.getTags()).containsEntry("lock.attempt", "1");
+			});
+		});
+		TestPostgres.execute("DROP TABLE tracing_job, tracing_run, tracing_completion");
 	}
 
 	@ParameterizedTest
@@ -186,6 +201,11 @@ class LockTracingTests {
 		@SingleRunner(key = "traced", minInterval = "1ms")
 		void traced() {
 			this.fencingToken = Long.toString(LockContext.current().orElseThrow().fencingToken().orElseThrow());
+		}
+
+		@Scheduled(cron = "0 0 3 * * *")
+		@SingleRunner(key = "nightly", once = Once.PER_TICK)
+		void nightly() {
 		}
 
 		@Scheduled(fixedDelay = 1, timeUnit = TimeUnit.HOURS)

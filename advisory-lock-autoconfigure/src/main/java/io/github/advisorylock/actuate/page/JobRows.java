@@ -28,10 +28,12 @@ import java.util.stream.Collectors;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
 import org.jspecify.annotations.Nullable;
 
@@ -64,7 +66,7 @@ record JobRows(Times times, boolean writable) {
 				<td class="runs" data-label="Last 60 runs">%s</td><td class="holder" data-label="Held by">%s</td>
 				<td class="waiters" data-label="Waiting">%s</td><td class="skips" data-label="Skips here">%s</td>%s</tr>
 				""", PageQuery.name(job), job.state(), job.id(), key(job), job.target(), shortName(job.target()),
-				schedules(job), this.times.at(job.next()), last(job.lastRun()), duration(job.lastRun()),
+				schedules(job), this.times.at(job.next()), last(job), duration(job.lastRun()),
 				Sparkline.of(job.history()), holders(job), waiters(job), skips(job.outcomes()),
 				this.writable ? actions(job) : Html.NONE);
 	}
@@ -81,11 +83,16 @@ record JobRows(Times times, boolean writable) {
 		if (keys == null) {
 			return Html.NONE;
 		}
-		Html latest = keys.latest()
-			.stream()
-			.map((key) -> Html.of(" <a href=\"%s\">%s</a>", PageQuery.of(key.id()), AdvisoryLockKey.display(key.key())))
+		return Html.of("%s%s", keys("keys, latest", keys.count(), keys.latest()),
+				keys("failed and have not run since, latest", keys.failureCount(), keys.failed()));
+	}
+
+	private static Html keys(String what, int count, List<KeyDescriptor> some) {
+		Html links = some.stream()
+			.map((key) -> Html.of(" <a href=\"%s\" title=\"%s\">%s</a>", PageQuery.of(key.id()), key.error(),
+					AdvisoryLockKey.display(key.key())))
 			.collect(Html.joining());
-		return Html.of("<br><small class=\"keys\">%s keys, latest%s</small>", keys.count(), latest);
+		return (count > 0) ? Html.of("<br><small class=\"keys\">%s %s%s</small>", count, what, links) : Html.NONE;
 	}
 
 	private Html schedules(JobDescriptor job) {
@@ -104,13 +111,30 @@ record JobRows(Times times, boolean writable) {
 		return Html.of("<code>%s</code> <small>%s</small>", schedule.expression(), schedule.zone());
 	}
 
-	private Html last(@Nullable RunDescriptor run) {
+	private Html last(JobDescriptor job) {
+		RunDescriptor run = job.lastRun();
+		Html completed = (job.completedAt() != null)
+				? Html.of(" <small>completed %s</small>", this.times.at(job.completedAt())) : Html.NONE;
 		if (run == null) {
-			return Html.NONE;
+			return completed;
 		}
 		String outcome = (run.outcome() != null) ? run.outcome() : "RUNNING";
-		return Html.of("%s <span class=\"badge %s\" title=\"%s\">%s</span>", this.times.at(run.startedAt()), outcome,
-				(run.error() != null) ? run.error() : run.instance(), outcome);
+		return Html.of("%s <span class=\"badge %s\" title=\"%s\">%s</span>%s%s", this.times.at(run.startedAt()),
+				outcome, (run.error() != null) ? run.error() : run.instance(), outcome, completed,
+				open(job.openTick(), run.outcome() == null));
+	}
+
+	/**
+	 * Return which attempt comes next for a tick that is not completed, or is under way.
+	 */
+	private Html open(@Nullable TickDescriptor open, boolean running) {
+		if (open == null) {
+			return Html.NONE;
+		}
+		Instant retryAt = open.retryAt();
+		return Html.of("<br><small class=\"open\">attempt %s for %s%s</small>",
+				running ? open.attempts() : open.attempts() + 1, this.times.at(open.tick()),
+				(retryAt != null && !running) ? Html.of(" at %s", this.times.at(retryAt)) : Html.NONE);
 	}
 
 	private String duration(@Nullable RunDescriptor run) {
@@ -166,6 +190,12 @@ record JobRows(Times times, boolean writable) {
 		}
 		if (job.actions().contains("resumed") && paused != null && paused.since() != null) {
 			buttons.add(button(job, "resumed", "Resume"));
+		}
+		if (job.actions().contains("tick-undone")) {
+			buttons.add(button(job, "tick-undone", "Undo tick"));
+		}
+		if (job.actions().contains("forgotten")) {
+			buttons.add(button(job, "forgotten", "Forget"));
 		}
 		return Html.of("<td class=\"actions\" data-label=\"Actions\">%s</td>",
 				buttons.stream().collect(Html.joining()));

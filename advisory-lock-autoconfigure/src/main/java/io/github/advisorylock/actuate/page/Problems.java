@@ -23,6 +23,8 @@ import java.util.List;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
@@ -71,8 +73,10 @@ record Problems(Times times) {
 	private Html text(JobDescriptor job, Problem problem) {
 		return switch (problem) {
 			case PAUSED -> paused(job.paused());
-			case FAILED -> lastRun("failed", job.lastRun());
-			case ABANDONED -> lastRun("was abandoned", job.lastRun());
+			case FAILED -> lastRun("failed", job, Problem.FAILED);
+			case ABANDONED -> lastRun("was abandoned", job, Problem.ABANDONED);
+			case FUTURE_TICK -> Html.of("does not run: its last completed tick, %s, is in the future, undo it",
+					(job.lastTick() != null) ? this.times.at(job.lastTick()) : "");
 			case OVERDUE -> Html.of("is overdue: its last completed tick is %s",
 					(job.lastTick() != null) ? this.times.at(job.lastTick()) : "unknown");
 			case LOST -> new Html("lost its lock in mid-run on this instance within the last hour");
@@ -87,12 +91,29 @@ record Problems(Times times) {
 		return Html.of("is paused since %s by %s", this.times.at(paused.since()), paused.by());
 	}
 
-	private Html lastRun(String what, @Nullable RunDescriptor run) {
-		if (run == null) {
-			return Html.NONE;
+	private Html lastRun(String what, JobDescriptor job, Problem problem) {
+		RunDescriptor run = job.lastRun();
+		if (run == null || !problem.name().equals(run.outcome())) {
+			return lastKey(what, job.keys(), problem);
 		}
-		return Html.of("%s at %s on %s %s", what, this.times.at(run.startedAt()), run.instance(),
-				(run.error() != null) ? Html.of("<code>%s</code>", run.error()) : Html.NONE);
+		return Html.of("%s%s at %s on %s %s", what,
+				(run.attempt() != null && run.attempt() > 1) ? Html.of(" in attempt %s", run.attempt()) : Html.NONE,
+				this.times.at(run.startedAt()), run.instance(), error(run.error()));
+	}
+
+	private Html lastKey(String what, @Nullable KeysDescriptor keys, Problem problem) {
+		List<KeyDescriptor> failed = (keys != null) ? keys.failed() : List.of();
+		return failed.stream()
+			.filter((key) -> problem.name().equals(key.outcome()))
+			.limit(1)
+			.map((key) -> Html.of("%s for %s of its keys, last for <a href=\"%s\">%s</a> at %s %s", what,
+					(keys != null) ? keys.failureCount() : 0, PageQuery.of(key.id()),
+					AdvisoryLockKey.display(key.key()), this.times.at(key.startedAt()), error(key.error())))
+			.collect(Html.joining());
+	}
+
+	private static Html error(@Nullable String error) {
+		return (error != null) ? Html.of("<code>%s</code>", error) : Html.NONE;
 	}
 
 }

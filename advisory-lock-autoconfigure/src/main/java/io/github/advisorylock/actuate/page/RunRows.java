@@ -32,7 +32,7 @@ record RunRows(Times times) {
 		return Html.of(
 				"""
 						<section id="job"><h2>Last runs of %s</h2><table id="runs"><thead><tr><th scope="col">Started</th>
-						<th scope="col">Tick</th><th scope="col">Took</th><th scope="col">Outcome</th><th scope="col">Instance</th>
+						<th scope="col">Tick</th><th scope="col">Attempt</th><th scope="col">Took</th><th scope="col">Outcome</th><th scope="col">Instance</th>
 						<th scope="col">Token</th><th scope="col">Error</th></tr></thead><tbody>%s</tbody></table></section>
 						""",
 				name, runs.stream().map(this::row).collect(Html.joining()));
@@ -43,9 +43,10 @@ record RunRows(Times times) {
 		String outcome = (run.outcome() != null) ? run.outcome() : "RUNNING";
 		return Html.of("""
 				<tr data-outcome="%s"><td data-label="Started">%s</td><td data-label="Tick">%s</td>
+				<td data-label="Attempt">%s</td>
 				<td data-label="Took">%s</td><td data-label="Outcome"><span class="badge %s">%s</span></td>
 				<td data-label="Instance">%s</td><td data-label="Token">%s</td><td data-label="Error">%s</td></tr>
-				""", outcome, this.times.at(run.startedAt()), this.times.at(run.tick()),
+				""", outcome, this.times.at(run.startedAt()), this.times.at(run.tick()), run.attempt(),
 				(duration != null) ? Times.text(duration) : "", outcome, outcome, run.instance(), run.fencingToken(),
 				run.error());
 	}

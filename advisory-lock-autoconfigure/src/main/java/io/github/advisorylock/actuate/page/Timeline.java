@@ -108,9 +108,14 @@ record Timeline(Instant now, Duration length) {
 						+ "<title>%s: %s runs, %s not executed, %s to %s UTC</title></rect>",
 				colour, period.instance(), number(start), number(width), y, period.instance(), period.runs(),
 				period.failures(), HOUR.format(period.startedAt()), HOUR.format(period.finishedAt()));
-		return (period.failures() == 0) ? Stream.of(bar)
-				: Stream.of(bar, Html.of("<rect class=\"failed\" x=\"%s%%\" width=\"%s%%\" y=\"%s\" height=\"3\"/>",
-						number(start), number(width), y + 10));
+		Html earlier = (period.cut() && start > 0)
+				? Html.of("<line class=\"cut\" x1=\"0\" x2=\"%s%%\" y1=\"%s\" y2=\"%s\">"
+						+ "<title>earlier runs are not shown</title></line>", number(start), y + 5, y + 5)
+				: Html.NONE;
+		return (period.failures() == 0) ? Stream.of(earlier, bar)
+				: Stream.of(earlier, bar,
+						Html.of("<rect class=\"failed\" x=\"%s%%\" width=\"%s%%\" y=\"%s\" height=\"3\"/>",
+								number(start), number(width), y + 10));
 	}
 
 	private Html axis(int height) {

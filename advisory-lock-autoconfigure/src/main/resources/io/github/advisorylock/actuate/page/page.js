@@ -5,6 +5,8 @@
   const dialog = document.getElementById("confirm");
   const texts = {
     paused: (key) => "Pause \"" + key + "\"? No instance runs it from its next call on. What runs goes on.",
+    "tick-undone": (key) => "Undo the last tick of \"" + key + "\", which is in the future? Its last tick is the latest completed one before, and instances run the next.",
+    forgotten: (key) => "Forget \"" + key + "\", its ticks and its runs? Only if no instance has it any more.",
     resumed: (key) => "Resume \"" + key + "\"? Instances run it again from its next call on.",
     running: (key) => "Run \"" + key + "\" now on this instance, whatever its schedule?"
   };
@@ -104,7 +106,7 @@
         tell("\"" + key + "\" " + (result.outcome ? "ended: " + result.outcome + (result.error ? ", " + result.error : "") : "is running"));
       }
       else {
-        tell("\"" + key + "\" is " + state);
+        tell("\"" + key + "\" is " + state.replace("-", " "));
       }
     }
     catch (error) {
