@@ -99,6 +99,7 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 			return;
 		}
 		recorded.forEach(this::check);
+		recorded.forEach(new MinIntervalCheck(this.context.getBeanFactory()::resolveEmbeddedValue)::check);
 		try {
 			this.ledger.get().prepare();
 		}

@@ -59,6 +59,12 @@ class LedgerSchemaException extends AdvisoryLockConfigurationException {
 				"Run what grants the privileges as the owner of the tables.");
 	}
 
+	@Override
+	public String getProblem() {
+		String message = String.valueOf(getMessage());
+		return message.endsWith(";") ? message : super.getProblem();
+	}
+
 	/**
 	 * What the database said, which is the innermost reason.
 	 */

@@ -1,0 +1,140 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.util.Comparator;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.interceptor.CronTicks;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.Schedules;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * Warns of a {@code minInterval} that is as long as the time between two calls by the
+ * scheduler, or longer: whether the next call comes a moment too soon is chance.
+ */
+final class MinIntervalCheck {
+
+	private static final Log logger = LogFactory.getLog(MinIntervalCheck.class);
+
+	/**
+	 * How many ticks of a cron schedule are looked at: a month of days has the one that
+	 * is shortened by summer time, or not.
+	 */
+	private static final int TICKS = 60;
+
+	private final StringValueResolver resolver;
+
+	/**
+	 * Create a check.
+	 * @param resolver resolves what stands in the schedules of methods
+	 */
+	MinIntervalCheck(StringValueResolver resolver) {
+		this.resolver = resolver;
+	}
+
+	void check(SingleRunnerMethod method) {
+		Duration minInterval = method.operation().ledger().minInterval();
+		Duration period = (minInterval != null) ? shortestPeriod(method) : null;
+		if (minInterval != null && period != null && minInterval.compareTo(period) >= 0) {
+			logger.warn("@SingleRunner " + method + ": attribute 'minInterval' is " + minInterval
+					+ " and its schedule has a call each " + period + ", so that calls are skipped as TOO_SOON, each "
+					+ "other one or by chance. Make 'minInterval' shorter than that, by more than timers are late");
+		}
+	}
+
+	/**
+	 * Return the shortest time between two calls. A schedule that can't be read has none:
+	 * Spring says so.
+	 */
+	private @Nullable Duration shortestPeriod(SingleRunnerMethod method) {
+		Set<Scheduled> schedules = AnnotatedElementUtils.getMergedRepeatableAnnotations(method.method(),
+				Scheduled.class, Schedules.class);
+		try {
+			return schedules.stream()
+				.map(this::period)
+				.filter(Objects::nonNull)
+				.min(Comparator.naturalOrder())
+				.orElse(null);
+		}
+		catch (IllegalArgumentException ex) {
+			logger.debug("The schedule of " + method + " can't be read", ex);
+			return null;
+		}
+	}
+
+	private @Nullable Duration period(Scheduled schedule) {
+		String cron = resolve(schedule.cron());
+		if (!cron.isEmpty()) {
+			return cron.equals(Scheduled.CRON_DISABLED) ? null : period(cron, resolve(schedule.zone()));
+		}
+		TimeUnit unit = schedule.timeUnit();
+		return Stream
+			.of(period(schedule.fixedRate(), unit), period(schedule.fixedRateString(), unit),
+					period(schedule.fixedDelay(), unit), period(schedule.fixedDelayString(), unit))
+			.filter(Objects::nonNull)
+			.findFirst()
+			.orElse(null);
+	}
+
+	private static @Nullable Duration period(String cron, String zone) {
+		CronTicks ticks = new CronTicks(cron,
+				StringUtils.hasText(zone) ? StringUtils.parseTimeZoneString(zone).toZoneId() : ZoneId.systemDefault());
+		Duration shortest = null;
+		Instant last = ticks.nextAfter(Instant.now());
+		for (int i = 0; i < TICKS && last != null; i++) {
+			Instant next = ticks.nextAfter(last);
+			Duration gap = (next != null) ? Duration.between(last, next) : null;
+			shortest = (gap != null && (shortest == null || gap.compareTo(shortest) < 0)) ? gap : shortest;
+			last = next;
+		}
+		return shortest;
+	}
+
+	private static @Nullable Duration period(long time, TimeUnit unit) {
+		return (time >= 0) ? Duration.of(time, unit.toChronoUnit()) : null;
+	}
+
+	private @Nullable Duration period(String text, TimeUnit unit) {
+		String time = resolve(text);
+		return !time.isEmpty()
+				? DurationFormatterUtils.detectAndParse(time, DurationFormat.Unit.fromChronoUnit(unit.toChronoUnit()))
+				: null;
+	}
+
+	private String resolve(String text) {
+		String resolved = this.resolver.resolveStringValue(text);
+		return (resolved != null) ? resolved.strip() : "";
+	}
+
+}

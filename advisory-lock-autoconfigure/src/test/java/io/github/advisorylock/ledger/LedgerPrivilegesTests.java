@@ -1,0 +1,150 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+
+import io.github.advisorylock.annotation.Once;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.io.ClassPathResource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LedgerSchema} with a role that may not do all that is needed.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class LedgerPrivilegesTests {
+
+	private static final String ROLE = "ledger_clerk";
+
+	private static final String TABLES = "privileges.advisory_lock_job, privileges.advisory_lock_run, "
+			+ "privileges.advisory_lock_completion";
+
+	private static final Pattern GRANT = Pattern.compile("GRANT [^;]+;");
+
+	private final ApplicationContextRunner runner = LockContextRunner.create()
+		.withPropertyValues(
+				"spring.datasource.url=" + TestPostgres.url().replaceAll("(?<=[?&])(user|password)=[^&]*&?", ""),
+				"spring.datasource.username=" + ROLE, "spring.datasource.password=low",
+				"spring.datasource.hikari.schema=privileges", "advisory-lock.ledger.initialize-schema=never")
+		.withBean(Payments.class);
+
+	@BeforeEach
+	void createRoleAndTables() throws IOException {
+		TestPostgres.execute("DROP SCHEMA IF EXISTS privileges CASCADE; CREATE SCHEMA privileges");
+		TestPostgres.execute("CREATE ROLE " + ROLE + " LOGIN PASSWORD 'low' NOINHERIT");
+		TestPostgres.execute("SET search_path TO privileges; "
+				+ new ClassPathResource(LedgerSchemaException.LOCATION).getContentAsString(StandardCharsets.UTF_8));
+		TestPostgres.execute("GRANT USAGE ON SCHEMA privileges TO " + ROLE);
+	}
+
+	@AfterEach
+	void dropRole() {
+		TestPostgres
+			.execute("DROP OWNED BY " + ROLE + " CASCADE; DROP ROLE " + ROLE + "; DROP SCHEMA privileges CASCADE");
+	}
+
+	@Test
+	void roleThatMayOnlyReadIsToldAtStartAndStartsWithWhatIsNamed() {
+		grant("SELECT ON " + TABLES);
+		String problem = LockContextRunner.analyzeFailure(this.runner).getDescription();
+		assertThat(problem).contains("permission denied, role " + ROLE + " lacks INSERT, UPDATE on " + TABLES
+				+ "; USAGE on privileges.advisory_lock_fencing_token");
+		assertThatStartSucceedsWith(problem);
+	}
+
+	@Test
+	void roleThatMayNotUseSchemaIsToldAtStartAndStartsWithWhatIsNamed() {
+		TestPostgres.execute("REVOKE USAGE ON SCHEMA privileges FROM " + ROLE);
+		for (String prefix : List.of("privileges.advisory_lock_", "advisory_lock_")) {
+			String problem = LockContextRunner
+				.analyzeFailure(this.runner.withPropertyValues("advisory-lock.ledger.table-prefix=" + prefix))
+				.getDescription();
+			assertThat(problem).contains("lacks USAGE on schema privileges; SELECT, INSERT, UPDATE on " + TABLES);
+			assertThat(GRANT.matcher(problem).results()).hasSize(3);
+		}
+		assertThatStartSucceedsWith(LockContextRunner.analyzeFailure(this.runner).getDescription());
+	}
+
+	@Test
+	void roleThatMayNotDeleteRunsAndIsToldOnceWithoutHousekeeping(CapturedOutput output) {
+		grant("SELECT, INSERT, UPDATE ON " + TABLES);
+		grant("USAGE ON SEQUENCE privileges.advisory_lock_fencing_token");
+		this.runner.run((context) -> {
+			assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid");
+			assertThat(context.getBean(Payments.class).pay("1")).isNull();
+			assertThat(context.getBean(LedgerLifecycle.class).housekeeping()).isNull();
+		});
+		assertThat(output).containsOnlyOnce("is not purged by this instance: role " + ROLE + " lacks DELETE on "
+				+ TABLES + ". To grant that: GRANT DELETE ON " + TABLES + " TO " + ROLE + ";");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "privileges.al_, permission denied for schema privileges",
+			"nowhere.al_, schema \"nowhere\" does not exist" })
+	void reasonWhyTablesAreNotCreatedIsTold(String prefix, String reason) {
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(this.runner.withPropertyValues(
+				"advisory-lock.ledger.initialize-schema=always", "advisory-lock.ledger.table-prefix=" + prefix));
+		assertThat(analysis.getDescription()).contains("its tables could not be created").contains(reason);
+		assertThat(analysis.getCause()).hasMessageContaining(reason);
+	}
+
+	@Test
+	void schemaThatIsNotThereIsTold() {
+		String problem = LockContextRunner
+			.analyzeFailure(this.runner.withPropertyValues("advisory-lock.ledger.table-prefix=nowhere.al_"))
+			.getDescription();
+		assertThat(problem).contains("schema does not exist of 'nowhere.al_job'");
+	}
+
+	private void assertThatStartSucceedsWith(String problem) {
+		GRANT.matcher(problem).results().map(MatchResult::group).forEach(TestPostgres::execute);
+		this.runner.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+	}
+
+	private static void grant(String privileges) {
+		TestPostgres.execute("GRANT " + privileges + " TO " + ROLE);
+	}
+
+	static class Payments {
+
+		@SingleRunner(key = "payment:#{#id}", once = Once.PER_KEY)
+		String pay(String id) {
+			return "paid";
+		}
+
+	}
+
+}
