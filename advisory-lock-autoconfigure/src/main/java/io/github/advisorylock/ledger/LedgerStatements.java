@@ -613,15 +613,16 @@ final class LedgerStatements {
 	/**
 	 * Forget some jobs that nobody has paused or is running, {@link #PURGED the next
 	 * ones}. A row that somebody has locked is left to the next round: that transaction
-	 * may be a long one.
+	 * may be a long one. Asks for the last run of each, as joining all that are open
+	 * takes long where there are many.
 	 */
 	String purgeJobs() {
 		return name(TURN + """
 				, old AS MATERIALIZED (
 				  SELECT o.ctid AS place, o.remember_until AS position FROM {job} o WHERE (SELECT t.mine FROM turn t)
 				    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
-				    AND o.paused_at IS NULL AND NOT EXISTS (SELECT FROM {run} r
-				      WHERE r.namespace = o.namespace AND r.key = o.key AND r.finished_at IS NULL)
+				    AND o.paused_at IS NULL AND (SELECT r.finished_at IS NULL FROM {run} r
+				      WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token) IS NOT TRUE
 				  ORDER BY o.remember_until LIMIT :batch FOR UPDATE OF o SKIP LOCKED
 				), gone AS (
 				  DELETE FROM {job} j WHERE j.ctid = ANY (ARRAY(SELECT o.place FROM old o))

@@ -443,8 +443,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * ledger is {@linkplain #isOpen() open}.
 	 */
 	LedgerHousekeeping housekeeping() {
-		return new LedgerHousekeeping(new LedgerPurge(this.connections, opened().schema().statements()),
-				this.recentKeys, this.settings.keepRunsOfKey());
+		return new LedgerHousekeeping(purge(), this.recentKeys, this.settings.keepRunsOfKey());
+	}
+
+	/**
+	 * Return what does that in batches.
+	 */
+	LedgerPurge purge() {
+		return new LedgerPurge(this.connections, opened().schema().statements());
 	}
 
 	private void publish(Object event) {

@@ -130,8 +130,8 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 
 	@Test
 	void jobOfOpenRunStays() {
-		insertRuns("job", 1, "1 day", null);
-		insertJob("job", "remember_until", "now() - interval '1 day'");
+		insertOpenRun("job", "NULL", "1 day");
+		remember("job", "-1 day");
 		purge();
 		assertThat(TestPostgres.query("SELECT key FROM ledger_tests_job")).containsExactly("job");
 	}
