@@ -139,12 +139,12 @@ class DoctorConfiguration {
 	record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultValue("fail") Severity lookAlike,
 			@DefaultValue("fail") Severity standby, @DefaultValue("fail") Severity transactionManager,
 			@DefaultValue("fail") Severity transactionPooler, @DefaultValue("warn") Severity tickMemory,
-			@DefaultValue("warn") Severity preparedStatements,
-			@DefaultValue("fail") Severity sessionLogin, @DefaultValue("warn") Severity unreachable,
-			@DefaultValue("warn") Severity holderTimeout, @DefaultValue("warn") Severity deadClient,
-			@DefaultValue("warn") Severity poolSize, @DefaultValue("warn") Severity autoCommit,
-			@DefaultValue("warn") Severity isolation, @DefaultValue("warn") Severity lockTable,
-			@DefaultValue("warn") Severity bareKey, @DefaultValue("10m") Duration longHold) {
+			@DefaultValue("warn") Severity preparedStatements, @DefaultValue("fail") Severity sessionLogin,
+			@DefaultValue("warn") Severity unreachable, @DefaultValue("warn") Severity holderTimeout,
+			@DefaultValue("warn") Severity deadClient, @DefaultValue("warn") Severity poolSize,
+			@DefaultValue("warn") Severity autoCommit, @DefaultValue("warn") Severity isolation,
+			@DefaultValue("warn") Severity lockTable, @DefaultValue("warn") Severity bareKey,
+			@DefaultValue("10m") Duration longHold) {
 
 		List<DoctorCheck> switchedOff() {
 			return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();

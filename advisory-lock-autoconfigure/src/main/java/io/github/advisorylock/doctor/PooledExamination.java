@@ -84,8 +84,8 @@ final class PooledExamination implements Examination {
 		diagnosis.seen((pooler == Pooler.TRANSACTION_MODE) ? "pool behind a pooler in transaction mode"
 				: "pool behind a pooler");
 		if (pooler == Pooler.TRANSACTION_MODE && subject.sessionProperties().isEmpty()) {
-			SessionExamination.forgetsTicks("A pooler in transaction mode stands in front of the application's database",
-					subject, diagnosis);
+			SessionExamination.forgetsTicks(
+					"A pooler in transaction mode stands in front of the application's database", subject, diagnosis);
 		}
 		boolean prepares = subject.usesTransactions() && DriverAnswers.prepareThreshold(connection) != 0;
 		if (pooler == Pooler.TRANSACTION_MODE && prepares && !keepsPreparedStatements(connection)) {

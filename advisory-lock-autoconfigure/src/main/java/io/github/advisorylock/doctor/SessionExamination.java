@@ -59,22 +59,22 @@ final class SessionExamination implements Examination {
 	}
 
 	/**
-	 * Note that ticks can't be remembered, if they are to be where a session is not needed
-	 * otherwise.
+	 * Note that ticks can't be remembered, if they are to be where a session is not
+	 * needed otherwise.
 	 */
 	static void forgetsTicks(String problem, Subject subject, Diagnosis diagnosis) {
 		if (subject.remembersTicks() && !subject.usesSession()) {
-			diagnosis.found(DoctorCheck.TICK_MEMORY,
-					problem + ", and no session can remember for which ticks methods were run: an instance whose clock is "
-							+ "later than the job is long runs it a second time",
+			diagnosis.found(DoctorCheck.TICK_MEMORY, problem
+					+ ", and no session can remember for which ticks methods were run: an instance whose clock is "
+					+ "later than the job is long runs it a second time",
 					"set 'once' to PER_TICK, which remembers them in a table, or 'advisory-lock.session.url' to a URL "
 							+ "that leads straight to the server, or 'advisory-lock.remember-ticks' to 0");
 		}
 	}
 
 	/**
-	 * A session that does nothing but remember is looked at where it has an address of its
-	 * own: what is wrong there does not keep the application from starting.
+	 * A session that does nothing but remember is looked at where it has an address of
+	 * its own: what is wrong there does not keep the application from starting.
 	 */
 	private static void examineMemory(LockSession session, Subject subject, Diagnosis diagnosis) {
 		try (Connection connection = session.openAnother()) {

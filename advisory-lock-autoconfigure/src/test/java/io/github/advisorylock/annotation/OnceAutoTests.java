@@ -87,7 +87,8 @@ class OnceAutoTests {
 		Instant from = Instant.now().plusSeconds(2);
 		Instant to = from.plusSeconds(6);
 		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> Instant.now().isAfter(to.plusSeconds(2)));
-		List<Long> ticks = Stream.iterate(evenSecond(from), (tick) -> tick <= evenSecond(to), (tick) -> tick + 2).toList();
+		List<Long> ticks = Stream.iterate(evenSecond(from), (tick) -> tick <= evenSecond(to), (tick) -> tick + 2)
+			.toList();
 		for (String job : List.of("transaction", "session", "transactional", "async")) {
 			assertThat(runsOf(job, from, to)).as(job).isEqualTo(ticks);
 		}
@@ -157,14 +158,14 @@ class OnceAutoTests {
 		@Transactional
 		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
 		@SingleRunner(key = "transactional")
-		public void transactional() {
+		void transactional() {
 			run("transactional");
 		}
 
 		@Async
 		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
 		@SingleRunner(key = "async")
-		public void async() {
+		void async() {
 			run("async");
 		}
 
@@ -181,8 +182,7 @@ class OnceAutoTests {
 		}
 
 		private void run(String job) {
-			runs.add(new Run(job, this.clock.instant(),
-					LockContext.current().flatMap(LockContext::tick).orElse(null)));
+			runs.add(new Run(job, this.clock.instant(), LockContext.current().flatMap(LockContext::tick).orElse(null)));
 		}
 
 		@EventListener

@@ -43,8 +43,8 @@ public final class WrongClock {
 	 */
 	public static Map<String, String> environment(Duration skew) {
 		// Both clocks: with the monotonic one left alone, waits of the JVM end at once
-		return skew.isZero() ? Map.of() : Map.of("LD_PRELOAD", library().toString(), "FAKETIME",
-				"%+.3f".formatted(skew.toMillis() / 1000.0));
+		return skew.isZero() ? Map.of()
+				: Map.of("LD_PRELOAD", library().toString(), "FAKETIME", "%+.3f".formatted(skew.toMillis() / 1000.0));
 	}
 
 	/**
