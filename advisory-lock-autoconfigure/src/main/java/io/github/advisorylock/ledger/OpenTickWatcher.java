@@ -218,7 +218,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	 * Look at all open ticks with one statement. What nobody seems to be at is looked at
 	 * once more: its holder may have completed it and given its lock back in between.
 	 */
-	private void look() {
+	void look() {
 		try {
 			List<OpenTick> ticks = observe(takeOpen(), false);
 			observe(ticks, true);
@@ -261,7 +261,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 		List<OpenTick> uncertain = new ArrayList<>();
 		synchronized (this) {
 			for (int i = 0; i < jobs.size(); i++) {
-				if (isOpen(ticks.get(i)) && !handle(ticks.get(i), jobs.get(i), certain)) {
+				if (isOpen(ticks.get(i)) && !ticks.get(i).isCalled() && !handle(ticks.get(i), jobs.get(i), certain)) {
 					uncertain.add(ticks.get(i));
 				}
 			}

@@ -16,18 +16,33 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.interceptor.PlannedTime;
+import io.github.advisorylock.log.LockLog;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -38,6 +53,9 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.Scheduled;
 
@@ -111,23 +129,179 @@ class OpenTickWatcherTests {
 	}
 
 	@Test
-	void failedTickRunsAgainAtNextStartAndStopsNoOtherJob() {
+	void tickThatWasLostIsWarnedOfOnce() {
+		ApplicationContextRunner later = this.runner.withPropertyValues("cron=" + dailyAt(Duration.ofHours(3)));
+		comeUp(later);
+		seenBefore("5 days");
+		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
+			later.run((context) -> {
+				publishReady(context);
+				awaitNothingOpen(context);
+				publishReady(context);
+				awaitNothingOpen(context);
+			});
+			assertThat(log.messages()).hasSize(2)
+				.contains("Job 'test/nightly' has lost its tick of " + tick(Duration.ofHours(3))
+						+ ": no instance has completed it within PT2H, see 'catchUp'");
+		}
+	}
+
+	@Test
+	void failedTickRunsAgainWithoutRestartAndStopsNoOtherJob() {
 		comeUp(this.runner);
 		seenBefore("5 days");
-		comeUp(this.runner.withPropertyValues("fail=true"));
-		assertThat(outcomes("nightly")).containsExactly("FAILED");
-		assertThat(outcomes("other")).containsExactly("EXECUTED");
+		this.runner.withPropertyValues("fail=true").run((context) -> {
+			publishReady(context);
+			Awaitility.await().until(() -> outcomes("nightly").equals(List.of("FAILED")));
+			Awaitility.await().until(() -> outcomes("other").equals(List.of("EXECUTED")));
+			context.getBean(Jobs.class).fail(false);
+			TestPostgres.execute("UPDATE open_tick_tests.ledger_job SET retry_at = NULL");
+			awaitNothingOpen(context);
+			assertThat(outcomes("nightly")).containsExactly("FAILED", "EXECUTED");
+			assertThat(outcomes("other")).containsExactly("EXECUTED");
+			assertThat(context.getBean(AdvisoryLockLedger.class).runs("nightly", 9)).extracting(LedgerRun::attempt)
+				.containsExactly(2, 1);
+		});
+	}
+
+	@Test
+	void failedTickWaitsUntilTheLedgerSaysSo() {
 		comeUp(this.runner);
-		assertThat(outcomes("nightly")).containsExactly("FAILED", "EXECUTED");
-		assertThat(outcomes("other")).containsExactly("EXECUTED");
+		seenBefore("5 days");
+		this.runner.withPropertyValues("fail=true").run((context) -> {
+			publishReady(context);
+			Awaitility.await().until(() -> outcomes("nightly").equals(List.of("FAILED")));
+			assertThat(TestPostgres.query("SELECT retry_at - last_finished_at BETWEEN interval '29 s' AND interval "
+					+ "'37 s' FROM open_tick_tests.ledger_job WHERE key = 'nightly'"))
+				.containsExactly("t");
+			watcher(context).look();
+			watcher(context).look();
+			assertThat(outcomes("nightly")).containsExactly("FAILED");
+		});
+	}
+
+	@Test
+	void tickIsTakenOverWhenItsHolderVanishesAndIsNotCalledMissedBefore() {
+		this.runner.run((context) -> {
+			seenBefore("5 days");
+			try (LogRecorder log = LogRecorder.of(OpenTickWatcher.class.getName(), "info")) {
+				try (ForeignSession holder = ForeignSession.holding(AdvisoryLockKey.of("test", "nightly"))) {
+					callByScheduler(context);
+					assertThat(watcher(context).isWatching()).isTrue();
+					watcher(context).look();
+					watcher(context).look();
+					assertThat(log.messages()).isEmpty();
+				}
+				awaitNothingOpen(context);
+				assertThat(log.messages()).containsExactly("No instance has completed the tick of "
+						+ tick(Duration.ofHours(1)) + " of 'test/nightly', nor is one at it: it is run now");
+			}
+			assertThat(outcomes("nightly").get(outcomes("nightly").size() - 1)).isEqualTo("EXECUTED");
+		});
+	}
+
+	@Test
+	void runThatVanishedInItsTransactionLeavesTraceInHistory() {
+		this.runner.run((context) -> {
+			seenBefore("5 days");
+			ConnectionHolder holder = new ConnectionHolder();
+			holder.lock(AdvisoryLockKey.of("test", "nightly"));
+			callByScheduler(context);
+			watcher(context).look();
+			holder.close();
+			awaitNothingOpen(context);
+			List<LedgerRun> runs = context.getBean(AdvisoryLockLedger.class).runs("nightly", 9);
+			assertThat(runs).extracting(LedgerRun::outcome)
+				.containsExactly(LedgerRun.Outcome.EXECUTED, LedgerRun.Outcome.ABANDONED);
+			assertThat(runs).extracting(LedgerRun::attempt).containsExactly(2, 1);
+			assertThat(runs.get(1).instance()).contains("server process " + holder.backend);
+		});
+	}
+
+	@Test
+	void listenerThatFailsDoesNotHideHowCallsEnd() {
+		this.runner.withBean("failing", FailingListener.class, FailingListener::new).run((context) -> {
+			seenBefore("5 days");
+			try (ForeignSession holder = ForeignSession.holding(AdvisoryLockKey.of("test", "nightly"))) {
+				callByScheduler(context);
+				assertThat(watcher(context).isWatching()).isTrue();
+			}
+		});
+	}
+
+	@Test
+	void pausedJobWaitsForItsOperator() {
+		comeUp(this.runner);
+		seenBefore("5 days");
+		this.runner.run((context) -> {
+			context.getBean(AdvisoryLockLedger.class).pause("nightly", "alice");
+			publishReady(context);
+			Awaitility.await().until(() -> outcomes("other").equals(List.of("EXECUTED")));
+			watcher(context).look();
+			assertThat(outcomes("nightly")).isEmpty();
+			assertThat(watcher(context).isWatching()).isTrue();
+			context.getBean(AdvisoryLockLedger.class).resume("nightly", "alice");
+			watcher(context).look();
+			awaitNothingOpen(context);
+			assertThat(outcomes("nightly")).containsExactly("EXECUTED");
+		});
+	}
+
+	@Test
+	void eachTickRunsOnItsOwnThread() {
+		comeUp(this.runner);
+		seenBefore("5 days");
+		this.runner.run((context) -> {
+			context.getBean(Jobs.class).meet();
+			comeUp(context);
+			assertThat(outcomes("nightly")).containsExactly("EXECUTED");
+			assertThat(outcomes("other")).containsExactly("EXECUTED");
+		});
+	}
+
+	@Test
+	void instanceWhoseTicksAreCompletedAsksNothing() {
+		comeUp(this.runner);
+		seenBefore("5 days");
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			this.runner.withPropertyValues("spring.datasource.url=" + proxy.url()).run((context) -> {
+				comeUp(context);
+				callByScheduler(context);
+				Awaitility.await()
+					.atMost(Duration.ofSeconds(20))
+					.until(() -> Thread.getAllStackTraces()
+						.keySet()
+						.stream()
+						.noneMatch((thread) -> thread.getName().equals("advisory-lock-open-ticks")));
+				int before = proxy.waits();
+				assertThat(watcher(context).isWatching()).isFalse();
+				watcher(context).look();
+				assertThat(proxy.waits()).isEqualTo(before);
+			});
+		}
 	}
 
 	private static void comeUp(ApplicationContextRunner runner) {
 		runner.run((context) -> {
 			assertThat(context).hasNotFailed();
-			publishReady(context);
-			awaitNothingOpen(context);
+			comeUp(context);
 		});
+	}
+
+	private static void comeUp(AssertableApplicationContext context) {
+		publishReady(context);
+		awaitNothingOpen(context);
+	}
+
+	/**
+	 * Call the job as its scheduler does, for its latest tick.
+	 */
+	private static void callByScheduler(ApplicationContext context) {
+		PlannedTime.run(tick(Duration.ofHours(1)), context.getBean(Jobs.class)::nightly);
+	}
+
+	private static Instant tick(Duration ago) {
+		return hoursAgo(ago).toInstant();
 	}
 
 	private static void publishReady(AssertableApplicationContext assertable) {
@@ -163,9 +337,46 @@ class OpenTickWatcherTests {
 		return STARTED.minus(ago).atZone(ZONE).withNano(0);
 	}
 
+	/**
+	 * Holds a lock in a transaction, as a run does.
+	 */
+	private static final class ConnectionHolder {
+
+		private final Connection connection = TestPostgres.open();
+
+		private int backend;
+
+		private void lock(AdvisoryLockKey key) throws SQLException {
+			this.connection.setAutoCommit(false);
+			try (Statement statement = this.connection.createStatement()) {
+				ResultSet row = statement
+					.executeQuery("SELECT pg_backend_pid(), pg_advisory_xact_lock(" + key.value() + ")");
+				row.next();
+				this.backend = row.getInt(1);
+			}
+		}
+
+		private void close() throws SQLException {
+			this.connection.close();
+		}
+
+	}
+
+	static class FailingListener {
+
+		@Order(Ordered.HIGHEST_PRECEDENCE + 1)
+		@EventListener
+		void on(SingleRunnerSkippedEvent event) {
+			throw new IllegalStateException("expected");
+		}
+
+	}
+
 	static class Jobs {
 
-		private final boolean fail;
+		private volatile boolean fail;
+
+		private volatile CyclicBarrier meeting = new CyclicBarrier(1);
 
 		Jobs(Environment environment) {
 			this.fail = environment.getRequiredProperty("fail", Boolean.class);
@@ -174,6 +385,7 @@ class OpenTickWatcherTests {
 		@Scheduled(cron = "${cron}", zone = "Asia/Tokyo")
 		@SingleRunner(key = "nightly", once = Once.PER_TICK, catchUp = "2h")
 		void nightly() {
+			await();
 			if (this.fail) {
 				throw new IllegalStateException("failed");
 			}
@@ -182,6 +394,27 @@ class OpenTickWatcherTests {
 		@Scheduled(cron = "${cron}", zone = "Asia/Tokyo")
 		@SingleRunner(key = "other", once = Once.PER_TICK, catchUp = "2h")
 		void other() {
+			await();
+		}
+
+		/**
+		 * Have both jobs wait for each other.
+		 */
+		void meet() {
+			this.meeting = new CyclicBarrier(2);
+		}
+
+		void fail(boolean fail) {
+			this.fail = fail;
+		}
+
+		private void await() {
+			try {
+				this.meeting.await(10, TimeUnit.SECONDS);
+			}
+			catch (InterruptedException | BrokenBarrierException | TimeoutException ex) {
+				throw new IllegalStateException(ex);
+			}
 		}
 
 	}
