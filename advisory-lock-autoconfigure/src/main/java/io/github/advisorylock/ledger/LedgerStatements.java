@@ -177,8 +177,8 @@ final class LedgerStatements {
 
 	private static final String DECIDE = DECISION.replace("{overtaken}", "") + """
 			, drawn AS MATERIALIZED (
-			  SELECT CASE WHEN d.follows THEN """ + " " + DRAW + """
-			END AS one, CASE WHEN CAST(:token AS bigint) IS NULL THEN """ + " " + DRAW
+			  SELECT CASE WHEN d.follows THEN""" + " " + DRAW + """
+			END AS one, CASE WHEN CAST(:token AS bigint) IS NULL THEN""" + " " + DRAW
 			+ """
 					 END AS other,
 					    d.last_token + CASE WHEN d.follows THEN 2 ELSE 1 END AS next,
