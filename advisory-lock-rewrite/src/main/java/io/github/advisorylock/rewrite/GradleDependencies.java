@@ -24,11 +24,10 @@ import org.jspecify.annotations.Nullable;
 import org.openrewrite.ExecutionContext;
 import org.openrewrite.Tree;
 import org.openrewrite.java.JavaIsoVisitor;
+import org.openrewrite.java.tree.Expression;
 import org.openrewrite.java.tree.J;
 import org.openrewrite.java.tree.JavaType;
-import org.openrewrite.java.tree.Space;
 import org.openrewrite.java.tree.Statement;
-import org.openrewrite.marker.Markers;
 
 /**
  * Replaces ShedLock's dependencies in one Gradle script, in Groovy or Kotlin.
@@ -81,19 +80,21 @@ final class GradleDependencies extends JavaIsoVisitor<ExecutionContext> {
 
 	/**
 	 * Return the call that declares a dependency on ShedLock.
-	 * @return the call, {@code null} if the statement declares none, or has a block
+	 * @return the call, {@code null} if the statement declares none
 	 */
 	private J.@Nullable MethodInvocation dependency(Statement statement) {
 		J expression = (statement instanceof J.Return last) ? last.getExpression() : statement;
-		return (expression instanceof J.MethodInvocation call && text(call).contains(GROUP)
-				&& !text(call).contains("{")) ? call : null;
+		return (expression instanceof J.MethodInvocation call && !call.getArguments().isEmpty()
+				&& !(call.getArguments().get(0) instanceof J.Lambda)
+				&& text(call.getArguments().get(0)).contains(GROUP)) ? call : null;
 	}
 
 	private Statement starter(Statement statement, J.MethodInvocation call) {
 		String quote = text(call).contains("\"") ? "\"" : "'";
 		String dependency = "io.github.advisorylock:advisory-lock-starter:" + this.version;
-		Space prefix = call.getArguments().get(0).getPrefix();
-		J.Literal literal = new J.Literal(Tree.randomId(), prefix, Markers.EMPTY, dependency,
+		Expression first = call.getArguments().get(0);
+		// With its markers, which say whether there are parentheses around it
+		J.Literal literal = new J.Literal(Tree.randomId(), first.getPrefix(), first.getMarkers(), dependency,
 				quote + dependency + quote, null, JavaType.Primitive.String);
 		J.MethodInvocation starter = call.withId(Tree.randomId()).withArguments(List.of(literal));
 		return (statement instanceof J.Return last) ? last.withId(Tree.randomId()).withExpression(starter) : starter;
