@@ -190,7 +190,14 @@ final class SchedulerLockVisitor extends JavaIsoVisitor<ExecutionContext> {
 	@Override
 	public J.MethodInvocation visitMethodInvocation(J.MethodInvocation call, ExecutionContext context) {
 		J.MethodInvocation visited = super.visitMethodInvocation(call, context);
-		if (!RemainingUses.isTranslated(call, getCursor()) || staysUnderShedLock()) {
+		if (!RemainingUses.isTranslated(call, getCursor())) {
+			return visited;
+		}
+		Translation translation = translationAround();
+		if (translation == null && this.project.keepsShedLock()) {
+			return SearchResult.found(visited, "Asks for a lock of ShedLock's, which not every caller has");
+		}
+		if (translation != null && translation.obstacle() != null) {
 			return visited;
 		}
 		String check = ShedLock.EXTEND.matches(call) ? ".checkHeld()" : "";
@@ -210,12 +217,12 @@ final class SchedulerLockVisitor extends JavaIsoVisitor<ExecutionContext> {
 	}
 
 	/**
-	 * Return whether the method around a call has a lock of ShedLock's.
+	 * Return what becomes of the lock of the method around a call.
+	 * @return the translation, {@code null} if the method has no lock of its own
 	 */
-	private boolean staysUnderShedLock() {
+	private @Nullable Translation translationAround() {
 		J.MethodDeclaration method = getCursor().firstEnclosing(J.MethodDeclaration.class);
-		Translation translation = (method != null) ? translation(method.getLeadingAnnotations()) : null;
-		return (translation != null) ? translation.obstacle() != null : this.project.keepsLocks();
+		return (method != null) ? translation(method.getLeadingAnnotations()) : null;
 	}
 
 	private @Nullable Translation translation(List<J.Annotation> annotations) {

@@ -55,6 +55,9 @@ final class ShedLockProject {
 	/** What {@code @EnableSchedulerLock} says about those without a time of their own. */
 	final Set<String> defaults = new HashSet<>();
 
+	/** Whether ShedLock guards calls that pass no proxy. */
+	boolean woven;
+
 	/** Whether something is used that only ShedLock has. */
 	boolean otherUse;
 
@@ -74,14 +77,8 @@ final class ShedLockProject {
 	 * Return whether ShedLock is still needed when everything else has been translated.
 	 */
 	boolean keepsShedLock() {
-		return this.otherUse || keepsLocks();
-	}
-
-	/**
-	 * Return whether some method keeps a lock of ShedLock's.
-	 */
-	boolean keepsLocks() {
-		return translations().values().stream().anyMatch((translation) -> translation.obstacle() != null);
+		return this.otherUse
+				|| translations().values().stream().anyMatch((translation) -> translation.obstacle() != null);
 	}
 
 	/**
@@ -110,6 +107,9 @@ final class ShedLockProject {
 			String least = normalize(least(use));
 			String minInterval = ticks(use) ? null : least;
 			String obstacle = (use.obstacle() == null && shared && least != null) ? SHARED_AND_LEAST : use.obstacle();
+			if (this.woven) {
+				obstacle = "ShedLock is woven in by AspectJ, and guards calls within a class, too";
+			}
 			result.put(use.id(), new Translation(obstacle, !use.transactional(), minInterval, shared));
 		}
 		keepTogether(locks, result);

@@ -98,6 +98,7 @@ final class ShedLockScan extends JavaIsoVisitor<ExecutionContext> {
 			noteLock(annotation);
 		}
 		else if (ShedLock.ENABLED.matches(annotation)) {
+			this.project.woven |= String.valueOf(ShedLock.attribute(annotation, "mode")).endsWith("ASPECTJ");
 			this.project.defaults.add(text(ShedLock.attribute(annotation, "defaultLockAtLeastFor")));
 		}
 		else if (ShedLock.isComposed(annotation)) {

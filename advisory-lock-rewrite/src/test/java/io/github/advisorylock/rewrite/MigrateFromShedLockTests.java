@@ -515,6 +515,54 @@ class MigrateFromShedLockTests implements RewriteTest {
 	}
 
 	@Test
+	void sharedLockWithLeastTimeStaysUnderShedLock() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.core.LockAssert;
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+				class Jobs {
+
+					@SchedulerLock(name = "stock", lockAtLeastFor = "5m")
+					public void count() {
+						check();
+					}
+
+					@SchedulerLock(name = "stock", lockAtLeastFor = "0s")
+					public void order() {
+						check();
+					}
+
+					private void check() {
+						LockAssert.assertLocked();
+					}
+
+				}
+				""",
+				"""
+						import net.javacrumbs.shedlock.core.LockAssert;
+						import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+						class Jobs {
+
+							/*~~(Stays under ShedLock: two methods share this lock and it has a lockAtLeastFor; @SingleRunner has either: give each method a key of its own, or drop lockAtLeastFor)~~>*/@SchedulerLock(name = "stock", lockAtLeastFor = "5m")
+							public void count() {
+								check();
+							}
+
+							/*~~(Stays under ShedLock: another method that has this lock stays under ShedLock)~~>*/@SchedulerLock(name = "stock", lockAtLeastFor = "0s")
+							public void order() {
+								check();
+							}
+
+							private void check() {
+								/*~~(Asks for a lock of ShedLock's, which not every caller has)~~>*/LockAssert.assertLocked();
+							}
+
+						}
+						"""));
+	}
+
+	@Test
 	void executorIsMarkedAndKeepsItsProvider() {
 		rewriteRun(
 				java("""
