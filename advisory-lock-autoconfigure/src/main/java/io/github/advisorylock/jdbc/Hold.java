@@ -17,11 +17,11 @@
 package io.github.advisorylock.jdbc;
 
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
-import java.util.function.BiFunction;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -52,7 +52,7 @@ public final class Hold {
 	private volatile Runnable confirmation = () -> {
 	};
 
-	private volatile @Nullable BiFunction<String, List<Object>, Long> questions;
+	private volatile @Nullable Besides besides;
 
 	private @Nullable Thread runner;
 
@@ -300,25 +300,18 @@ public final class Hold {
 	}
 
 	/**
-	 * Set who can be asked on the connection that carries the lock.
+	 * Set what can be reached besides the transaction of the run.
 	 */
-	void setQuestions(BiFunction<String, List<Object>, Long> questions) {
-		this.questions = questions;
+	void setBesides(Besides besides) {
+		this.besides = besides;
 	}
 
 	/**
-	 * Ask for a number on the connection that carries the lock, in scope SESSION: an
-	 * answer says that the lock is held.
-	 * @param sql the statement, whose first column is the number
-	 * @param parameters what it binds
-	 * @return the number
-	 * @throws org.springframework.dao.DataAccessException if the lock is not held any
-	 * more, or the server could not be asked
+	 * Return what can be reached besides the transaction of the run.
+	 * @return what can be reached, {@code null} if there is no session for locks
 	 */
-	public long ask(String sql, List<Object> parameters) {
-		BiFunction<String, List<Object>, Long> questions = this.questions;
-		Assert.state(questions != null, "'questions' must be set");
-		return questions.apply(sql, parameters);
+	public @Nullable Besides besides() {
+		return this.besides;
 	}
 
 	/**
@@ -404,6 +397,32 @@ public final class Hold {
 		 * Give it back, if it was kept. Never throws.
 		 */
 		void giveBack();
+
+	}
+
+	/**
+	 * What can be reached without a connection of the pool, which a run may have the last
+	 * one of.
+	 */
+	public interface Besides {
+
+		/**
+		 * Ask for a number on the connection of session locks. In scope SESSION an answer
+		 * says that the lock is held.
+		 * @param sql the statement, whose first column is the number
+		 * @param parameters what it binds
+		 * @return the number
+		 * @throws org.springframework.dao.DataAccessException if the server could not be
+		 * asked, or the lock of a session is not held any more
+		 */
+		long ask(String sql, List<Object> parameters);
+
+		/**
+		 * Open a connection like that of session locks.
+		 * @return the connection, to be closed by the caller
+		 * @throws SQLException if it can't be opened
+		 */
+		Connection open() throws SQLException;
 
 	}
 

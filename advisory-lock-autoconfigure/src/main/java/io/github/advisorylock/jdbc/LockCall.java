@@ -313,6 +313,20 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		}
 	}
 
+	final boolean isRecorded() {
+		return this.recording != null;
+	}
+
+	/**
+	 * Have the ledger record a failure before the lock is free, if that matters to others
+	 * and can be done.
+	 */
+	final void failWhileHeld(Throwable failure) {
+		if (this.record != null) {
+			this.record.failWhileHeld(failure);
+		}
+	}
+
 	/**
 	 * Have the ledger record a failure, if it records this call.
 	 */

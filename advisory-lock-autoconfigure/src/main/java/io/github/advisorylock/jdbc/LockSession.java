@@ -273,6 +273,37 @@ public final class LockSession implements AutoCloseable {
 		return command.number();
 	}
 
+	/**
+	 * Ask for a number, whatever is held.
+	 */
+	private long ask(String sql, List<Object> parameters) {
+		SessionCommand.Query command = new SessionCommand.Query(
+				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
+		this.flights.submit(command);
+		checkAnswered(command);
+		return command.number();
+	}
+
+	/**
+	 * Return what a run can reach besides its transaction.
+	 */
+	Hold.Besides besides(Hold hold) {
+		return new Hold.Besides() {
+
+			@Override
+			public long ask(String sql, List<Object> parameters) {
+				return (hold.scope() == LockScope.SESSION) ? LockSession.this.ask(hold, sql, parameters)
+						: LockSession.this.ask(sql, parameters);
+			}
+
+			@Override
+			public Connection open() throws SQLException {
+				return openAnother();
+			}
+
+		};
+	}
+
 	private static void checkAnswered(SessionCommand command) {
 		if (command.failure() != null) {
 			throw new DataAccessResourceFailureException("Failed to ask the server on the connection of session locks",

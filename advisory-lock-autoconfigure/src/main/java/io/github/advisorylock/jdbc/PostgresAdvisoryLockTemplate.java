@@ -120,8 +120,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.coverage = new TransactionCoverage(target, transactionManager);
 		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger,
 				(session != null) ? new TickMemory(session) : null);
-		this.transactionScope = new TransactionScope(ground, target, transactionManager,
-				(session != null) ? new TransactionWatch(this.holds, session) : null);
+		this.transactionScope = new TransactionScope(ground, target, transactionManager, session);
 		this.sessionScope = new SessionScope(ground, session);
 		this.transactional = transactionManager != null;
 		this.sessional = session != null;

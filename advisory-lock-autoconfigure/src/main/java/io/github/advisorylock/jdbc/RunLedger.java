@@ -90,6 +90,16 @@ public interface RunLedger {
 		void complete();
 
 		/**
+		 * Record that the run failed, of one in a transaction of its own that goes on and
+		 * has the lock, if others must know before they get that: what the work did is
+		 * undone, and the record committed. Whoever began the transaction ends it
+		 * nevertheless, and calls {@link #fail} whatever became of this. Never throws.
+		 * @param failure why
+		 */
+		default void failWhileHeld(Throwable failure) {
+		}
+
+		/**
 		 * Record that the run failed; of one in a transaction of its own, after that has
 		 * been rolled back. Does nothing for a run that did not begin. Never throws.
 		 * @param failure why; what goes wrong here is added to it as suppressed
@@ -98,7 +108,8 @@ public interface RunLedger {
 
 		/**
 		 * Return the fencing token of the run, once it can't be given again, whatever
-		 * happens to the server.
+		 * happens to the server: the first call of a run may wait for its disk. What is
+		 * asked after the end of the run is for the record only.
 		 * @return the token, empty for a run that did not begin
 		 */
 		OptionalLong fencingToken();

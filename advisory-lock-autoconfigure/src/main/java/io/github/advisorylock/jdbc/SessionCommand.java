@@ -150,6 +150,28 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	}
 
 	/**
+	 * Asks for a number that has nothing to do with locks.
+	 */
+	static final class Query extends SessionCommand {
+
+		private long number;
+
+		Query(PostgresAdvisoryLockFunctions.Call call) {
+			super(call);
+		}
+
+		long number() {
+			return this.number;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.number = row.getLong(1);
+		}
+
+	}
+
+	/**
 	 * Opens the connection, if it is not open.
 	 */
 	static final class Open extends SessionCommand {

@@ -103,7 +103,7 @@ final class SessionScope {
 		try {
 			LockSession session = requireSession(key);
 			hold.setConfirmation(() -> session.confirm(hold));
-			hold.setQuestions((sql, parameters) -> session.ask(hold, sql, parameters));
+			hold.setBesides(session.besides(hold));
 			outcome = tryLock(session, hold, tick);
 			if (outcome == LockOutcome.BUSY && deadline != null) {
 				outcome = deadline.pollWhile(LockOutcome.BUSY, () -> tryLock(session, hold, tick));

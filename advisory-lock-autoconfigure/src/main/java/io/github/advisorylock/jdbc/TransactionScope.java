@@ -68,21 +68,25 @@ final class TransactionScope {
 
 	private final @Nullable TransactionWatch watch;
 
+	private final @Nullable LockSession session;
+
 	/**
 	 * Create a scope.
 	 * @param ground what its calls have in common with those of the other scope
 	 * @param dataSource has the locks
 	 * @param transactionManager begins transactions, {@code null} to refuse that
-	 * @param watch looks after locks that are held for long, {@code null} to not do that
+	 * @param session looks after locks that are held for long, {@code null} to not do
+	 * that
 	 */
 	TransactionScope(LockCall.Ground ground, DataSource dataSource,
-			@Nullable PlatformTransactionManager transactionManager, @Nullable TransactionWatch watch) {
+			@Nullable PlatformTransactionManager transactionManager, @Nullable LockSession session) {
 		this.ground = ground;
 		this.holds = ground.holds();
 		this.coverage = ground.coverage();
 		this.jdbc = new JdbcTemplate(dataSource);
 		this.transactionManager = transactionManager;
-		this.watch = watch;
+		this.session = session;
+		this.watch = (session != null) ? new TransactionWatch(this.holds, session) : null;
 	}
 
 	LockCall call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
@@ -163,6 +167,9 @@ final class TransactionScope {
 			}
 			catch (Throwable ex) {
 				hold.beginEnd();
+				if (transaction != null && !transaction.isCompleted()) {
+					failWhileHeld(ex);
+				}
 				rollback(manager, transaction, ex);
 				hold.giveBack();
 				fail(ex);
@@ -216,6 +223,10 @@ final class TransactionScope {
 			}
 			if (TransactionScope.this.watch != null) {
 				TransactionScope.this.watch.expect();
+			}
+			LockSession session = TransactionScope.this.session;
+			if (session != null && isRecorded()) {
+				hold.setBesides(session.besides(hold));
 			}
 			return true;
 		}

@@ -24,6 +24,7 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.jdbc.Hold;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -123,6 +124,31 @@ final class LedgerConnections {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Work in one transaction of its own, on a connection that is none of the pool, and
+	 * wait for nobody for more than a second: it may be the current transaction that
+	 * stands in the way.
+	 */
+	<R extends @Nullable Object> R besides(Hold.Besides besides, Function<NamedParameterJdbcOperations, R> work) {
+		try (Connection connection = besides.open()) {
+			return inTransaction(connection, (jdbc) -> {
+				jdbc.getJdbcOperations().execute("SET LOCAL lock_timeout = '1s'");
+				return work.apply(jdbc);
+			});
+		}
+		catch (SQLException ex) {
+			throw new DataAccessResourceFailureException("Failed to use a connection besides those of the pool", ex);
+		}
+	}
+
+	/**
+	 * Return whether the current transaction may be of level SERIALIZABLE.
+	 */
+	boolean mayBeSerializable() {
+		Integer level = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
+		return (level != null) ? level == Connection.TRANSACTION_SERIALIZABLE : this.strict;
 	}
 
 	/**

@@ -175,7 +175,17 @@ final class LedgerStatements {
 
 	private static final String KEEP_UNTIL = "{start} + CAST(:keepRuns AS bigint) * INTERVAL '1 microsecond'";
 
+	/**
+	 * Where the snapshot stays as it is, the row of the job does too, until the run has
+	 * ended: what an operator changes in it would make the run fail.
+	 */
 	private static final String DECIDE = DECISION.replace("{overtaken}", "") + """
+			, locked AS MATERIALIZED (
+			  SELECT j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+			    AND pg_catalog.current_setting('transaction_isolation') <> 'read committed'
+			    AND (SELECT d.outcome FROM decision d) = 'EXECUTED'
+			  FOR NO KEY UPDATE OF j
+			)
 			, drawn AS MATERIALIZED (
 			  SELECT CASE WHEN d.follows THEN""" + " " + DRAW + """
 			END AS one, CASE WHEN CAST(:token AS bigint) IS NULL THEN""" + " " + DRAW
@@ -187,8 +197,11 @@ final class LedgerStatements {
 					)
 					SELECT d.outcome, coalesce(CAST(:token AS bigint), greatest(n.one, n.other, n.next)), pg_catalog.clock_timestamp(),
 					  n.attempt, CASE WHEN d.follows THEN greatest(least(n.one, n.other), n.next - 1) END
+					  , (SELECT count(*) FROM locked)
 					FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
 					""";
+
+	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
 	private static final String FORESEE = DECISION.replace("{overtaken}", "")
 			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, CAST(NULL AS bigint) FROM decision d";
@@ -371,6 +384,35 @@ final class LedgerStatements {
 	 */
 	String decide() {
 		return this.decide;
+	}
+
+	/**
+	 * As {@link #decide()}, followed by a savepoint, which keeps the lock.
+	 */
+	String decideBeforeSavepoint() {
+		return this.decide + "; " + SAVEPOINT;
+	}
+
+	/**
+	 * Undo what was done since the savepoint.
+	 */
+	static String undo() {
+		return "ROLLBACK TO " + SAVEPOINT;
+	}
+
+	/**
+	 * Have a statement find rows by indexes: by level SERIALIZABLE, who reads a table as
+	 * a whole depends on everybody who writes in it. Tables with few rows are read so.
+	 */
+	static String byIndex(String sql) {
+		return "SET LOCAL enable_seqscan = off; " + sql + "; SET LOCAL enable_seqscan TO DEFAULT";
+	}
+
+	/**
+	 * Make durable what the server has counted.
+	 */
+	static String flush() {
+		return "SELECT 1, " + RisingNumbers.DURABLE;
 	}
 
 	/**
@@ -583,15 +625,17 @@ final class LedgerStatements {
 	 * Forget some completed keys, {@link #PURGED the next ones}.
 	 */
 	String purgeCompletions() {
-		return name(TURN + """
-				, old AS MATERIALIZED (
-				  SELECT o.ctid AS place, o.remember_until AS position FROM {completion} o WHERE (SELECT t.mine FROM turn t)
-				    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
-				  ORDER BY o.remember_until LIMIT :batch
-				), gone AS (
-				  DELETE FROM {completion} c WHERE c.ctid = ANY (ARRAY(SELECT o.place FROM old o))
-				)
-				""" + PURGED);
+		return name(
+				TURN + """
+						, old AS MATERIALIZED (
+						  SELECT o.ctid AS place, o.remember_until AS position FROM {completion} o WHERE (SELECT t.mine FROM turn t)
+						    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
+						  ORDER BY o.remember_until LIMIT :batch
+						), gone AS (
+						  DELETE FROM {completion} c WHERE c.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+						)
+						"""
+						+ PURGED);
 	}
 
 	/**
@@ -617,17 +661,19 @@ final class LedgerStatements {
 	 * takes long where there are many.
 	 */
 	String purgeJobs() {
-		return name(TURN + """
-				, old AS MATERIALIZED (
-				  SELECT o.ctid AS place, o.remember_until AS position FROM {job} o WHERE (SELECT t.mine FROM turn t)
-				    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
-				    AND o.paused_at IS NULL AND (SELECT r.finished_at IS NULL FROM {run} r
-				      WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token) IS NOT TRUE
-				  ORDER BY o.remember_until LIMIT :batch FOR UPDATE OF o SKIP LOCKED
-				), gone AS (
-				  DELETE FROM {job} j WHERE j.ctid = ANY (ARRAY(SELECT o.place FROM old o))
-				)
-				""" + PURGED);
+		return name(
+				TURN + """
+						, old AS MATERIALIZED (
+						  SELECT o.ctid AS place, o.remember_until AS position FROM {job} o WHERE (SELECT t.mine FROM turn t)
+						    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
+						    AND o.paused_at IS NULL AND (SELECT r.finished_at IS NULL FROM {run} r
+						      WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token) IS NOT TRUE
+						  ORDER BY o.remember_until LIMIT :batch FOR UPDATE OF o SKIP LOCKED
+						), gone AS (
+						  DELETE FROM {job} j WHERE j.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+						)
+						"""
+						+ PURGED);
 	}
 
 	/**
@@ -653,32 +699,34 @@ final class LedgerStatements {
 	 * ones}. Waits for no row: whoever has locked one writes about the job anyway.
 	 */
 	String abandonRuns() {
-		return name(TURN + """
-				, lost AS MATERIALIZED (
-				  SELECT r.namespace, r.key, r.fencing_token, r.id FROM {run} r WHERE (SELECT t.mine FROM turn t)
-				    AND r.finished_at IS NULL AND r.id > :after
-				    AND r.started_at < pg_catalog.statement_timestamp() - INTERVAL '1 minute'
-				    AND r.lock IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_locks l
-				      WHERE l.locktype = 'advisory' AND l.granted
-				      AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())
-				      AND pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) = r.lock)
-				  ORDER BY r.id LIMIT :batch FOR UPDATE OF r SKIP LOCKED
-				), job AS MATERIALIZED (
-				  SELECT j.namespace, j.key FROM lost o JOIN {job} j
-				    ON j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
-				  FOR NO KEY UPDATE OF j SKIP LOCKED
-				), old AS (
-				  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED' FROM lost o
-				  WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token
-				    AND (EXISTS (SELECT FROM job j WHERE j.namespace = o.namespace AND j.key = o.key)
-				      OR NOT EXISTS (SELECT FROM {job} j
-				        WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token))
-				  RETURNING r.namespace, r.key, r.fencing_token, r.finished_at, r.outcome, r.id AS position
-				), recorded AS (
-				  UPDATE {job} j SET last_finished_at = o.finished_at, last_outcome = o.outcome FROM old o
-				  WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
-				)
-				""" + PURGED);
+		return name(
+				TURN + """
+						, lost AS MATERIALIZED (
+						  SELECT r.namespace, r.key, r.fencing_token, r.id FROM {run} r WHERE (SELECT t.mine FROM turn t)
+						    AND r.finished_at IS NULL AND r.id > :after
+						    AND r.started_at < pg_catalog.statement_timestamp() - INTERVAL '1 minute'
+						    AND r.lock IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_locks l
+						      WHERE l.locktype = 'advisory' AND l.granted
+						      AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())
+						      AND pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) = r.lock)
+						  ORDER BY r.id LIMIT :batch FOR UPDATE OF r SKIP LOCKED
+						), job AS MATERIALIZED (
+						  SELECT j.namespace, j.key FROM lost o JOIN {job} j
+						    ON j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
+						  FOR NO KEY UPDATE OF j SKIP LOCKED
+						), old AS (
+						  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED' FROM lost o
+						  WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token
+						    AND (EXISTS (SELECT FROM job j WHERE j.namespace = o.namespace AND j.key = o.key)
+						      OR NOT EXISTS (SELECT FROM {job} j
+						        WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token))
+						  RETURNING r.namespace, r.key, r.fencing_token, r.finished_at, r.outcome, r.id AS position
+						), recorded AS (
+						  UPDATE {job} j SET last_finished_at = o.finished_at, last_outcome = o.outcome FROM old o
+						  WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
+						)
+						"""
+						+ PURGED);
 	}
 
 	/**

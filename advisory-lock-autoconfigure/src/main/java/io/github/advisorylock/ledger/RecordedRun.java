@@ -70,6 +70,11 @@ final class RecordedRun implements RunRecord {
 	 */
 	private final boolean keepsJob;
 
+	/**
+	 * Whether others must know of a failure before they get the lock.
+	 */
+	private final boolean failureMatters;
+
 	private final MapSqlParameterSource parameters;
 
 	private RunRepository.@Nullable Decision decision;
@@ -80,6 +85,12 @@ final class RecordedRun implements RunRecord {
 	private boolean looked;
 
 	private Boundary boundary = Boundary.NONE;
+
+	private @Nullable Hold hold;
+
+	private boolean durable;
+
+	private boolean failed;
 
 	private @Nullable JoinedRun joined;
 
@@ -98,6 +109,7 @@ final class RecordedRun implements RunRecord {
 		this.tick = request.tick();
 		this.oncePerKey = request.isOncePerKey();
 		this.keepsJob = !this.oncePerKey || request.minInterval() != null;
+		this.failureMatters = request.minInterval() != null || (request.isBackingOff() && this.tick != null);
 		this.parameters = parameters(request);
 	}
 
@@ -141,6 +153,7 @@ final class RecordedRun implements RunRecord {
 	@Override
 	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
+		this.hold = hold;
 		if (this.scope == LockScope.SESSION) {
 			LockOutcome foreseen = this.looked ? LockOutcome.EXECUTED : look();
 			if (foreseen != LockOutcome.EXECUTED) {
@@ -175,7 +188,7 @@ final class RecordedRun implements RunRecord {
 			this.parameters.addValue("holder", attempt.holder(), Types.VARCHAR)
 				.addValue("since", time(attempt.since()), Types.TIMESTAMP_WITH_TIMEZONE);
 		}
-		return this.runs.decide(this.parameters);
+		return this.runs.decide(this.parameters, this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION);
 	}
 
 	private long drawToken(Hold hold) {
@@ -215,8 +228,10 @@ final class RecordedRun implements RunRecord {
 			if (!this.runs.end(this.parameters, LedgerRun.Outcome.EXECUTED, null)) {
 				throw new LockLostException(this.key);
 			}
+			this.durable = true;
 			return;
 		}
+		this.durable = true;
 		boolean afterVanished = this.decision != null && this.decision.earlierToken() != null;
 		if (!this.runs.complete(this.parameters, afterVanished, this.oncePerKey, this.keepsJob)) {
 			throw new IllegalStateException("Failed to complete the run of advisory lock '" + this.key
@@ -228,8 +243,23 @@ final class RecordedRun implements RunRecord {
 	}
 
 	@Override
+	public void failWhileHeld(Throwable failure) {
+		if (hasBegun() && this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION) {
+			try {
+				this.runs.failInside(this.parameters, failure);
+				this.failed = true;
+			}
+			catch (RuntimeException ex) {
+				logger.debug("The failed run of advisory lock '" + this.key
+						+ "' could not be recorded in its transaction, and is after that", ex);
+			}
+		}
+	}
+
+	@Override
 	public void fail(Throwable failure) {
-		if (!hasBegun()) {
+		this.durable = true;
+		if (!hasBegun() || this.failed) {
 			return;
 		}
 		try {
@@ -248,8 +278,14 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public OptionalLong fencingToken() {
-		return (this.decision != null && this.decision.token() != null) ? OptionalLong.of(this.decision.token())
-				: OptionalLong.empty();
+		if (this.decision == null || this.decision.token() == null) {
+			return OptionalLong.empty();
+		}
+		if (!this.durable) {
+			this.runs.makeDurable(this.hold);
+			this.durable = true;
+		}
+		return OptionalLong.of(this.decision.token());
 	}
 
 	@Override
@@ -300,8 +336,23 @@ final class RecordedRun implements RunRecord {
 			this.youngerSavepoints.clear();
 		}
 
+		/**
+		 * The lock may be free before {@link #afterCompletion} is called.
+		 */
 		void fail(Throwable failure) {
 			this.failure = LedgerRun.Failure.of(failure);
+			Hold hold = RecordedRun.this.hold;
+			Hold.Besides besides = (hold != null && RecordedRun.this.failureMatters) ? hold.besides() : null;
+			if (besides != null) {
+				try {
+					RecordedRun.this.runs.failBesides(besides, RecordedRun.this.parameters, failure);
+					RecordedRun.this.failed = true;
+				}
+				catch (RuntimeException ex) {
+					logger.debug("The failed run of advisory lock '" + RecordedRun.this.key
+							+ "' could not be recorded besides its transaction, and is after that", ex);
+				}
+			}
 		}
 
 		@Override
@@ -320,7 +371,7 @@ final class RecordedRun implements RunRecord {
 
 		@Override
 		public void afterCompletion(int status) {
-			if (status == STATUS_COMMITTED && this.completed) {
+			if (RecordedRun.this.failed || (status == STATUS_COMMITTED && this.completed)) {
 				return;
 			}
 			LedgerRun.Failure failure = (this.failure != null) ? this.failure

@@ -25,6 +25,8 @@ import java.util.List;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.Hold;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -39,6 +41,8 @@ import org.springframework.util.Assert;
  */
 final class RunRepository {
 
+	private static final Log logger = LogFactory.getLog(RunRepository.class);
+
 	private final LedgerConnections connections;
 
 	private final NamedParameterJdbcOperations current;
@@ -50,6 +54,8 @@ final class RunRepository {
 	private final AbandonedAttempts abandoned;
 
 	private final String decide;
+
+	private final String decideBeforeSavepoint;
 
 	private final String foresee;
 
@@ -67,6 +73,7 @@ final class RunRepository {
 		this.settings = settings;
 		this.abandoned = abandoned;
 		this.decide = statements.decide();
+		this.decideBeforeSavepoint = statements.decideBeforeSavepoint();
 		this.foresee = statements.foresee();
 		this.instance = instance;
 		this.recentKeys = recentKeys;
@@ -106,10 +113,12 @@ final class RunRepository {
 	 * asked
 	 */
 	long drawToken(Hold hold, String namespace, String key) {
+		Hold.Besides besides = hold.besides();
+		Assert.state(besides != null, "'besides' must be set in scope SESSION");
 		List<Object> parameters = List.of(namespace, key, namespace, key);
 		if (this.sessionKnowsLedger) {
 			try {
-				return hold.ask(this.statements.token(), parameters);
+				return besides.ask(this.statements.token(), parameters);
 			}
 			catch (DataAccessException ex) {
 				if (!(ex.getMostSpecificCause() instanceof SQLException cause) || !isUnknown(cause.getSQLState())) {
@@ -120,7 +129,7 @@ final class RunRepository {
 		}
 		Long token = this.connections.reading((reading) -> reading.getJdbcOperations()
 			.queryForObject(this.statements.token(), Long.class, parameters.toArray()));
-		hold.ask("SELECT 1", List.of());
+		besides.ask("SELECT 1", List.of());
 		Assert.state(token != null, "'token' must not be null");
 		return token;
 	}
@@ -135,8 +144,50 @@ final class RunRepository {
 	/**
 	 * Decide about a run in the current transaction, and write nothing yet.
 	 */
-	Decision decide(MapSqlParameterSource run) {
-		return query(this.current, this.decide, run, (row, number) -> decision(row));
+	Decision decide(MapSqlParameterSource run, boolean savepoint) {
+		String sql = savepoint ? this.decideBeforeSavepoint : this.decide;
+		return query(this.current, byIndexIfSerializable(sql), run, (row, number) -> decision(row));
+	}
+
+	private String byIndexIfSerializable(String sql) {
+		return this.connections.mayBeSerializable() ? LedgerStatements.byIndex(sql) : sql;
+	}
+
+	/**
+	 * Make sure that the server does not give a token again after a crash.
+	 */
+	void makeDurable(@Nullable Hold hold) {
+		Hold.Besides besides = (hold != null) ? hold.besides() : null;
+		if (besides != null) {
+			try {
+				besides.ask(LedgerStatements.flush(), List.of());
+				return;
+			}
+			catch (DataAccessException ex) {
+				logger.debug("The connection of session locks can't make a token durable", ex);
+			}
+		}
+		this.connections.apart((apart) -> {
+			apart.getJdbcOperations().execute(LedgerStatements.flush());
+			return true;
+		});
+	}
+
+	/**
+	 * Undo what a run did in its transaction, write that it failed, and commit, which
+	 * frees the lock.
+	 */
+	void failInside(MapSqlParameterSource run, Throwable failure) {
+		this.current.getJdbcOperations().execute(LedgerStatements.undo());
+		fail(this.current, run, LedgerRun.Failure.of(failure));
+		this.current.getJdbcOperations().execute("COMMIT");
+	}
+
+	/**
+	 * Write that a run failed while its transaction goes on, besides that and the pool.
+	 */
+	void failBesides(Hold.Besides besides, MapSqlParameterSource run, Throwable failure) {
+		this.connections.besides(besides, (jdbc) -> fail(jdbc, run, LedgerRun.Failure.of(failure)));
 	}
 
 	/**
@@ -144,7 +195,7 @@ final class RunRepository {
 	 * @return {@code false} if somebody else did the same meanwhile
 	 */
 	boolean complete(MapSqlParameterSource run, boolean afterVanished, boolean oncePerKey, boolean keepsJob) {
-		return query(this.current, this.statements.complete(afterVanished),
+		return query(this.current, byIndexIfSerializable(this.statements.complete(afterVanished)),
 				with(run, null).addValue("outcome", LedgerRun.Outcome.EXECUTED.name()),
 				(row, number) -> (row.getInt(1) == 1 || !oncePerKey) && (row.getInt(2) == 1 || !keepsJob));
 	}
@@ -209,7 +260,9 @@ final class RunRepository {
 	private static <T> T query(NamedParameterJdbcOperations jdbc, String sql, MapSqlParameterSource parameters,
 			RowMapper<T> mapper) {
 		T answer = jdbc.execute(sql, parameters, (PreparedStatement statement) -> {
-			statement.execute();
+			if (!statement.execute()) {
+				statement.getMoreResults();
+			}
 			ResultSet row = statement.getResultSet();
 			row.next();
 			return mapper.mapRow(row, 1);

@@ -79,7 +79,7 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 			values = values.and("lock.tick", lock.tick().get().toString(), "lock.attempt",
 					Integer.toString(lock.attempt()));
 		}
-		return (lock == null || lock.fencingToken().isEmpty()) ? values
+		return (lock == null || lock.isHeld() || lock.fencingToken().isEmpty()) ? values
 				: values.and("fencing.token", Long.toString(lock.fencingToken().getAsLong()));
 	}
 

@@ -79,6 +79,11 @@ final class Foresight {
 		}
 
 		@Override
+		public void failWhileHeld(Throwable failure) {
+			this.record.failWhileHeld(failure);
+		}
+
+		@Override
 		public void fail(Throwable failure) {
 			this.record.fail(failure);
 		}

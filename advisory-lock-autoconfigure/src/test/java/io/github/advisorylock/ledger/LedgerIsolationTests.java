@@ -55,21 +55,21 @@ class LedgerIsolationTests extends AbstractLedgerTests {
 			"ISOLATION_SERIALIZABLE, TRANSACTION", "ISOLATION_SERIALIZABLE, SESSION" })
 	void tickThatSnapshotDoesNotKnowOfRunsNotTwice(String isolation, LockScope scope) {
 		execute(scope, TICK.minusSeconds(1));
-		assertThatSecondRunFails(isolation, request(scope).oncePerTick(TICK));
+		assertThatSecondRunFails(isolation, request(scope).oncePerTick(TICK), "EXECUTED");
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "ISOLATION_REPEATABLE_READ, TRANSACTION", "ISOLATION_REPEATABLE_READ, SESSION",
 			"ISOLATION_SERIALIZABLE, TRANSACTION", "ISOLATION_SERIALIZABLE, SESSION" })
 	void firstTickEverThatSnapshotDoesNotKnowOfRunsNotTwice(String isolation, LockScope scope) {
-		assertThatSecondRunFails(isolation, request(scope).oncePerTick(TICK));
+		assertThatSecondRunFails(isolation, request(scope).oncePerTick(TICK), "EXECUTED", "FAILED");
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "ISOLATION_REPEATABLE_READ, TRANSACTION", "ISOLATION_REPEATABLE_READ, SESSION",
 			"ISOLATION_SERIALIZABLE, TRANSACTION", "ISOLATION_SERIALIZABLE, SESSION" })
 	void keyThatSnapshotDoesNotKnowOfRunsNotTwice(String isolation, LockScope scope) {
-		assertThatSecondRunFails(isolation, request(scope).oncePerKey());
+		assertThatSecondRunFails(isolation, request(scope).oncePerKey(), "EXECUTED", "FAILED");
 	}
 
 	@ParameterizedTest
@@ -124,7 +124,10 @@ class LedgerIsolationTests extends AbstractLedgerTests {
 		assertThat(this.threads.submit(() -> execute(request))).succeedsWithin(LONG).isEqualTo(LockOutcome.EXECUTED);
 	}
 
-	private void assertThatSecondRunFails(String isolation, LockRequest request) {
+	/**
+	 * Where the job is known, the second run does not even begin.
+	 */
+	private void assertThatSecondRunFails(String isolation, LockRequest request, String... outcomes) {
 		int before = outcomes().size();
 		TransactionTemplate strict = transaction();
 		strict.setIsolationLevelName(isolation);
@@ -136,7 +139,7 @@ class LedgerIsolationTests extends AbstractLedgerTests {
 				execute(request);
 			}));
 		assertThat(effects()).hasSize(before + 1);
-		assertThat(outcomes().subList(before, before + 2)).containsExactly("EXECUTED", "FAILED");
+		assertThat(outcomes().subList(before, outcomes().size())).containsExactly(outcomes);
 		assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
 

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -49,11 +48,12 @@ class LedgerVolumeTests extends AbstractLedgerTests {
 	 */
 	@BeforeEach
 	void fillTables() {
-		TestPostgres.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at, "
-				+ "finished_at, outcome, keep_until) SELECT 'shop', CASE WHEN i % 5 < 2 THEN 'payment:' || i "
-				+ "ELSE 'job-' || (i % " + (RUNS / 1000 * 3 / 5 + 1) + ") END, 'TRANSACTION', 'host:1', "
-				+ "nextval('ledger_tests_fencing_token'), now(), now(), 'EXECUTED', now() + i * interval '0.4 s' "
-				+ "+ interval '1 day' FROM generate_series(1, " + RUNS + ") i");
+		TestPostgres
+			.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at, "
+					+ "finished_at, outcome, keep_until) SELECT 'shop', CASE WHEN i % 5 < 2 THEN 'payment:' || i "
+					+ "ELSE 'job-' || (i % " + (RUNS / 1000 * 3 / 5 + 1) + ") END, 'TRANSACTION', 'host:1', "
+					+ "nextval('ledger_tests_fencing_token'), now(), now(), 'EXECUTED', now() + i * interval '0.4 s' "
+					+ "+ interval '1 day' FROM generate_series(1, " + RUNS + ") i");
 		TestPostgres.execute("INSERT INTO ledger_tests_completion SELECT 'shop', 'payment:' || i, now(), "
 				+ "now() + interval '1 day' + i * interval '1 s' FROM generate_series(1, " + RUNS * 2 / 5 + ") i");
 		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, template, remember_until) "
@@ -88,9 +88,10 @@ class LedgerVolumeTests extends AbstractLedgerTests {
 
 	@Test
 	void longHistoryIsCutInBatchesThatReadWhatTheyDelete() {
-		TestPostgres.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at, "
-				+ "finished_at, outcome) SELECT 'shop', 'long', 'TRANSACTION', 'host:1', "
-				+ "nextval('ledger_tests_fencing_token'), now(), now(), 'EXECUTED' FROM generate_series(1, 30000) i");
+		TestPostgres
+			.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at, "
+					+ "finished_at, outcome) SELECT 'shop', 'long', 'TRANSACTION', 'host:1', "
+					+ "nextval('ledger_tests_fencing_token'), now(), now(), 'EXECUTED' FROM generate_series(1, 30000) i");
 		LedgerPurge.Work work = this.ledger.purge().runsOf(new JobName("shop", "long"), 1000);
 		assertThat(pages(work, 1000)).isBetween(1000, 9999);
 	}
@@ -102,9 +103,10 @@ class LedgerVolumeTests extends AbstractLedgerTests {
 	}
 
 	private static void insertOpenRuns(int count) {
-		TestPostgres.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at, "
-				+ "keep_until) SELECT 'shop', 'open-' || i, 'SESSION', 'host:1', nextval('ledger_tests_fencing_token'), "
-				+ "now() - interval '1 hour', now() - interval '1 day' FROM generate_series(1, " + count + ") i");
+		TestPostgres
+			.execute("INSERT INTO ledger_tests_run (namespace, key, scope, instance, fencing_token, started_at, "
+					+ "keep_until) SELECT 'shop', 'open-' || i, 'SESSION', 'host:1', nextval('ledger_tests_fencing_token'), "
+					+ "now() - interval '1 hour', now() - interval '1 day' FROM generate_series(1, " + count + ") i");
 	}
 
 	/**
@@ -116,9 +118,9 @@ class LedgerVolumeTests extends AbstractLedgerTests {
 			.addValue("after", work.first())
 			.addValue("batch", size);
 		NamedParameterJdbcTemplate jdbc = new NamedParameterJdbcTemplate(this.pool);
-		String plan = String.join("\n", jdbc.queryForList(
-				"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF, FORMAT YAML) " + work.sql(), parameters,
-				String.class));
+		String plan = String.join("\n",
+				jdbc.queryForList("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF, FORMAT YAML) " + work.sql(),
+						parameters, String.class));
 		return PAGES.matcher(plan)
 			.results()
 			.mapToInt((pages) -> Integer.parseInt(pages.group(1)) + Integer.parseInt(pages.group(2)))

@@ -83,12 +83,13 @@ class TakeoverTests {
 		for (int round = 0; round < ROUNDS; round++) {
 			startInstances("*/10 * * * * *", false);
 			JavaProcess victim = this.instances.remove(0);
-			await("the time between two ticks", "SELECT extract(second FROM clock_timestamp())::int % 10 BETWEEN 3 AND 5");
+			await("the time between two ticks",
+					"SELECT extract(second FROM clock_timestamp())::int % 10 BETWEEN 3 AND 5");
 			this.server.execute("INSERT INTO takeover_victim VALUES (" + victim.pid() + ")");
 			String since = this.server.query("SELECT clock_timestamp()");
 			String begun = " FROM takeover_begin WHERE pid = " + victim.pid() + " AND at > '" + since + "'";
-			await("all that the victim begins", "SELECT count(*) = " + JOBS
-					+ " OR max(at) < clock_timestamp() - interval '3 seconds'" + begun);
+			await("all that the victim begins",
+					"SELECT count(*) = " + JOBS + " OR max(at) < clock_timestamp() - interval '3 seconds'" + begun);
 			String tick = this.server.query("SELECT max(tick)" + begun);
 			this.server.execute("INSERT INTO takeover_trial SELECT key, tick, clock_timestamp()" + begun);
 			victim.kill();
@@ -128,10 +129,7 @@ class TakeoverTests {
 		await("the end of a minute", "SELECT extract(second FROM clock_timestamp()) BETWEEN 46 AND 52");
 		String tick = this.server.query("SELECT date_trunc('minute', clock_timestamp()) + interval '1 minute'");
 		this.server.stop();
-		Awaitility.await()
-			.pollDelay(Duration.ofSeconds(20))
-			.atMost(Duration.ofSeconds(30))
-			.until(() -> true);
+		Awaitility.await().pollDelay(Duration.ofSeconds(20)).atMost(Duration.ofSeconds(30)).until(() -> true);
 		this.server.start();
 		beginTrial(tick, "clock_timestamp()");
 		awaitEffects(tick);
@@ -143,8 +141,8 @@ class TakeoverTests {
 		assertThat(this.server.query("SELECT count(*) FROM takeover_effect e JOIN takeover_trial t USING (key, tick)"))
 			.as("effects")
 			.isEqualTo(trials());
-		assertThat(this.server.query("SELECT count(*) FROM (SELECT FROM takeover_effect GROUP BY key, tick "
-				+ "HAVING count(*) > 1) twice"))
+		assertThat(this.server.query(
+				"SELECT count(*) FROM (SELECT FROM takeover_effect GROUP BY key, tick " + "HAVING count(*) > 1) twice"))
 			.as("ticks with two effects")
 			.isEqualTo("0");
 		assertThat(this.server.query("SELECT count(DISTINCT (key, tick)) FROM advisory_lock_run "
@@ -156,12 +154,14 @@ class TakeoverTests {
 	private void report(String since, String taken) {
 		for (LockScope scope : LockScope.values()) {
 			logger.info(scope + ": ticks, and seconds from " + since + " to the next begin (median, longest): "
-					+ this.server.query("""
-							SELECT concat_ws(', ', count(*), round(percentile_cont(0.5) WITHIN GROUP (ORDER BY took)::numeric, 2),
-							  round(max(took)::numeric, 2)) FROM (
-							  SELECT extract(epoch FROM min(b.at) - t.since) AS took FROM takeover_trial t
-							  JOIN takeover_begin b ON b.key = t.key AND b.tick = t.tick WHERE b.key LIKE '%s' AND b.at > t.since AND %s
-							  GROUP BY b.key, b.tick, t.since) x""".formatted(scope.name().toLowerCase(Locale.ROOT).charAt(0) + "%", taken)));
+					+ this.server
+						.query("""
+								SELECT concat_ws(', ', count(*), round(percentile_cont(0.5) WITHIN GROUP (ORDER BY took)::numeric, 2),
+								  round(max(took)::numeric, 2)) FROM (
+								  SELECT extract(epoch FROM min(b.at) - t.since) AS took FROM takeover_trial t
+								  JOIN takeover_begin b ON b.key = t.key AND b.tick = t.tick WHERE b.key LIKE '%s' AND b.at > t.since AND %s
+								  GROUP BY b.key, b.tick, t.since) x"""
+							.formatted(scope.name().toLowerCase(Locale.ROOT).charAt(0) + "%", taken)));
 		}
 	}
 

@@ -1,0 +1,289 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.sql.Connection;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for {@link RecordedRun}: attempts of a tick, tokens, and what is known of a
+ * failure before anybody else has the lock.
+ */
+class LedgerAttemptTests extends AbstractLedgerTests {
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void failedAttemptsAreCountedAndFollowedByPauseThatGrows(LockScope scope) {
+		LockRequest request = request(scope).oncePerTick(TICK).backOff();
+		for (int attempt = 1; attempt <= 3; attempt++) {
+			assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
+				throw new IllegalStateException("attempt " + lock.attempt());
+			})).withMessage("attempt " + attempt);
+			assertThat(execute(request)).isEqualTo(LockOutcome.TOO_SOON);
+			assertThat(Foresight.without(() -> execute(request))).isEqualTo(LockOutcome.TOO_SOON);
+			assertThat(TestPostgres.query("SELECT retry_at - last_finished_at BETWEEN interval '1 second' * "
+					+ (30 << (attempt - 1)) + " AND interval '1.2 seconds' * " + (30 << (attempt - 1))
+					+ " AND open_tick = '" + TICK + "' AND attempts = " + attempt + " FROM ledger_tests_job"))
+				.containsExactly("t");
+			TestPostgres.execute("UPDATE ledger_tests_job SET retry_at = now()");
+		}
+		assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(TestPostgres.query("SELECT attempt || outcome FROM ledger_tests_run ORDER BY fencing_token"))
+			.containsExactly("1FAILED", "2FAILED", "3FAILED", "4EXECUTED");
+		assertThat(TestPostgres
+			.query("SELECT attempts FROM ledger_tests_job WHERE open_tick IS NULL " + "AND retry_at IS NULL"))
+			.containsExactly("0");
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void tickAheadOfTheClockOfTheDatabaseIsAnErrorAndLeavesNothing(LockScope scope) {
+		Instant tick = Instant.now().plus(Duration.ofDays(365));
+		for (boolean foreseen : new boolean[] { true, false }) {
+			assertThatIllegalStateException().isThrownBy(() -> {
+				LockRequest request = request(scope).oncePerTick(tick);
+				LockOutcome outcome = foreseen ? execute(request) : execute(scope, tick);
+				throw new AssertionError(outcome);
+			}).withMessageContaining("by the clock of the database").withMessageContaining("PT87");
+		}
+		assertThat(rows()).isZero();
+		assertThat(effects()).isEmpty();
+	}
+
+	@Test
+	void runnerThatVanishedInItsTransactionLeavesTrace() {
+		Instant since = Instant.now().minusSeconds(60);
+		this.ledger.abandonedAttempts().note(new JobName("tests", "job"), TICK, "10.0.0.7, server process 4711", since);
+		assertThat(execute(LockScope.TRANSACTION, TICK)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(TestPostgres
+			.query("SELECT attempt || outcome || instance FROM ledger_tests_run ORDER BY fencing_token"))
+			.containsExactly("1ABANDONED10.0.0.7, server process 4711", "2EXECUTEDhost:1");
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void tokensBeginWithTheTimelineOfTheServer(LockScope scope) {
+		long token = this.template
+			.execute(request(scope).oncePerTick(TICK), (lock) -> lock.fencingToken().orElseThrow())
+			.orElseThrow();
+		assertThat(token >> 44).isPositive();
+		TestPostgres.execute("UPDATE ledger_tests_job SET fencing_token = fencing_token + (1::bigint << 44)");
+		TestPostgres.execute("UPDATE ledger_tests_run SET fencing_token = fencing_token + (1::bigint << 44)");
+		assertThat(this.template
+			.execute(request(scope).oncePerTick(TICK.plusSeconds(1)), (lock) -> lock.fencingToken().orElseThrow())
+			.orElseThrow()).as("restored from a server with more timelines").isGreaterThan(token + (1L << 44));
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void tokenThatIsAskedForIsOnTheDiskOfTheServer(LockScope scope) {
+		for (int i = 0; i < 70; i++) {
+			Instant tick = TICK.plusSeconds(i);
+			this.template.execute(request(scope).oncePerTick(tick), (lock) -> {
+				String drawn = TestPostgres.query("SELECT pg_current_wal_insert_lsn()").get(0);
+				lock.fencingToken();
+				assertThat(TestPostgres.query("SELECT pg_current_wal_flush_lsn() >= '" + drawn + "'"))
+					.containsExactly("t");
+				return 1;
+			});
+		}
+	}
+
+	@Test
+	void holderThatLostItsLockBeforeItsStartWasWrittenOvertakesNobody() {
+		PostgresAdvisoryLockTemplate successor = createTemplate(this.pool, this.transactionManager);
+		LockRequest request = request(LockScope.SESSION).recordedUnder("job");
+		LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), "stalled",
+				LockSessionSettings.DEFAULT, this.events::add);
+		this.sessions.add(session);
+		PostgresAdvisoryLockTemplate stalled = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager,
+				session, NAMESPACE, AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 10,
+				() -> (key, scope, recorded) -> new Stalling(this.ledger.record(key, scope, recorded),
+						() -> TestPostgres.terminate("stalled"), successor, request));
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> stalled.execute(request, (lock) -> insertEffect("overtaken")));
+		assertThat(effects()).isEmpty();
+		assertThat(outcomes()).containsExactly("EXECUTED");
+	}
+
+	@Test
+	void intervalHoldsAfterFailureWhoeverIsWaiting() throws Exception {
+		try (HikariDataSource otherPool = TestPostgres.pool(2)) {
+			PostgresAdvisoryLockTemplate other = createTemplate(otherPool, new JdbcTransactionManager(otherPool));
+			for (int i = 0; i < 20; i++) {
+				assertThatNobodyRunsAfterFailure(LockRequest.of("job" + i).minInterval(Duration.ofHours(1)), other);
+			}
+		}
+		assertThat(effects()).isEmpty();
+		assertThat(outcomes()).hasSize(20).containsOnly("FAILED");
+	}
+
+	private void assertThatNobodyRunsAfterFailure(LockRequest request, PostgresAdvisoryLockTemplate other)
+			throws Exception {
+		AtomicInteger ran = new AtomicInteger();
+		AtomicBoolean over = new AtomicBoolean();
+		List<Future<?>> waiting = new ArrayList<>();
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
+			insertEffect("failed");
+			waiting.add(this.threads.submit(() -> {
+				while (!over.get()) {
+					other.execute(request, (another) -> ran.incrementAndGet());
+				}
+			}));
+			throw new IllegalStateException("expected");
+		}));
+		over.set(true);
+		waiting.get(0).get(30, TimeUnit.SECONDS);
+		assertThat(ran).hasValue(0);
+	}
+
+	@Test
+	void joinedRunThatFailedIsKnownBeforeItsTransactionIsRolledBack() {
+		LockRequest request = LockRequest.of("job").minInterval(Duration.ofHours(1));
+		transaction().executeWithoutResult((status) -> {
+			assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
+				throw new IllegalStateException("expected");
+			}));
+			assertThat(outcomes()).containsExactly("FAILED");
+			status.setRollbackOnly();
+		});
+		assertThat(outcomes()).containsExactly("FAILED");
+	}
+
+	@Test
+	void endOfRunWhoseJobHasGoneIsRepaired() {
+		LockRequest request = request(LockScope.SESSION).oncePerTick(TICK);
+		this.template.execute(request, (lock) -> {
+			TestPostgres.execute("DELETE FROM ledger_tests_job");
+			return 1;
+		});
+		assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);
+	}
+
+	@Test
+	void endOfRunWhoseRowHasGoneFailsLoudly() {
+		LockRequest request = request(LockScope.SESSION).oncePerTick(TICK);
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
+			TestPostgres.execute("DELETE FROM ledger_tests_run");
+			return 1;
+		})).withMessageContaining("its row has gone");
+	}
+
+	@Test
+	void unrelatedSerializableRunsDoNotFailEachOther() throws Exception {
+		usePool(TestPostgres.pool(4));
+		for (int job = 0; job < 4; job++) {
+			execute(LockRequest.of("job" + job).oncePerTick(TICK));
+		}
+		List<Future<?>> jobs = new ArrayList<>();
+		TransactionTemplate serializable = transaction();
+		serializable.setIsolationLevel(Connection.TRANSACTION_SERIALIZABLE);
+		for (int job = 0; job < 4; job++) {
+			String key = "job" + job;
+			jobs.add(this.threads.submit(() -> {
+				for (int i = 1; i <= 30; i++) {
+					LockRequest request = LockRequest.of(key).oncePerTick(TICK.plusSeconds(i));
+					serializable.executeWithoutResult((status) -> this.template.execute(request, (lock) -> 1));
+				}
+			}));
+		}
+		for (Future<?> job : jobs) {
+			job.get(60, TimeUnit.SECONDS);
+		}
+		assertThat(outcomes()).hasSize(124).containsOnly("EXECUTED");
+	}
+
+	/**
+	 * Begins when another run is under way.
+	 */
+	private record Stalling(RunRecord record, Runnable loss, PostgresAdvisoryLockTemplate successor,
+			LockRequest request) implements RunRecord {
+
+		@Override
+		public LockOutcome foresee() {
+			return this.record.foresee();
+		}
+
+		@Override
+		public LockOutcome begin(Boundary boundary, Hold hold) {
+			this.loss.run();
+			return this.successor.execute(this.request, (lock) -> {
+				try {
+					return Optional.of(this.record.begin(boundary, hold));
+				}
+				catch (LockLostException ex) {
+					return Optional.<LockOutcome>empty();
+				}
+			}).orElseThrow().orElseThrow(() -> new LockLostException(KEY));
+		}
+
+		@Override
+		public void complete() {
+			this.record.complete();
+		}
+
+		@Override
+		public void fail(Throwable failure) {
+			this.record.fail(failure);
+		}
+
+		@Override
+		public OptionalLong fencingToken() {
+			return this.record.fencingToken();
+		}
+
+		@Override
+		public int attempt() {
+			return this.record.attempt();
+		}
+
+	}
+
+}
