@@ -262,6 +262,10 @@ final class RecordedRun implements RunRecord {
 		if (!hasBegun() || this.failed) {
 			return;
 		}
+		if (!this.keepsJob) {
+			// only a key that fails each time has a long history
+			this.runs.noteRun(JobName.of(this.key));
+		}
 		try {
 			if (this.joined != null) {
 				this.joined.fail(failure);

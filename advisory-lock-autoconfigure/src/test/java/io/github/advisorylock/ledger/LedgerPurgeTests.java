@@ -34,6 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for what {@link LedgerPurge} keeps, forgets and gives up.
@@ -104,6 +105,19 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 			.isEqualTo(newest);
 		assertThat(outcomes().stream().filter("OPEN"::equals)).hasSize(1);
 		assertThat(TestPostgres.query("SELECT id FROM ledger_tests_run WHERE key = 'elsewhere'")).hasSize(5);
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void historyOfKeyThatAlwaysFailsIsCut(LockScope scope) {
+		for (int i = 0; i < 5; i++) {
+			assertThatIllegalStateException()
+				.isThrownBy(() -> this.template.execute(request(scope).oncePerKey(), (lock) -> {
+					throw new IllegalStateException("expected");
+				}));
+		}
+		purge();
+		assertThat(outcomes()).containsExactly("FAILED", "FAILED", "FAILED");
 	}
 
 	@Test
