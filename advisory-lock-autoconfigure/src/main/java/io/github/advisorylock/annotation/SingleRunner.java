@@ -135,12 +135,15 @@ public @interface SingleRunner {
 	String minInterval() default "";
 
 	/**
-	 * How old a tick may be that was missed because no instance ran, to be run once when
-	 * an instance comes up: {@code "6h"} or {@code "PT6H"}, or a placeholder for such a
-	 * text. Only the latest tick is caught up with. Needs {@link Once#PER_TICK}.
+	 * For how long any instance makes up for a tick that nobody has completed, because no
+	 * instance was up, its runner vanished, or it failed: {@code "6h"} or
+	 * {@code "PT6H"}, or a placeholder for such a text. A vanished runner is followed
+	 * within seconds, a failure after 30 seconds and then after pauses that double, of
+	 * ten minutes at most. Only the latest tick is made up for. Needs
+	 * {@link Once#PER_TICK}.
 	 * <p>
-	 * By default a missed tick is not run.
-	 * @return the oldest age of a missed tick
+	 * By default there is one attempt for a tick.
+	 * @return how old a tick may be to be tried again
 	 */
 	String catchUp() default "";
 

@@ -71,7 +71,7 @@ public record SingleRunnerSettings(String namespace, AdvisoryLockKeyFactory keyF
 	 * @param scope how long the lock lives, {@code null} to leave it
 	 * @param waitFor how long to wait for a lock that is busy, {@code null} to leave it
 	 * @param minInterval the shortest time from start to start, {@code null} to leave it
-	 * @param catchUp how old a missed tick may be, {@code null} to leave it
+	 * @param catchUp for how long a tick is made up for, {@code null} to leave it
 	 */
 	public record Job(boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
 			@Nullable Duration minInterval, @Nullable Duration catchUp) {

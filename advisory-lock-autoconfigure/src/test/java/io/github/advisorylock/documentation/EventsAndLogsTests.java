@@ -118,6 +118,8 @@ class EventsAndLogsTests {
 			LockLog.heldLong(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, Duration.ofMinutes(10));
 			LockLog.unclosed(AdvisoryLockKey.of("shop", "price-sync"));
 			LockLog.overdue(KEY, Instant.EPOCH, Instant.EPOCH);
+			LockLog.lostTick(KEY, TICK, Duration.ofHours(6));
+			LockLog.futureTick(KEY, TICK, Instant.EPOCH);
 			return Stream.concat(runs.events().stream(), alerts.events().stream()).toList();
 		}
 	}

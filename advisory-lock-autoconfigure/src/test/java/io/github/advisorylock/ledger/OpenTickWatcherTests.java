@@ -30,12 +30,18 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
+import javax.sql.DataSource;
+
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
@@ -43,8 +49,11 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.SpringApplication;
@@ -53,6 +62,7 @@ import org.springframework.boot.test.context.assertj.AssertableApplicationContex
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
@@ -65,6 +75,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link OpenTickWatcher}.
  */
 class OpenTickWatcherTests {
+
+	private static final Log logger = LogFactory.getLog(OpenTickWatcherTests.class);
 
 	private static final ZoneId ZONE = ZoneId.of("Asia/Tokyo");
 
@@ -281,6 +293,35 @@ class OpenTickWatcherTests {
 		}
 	}
 
+	/**
+	 * Thirty instances in one, which makes as few statements for each as three hundred
+	 * do.
+	 */
+	@Test
+	@Tag("chaos")
+	void threeHundredInstancesAskFewerThanHundredTimesInSecond() throws Exception {
+		this.runner.run((context) -> {
+			seenBefore("5 days");
+			CountingLedger ledger = new CountingLedger(context.getBean(DataSource.class));
+			RecordedMethodRegistry methods = new RecordedMethodRegistry(
+					context.getBean(SingleRunnerAnnotationBeanPostProcessor.class), context);
+			AdvisoryLockKey key = AdvisoryLockKey.of("test", "nightly");
+			String method = methods.catchingUp().get(0).operation().method();
+			List<OpenTickWatcher> instances = IntStream.range(0, 30)
+				.mapToObj((i) -> new OpenTickWatcher(ledger, methods))
+				.toList();
+			try (ForeignSession holder = ForeignSession.holding(key)) {
+				instances.forEach((instance) -> instance
+					.onApplicationEvent(new PayloadApplicationEvent<>(this, new SingleRunnerSkippedEvent(key,
+							LockScope.TRANSACTION, method, LockOutcome.BUSY, tick(Duration.ofHours(1))))));
+				Awaitility.await().pollDelay(Duration.ofSeconds(20)).atMost(Duration.ofSeconds(30)).until(() -> true);
+				instances.forEach(OpenTickWatcher::stop);
+				logger.info("Statements of 30 instances in 20 s: " + ledger.statements);
+				assertThat(ledger.statements.get()).isBetween(100, 200);
+			}
+		});
+	}
+
 	private static void comeUp(ApplicationContextRunner runner) {
 		runner.run((context) -> {
 			assertThat(context).hasNotFailed();
@@ -335,6 +376,27 @@ class OpenTickWatcherTests {
 
 	private static ZonedDateTime hoursAgo(Duration ago) {
 		return STARTED.minus(ago).atZone(ZONE).withNano(0);
+	}
+
+	/**
+	 * Counts how often jobs are looked at, with a statement each time.
+	 */
+	private static final class CountingLedger extends PostgresAdvisoryLockLedger {
+
+		private final AtomicInteger statements = new AtomicInteger();
+
+		private CountingLedger(DataSource dataSource) {
+			super(dataSource,
+					new LedgerSettings("open_tick_tests.ledger_", true, Duration.ofDays(30), 1000, Duration.ofDays(7)),
+					"test", "host:1", List::of);
+		}
+
+		@Override
+		List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
+			this.statements.incrementAndGet();
+			return super.observe(keys);
+		}
+
 	}
 
 	/**

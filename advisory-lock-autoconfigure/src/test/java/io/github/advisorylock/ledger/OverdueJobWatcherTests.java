@@ -115,6 +115,22 @@ class OverdueJobWatcherTests {
 	}
 
 	@Test
+	void lastTickThatIsYetToComeIsWarnedOfOnce() {
+		this.runner.run((context) -> {
+			TestPostgres.execute("UPDATE overdue_tests.ledger_job SET last_tick = '2099-01-01Z'");
+			try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
+				look(context, NOW);
+				look(context, NOW);
+				assertThat(log.messages()).singleElement()
+					.asString()
+					.startsWith("Job 'test/nightly' runs no more before 2099-01-01T00:00:00Z");
+				assertThat(LogRecorder.fields(log.events().get(0))).containsEntry("advisory_lock.alert",
+						"future-tick");
+			}
+		});
+	}
+
+	@Test
 	void pausedJobAndJobThatIsNewAreNotOverdue() {
 		this.runner.run((context) -> {
 			try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {

@@ -36,7 +36,7 @@ import org.springframework.stereotype.Component;
 /**
  * Adds the orders up by customer and day, once for each tick of its schedule. The report,
  * the messages about it, the ledger's row and the lock are one transaction: after a crash
- * there is none of them, and an instance that comes up catches up with the tick.
+ * there is none of them, and any instance that lives makes up for the tick.
  */
 @Component
 class NightlyReport {
