@@ -136,11 +136,10 @@ public @interface SingleRunner {
 
 	/**
 	 * For how long any instance makes up for a tick that nobody has completed, because no
-	 * instance was up, its runner vanished, or it failed: {@code "6h"} or
-	 * {@code "PT6H"}, or a placeholder for such a text. A vanished runner is followed
-	 * within seconds, a failure after 30 seconds and then after pauses that double, of
-	 * ten minutes at most. Only the latest tick is made up for. Needs
-	 * {@link Once#PER_TICK}.
+	 * instance was up, its runner vanished, or it failed: {@code "6h"} or {@code "PT6H"},
+	 * or a placeholder for such a text. A vanished runner is followed within seconds, a
+	 * failure after 30 seconds and then after pauses that double, of ten minutes at most.
+	 * Only the latest tick is made up for. Needs {@link Once#PER_TICK}.
 	 * <p>
 	 * By default there is one attempt for a tick.
 	 * @return how old a tick may be to be tried again

@@ -160,7 +160,8 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	 * @param scope How long the lock lives.
 	 * @param waitFor Time to wait for a lock that is busy.
 	 * @param minInterval Shortest time from the start of a run to that of the next.
-	 * @param catchUp For how long any instance makes up for a tick that nobody has completed.
+	 * @param catchUp For how long any instance makes up for a tick that nobody has
+	 * completed.
 	 */
 	record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
 			@Nullable Duration minInterval, @Nullable Duration catchUp) {

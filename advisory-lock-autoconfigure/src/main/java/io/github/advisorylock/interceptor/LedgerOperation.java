@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param oncePerKey whether there is one run for each key
  * @param minInterval the time from the start of a run to that of the next, {@code null}
  * if any will do
- * @param catchUp for how long a tick is made up for that nobody has completed, {@code null}
- * if none is
+ * @param catchUp for how long a tick is made up for that nobody has completed,
+ * {@code null} if none is
  * @since 0.1.0
  */
 public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable CronTicks ticks, boolean oncePerKey,

@@ -124,8 +124,7 @@ class OverdueJobWatcherTests {
 				assertThat(log.messages()).singleElement()
 					.asString()
 					.startsWith("Job 'test/nightly' runs no more before 2099-01-01T00:00:00Z");
-				assertThat(LogRecorder.fields(log.events().get(0))).containsEntry("advisory_lock.alert",
-						"future-tick");
+				assertThat(LogRecorder.fields(log.events().get(0))).containsEntry("advisory_lock.alert", "future-tick");
 			}
 		});
 	}
