@@ -23,7 +23,10 @@ import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockMode;
@@ -43,6 +46,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -202,29 +206,35 @@ class TickMemoryTests extends AbstractLockTests {
 	@EnumSource
 	void winnerPaysOneRoundTripMoreAndWhoIsLateNone(LockScope scope) {
 		String url = CountingSocketFactory.addTo(TestPostgres.url());
-		usePool(TestPostgres.pool(url, 2));
-		LockSession quiet = new LockSession(new DriverManagerDataSource(url), NAMESPACE,
+		usePool(TestPostgres.pool(url, 1));
+		LockSession counted = new LockSession(new DriverManagerDataSource(url), NAMESPACE,
 				new LockSessionSettings(Duration.ofMinutes(1), Duration.ofMinutes(2), WhenLost.INTERRUPT),
 				this.events::add);
-		this.sessions.add(quiet);
-		PostgresAdvisoryLockTemplate counted = instance(quiet, AdvisoryLockKeyFactory.sha256());
-		for (int i = 0; i < 10; i++) {
-			run(counted, tick(scope, TICK.minusSeconds(i + 1)));
-			run(counted, request(scope));
+		this.sessions.add(counted);
+		this.template = instance(counted, AdvisoryLockKeyFactory.sha256());
+		long plain = roundTrips(LockOutcome.EXECUTED, (i) -> request(scope));
+		assertThat(roundTrips(LockOutcome.EXECUTED, (i) -> tick(scope, TICK.plusSeconds(i)))).isEqualTo(plain + 1);
+		try (HikariDataSource other = TestPostgres.pool(2)) {
+			this.late = new PostgresAdvisoryLockTemplate(other, new JdbcTransactionManager(other),
+					session(TestPostgres.url()), NAMESPACE, AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
+			assertThat(roundTrips(LockOutcome.ALREADY_RAN, (i) -> {
+				run(this.late, tick(scope, TICK.minusSeconds(i + 1)));
+				return tick(scope, TICK.minusSeconds(i + 1));
+			})).as("a session lock that was not taken is not released")
+				.isEqualTo((scope == LockScope.SESSION) ? plain - 1 : plain);
 		}
-		long plain = roundTrips(counted, request(scope), LockOutcome.EXECUTED);
-		assertThat(roundTrips(counted, tick(scope, TICK), LockOutcome.EXECUTED)).isEqualTo(plain + 1);
-		this.late = instance(session(TestPostgres.url()), AdvisoryLockKeyFactory.sha256());
-		run(this.late, tick(scope, TICK.plusSeconds(1)));
-		assertThat(roundTrips(counted, tick(scope, TICK.plusSeconds(1)), LockOutcome.ALREADY_RAN))
-			.as("a session lock that was not taken is not released")
-			.isEqualTo((scope == LockScope.SESSION) ? plain - 1 : plain);
 	}
 
-	private long roundTrips(PostgresAdvisoryLockTemplate instance, LockRequest request, LockOutcome expected) {
-		long before = CountingSocketFactory.roundTrips();
-		assertThat(run(instance, request)).isEqualTo(expected);
-		return CountingSocketFactory.roundTrips() - before;
+	/**
+	 * Return how many round trips a call takes when nobody else takes any.
+	 */
+	private long roundTrips(LockOutcome expected, IntFunction<LockRequest> requests) {
+		return IntStream.range(0, 15).mapToLong((i) -> {
+			LockRequest request = requests.apply(i);
+			long before = CountingSocketFactory.roundTrips();
+			assertThat(run(this.template, request)).isEqualTo(expected);
+			return CountingSocketFactory.roundTrips() - before;
+		}).min().orElseThrow();
 	}
 
 	@Test
