@@ -21,6 +21,7 @@ import java.time.temporal.ChronoUnit;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
 
 import org.springframework.util.Assert;
 
@@ -65,6 +66,14 @@ final class LedgerCalls {
 
 	void perTickInsert() {
 		execute(nextTick(), true, LockOutcome.EXECUTED);
+	}
+
+	void perTickInSession() {
+		execute(nextTick().scope(LockScope.SESSION), false, LockOutcome.EXECUTED);
+	}
+
+	void perTickInSessionInsert() {
+		execute(nextTick().scope(LockScope.SESSION), true, LockOutcome.EXECUTED);
 	}
 
 	void perKey() {

@@ -63,7 +63,9 @@ final class Report {
 	}
 
 	void addLedger(Map<String, TurnsMeasurement.Result> results) {
-		addTurns("ledger", "Latency of recorded calls, all in turns in one JVM (target of PER_TICK: 2.5)", results);
+		addTurns("ledger",
+				"Latency of recorded calls, all in turns in one JVM (targets: PER_TICK in TRANSACTION that inserts 2.5, in SESSION beside ShedLock 1)",
+				results);
 	}
 
 	private void addTurns(String name, String title, Map<String, TurnsMeasurement.Result> results) {

@@ -77,6 +77,8 @@ final class ServerCosts implements AutoCloseable {
 		subjects.put("busy here, @SingleRunner", () -> calls.localAnnotation(this.application));
 		LedgerCalls ledger = new LedgerCalls(this.application);
 		subjects.put("PER_TICK, empty", ledger::perTick);
+		subjects.put("PER_TICK in SESSION, empty", ledger::perTickInSession);
+		subjects.put("ShedLock, empty", new RivalCalls(this.application.jdbcTemplate())::empty);
 		subjects.put("PER_KEY, empty", ledger::perKey);
 		subjects.put("ALREADY_RAN", ledger::alreadyRan);
 		subjects.put("unrecorded, inserts a row", ledger::unrecordedInsert);

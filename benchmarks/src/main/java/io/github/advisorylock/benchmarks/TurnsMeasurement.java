@@ -60,7 +60,8 @@ final class TurnsMeasurement {
 	 * Measure calls that write to the disk, which those of {@link #run()} do not.
 	 */
 	Map<String, Result> runLedger() throws Exception {
-		return run((application, thread) -> ledgerSubjects(new LedgerCalls(application)));
+		return run((application, thread) -> ledgerSubjects(new LedgerCalls(application),
+				new RivalCalls(application.jdbcTemplate())));
 	}
 
 	/**
@@ -122,15 +123,22 @@ final class TurnsMeasurement {
 				busy.compared("busy elsewhere, execute in scope SESSION", () -> calls.busyLibrarySession(application)));
 	}
 
-	private static List<Subject> ledgerSubjects(LedgerCalls calls) {
+	private static List<Subject> ledgerSubjects(LedgerCalls calls, RivalCalls rival) {
 		Subject empty = new Subject("unrecorded, empty", null, calls::unrecorded);
 		Subject insert = new Subject("unrecorded, inserts a row", null, calls::unrecordedInsert);
+		Subject rivalEmpty = new Subject("ShedLock, empty", null, rival::empty);
+		Subject rivalInsert = new Subject("ShedLock, inserts a row", null, rival::insert);
 		return List.of(empty, empty.compared("PER_TICK, empty", calls::perTick),
 				empty.compared("PER_KEY, empty", calls::perKey), insert,
 				insert.compared("unrecorded, inserts a row, the same again", insert.call()),
 				insert.compared("PER_TICK, inserts a row", calls::perTickInsert),
 				insert.compared("PER_KEY, inserts a row", calls::perKeyInsert),
-				empty.compared("ALREADY_RAN", calls::alreadyRan));
+				empty.compared("ALREADY_RAN", calls::alreadyRan), rivalEmpty,
+				rivalEmpty.compared("ShedLock, empty, the same again", rivalEmpty.call()),
+				rivalEmpty.compared("PER_TICK in SESSION, empty", calls::perTickInSession),
+				rivalEmpty.compared("PER_TICK in TRANSACTION, empty, to ShedLock", calls::perTick), rivalInsert,
+				rivalInsert.compared("PER_TICK in SESSION, inserts a row", calls::perTickInSessionInsert),
+				rivalInsert.compared("PER_TICK in TRANSACTION, inserts a row, to ShedLock", calls::perTickInsert));
 	}
 
 	private Map<String, Result> measure(List<Subject> subjects) throws Exception {
