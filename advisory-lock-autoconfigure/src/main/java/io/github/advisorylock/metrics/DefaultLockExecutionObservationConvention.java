@@ -79,8 +79,16 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 			values = values.and("lock.tick", lock.tick().get().toString(), "lock.attempt",
 					Integer.toString(lock.attempt()));
 		}
-		return (lock == null || lock.isHeld() || lock.fencingToken().isEmpty()) ? values
+		return (lock == null || !isOver(context) || lock.fencingToken().isEmpty()) ? values
 				: values.and("fencing.token", Long.toString(lock.fencingToken().getAsLong()));
+	}
+
+	/**
+	 * Who asks for the token while the work runs waits for the server's disk, and a span
+	 * is no reason for that.
+	 */
+	private static boolean isOver(LockExecutionObservationContext context) {
+		return context.getOutcome() != null || context.getError() != null;
 	}
 
 	private static <E extends Enum<E>> Map<E, KeyValue> values(Class<E> type, String name) {

@@ -18,6 +18,7 @@ package io.github.advisorylock.metrics;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -105,6 +106,27 @@ class LockTracingTests {
 					.hasLowCardinalityKeyValue("outcome", "executed")
 					.hasParentObservationContextSatisfying((parent) -> assertThat(parent.getName()).isEqualTo("outer"));
 			});
+	}
+
+	@Test
+	void spanAsksForFencingTokenWhenItsRunIsOver() {
+		List<String> atStart = new CopyOnWriteArrayList<>();
+		this.runner.withBean(SimpleMeterRegistry.class)
+			.withBean("starts", ObservationHandler.class, () -> new ObservationHandler<Observation.Context>() {
+
+				@Override
+				public void onStart(Observation.Context context) {
+					context.getHighCardinalityKeyValues().forEach((value) -> atStart.add(value.getKey()));
+				}
+
+				@Override
+				public boolean supportsContext(Observation.Context context) {
+					return context instanceof LockExecutionObservationContext;
+				}
+
+			})
+			.run((context) -> context.getBean(Jobs.class).traced());
+		assertThat(atStart).containsExactly("lock.key");
 	}
 
 	@Test
