@@ -217,9 +217,9 @@ public final class LockLog {
 	public static void futureTick(AdvisoryLockKey key, Instant tick, Instant clock) {
 		if (ALERTS.isWarnEnabled()) {
 			alert("future-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
-				.log("Job '" + key + "' runs no more before " + tick
-						+ ", the tick that it has completed last, and it is " + clock.truncatedTo(ChronoUnit.SECONDS)
-						+ " now: the clock of an instance was ahead");
+				.log("Job '" + key + "' has completed its tick of " + tick + ", and it is "
+						+ clock.truncatedTo(ChronoUnit.SECONDS)
+						+ " now: it is not run before, unless an operator undoes that; the clock of an instance was ahead");
 		}
 	}
 

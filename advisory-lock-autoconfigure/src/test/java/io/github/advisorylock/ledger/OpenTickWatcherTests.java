@@ -306,7 +306,13 @@ class OpenTickWatcherTests {
 			RecordedMethodRegistry methods = new RecordedMethodRegistry(
 					context.getBean(SingleRunnerAnnotationBeanPostProcessor.class), context);
 			AdvisoryLockKey key = AdvisoryLockKey.of("test", "nightly");
-			String method = methods.catchingUp().get(0).operation().method();
+			String method = methods.catchingUp()
+				.stream()
+				.filter((candidate) -> key.equals(candidate.fixedKey()))
+				.findFirst()
+				.orElseThrow()
+				.operation()
+				.method();
 			List<OpenTickWatcher> instances = IntStream.range(0, 30)
 				.mapToObj((i) -> new OpenTickWatcher(ledger, methods))
 				.toList();

@@ -123,7 +123,7 @@ class OverdueJobWatcherTests {
 				look(context, NOW);
 				assertThat(log.messages()).singleElement()
 					.asString()
-					.startsWith("Job 'test/nightly' runs no more before 2099-01-01T00:00:00Z");
+					.startsWith("Job 'test/nightly' has completed its tick of 2099-01-01T00:00:00Z");
 				assertThat(LogRecorder.fields(log.events().get(0))).containsEntry("advisory_lock.alert", "future-tick");
 			}
 		});
@@ -140,6 +140,8 @@ class OverdueJobWatcherTests {
 				assertThat(log.messages()).isEmpty();
 				context.getBean(AdvisoryLockLedger.class).resume("nightly", "op");
 				look(context, NOW);
+				assertThat(log.messages()).isEmpty();
+				look(context, NOW.plus(1, ChronoUnit.DAYS));
 				assertThat(log.messages()).hasSize(1);
 			}
 		});
