@@ -117,7 +117,8 @@ final class LedgerStatements {
 	private static final String COMPLETED = """
 			, completed AS (
 			  INSERT INTO {completion} (namespace, key, remember_until)
-			  SELECT e.namespace, e.key, e.finished_at + CAST(:rememberKeys AS bigint) * INTERVAL '1 microsecond'
+			  SELECT e.namespace, e.key, pg_catalog.date_trunc('minute', e.finished_at + INTERVAL '1 minute'
+			    + CAST(:rememberKeys AS bigint) * INTERVAL '1 microsecond')
 			  FROM ended e WHERE :oncePerKey AND e.outcome = 'EXECUTED' ON CONFLICT DO NOTHING RETURNING 1
 			)
 			""";
@@ -173,7 +174,11 @@ final class LedgerStatements {
 	private static final String NOT_COMPLETED = "excluded.last_tick IS NULL OR j.last_tick IS NULL "
 			+ "OR j.last_tick < excluded.last_tick";
 
-	private static final String KEEP_UNTIL = "{start} + CAST(:keepRuns AS bigint) * INTERVAL '1 microsecond'";
+	/**
+	 * To the next minute: an index has room for many of one value.
+	 */
+	private static final String KEEP_UNTIL = "pg_catalog.date_trunc('minute', {start} + INTERVAL '1 minute' "
+			+ "+ CAST(:keepRuns AS bigint) * INTERVAL '1 microsecond')";
 
 	/**
 	 * Where the snapshot stays as it is, the row of the job does too, until the run has
@@ -280,7 +285,7 @@ final class LedgerStatements {
 			    CAST(:errorClass AS text), CAST(:error AS text),
 			"""
 			+ KEEP_UNTIL.replace("{start}", "CAST(:startedAt AS timestamptz)") + """
-					, CAST(:template AS text)
+					, CASE WHEN CAST(:outcome AS text) <> 'EXECUTED' THEN CAST(:template AS text) END
 					  {again} RETURNING *
 					)
 					""";
