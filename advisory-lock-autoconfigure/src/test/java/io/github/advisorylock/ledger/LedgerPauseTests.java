@@ -17,16 +17,21 @@
 package io.github.advisorylock.ledger;
 
 import java.time.Instant;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -72,6 +77,36 @@ class LedgerPauseTests extends AbstractLedgerTests {
 		pause.get(LONG.toSeconds(), TimeUnit.SECONDS);
 		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
 		assertThat(execute(LockScope.TRANSACTION, TICK.plusSeconds(2))).isEqualTo(LockOutcome.PAUSED);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "ISOLATION_REPEATABLE_READ", "ISOLATION_SERIALIZABLE" })
+	void pauseDoesNotFailRunThatReadsFromSnapshot(String isolation) throws Exception {
+		execute(LockScope.TRANSACTION, TICK);
+		TransactionTemplate strict = transaction();
+		strict.setIsolationLevelName(isolation);
+		CountDownLatch running = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		LockRequest request = request(LockScope.TRANSACTION).oncePerTick(TICK.plusSeconds(1));
+		Future<?> run = this.threads
+			.submit(() -> strict.executeWithoutResult((status) -> this.template.execute(request, (lock) -> {
+				insertEffect("strict");
+				running.countDown();
+				Awaitility.await().until(() -> end.getCount() == 0);
+				return true;
+			})));
+		assertThat(running.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+		try {
+			assertThatExceptionOfType(CannotAcquireLockException.class)
+				.isThrownBy(() -> this.ledger.pause("job", "alice"))
+				.withMessageContaining("server process");
+		}
+		finally {
+			end.countDown();
+		}
+		run.get(LONG.toSeconds(), TimeUnit.SECONDS);
+		assertThat(effects()).containsExactly("job", "strict");
+		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
 	}
 
 	@Test
