@@ -55,11 +55,13 @@ final class LedgerStatements {
 			""";
 
 	/**
-	 * A token is given where it was drawn before.
+	 * A token is given where it was drawn before. The outcome has a type of a fixed
+	 * length: before a statement with any other column the driver waits once more, to be
+	 * sure that the answer is not too long.
 	 */
 	private static final String DECISION = """
 			WITH decision AS MATERIALIZED (
-			  SELECT CASE
+			  SELECT CAST(CASE
 			    WHEN j.fencing_token > CAST(:token AS bigint) {overtaken} THEN 'OVERTAKEN'
 			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
 			    WHEN CAST(:tick AS timestamptz) > pg_catalog.clock_timestamp() + INTERVAL '1 minute' THEN 'AHEAD'
@@ -70,7 +72,7 @@ final class LedgerStatements {
 			      THEN 'TOO_SOON'
 			    WHEN j.last_started_at > pg_catalog.clock_timestamp() - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond'
 			      THEN 'TOO_SOON'
-			    ELSE 'EXECUTED' END AS outcome,
+			    ELSE 'EXECUTED' END AS name) AS outcome,
 			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
 			    coalesce(j.fencing_token, 0) AS last_token,
 			    CAST(:tick AS timestamptz) IS NOT NULL AND CAST(:holder AS text) IS NOT NULL
@@ -222,7 +224,7 @@ final class LedgerStatements {
 					, token AS MATERIALIZED (
 					  SELECT CAST(:token AS bigint) AS fencing_token, pg_catalog.clock_timestamp() AS started_at, d.attempts + 1 AS attempt,
 					    CASE WHEN CAST(:minInterval AS bigint) IS NULL
-					      THEN pg_catalog.set_config('synchronous_commit', 'off', true) END AS synchronous
+					      THEN pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL END AS synchronous
 					  FROM decision d WHERE d.outcome = 'EXECUTED'
 					),
 					"""

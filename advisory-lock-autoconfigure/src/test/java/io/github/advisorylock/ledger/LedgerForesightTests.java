@@ -84,7 +84,8 @@ class LedgerForesightTests extends AbstractLedgerTests {
 			int asked = waits(proxy, (number) -> tick(scope, TICK.plusSeconds(number)));
 			int foreseen = Foresight
 				.without(() -> waits(proxy, (number) -> tick(scope, TICK.plusSeconds(100 + number))));
-			assertThat(asked).isEqualTo(foreseen + 1);
+			// in scope SESSION it is asked before a token is drawn, if it was not before
+			assertThat(asked).isEqualTo((scope == LockScope.TRANSACTION) ? foreseen + 1 : foreseen);
 		}
 	}
 
