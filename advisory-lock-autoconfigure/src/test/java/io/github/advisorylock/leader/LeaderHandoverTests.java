@@ -18,6 +18,7 @@ package io.github.advisorylock.leader;
 
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -27,6 +28,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -110,10 +112,13 @@ class LeaderHandoverTests {
 				EndlessJob job = context.getBean(EndlessJob.class);
 				LeaderElection election = context.getBean(LeaderElection.class);
 				awaitLeader(context);
-				Future<Boolean> lockWasHeld = this.threads.submit(() -> job.workWhileLeading(election));
+				Future<?> work = this.threads.submit(() -> job.workWhileLeading(election));
 				Awaitility.await().until(job::works);
 				context.close();
-				assertThat(lockWasHeld.get(5, TimeUnit.SECONDS)).isTrue();
+				assertThat(work).failsWithin(5, TimeUnit.SECONDS)
+					.withThrowableOfType(ExecutionException.class)
+					.withCauseInstanceOf(LockLostException.class);
+				assertThat(job.lockWasHeld()).isTrue();
 				assertThat(ForeignSession.isFree(ROLE)).isTrue();
 			});
 	}
@@ -234,8 +239,10 @@ class LeaderHandoverTests {
 
 		private volatile boolean works;
 
+		private volatile boolean lockWasHeld;
+
 		@LeaderOnly("reports")
-		Boolean workWhileLeading(LeaderElection election) {
+		void workWhileLeading(LeaderElection election) {
 			boolean held = true;
 			while (election.isLeader("reports")) {
 				this.works = true;
@@ -243,7 +250,11 @@ class LeaderHandoverTests {
 				held &= ForeignSession.isHeld(ROLE) || !election.isLeader("reports");
 				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(5));
 			}
-			return held;
+			this.lockWasHeld = held;
+		}
+
+		boolean lockWasHeld() {
+			return this.lockWasHeld;
 		}
 
 		boolean works() {
