@@ -23,6 +23,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -307,12 +308,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param by who wants this
 	 */
 	public void pause(JobName job, String by) {
-		checkWho(by);
-		open();
-		Assert.isTrue(repository().pause(job, by),
-				() -> "Failed to pause '" + display(job) + "': the ledger has no job of that key");
-		logger.info("'" + display(job) + "' was paused by " + AdvisoryLockKey.display(by));
-		publish(new JobPausedEvent(job.namespace(), job.key(), by));
+		act(job, by, (repository) -> repository.pause(job, by), "pause '%s': the ledger has no job of that key",
+				"'%s' was paused by ", new JobPausedEvent(job.namespace(), job.key(), by));
 	}
 
 	@Override
@@ -327,12 +324,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param by who wants this
 	 */
 	public void resume(JobName job, String by) {
-		checkWho(by);
-		open();
-		Assert.isTrue(repository().resume(job),
-				() -> "Failed to resume '" + display(job) + "': the ledger has no job of that key");
-		logger.info("'" + display(job) + "' was resumed by " + AdvisoryLockKey.display(by));
-		publish(new JobResumedEvent(job.namespace(), job.key(), by));
+		act(job, by, (repository) -> repository.resume(job), "resume '%s': the ledger has no job of that key",
+				"'%s' was resumed by ", new JobResumedEvent(job.namespace(), job.key(), by));
 	}
 
 	@Override
@@ -347,12 +340,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param by who wants this
 	 */
 	public void undoTick(JobName job, String by) {
-		checkWho(by);
-		open();
-		Assert.isTrue(repository().undoTick(job), () -> "Failed to undo the last tick of '" + display(job)
-				+ "': the ledger has no job of that key whose last tick is in the future");
-		logger.info("The last tick of '" + display(job) + "' was undone by " + AdvisoryLockKey.display(by));
-		publish(new JobTickUndoneEvent(job.namespace(), job.key(), by));
+		act(job, by, (repository) -> repository.undoTick(job),
+				"undo the last tick of '%s': the ledger has no job of that key whose last tick is in the future",
+				"The last tick of '%s' was undone by ", new JobTickUndoneEvent(job.namespace(), job.key(), by));
 	}
 
 	@Override
@@ -367,14 +357,26 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param by who wants this
 	 */
 	public void forget(JobName job, String by) {
-		checkWho(by);
-		open();
 		Assert.isTrue(this.finder.methodsOf(job).isEmpty(),
 				() -> "Failed to forget '" + display(job) + "': this instance has a method of that key");
-		Assert.isTrue(repository().forget(job), () -> "Failed to forget '" + display(job)
-				+ "': the ledger has no job of that key, or its last run is not over");
-		logger.info("'" + display(job) + "' was forgotten for " + AdvisoryLockKey.display(by));
-		publish(new JobForgottenEvent(job.namespace(), job.key(), by));
+		act(job, by, (repository) -> repository.forget(job),
+				"forget '%s': the ledger has no job of that key, or its last run is not over",
+				"'%s' was forgotten for ", new JobForgottenEvent(job.namespace(), job.key(), by));
+	}
+
+	/**
+	 * Change a job for an operator, and tell everybody.
+	 * @param change tells whether there was anything to change
+	 * @param nothing what failed where there was not
+	 * @param done what was done, before the name of who wanted it
+	 */
+	private void act(JobName job, String by, Predicate<JobRepository> change, String nothing, String done,
+			Object event) {
+		checkWho(by);
+		open();
+		Assert.isTrue(change.test(repository()), () -> "Failed to " + nothing.formatted(display(job)));
+		logger.info(done.formatted(display(job)) + AdvisoryLockKey.display(by));
+		publish(event);
 	}
 
 	@Override
