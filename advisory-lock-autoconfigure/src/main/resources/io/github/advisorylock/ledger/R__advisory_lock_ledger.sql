@@ -55,6 +55,9 @@ ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS attempts integer NOT NULL
 ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS retry_at timestamptz;
 ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS attempt integer NOT NULL DEFAULT 1;
 
+-- Room for the next states of a job on the page of the last one, so that no index changes
+ALTER TABLE advisory_lock_job SET (fillfactor = 40);
+
 -- What the key of a run that failed, or is open, was made from: its failures are looked for under that
 ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS template text;
 CREATE INDEX IF NOT EXISTS advisory_lock_run_failure ON advisory_lock_run (namespace, template, id)
