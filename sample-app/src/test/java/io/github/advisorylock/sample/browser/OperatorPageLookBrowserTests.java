@@ -18,6 +18,7 @@ package io.github.advisorylock.sample.browser;
 
 import java.nio.file.Path;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -191,7 +192,7 @@ class OperatorPageLookBrowserTests {
 				.noneMatch((button) -> button.isDisplayed());
 			plain.driver().findElement(By.name("q")).sendKeys("rates");
 			plain.driver().findElement(By.cssSelector("#filter button[type=submit]")).click();
-			assertThat(plain.driver().getCurrentUrl()).contains("q=rates");
+			Awaitility.await().until(() -> plain.driver().getCurrentUrl().contains("q=rates"));
 			assertThat(plain.driver().findElements(By.cssSelector("#jobs tbody tr"))).hasSize(1);
 		}
 	}
