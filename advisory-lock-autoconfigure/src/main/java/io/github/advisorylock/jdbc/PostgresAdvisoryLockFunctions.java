@@ -220,8 +220,15 @@ final class PostgresAdvisoryLockFunctions {
 	 * Write a process and its key as {@link #findMissing} expects it.
 	 */
 	static String entry(int backend, AdvisoryLockKey key) {
-		return backend + ":" + Integer.toUnsignedString(key.classId()) + ":" + Integer.toUnsignedString(key.objectId())
-				+ ":" + (key.isPair() ? 2 : 1);
+		return backend + ":" + entry(key);
+	}
+
+	/**
+	 * Write a key as the lock table has it: class, object and kind.
+	 */
+	static String entry(AdvisoryLockKey key) {
+		return Integer.toUnsignedString(key.classId()) + ":" + Integer.toUnsignedString(key.objectId()) + ":"
+				+ (key.isPair() ? 2 : 1);
 	}
 
 	/**
@@ -265,20 +272,6 @@ final class PostgresAdvisoryLockFunctions {
 		else {
 			statement.setLong(1, value);
 		}
-	}
-
-	/**
-	 * Bind a key where one of these functions expects it.
-	 * @return the index of the next parameter
-	 */
-	static int bindKey(PreparedStatement statement, int index, AdvisoryLockKey key) throws SQLException {
-		if (key.isPair()) {
-			statement.setInt(index, key.classId());
-			statement.setInt(index + 1, key.objectId());
-			return index + 2;
-		}
-		statement.setLong(index, key.value());
-		return index + 1;
 	}
 
 	private static String[] variants(String sql) {

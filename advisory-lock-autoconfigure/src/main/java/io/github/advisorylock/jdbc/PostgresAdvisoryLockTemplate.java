@@ -274,6 +274,15 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	}
 
 	/**
+	 * Return how the lock table of the server names a key.
+	 * @param key the key
+	 * @return class, object and kind, with a colon between them
+	 */
+	public static String lockEntry(AdvisoryLockKey key) {
+		return PostgresAdvisoryLockFunctions.entry(key);
+	}
+
+	/**
 	 * Return the DataSource that transactions are bound to.
 	 * @param dataSource the DataSource, or a proxy for its transactions
 	 * @return the DataSource behind such a proxy, else itself

@@ -33,6 +33,7 @@ import java.util.function.ToIntFunction;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;
@@ -194,7 +195,7 @@ public class JobRepository {
 	 */
 	List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
 		List<JobName> names = keys.stream().map(JobName::of).toList();
-		Object[] locks = keys.stream().map(JobRepository::lock).toArray();
+		Object[] locks = keys.stream().map(PostgresAdvisoryLockTemplate::lockEntry).toArray();
 		return this.connections.apart((apart) -> apart.getJdbcOperations().execute((Connection connection) -> {
 			int timeout = connection.getNetworkTimeout();
 			connection.setNetworkTimeout(Runnable::run, LONGEST_OBSERVATION_MILLIS);
@@ -418,14 +419,6 @@ public class JobRepository {
 		String address = row.getString("address");
 		return new ObservedJob.Holder(((address != null) ? address + ", " : "") + "server process " + process,
 				instant(row, "xact_start"));
-	}
-
-	/**
-	 * Write a key as the lock table has it, with a colon between its parts.
-	 */
-	private static String lock(AdvisoryLockKey key) {
-		return Integer.toUnsignedString(key.classId()) + ":" + Integer.toUnsignedString(key.objectId()) + ":"
-				+ (key.isPair() ? 2 : 1);
 	}
 
 	private static LedgerRun run(ResultSet row, int number) throws SQLException {

@@ -134,7 +134,7 @@ final class LedgerConnections {
 	<R extends @Nullable Object> R besides(Hold.Besides besides, Function<NamedParameterJdbcOperations, R> work) {
 		try (Connection connection = besides.open()) {
 			return inTransaction(connection, (jdbc) -> {
-				jdbc.getJdbcOperations().execute("SET LOCAL lock_timeout = '1s'");
+				jdbc.getJdbcOperations().execute(LedgerStatements.hurry());
 				return work.apply(jdbc);
 			});
 		}

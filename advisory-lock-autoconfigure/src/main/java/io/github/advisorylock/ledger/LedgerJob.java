@@ -51,6 +51,12 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 		@Nullable Instant openTick, int attempts, @Nullable Instant retryAt) {
 
 	/**
+	 * How much later than the clock of the database a tick may be: the clocks of
+	 * instances differ.
+	 */
+	static final Duration MOST_AHEAD = Duration.ofMinutes(1);
+
+	/**
 	 * How long after its planned time a tick should be completed, or be under way.
 	 */
 	private static final Duration OVERDUE_AFTER = Duration.ofMinutes(5);

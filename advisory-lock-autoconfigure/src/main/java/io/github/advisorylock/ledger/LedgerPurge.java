@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import org.apache.commons.logging.Log;
@@ -74,7 +73,7 @@ final class LedgerPurge {
 	boolean claimRound(Duration period) {
 		MapSqlParameterSource parameters = new MapSqlParameterSource("round",
 				PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY)
-			.addValue("period", TimeUnit.MICROSECONDS.convert(period));
+			.addValue("period", LedgerSettings.micros(period));
 		return this.connections.apart((apart) -> apart.update(this.statements.claimRound(), parameters)) == 1;
 	}
 

@@ -42,6 +42,12 @@ final class LedgerStatements {
 	 */
 	static final String OVERTAKEN = "OVERTAKEN";
 
+	/**
+	 * What is later is in the future, whatever the clock of an instance says.
+	 */
+	private static final String FUTURE = "pg_catalog.clock_timestamp() + INTERVAL '" + LedgerJob.MOST_AHEAD.toSeconds()
+			+ " seconds'";
+
 	private static final String DRAW = "(" + RisingNumbers.ERA + ") + pg_catalog.nextval('{token}')";
 
 	/**
@@ -64,7 +70,7 @@ final class LedgerStatements {
 			  SELECT CAST(CASE
 			    WHEN j.fencing_token > CAST(:token AS bigint) {overtaken} THEN 'OVERTAKEN'
 			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
-			    WHEN CAST(:tick AS timestamptz) > pg_catalog.clock_timestamp() + INTERVAL '1 minute' THEN 'AHEAD'
+			    WHEN CAST(:tick AS timestamptz) > {future} THEN 'AHEAD'
 			    WHEN j.last_tick >= CAST(:tick AS timestamptz) THEN 'ALREADY_RAN'
 			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
 			      THEN 'ALREADY_RAN'
@@ -408,6 +414,27 @@ final class LedgerStatements {
 	}
 
 	/**
+	 * End a transaction whose manager must not: it would write what has failed.
+	 */
+	static String commit() {
+		return "COMMIT";
+	}
+
+	/**
+	 * Ask for any answer.
+	 */
+	static String answer() {
+		return "SELECT 1";
+	}
+
+	/**
+	 * Wait for nobody for more than a second in the current transaction.
+	 */
+	static String hurry() {
+		return "SET LOCAL lock_timeout = '1s'";
+	}
+
+	/**
 	 * Have a statement find rows by indexes: by level SERIALIZABLE, who reads a table as
 	 * a whole depends on everybody who writes in it. Tables with few rows are read so.
 	 */
@@ -562,9 +589,9 @@ final class LedgerStatements {
 		return name("""
 				UPDATE {job} j SET last_tick = (SELECT pg_catalog.max(r.tick) FROM {run} r
 				    WHERE r.namespace = :namespace AND r.key = :key AND r.outcome = 'EXECUTED'
-				      AND r.tick <= pg_catalog.clock_timestamp() + INTERVAL '1 minute')
+				      AND r.tick <= {future})
 				WHERE j.namespace = :namespace AND j.key = :key
-				  AND j.last_tick > pg_catalog.clock_timestamp() + INTERVAL '1 minute'
+				  AND j.last_tick > {future}
 				""");
 	}
 
@@ -887,7 +914,7 @@ final class LedgerStatements {
 						  SELECT s.namespace, s.key FROM seen s, (SELECT CAST(:text AS text) AS name, CAST(:state AS text) AS state) w
 						  WHERE CASE w.state WHEN 'all' THEN true WHEN 'paused' THEN s.paused_at IS NOT NULL
 						      WHEN 'problem' THEN s.paused_at IS NOT NULL OR s.last_outcome <> 'EXECUTED'
-						        OR s.last_tick > pg_catalog.clock_timestamp() + INTERVAL '1 minute'
+						        OR s.last_tick > {future}
 						      WHEN 'running' THEN s.last_started_at > coalesce(s.last_finished_at, '-infinity')
 						      ELSE s.paused_at IS NULL AND coalesce(s.last_started_at <= s.last_finished_at, true) END
 						    AND (w.name = ''
@@ -991,7 +1018,7 @@ final class LedgerStatements {
 	 * Put the names of the tables into a statement, where they are in quotes too.
 	 */
 	String name(String sql) {
-		String named = sql;
+		String named = sql.replace("{future}", FUTURE);
 		for (Map.Entry<String, String> table : this.tables.entrySet()) {
 			String placeholder = "{" + table.getKey() + "}";
 			named = named.replace("'" + placeholder + "'", "'" + table.getValue().replace("'", "''") + "'")

@@ -42,11 +42,6 @@ final class OverdueJobWatcher {
 
 	private static final Duration PAUSE = Duration.ofHours(1);
 
-	/**
-	 * How far clocks of instances may be ahead of the database's.
-	 */
-	private static final Duration MOST_AHEAD = Duration.ofMinutes(1);
-
 	private final PostgresAdvisoryLockLedger ledger;
 
 	private final RecordedMethodRegistry methods;
@@ -131,7 +126,7 @@ final class OverdueJobWatcher {
 	 */
 	private void lookAhead(AdvisoryLockKey key, LedgerJob job, Instant clock) {
 		Instant tick = job.lastTick();
-		if (tick == null || !tick.isAfter(clock.plus(MOST_AHEAD))) {
+		if (tick == null || !tick.isAfter(clock.plus(LedgerJob.MOST_AHEAD))) {
 			this.future.remove(key);
 		}
 		else if (!tick.equals(this.future.put(key, tick))) {

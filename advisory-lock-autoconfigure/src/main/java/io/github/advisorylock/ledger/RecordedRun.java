@@ -33,6 +33,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -162,7 +163,8 @@ final class RecordedRun implements RunRecord {
 			this.parameters.addValue("token", drawToken(hold), Types.BIGINT);
 		}
 		RunRepository.Decision decision = (boundary == Boundary.NONE)
-				? this.runs.begin(this.parameters.addValue("lock", entry(this.key))) : decide();
+				? this.runs.begin(this.parameters.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key)))
+				: decide();
 		LockOutcome outcome = outcome(decision);
 		if (outcome == LockOutcome.EXECUTED) {
 			this.decision = decision;
@@ -303,14 +305,6 @@ final class RecordedRun implements RunRecord {
 
 	private static @Nullable OffsetDateTime time(@Nullable Instant instant) {
 		return (instant != null) ? instant.atOffset(ZoneOffset.UTC) : null;
-	}
-
-	/**
-	 * Return how the lock table names the key: class, object and kind.
-	 */
-	private static String entry(AdvisoryLockKey key) {
-		return Integer.toUnsignedString(key.classId()) + ":" + Integer.toUnsignedString(key.objectId()) + ":"
-				+ (key.isPair() ? 2 : 1);
 	}
 
 	/**

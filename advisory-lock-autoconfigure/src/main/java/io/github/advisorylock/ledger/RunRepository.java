@@ -129,7 +129,7 @@ final class RunRepository {
 		}
 		Long token = this.connections.reading((reading) -> reading.getJdbcOperations()
 			.queryForObject(this.statements.token(), Long.class, parameters.toArray()));
-		besides.ask("SELECT 1", List.of());
+		besides.ask(LedgerStatements.answer(), List.of());
 		Assert.state(token != null, "'token' must not be null");
 		return token;
 	}
@@ -180,7 +180,7 @@ final class RunRepository {
 	void failInside(MapSqlParameterSource run, Throwable failure) {
 		this.current.getJdbcOperations().execute(LedgerStatements.undo());
 		fail(this.current, run, LedgerRun.Failure.of(failure));
-		this.current.getJdbcOperations().execute("COMMIT");
+		this.current.getJdbcOperations().execute(LedgerStatements.commit());
 	}
 
 	/**
