@@ -245,14 +245,15 @@ final class SessionScope {
 
 		private final Cleaner.Cleanable cleanable;
 
+		private final Consumer<Hold> leave;
+
 		private HeldSessionLock(Hold hold, Consumer<Hold> release, Consumer<Hold> leave, Cleaner cleaner) {
 			this.hold = hold;
 			this.end = new End(hold, release);
 			this.cleanable = cleaner.register(this, this.end);
+			this.leave = leave;
 			hold.setCleanUp(() -> leave.accept(hold));
-			if (hold.isLost()) {
-				leave.accept(hold);
-			}
+			isHeld();
 		}
 
 		@Override
@@ -260,9 +261,17 @@ final class SessionScope {
 			return this.hold.key();
 		}
 
+		/**
+		 * Whoever learns that the lock is lost can take it again: the clean-up of many
+		 * that are lost at once may not have come to this one.
+		 */
 		@Override
 		public boolean isHeld() {
-			return this.hold.isActive();
+			boolean held = this.hold.isActive();
+			if (!held && this.hold.isLost()) {
+				this.leave.accept(this.hold);
+			}
+			return held;
 		}
 
 		@Override

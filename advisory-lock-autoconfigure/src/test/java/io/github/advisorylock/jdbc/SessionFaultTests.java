@@ -24,8 +24,10 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -42,6 +44,7 @@ import org.springframework.dao.DataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Tests that one fault on the connection of the session locks stays one.
@@ -75,6 +78,27 @@ class SessionFaultTests extends AbstractLockTests {
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(this.events).containsExactly(new LockLostEvent(bystander.key())));
 		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
+	}
+
+	@Test
+	void lockThatIsSaidToBeLostCanBeTakenAgain() throws Exception {
+		LockSession session = this.sessions.get(this.sessions.size() - 1);
+		CountDownLatch losing = new CountDownLatch(1);
+		CountDownLatch seen = new CountDownLatch(1);
+		Hold slow = Hold.quiet(AdvisoryLockKey.of("slow"), () -> {
+			losing.countDown();
+			Awaitility.await().until(() -> seen.getCount() == 0);
+		});
+		assertThat(session.tryLock(slow)).isTrue();
+		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
+		TestPostgres.terminate("tests");
+		Future<?> loss = this.threads.submit(() -> session.confirm(slow));
+		assertThat(losing.await(10, TimeUnit.SECONDS)).isTrue();
+		Awaitility.await().until(() -> !held.isHeld());
+		boolean busy = this.threads.submit(() -> isBusyLocally(this.template, REQUEST)).get(10, TimeUnit.SECONDS);
+		seen.countDown();
+		assertThatThrownBy(() -> loss.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(LockLostException.class);
+		assertThat(busy).isFalse();
 	}
 
 	@Test
