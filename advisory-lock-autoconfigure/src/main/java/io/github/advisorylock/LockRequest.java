@@ -50,8 +50,11 @@ public final class LockRequest {
 
 	private final Recording recording;
 
+	private final @Nullable String transactionManager;
+
 	private LockRequest(@Nullable AdvisoryLockKey key, @Nullable String name, @Nullable String namespace,
-			@Nullable LockScope scope, LockMode mode, @Nullable Duration waitFor, Recording recording) {
+			@Nullable LockScope scope, LockMode mode, @Nullable Duration waitFor, Recording recording,
+			@Nullable String transactionManager) {
 		this.key = key;
 		this.name = name;
 		this.namespace = namespace;
@@ -59,6 +62,7 @@ public final class LockRequest {
 		this.mode = mode;
 		this.waitFor = waitFor;
 		this.recording = recording;
+		this.transactionManager = transactionManager;
 	}
 
 	/**
@@ -73,7 +77,7 @@ public final class LockRequest {
 	public static LockRequest of(String key) {
 		Assert.hasText(key, "'key' must not be empty");
 		checkAllowed(key);
-		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, Recording.NONE);
+		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, Recording.NONE, null);
 	}
 
 	/**
@@ -87,7 +91,7 @@ public final class LockRequest {
 	public static LockRequest of(AdvisoryLockKey key) {
 		Assert.notNull(key, "'key' must not be null");
 		checkAllowed(key.namespace(), key.name());
-		return new LockRequest(key, null, null, null, LockMode.EXCLUSIVE, null, Recording.NONE);
+		return new LockRequest(key, null, null, null, LockMode.EXCLUSIVE, null, Recording.NONE, null);
 	}
 
 	/**
@@ -97,7 +101,7 @@ public final class LockRequest {
 	 */
 	public static LockRequest ofOwn(String key) {
 		Assert.isTrue(key.startsWith(OWN_PREFIX), () -> "'key' must start with '" + OWN_PREFIX + "'");
-		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, Recording.NONE);
+		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, Recording.NONE, null);
 	}
 
 	/**
@@ -108,7 +112,8 @@ public final class LockRequest {
 	public LockRequest namespace(String namespace) {
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.state(this.key == null, "'namespace' must not be set on a request for a ready-made key");
-		return new LockRequest(null, this.name, namespace, this.scope, this.mode, this.waitFor, this.recording);
+		return new LockRequest(null, this.name, namespace, this.scope, this.mode, this.waitFor, this.recording,
+				this.transactionManager);
 	}
 
 	/**
@@ -122,7 +127,8 @@ public final class LockRequest {
 	 */
 	public LockRequest scope(LockScope scope) {
 		Assert.notNull(scope, "'scope' must not be null");
-		return new LockRequest(this.key, this.name, this.namespace, scope, this.mode, this.waitFor, this.recording);
+		return new LockRequest(this.key, this.name, this.namespace, scope, this.mode, this.waitFor, this.recording,
+				this.transactionManager);
 	}
 
 	/**
@@ -134,7 +140,8 @@ public final class LockRequest {
 	 */
 	public LockRequest mode(LockMode mode) {
 		Assert.notNull(mode, "'mode' must not be null");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, mode, this.waitFor, this.recording);
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, mode, this.waitFor, this.recording,
+				this.transactionManager);
 	}
 
 	/**
@@ -147,7 +154,8 @@ public final class LockRequest {
 	public LockRequest waitFor(Duration waitFor) {
 		Assert.notNull(waitFor, "'waitFor' must not be null");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, waitFor, this.recording);
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, waitFor, this.recording,
+				this.transactionManager);
 	}
 
 	/**
@@ -225,10 +233,24 @@ public final class LockRequest {
 		return with(this.recording.withTemplate(template));
 	}
 
+	/**
+	 * Take the lock in the database whose transactions the given manager begins, instead
+	 * of the default one. Its session, its ledger and what else belongs to the lock are
+	 * there, too.
+	 * @param transactionManager the name of the bean, not empty
+	 * @return a changed copy
+	 */
+	public LockRequest transactionManager(String transactionManager) {
+		Assert.hasText(transactionManager, "'transactionManager' must not be empty");
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, this.recording,
+				transactionManager);
+	}
+
 	private LockRequest with(Recording recording) {
 		Assert.isTrue(!recording.oncePerKey || recording.tick == null,
 				"'oncePerKey' and 'oncePerTick' must not be set both");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, recording);
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, recording,
+				this.transactionManager);
 	}
 
 	/**
@@ -349,12 +371,21 @@ public final class LockRequest {
 		return this.recording.template;
 	}
 
+	/**
+	 * Return which transaction manager's database is to have the lock.
+	 * @return the name of the bean, {@code null} for the default
+	 */
+	public @Nullable String transactionManager() {
+		return this.transactionManager;
+	}
+
 	@Override
 	public String toString() {
 		String key = (this.key != null) ? this.key.toString() : AdvisoryLockKey
 			.display((this.namespace != null) ? this.namespace + "/" + this.name : String.valueOf(this.name));
 		return "LockRequest[" + key + ", scope=" + this.scope + ", mode=" + this.mode + ", waitFor=" + this.waitFor
-				+ (this.recording.equals(Recording.NONE) ? "" : ", " + this.recording) + "]";
+				+ (this.recording.equals(Recording.NONE) ? "" : ", " + this.recording)
+				+ ((this.transactionManager != null) ? ", transactionManager=" + this.transactionManager : "") + "]";
 	}
 
 	/**

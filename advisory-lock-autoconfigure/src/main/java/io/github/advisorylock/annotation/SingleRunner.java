@@ -147,6 +147,18 @@ public @interface SingleRunner {
 	String catchUp() default "";
 
 	/**
+	 * The name of the bean that manages the transactions of the database which has the
+	 * lock, as on {@code @Transactional}; may hold placeholders. The session, the ledger
+	 * and the doctor of that lock are those of the same database.
+	 * <p>
+	 * By default what the method's {@code @Transactional} says, if it names a manager,
+	 * else {@code advisory-lock.transaction-manager}, which by default is the only or
+	 * primary one.
+	 * @return the name of a transaction manager
+	 */
+	String transactionManager() default "";
+
+	/**
 	 * Whether other methods may have the same key, so that they exclude each other; all
 	 * of them must say so.
 	 * <p>

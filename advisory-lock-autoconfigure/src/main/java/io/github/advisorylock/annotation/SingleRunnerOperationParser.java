@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
@@ -46,11 +48,15 @@ final class SingleRunnerOperationParser {
 
 	private final FixedKeys fixedKeys = new FixedKeys();
 
+	private final AnnotationTransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(
+			false);
+
 	private final ParameterNameDiscoverer parameterNames = new DefaultParameterNameDiscoverer();
 
 	SingleRunnerOperationParser(SingleRunnerSettings settings, StringValueResolver placeholders) {
 		this.settings = settings;
 		this.placeholders = placeholders;
+		this.transactionAttributes.setEmbeddedValueResolver(placeholders);
 	}
 
 	FixedKeys fixedKeys() {
@@ -78,7 +84,21 @@ final class SingleRunnerOperationParser {
 				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), arguments), scope, waitFor,
 				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
 				ledger.parse(annotation, method, template.isFixed(), job),
-				AutoTicks.of(ledger.autoTicks(annotation, method, template.isFixed()), this.settings.rememberTicks()));
+				AutoTicks.of(ledger.autoTicks(annotation, method, template.isFixed()), this.settings.rememberTicks()),
+				transactionManager(annotation, method, targetClass));
+	}
+
+	/**
+	 * What the lock lives in is for the annotation of the transaction to say, where the
+	 * other does not.
+	 */
+	private @Nullable String transactionManager(SingleRunner annotation, Method method, Class<?> targetClass) {
+		String name = resolve("transactionManager", annotation.transactionManager());
+		if (!StringUtils.hasText(name)) {
+			TransactionAttribute transaction = this.transactionAttributes.getTransactionAttribute(method, targetClass);
+			name = (transaction != null) ? transaction.getQualifier() : null;
+		}
+		return StringUtils.hasText(name) ? name : null;
 	}
 
 	String namespace(SingleRunner annotation) {

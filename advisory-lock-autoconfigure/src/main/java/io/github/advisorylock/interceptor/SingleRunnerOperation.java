@@ -62,6 +62,8 @@ public final class SingleRunnerOperation {
 
 	private final @Nullable AutoTicks autoTicks;
 
+	private final @Nullable String transactionManager;
+
 	private final @Nullable AdvisoryLockKey fixedKey;
 
 	private final @Nullable LockRequest fixedRequest;
@@ -82,11 +84,13 @@ public final class SingleRunnerOperation {
 	 * @param ledger what is asked of the ledger
 	 * @param autoTicks what calls of the method's scheduler are run once for even if that
 	 * is not asked of the ledger, {@code null} if for nothing
+	 * @param transactionManager whose database has the lock, by the name of the bean,
+	 * {@code null} for the default one
 	 */
 	public SingleRunnerOperation(String method, Class<?> returnType, String keyTemplate,
 			@Nullable AdvisoryLockKey fixedKey, Function<@Nullable Object[], AdvisoryLockKey> key, LockScope scope,
 			Duration waitFor, boolean failWhenBusy, boolean paused, LedgerOperation ledger,
-			@Nullable AutoTicks autoTicks) {
+			@Nullable AutoTicks autoTicks, @Nullable String transactionManager) {
 		Assert.hasText(method, "'method' must not be empty");
 		Assert.hasText(keyTemplate, "'keyTemplate' must not be empty");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
@@ -102,6 +106,7 @@ public final class SingleRunnerOperation {
 		this.oncePerTick = ledger.oncePerTick();
 		this.ticks = ledger.ticks();
 		this.autoTicks = autoTicks;
+		this.transactionManager = transactionManager;
 		this.fixedKey = fixedKey;
 		this.fixedRequest = (this.fixedKey != null) ? request(this.fixedKey, false) : null;
 	}
@@ -170,6 +175,14 @@ public final class SingleRunnerOperation {
 		return this.ledger;
 	}
 
+	/**
+	 * Return which transaction manager's database has the lock.
+	 * @return the name of the bean, {@code null} for the default
+	 */
+	public @Nullable String transactionManager() {
+		return this.transactionManager;
+	}
+
 	AdvisoryLockKey key(@Nullable Object[] arguments) {
 		return (this.fixedKey != null) ? this.fixedKey : this.key.apply(arguments);
 	}
@@ -198,7 +211,9 @@ public final class SingleRunnerOperation {
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {
-		return this.ledger.apply(LockRequest.of(key).scope(this.scope).waitFor(this.waitFor), this.keyTemplate, now);
+		LockRequest request = LockRequest.of(key).scope(this.scope).waitFor(this.waitFor);
+		request = (this.transactionManager != null) ? request.transactionManager(this.transactionManager) : request;
+		return this.ledger.apply(request, this.keyTemplate, now);
 	}
 
 	/**
