@@ -59,7 +59,7 @@ final class CodeBlockCheck {
 
 	static void check(CodeBlock block) throws Exception {
 		switch (block.language()) {
-			case "java" -> assertThat(SnippetCompiler.compile(block.text())).as(block.toString()).isEmpty();
+			case "java" -> assertThat(SnippetCompiler.compile(List.of(block.text()))).as(block.toString()).isEmpty();
 			case "yaml" -> checkYaml(block);
 			case "sql" -> {
 				TestPostgres.execute(ledgerTables());

@@ -21,6 +21,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
@@ -38,6 +40,31 @@ final class Documentation {
 			.toList();
 	}
 
+	/**
+	 * Return the documents for users and contributors, each with its path.
+	 */
+	static Map<Path, String> documents() {
+		Map<Path, String> documents = new TreeMap<>();
+		files().forEach((file) -> documents.put(ROOT.relativize(file), read(file)));
+		return documents;
+	}
+
+	/**
+	 * Return the sources of all tests, by the names of their classes.
+	 */
+	static Map<String, String> tests() {
+		Map<String, String> tests = new TreeMap<>();
+		for (Path module : list(ROOT, 1)) {
+			for (Path file : list(module.resolve("src/test/java"), Integer.MAX_VALUE)) {
+				String name = file.getFileName().toString();
+				if (name.endsWith("Tests.java")) {
+					tests.put(name.replace(".java", ""), read(file));
+				}
+			}
+		}
+		return tests;
+	}
+
 	static String read(Path file) {
 		try {
 			return Files.readString(ROOT.resolve(file));
@@ -48,16 +75,18 @@ final class Documentation {
 	}
 
 	private static Stream<Path> files() {
-		return Stream.concat(Stream.of(ROOT.resolve("README.md"), ROOT.resolve("CONTRIBUTING.md")),
-				list(ROOT.resolve("docs")).filter((file) -> file.toString().endsWith(".md")));
+		return Stream.concat(
+				Stream.of("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md").map(ROOT::resolve),
+				list(ROOT.resolve("docs"), Integer.MAX_VALUE).stream()
+					.filter((file) -> file.toString().endsWith(".md")));
 	}
 
-	private static Stream<Path> list(Path directory) {
+	private static List<Path> list(Path directory, int depth) {
 		if (!Files.isDirectory(directory)) {
-			return Stream.empty();
+			return List.of();
 		}
-		try (Stream<Path> files = Files.walk(directory)) {
-			return files.sorted().toList().stream();
+		try (Stream<Path> files = Files.walk(directory, depth)) {
+			return files.sorted().toList();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

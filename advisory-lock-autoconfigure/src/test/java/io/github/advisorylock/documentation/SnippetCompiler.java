@@ -19,6 +19,7 @@ package io.github.advisorylock.documentation;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -60,17 +61,20 @@ final class SnippetCompiler {
 	}
 
 	/**
-	 * Compile a snippet.
+	 * Compile snippets, each apart from the others but all in one go: to start a compiler
+	 * takes longer than most snippets.
 	 * @return the errors
 	 */
-	static List<String> compile(String snippet) throws Exception {
+	static List<String> compile(List<String> snippets) throws Exception {
 		DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
 		Path output = Files.createTempDirectory("snippet");
 		try {
 			JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
 			List<String> options = List.of("-proc:none", "--release", "17", "-d", output.toString(), "-classpath",
 					System.getProperty("java.class.path"));
-			compiler.getTask(null, null, diagnostics, options, null, List.of(source(snippet))).call();
+			List<JavaFileObject> sources = new ArrayList<>();
+			snippets.forEach((snippet) -> sources.add(source("snippet" + sources.size(), snippet)));
+			compiler.getTask(null, null, diagnostics, options, null, sources).call();
 		}
 		finally {
 			FileSystemUtils.deleteRecursively(output);
@@ -78,11 +82,15 @@ final class SnippetCompiler {
 		return diagnostics.getDiagnostics()
 			.stream()
 			.filter((diagnostic) -> diagnostic.getKind() == Diagnostic.Kind.ERROR)
-			.map(Object::toString)
+			.map(SnippetCompiler::describe)
 			.toList();
 	}
 
-	private static JavaFileObject source(String snippet) {
+	private static String describe(Diagnostic<? extends JavaFileObject> error) {
+		return error + ((error.getSource() != null) ? " in\n" + ((Source) error.getSource()).code : "");
+	}
+
+	private static JavaFileObject source(String ownPackage, String snippet) {
 		String imports = IMPORT.matcher(snippet)
 			.results()
 			.map((line) -> line.group() + "\n")
@@ -91,13 +99,28 @@ final class SnippetCompiler {
 		Matcher type = TYPE.matcher(body);
 		boolean whole = type.find();
 		String name = whole ? type.group(1) : "Snippet";
-		String code = USUAL_IMPORTS + imports + (whole ? body : "class Snippet {\n" + body + "\n}");
-		return new SimpleJavaFileObject(URI.create("string:///" + name + ".java"), JavaFileObject.Kind.SOURCE) {
-			@Override
-			public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-				return code;
-			}
-		};
+		String code = "package " + ownPackage + ";\n" + USUAL_IMPORTS + imports
+				+ (whole ? body : "class Snippet {\n" + body + "\n}");
+		return new Source(ownPackage + "/" + name, code);
+	}
+
+	/**
+	 * A compilation unit in memory.
+	 */
+	private static final class Source extends SimpleJavaFileObject {
+
+		private final String code;
+
+		private Source(String path, String code) {
+			super(URI.create("string:///" + path + ".java"), Kind.SOURCE);
+			this.code = code;
+		}
+
+		@Override
+		public CharSequence getCharContent(boolean ignoreEncodingErrors) {
+			return this.code;
+		}
+
 	}
 
 }

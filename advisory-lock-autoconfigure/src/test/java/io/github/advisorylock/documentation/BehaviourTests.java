@@ -1,0 +1,64 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.documentation;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the sentences about the library's behaviour: there is a test for each.
+ */
+class BehaviourTests {
+
+	private static final Path DOCUMENT = Path.of("docs/behaviour.md");
+
+	private static final Pattern SENTENCE = Pattern.compile("(?m)^(\\d+)\\. (.+(?:\\n {3,}.+)*)");
+
+	private static final Pattern TEST = Pattern.compile("`(\\w+Tests)(?:\\.(\\w+))?`");
+
+	@Test
+	void sentencesAreNumberedOneByOne() {
+		List<Integer> numbers = sentences().stream().map((sentence) -> Integer.valueOf(sentence.group(1))).toList();
+		assertThat(numbers).isNotEmpty().isEqualTo(IntStream.rangeClosed(1, numbers.size()).boxed().toList());
+	}
+
+	@Test
+	void sentenceNamesTestsThatExist() {
+		Map<String, String> tests = Documentation.tests();
+		assertThat(sentences()).allSatisfy((sentence) -> {
+			List<MatchResult> named = TEST.matcher(sentence.group(2)).results().toList();
+			assertThat(named).as(sentence.group()).isNotEmpty();
+			assertThat(named).allSatisfy((test) -> {
+				String method = (test.group(2) != null) ? "void " + test.group(2) + "(" : "class " + test.group(1);
+				assertThat(tests.get(test.group(1))).as(test.group()).isNotNull().contains(method);
+			});
+		});
+	}
+
+	private static List<MatchResult> sentences() {
+		return SENTENCE.matcher(Documentation.read(DOCUMENT)).results().toList();
+	}
+
+}
