@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -31,6 +30,7 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -57,7 +57,7 @@ class SingleRunnerTransactionTests {
 
 	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("test", "job");
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
+	private final ExecutorService threads = VirtualThreadExecutor.createWhereAsked();
 
 	private final ApplicationContextRunner runner = LockContextRunner.create()
 		.withUserConfiguration(Beans.class)

@@ -22,7 +22,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -36,6 +35,7 @@ import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -59,7 +59,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LockLifecycleTests {
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
+	private final ExecutorService threads = VirtualThreadExecutor.createWhereAsked();
 
 	private final CountDownLatch running = new CountDownLatch(1);
 

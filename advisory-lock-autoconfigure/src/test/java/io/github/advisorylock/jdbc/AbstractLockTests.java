@@ -24,7 +24,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -39,6 +38,7 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.TwoPhaseLockOperations;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -64,7 +64,7 @@ public abstract class AbstractLockTests {
 
 	public static final Duration LONG = Duration.ofSeconds(10);
 
-	protected final ExecutorService threads = Executors.newCachedThreadPool();
+	protected final ExecutorService threads = VirtualThreadExecutor.createWhereAsked();
 
 	protected final Queue<Object> events = new ConcurrentLinkedQueue<>();
 

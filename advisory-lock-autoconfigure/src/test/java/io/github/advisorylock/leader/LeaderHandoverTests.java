@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,6 +31,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -56,7 +56,7 @@ class LeaderHandoverTests {
 	private final ApplicationContextRunner application = LockContextRunner.create()
 		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=600ms");
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
+	private final ExecutorService threads = VirtualThreadExecutor.createWhereAsked();
 
 	@AfterEach
 	void stopThreads() {

@@ -22,7 +22,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -42,6 +41,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
+import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -63,7 +63,7 @@ class LeaderWorkTests {
 
 	private static final AdvisoryLockKey ROLE = AdvisoryLockKey.of("test", "leader:reports");
 
-	private final ExecutorService executor = Executors.newCachedThreadPool();
+	private final ExecutorService executor = VirtualThreadExecutor.createWhereAsked();
 
 	private final ApplicationContextRunner application = LockContextRunner.create()
 		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=600ms")

@@ -25,7 +25,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -41,6 +40,7 @@ import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestServer;
+import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -63,7 +63,7 @@ class LedgerSkipTests {
 
 	private static final Instant TICK = Instant.parse("2026-03-01T03:00:00Z");
 
-	private final ExecutorService threads = Executors.newCachedThreadPool();
+	private final ExecutorService threads = VirtualThreadExecutor.createWhereAsked();
 
 	private final List<LockSession> sessions = new ArrayList<>();
 

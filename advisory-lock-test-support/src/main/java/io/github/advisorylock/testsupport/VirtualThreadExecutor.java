@@ -26,6 +26,8 @@ import org.junit.jupiter.api.Assumptions;
  */
 public final class VirtualThreadExecutor {
 
+	private static final boolean EVERYWHERE = System.getProperty("virtual-threads") != null;
+
 	private VirtualThreadExecutor() {
 	}
 
@@ -41,6 +43,14 @@ public final class VirtualThreadExecutor {
 		catch (ReflectiveOperationException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * Create an executor that runs each task on a thread of its own: a virtual one where
+	 * all tests run on such, with {@code -Dvirtual-threads}.
+	 */
+	public static ExecutorService createWhereAsked() {
+		return EVERYWHERE ? create() : Executors.newCachedThreadPool();
 	}
 
 }
