@@ -38,6 +38,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +68,14 @@ class LockTableTests {
 	@AfterAll
 	static void stop() {
 		application.close();
+	}
+
+	/**
+	 * The server frees the locks of a connection a moment after that was closed.
+	 */
+	@AfterEach
+	void waitUntilNoLockIsLeft() {
+		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
 	}
 
 	@Test

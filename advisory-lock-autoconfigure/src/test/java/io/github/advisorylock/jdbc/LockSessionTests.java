@@ -71,7 +71,8 @@ class LockSessionTests extends AbstractLockTests {
 			assertThat(job.get(5, TimeUnit.SECONDS).isHeld()).isFalse();
 			assertThat(TestPostgres.locks()).isEmpty();
 		}
-		assertThat(this.events).hasSize(100).allMatch(new LockLostEvent(KEY)::equals);
+		Awaitility.await().untilAsserted(() -> assertThat(this.events).hasSize(100));
+		assertThat(this.events).allMatch(new LockLostEvent(KEY)::equals);
 	}
 
 	@ParameterizedTest
