@@ -149,7 +149,7 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	 * @param reason why the work must not go on
 	 */
 	protected final void checkMethod(String beanName, Method method, String reason) {
-		this.annotated.checkModifiers(beanName, method);
+		this.annotated.checkDeclaration(beanName, method);
 		this.annotated.checkSynchronous(beanName, method, reason);
 	}
 

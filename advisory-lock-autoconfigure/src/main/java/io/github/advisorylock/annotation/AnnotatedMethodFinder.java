@@ -123,7 +123,11 @@ final class AnnotatedMethodFinder {
 				&& AnnotatedElementUtils.isAnnotated(method, this.annotation);
 	}
 
-	void checkModifiers(String beanName, Method method) {
+	/**
+	 * Refuse a method that can't have a proxy, or contradicts itself.
+	 */
+	void checkDeclaration(String beanName, Method method) {
+		checkDeclaredOnce(beanName, method);
 		int modifiers = method.getModifiers();
 		String modifier = Modifier.isPrivate(modifiers) ? "private"
 				: Modifier.isStatic(modifiers) ? "static" : Modifier.isFinal(modifiers) ? "final" : null;
@@ -132,6 +136,16 @@ final class AnnotatedMethodFinder {
 					"Remove the modifier" + (modifier.equals("final")
 							? ", or open the class (the Kotlin Spring plugin " + "does that for annotated beans)."
 							: "."));
+		}
+	}
+
+	/**
+	 * Refuse a method that says that every instance runs it, too.
+	 */
+	private void checkDeclaredOnce(String beanName, Method method) {
+		if (AnnotatedElementUtils.hasAnnotation(method, EveryInstance.class)) {
+			throw invalid(beanName, method, "must not be @EveryInstance, too: it runs on one instance at a time",
+					"Remove one of the two.");
 		}
 	}
 

@@ -52,7 +52,7 @@ final class SingleRunnerMethodRegistry {
 	boolean register(String beanName, Class<?> targetClass) {
 		Collection<Method> methods = this.annotated.of(targetClass);
 		for (Method method : methods) {
-			this.annotated.checkModifiers(beanName, method);
+			this.annotated.checkDeclaration(beanName, method);
 			SingleRunnerMethod registered = create(beanName, method, targetClass);
 			this.validator.validate(beanName, method, targetClass, registered.operation());
 			add(registered);

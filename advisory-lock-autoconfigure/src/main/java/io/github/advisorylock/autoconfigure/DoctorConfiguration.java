@@ -24,6 +24,7 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
+import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import io.github.advisorylock.doctor.LockDoctor;
@@ -34,6 +35,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.ServerJudge;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
@@ -55,6 +57,18 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(DoctorConfiguration.DoctorProperties.class)
 class DoctorConfiguration {
+
+	/**
+	 * What can be seen without a database.
+	 */
+	@Bean
+	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
+	ApplicationDoctor applicationDoctor(ConfigurableListableBeanFactory beanFactory,
+			SingleRunnerAnnotationBeanPostProcessor postProcessor, AdvisoryLockProperties properties,
+			DoctorProperties doctorProperties) {
+		return new ApplicationDoctor(beanFactory, postProcessor::getMethods, properties.namespace() != null,
+				doctorProperties.everyInstance(), doctorProperties::of);
+	}
 
 	/**
 	 * Something to look at.
@@ -132,6 +146,16 @@ class DoctorConfiguration {
 	 * of the lock table of the server.
 	 * @param bareKey What happens when the key of a method has no text of its own, so
 	 * that arguments decide all of it.
+	 * @param namespace What happens when keys have no namespace: neither
+	 * 'advisory-lock.namespace' nor 'spring.application.name' is set.
+	 * @param scheduling What happens when there are scheduled methods and no
+	 * EnableScheduling that has them called.
+	 * @param springBatch What happens when a method of scope TRANSACTION is on a bean
+	 * that starts jobs of Spring Batch, which refuses to be called in a transaction.
+	 * @param unguardedScheduled What happens when a scheduled method does not say how it
+	 * runs in a fleet: SingleRunner, LeaderOnly or EveryInstance.
+	 * @param everyInstance Packages, classes and methods of others whose scheduled
+	 * methods are known to run on every instance.
 	 * @param longHold Time after which a lock that this instance still holds is warned
 	 * of, once. Zero for never.
 	 */
@@ -144,7 +168,9 @@ class DoctorConfiguration {
 			@DefaultValue("warn") Severity deadClient, @DefaultValue("warn") Severity poolSize,
 			@DefaultValue("warn") Severity autoCommit, @DefaultValue("warn") Severity isolation,
 			@DefaultValue("warn") Severity lockTable, @DefaultValue("warn") Severity bareKey,
-			@DefaultValue("10m") Duration longHold) {
+			@DefaultValue("warn") Severity namespace, @DefaultValue("warn") Severity scheduling,
+			@DefaultValue("warn") Severity springBatch, @DefaultValue("off") Severity unguardedScheduled,
+			@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
 
 		List<DoctorCheck> switchedOff() {
 			return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();
@@ -176,6 +202,10 @@ class DoctorConfiguration {
 				case ISOLATION -> this.isolation;
 				case LOCK_TABLE -> this.lockTable;
 				case BARE_KEY -> this.bareKey;
+				case NAMESPACE -> this.namespace;
+				case SCHEDULING -> this.scheduling;
+				case SPRING_BATCH -> this.springBatch;
+				case UNGUARDED_SCHEDULED -> this.unguardedScheduled;
 			};
 		}
 

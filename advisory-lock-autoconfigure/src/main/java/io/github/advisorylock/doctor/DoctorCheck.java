@@ -103,7 +103,27 @@ public enum DoctorCheck {
 	/**
 	 * The key of a method has no text of its own: arguments decide all of it.
 	 */
-	BARE_KEY;
+	BARE_KEY,
+
+	/**
+	 * Keys have no namespace.
+	 */
+	NAMESPACE,
+
+	/**
+	 * There are scheduled methods, and nothing that calls them.
+	 */
+	SCHEDULING,
+
+	/**
+	 * A method in a transaction starts jobs of Spring Batch, which refuses that.
+	 */
+	SPRING_BATCH,
+
+	/**
+	 * A scheduled method does not say how it runs in a fleet.
+	 */
+	UNGUARDED_SCHEDULED;
 
 	/**
 	 * Return the name of the property that sets the severity.
@@ -111,6 +131,13 @@ public enum DoctorCheck {
 	 */
 	public String property() {
 		return "advisory-lock.doctor." + name().toLowerCase(Locale.ROOT).replace('_', '-');
+	}
+
+	/**
+	 * Return what a developer may choose instead of what has to be done.
+	 */
+	String choice() {
+		return (this == NOT_POSTGRESQL) ? "" : " ('" + property() + "' says how serious that is: fail, warn or off.)";
 	}
 
 	/**

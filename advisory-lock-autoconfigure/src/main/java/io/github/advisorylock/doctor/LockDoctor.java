@@ -19,9 +19,7 @@ package io.github.advisorylock.doctor;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
-import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import io.github.advisorylock.jdbc.ServerJudge;
@@ -31,7 +29,6 @@ import org.apache.commons.logging.LogFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
-import org.springframework.util.StringUtils;
 
 /**
  * Looks at database and application once, if anybody uses locks, and acts on what was
@@ -47,7 +44,7 @@ public final class LockDoctor implements SmartInitializingSingleton {
 
 	private final List<Examination> examinations;
 
-	private final Function<DoctorCheck, Severity> severities;
+	private final Treatment treatment;
 
 	/**
 	 * Create a doctor.
@@ -61,7 +58,7 @@ public final class LockDoctor implements SmartInitializingSingleton {
 		this.subject = subject;
 		this.examinations = List.of(new PooledExamination(), new TransactionExamination(), new SessionExamination(),
 				new SchedulerExamination(pooledSchedulers, simpleSchedulers), LockDoctor::examineKeys);
-		this.severities = severities;
+		this.treatment = new Treatment(severities, logger);
 	}
 
 	/**
@@ -81,7 +78,9 @@ public final class LockDoctor implements SmartInitializingSingleton {
 		if (this.subject.usesTransactions() || this.subject.usesSession()) {
 			Diagnosis diagnosis = new Diagnosis();
 			this.examinations.forEach((examination) -> examination.examine(this.subject, diagnosis));
-			report(diagnosis);
+			if (this.treatment.act(diagnosis)) {
+				logger.info("Advisory locks are ready in " + scopes() + ": " + String.join(", ", diagnosis.seen()));
+			}
 		}
 	}
 
@@ -96,53 +95,9 @@ public final class LockDoctor implements SmartInitializingSingleton {
 					"put the name of the work in front of them, as in 'payment:#{#id}'"));
 	}
 
-	private void report(Diagnosis diagnosis) {
-		List<Finding> failures = of(Severity.FAIL, diagnosis);
-		List<Finding> warnings = of(Severity.WARN, diagnosis);
-		warnings.forEach((finding) -> logger.warn("Advisory locks: " + finding));
-		if (!failures.isEmpty()) {
-			throw new UnhealthyDatabaseException(failures);
-		}
-		if (warnings.isEmpty()) {
-			logger.info("Advisory locks are ready in " + scopes() + ": " + String.join(", ", diagnosis.seen()));
-		}
-	}
-
-	private List<Finding> of(Severity severity, Diagnosis diagnosis) {
-		return diagnosis.findings()
-			.stream()
-			.filter((finding) -> this.severities.apply(finding.check()) == severity)
-			.toList();
-	}
-
 	private String scopes() {
 		return !this.subject.usesSession() ? "scope TRANSACTION"
 				: this.subject.usesTransactions() ? "scopes TRANSACTION and SESSION" : "scope SESSION";
-	}
-
-	/**
-	 * Thrown when the doctor has found what must not be.
-	 */
-	private static final class UnhealthyDatabaseException extends AdvisoryLockConfigurationException {
-
-		private final String problem;
-
-		private UnhealthyDatabaseException(List<Finding> findings) {
-			super("Failed to rely on advisory locks: " + list("; ", findings, Finding::toString),
-					list(System.lineSeparator(), findings, (finding) -> StringUtils.capitalize(finding.action())
-							+ ". ('" + finding.check().property() + "' says how serious that is: fail, warn or off.)"));
-			this.problem = list(System.lineSeparator(), findings, (finding) -> finding.problem() + ".");
-		}
-
-		@Override
-		public String getProblem() {
-			return this.problem;
-		}
-
-		private static String list(String separator, List<Finding> findings, Function<Finding, String> text) {
-			return findings.stream().map(text).collect(Collectors.joining(separator));
-		}
-
 	}
 
 }

@@ -1,0 +1,94 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.doctor;
+
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.doctor.DoctorCheck.Severity;
+import org.apache.commons.logging.LogFactory;
+
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/**
+ * Looks at the beans of an application once, and asks no database: whether its scheduled
+ * methods say how they run in a fleet, and are called at all, and whether its annotated
+ * methods can do what they are for.
+ *
+ * @since 0.1.0
+ */
+public final class ApplicationDoctor implements SmartInitializingSingleton {
+
+	private final ConfigurableListableBeanFactory beans;
+
+	private final Supplier<List<SingleRunnerMethod>> methods;
+
+	private final boolean namespaceChosen;
+
+	private final FleetExamination fleet;
+
+	private final Treatment treatment;
+
+	/**
+	 * Create a doctor.
+	 * @param beans the beans of the application
+	 * @param methods returns its annotated methods, once all beans are there
+	 * @param namespaceChosen whether its configuration names a namespace, be it the empty
+	 * one
+	 * @param everyInstance packages, classes and methods that are known to run on every
+	 * instance, though they have no annotation that says so
+	 * @param severities what a finding leads to
+	 */
+	public ApplicationDoctor(ConfigurableListableBeanFactory beans, Supplier<List<SingleRunnerMethod>> methods,
+			boolean namespaceChosen, List<String> everyInstance, Function<DoctorCheck, Severity> severities) {
+		this.beans = beans;
+		this.methods = methods;
+		this.namespaceChosen = namespaceChosen;
+		this.fleet = new FleetExamination(beans, everyInstance);
+		this.treatment = new Treatment(severities, LogFactory.getLog(ApplicationDoctor.class));
+	}
+
+	@Override
+	public void afterSingletonsInstantiated() {
+		Diagnosis diagnosis = new Diagnosis();
+		this.fleet.examine(this.treatment, diagnosis);
+		examineNamespace(diagnosis);
+		if (!this.treatment.isOff(DoctorCheck.SPRING_BATCH)) {
+			BatchExamination.examine(this.beans, this.methods.get(), diagnosis);
+		}
+		this.treatment.act(diagnosis);
+	}
+
+	private void examineNamespace(Diagnosis diagnosis) {
+		if (this.namespaceChosen) {
+			return;
+		}
+		this.methods.get()
+			.stream()
+			.filter((method) -> method.namespace().isEmpty())
+			.findFirst()
+			.ifPresent((method) -> diagnosis
+				.found(DoctorCheck.NAMESPACE, "The key '" + method.operation().keyTemplate() + "' of " + method
+						+ " has no namespace, so that another application in the same database that has a job of that "
+						+ "name keeps this one from running",
+						"set 'spring.application.name', or 'advisory-lock.namespace', to nothing if that is meant"));
+	}
+
+}

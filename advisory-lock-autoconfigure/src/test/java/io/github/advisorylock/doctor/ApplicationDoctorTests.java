@@ -1,0 +1,297 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.doctor;
+
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+
+import io.github.advisorylock.annotation.EveryInstance;
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link ApplicationDoctor}.
+ */
+@ExtendWith(OutputCaptureExtension.class)
+class ApplicationDoctorTests {
+
+	private static final String FAIL = "advisory-lock.doctor.unguarded-scheduled=fail";
+
+	@ParameterizedTest
+	@ValueSource(classes = { Plain.class, Composed.class, Repeated.class, SwitchedOff.class })
+	void scheduledMethodThatSaysNothingOfFleetIsFound(Class<?> type) {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(create().withBean("jobs", type).withPropertyValues(FAIL));
+		assertThat(analysis.getDescription()).contains("Method 'run'", type.getName(), "on bean 'jobs'",
+				"every instance runs it");
+		assertThat(analysis.getAction()).contains("@SingleRunner, @LeaderOnly or @EveryInstance",
+				"'advisory-lock.doctor.unguarded-scheduled'");
+	}
+
+	@Test
+	void lazyBeanIsLookedAtToo() {
+		assertThat(LockContextRunner
+			.analyzeFailure(
+					create().withBean("jobs", Plain.class, Plain::new, (definition) -> definition.setLazyInit(true))
+						.withPropertyValues(FAIL))
+			.getDescription()).contains("on bean 'jobs'");
+	}
+
+	@Test
+	void scheduledMethodThatSaysNothingOfFleetIsWarnedOf(CapturedOutput output) {
+		create().withBean("jobs", Plain.class)
+			.withPropertyValues("advisory-lock.doctor.unguarded-scheduled=warn")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).contains("WARN", "on bean 'jobs' is @Scheduled and does not say");
+			});
+	}
+
+	@Test
+	void scheduledMethodMayBeSilentByDefault(CapturedOutput output) {
+		create().withBean("jobs", Plain.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).doesNotContain("on bean 'jobs'");
+		});
+	}
+
+	@Test
+	void scheduledMethodsThatSayHowTheyRunAreFine() {
+		create().withBean(Declared.class)
+			.withBean(ComposedDeclared.class)
+			.withPropertyValues(FAIL)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "io.github.advisorylock.doctor", "io.github.advisorylock.doctor.ApplicationDoctorTests",
+			"io.github.advisorylock.doctor.ApplicationDoctorTests$Plain",
+			"io.github.advisorylock.doctor.ApplicationDoctorTests$Plain.run" })
+	void methodOfOthersCanBeNamed(String name) {
+		create().withBean(Plain.class)
+			.withPropertyValues(FAIL, "advisory-lock.doctor.every-instance=org.acme," + name)
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void nameMeansWholeWords() {
+		assertThat(LockContextRunner
+			.analyzeFailure(create().withBean("jobs", Plain.class)
+				.withPropertyValues(FAIL,
+						"advisory-lock.doctor.every-instance=io.github.advisorylock.doctor.ApplicationDoctorTests$Pl"))
+			.getDescription()).contains("on bean 'jobs'");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { SingleAndEvery.class, LeaderAndEvery.class })
+	void methodCannotRunOnOneInstanceAndOnEvery(Class<?> type) {
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(create().withBean("jobs", type));
+		assertThat(analysis.getDescription()).contains("method 'run'", "on bean 'jobs'",
+				"must not be @EveryInstance, too");
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { Single.class, Leader.class, Every.class })
+	void missingEnableSchedulingIsWarnedOf(Class<?> type, CapturedOutput output) {
+		LockContextRunner.create().withBean("jobs", type).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("Method 'run'", "on bean 'jobs' is @Scheduled, and nothing calls it",
+					"@EnableScheduling", "advisory-lock.doctor.scheduling");
+		});
+	}
+
+	@Test
+	void enabledSchedulingIsNotWarnedOf(CapturedOutput output) {
+		create().withBean(Single.class).run((context) -> assertThat(output).doesNotContain("nothing calls it"));
+	}
+
+	@Test
+	void missingNamespaceIsWarnedOf(CapturedOutput output) {
+		create().withPropertyValues("spring.application.name=").withBean("jobs", Single.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("The key 'single' of method 'run'", "on bean 'jobs' has no namespace",
+					"'spring.application.name'", "advisory-lock.doctor.namespace");
+		});
+	}
+
+	@Test
+	void emptyNamespaceMayBeChosen(CapturedOutput output) {
+		create().withPropertyValues("spring.application.name=", "advisory-lock.namespace=")
+			.withBean(Single.class)
+			.run((context) -> assertThat(output).doesNotContain("no namespace"));
+	}
+
+	@Test
+	void namespaceIsNotMissedWhereThereIsNoKey(CapturedOutput output) {
+		create().withPropertyValues("spring.application.name=")
+			.withBean(OwnNamespace.class)
+			.run((context) -> assertThat(output).doesNotContain("no namespace"));
+	}
+
+	private static ApplicationContextRunner create() {
+		return LockContextRunner.create().withUserConfiguration(SchedulingConfiguration.class);
+	}
+
+	@EnableScheduling
+	static class SchedulingConfiguration {
+
+	}
+
+	static class Plain {
+
+		@Scheduled(fixedDelay = 86_400_000, initialDelay = 86_400_000)
+		void run() {
+		}
+
+	}
+
+	static class SwitchedOff {
+
+		@Scheduled(cron = "-")
+		void run() {
+		}
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@Scheduled(cron = "0 0 3 29 2 *")
+	@interface Rarely {
+
+	}
+
+	static class Composed {
+
+		@Rarely
+		void run() {
+		}
+
+	}
+
+	static class Repeated {
+
+		@Scheduled(cron = "0 0 3 29 2 *")
+		@Scheduled(cron = "0 0 4 29 2 *")
+		void run() {
+		}
+
+	}
+
+	@Retention(RetentionPolicy.RUNTIME)
+	@Rarely
+	@EveryInstance
+	@interface RarelyEverywhere {
+
+	}
+
+	static class ComposedDeclared {
+
+		@RarelyEverywhere
+		void run() {
+		}
+
+	}
+
+	static class Declared {
+
+		@Rarely
+		@SingleRunner("declared")
+		void single() {
+		}
+
+		@Rarely
+		@LeaderOnly("declared")
+		void leader() {
+		}
+
+		@Rarely
+		@EveryInstance
+		void every() {
+		}
+
+		void unscheduled() {
+		}
+
+	}
+
+	static class SingleAndEvery {
+
+		@SingleRunner("job")
+		@EveryInstance
+		void run() {
+		}
+
+	}
+
+	static class LeaderAndEvery {
+
+		@LeaderOnly("job")
+		@EveryInstance
+		void run() {
+		}
+
+	}
+
+	static class Single {
+
+		@Rarely
+		@SingleRunner("single")
+		void run() {
+		}
+
+	}
+
+	static class Leader {
+
+		@Rarely
+		@LeaderOnly("leader")
+		void run() {
+		}
+
+	}
+
+	static class Every {
+
+		@Rarely
+		@EveryInstance
+		void run() {
+		}
+
+	}
+
+	static class OwnNamespace {
+
+		@SingleRunner(key = "own", namespace = "own")
+		void run() {
+		}
+
+	}
+
+}
