@@ -48,19 +48,22 @@ public final class LockRequest {
 
 	private final @Nullable Duration waitFor;
 
+	private final @Nullable Duration maxRun;
+
 	private final Recording recording;
 
 	private final @Nullable String transactionManager;
 
 	private LockRequest(@Nullable AdvisoryLockKey key, @Nullable String name, @Nullable String namespace,
-			@Nullable LockScope scope, LockMode mode, @Nullable Duration waitFor, Recording recording,
-			@Nullable String transactionManager) {
+			@Nullable LockScope scope, LockMode mode, @Nullable Duration waitFor, @Nullable Duration maxRun,
+			Recording recording, @Nullable String transactionManager) {
 		this.key = key;
 		this.name = name;
 		this.namespace = namespace;
 		this.scope = scope;
 		this.mode = mode;
 		this.waitFor = waitFor;
+		this.maxRun = maxRun;
 		this.recording = recording;
 		this.transactionManager = transactionManager;
 	}
@@ -77,7 +80,7 @@ public final class LockRequest {
 	public static LockRequest of(String key) {
 		Assert.hasText(key, "'key' must not be empty");
 		checkAllowed(key);
-		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, Recording.NONE, null);
+		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, null, Recording.NONE, null);
 	}
 
 	/**
@@ -91,7 +94,7 @@ public final class LockRequest {
 	public static LockRequest of(AdvisoryLockKey key) {
 		Assert.notNull(key, "'key' must not be null");
 		checkAllowed(key.namespace(), key.name());
-		return new LockRequest(key, null, null, null, LockMode.EXCLUSIVE, null, Recording.NONE, null);
+		return new LockRequest(key, null, null, null, LockMode.EXCLUSIVE, null, null, Recording.NONE, null);
 	}
 
 	/**
@@ -101,7 +104,7 @@ public final class LockRequest {
 	 */
 	public static LockRequest ofOwn(String key) {
 		Assert.isTrue(key.startsWith(OWN_PREFIX), () -> "'key' must start with '" + OWN_PREFIX + "'");
-		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, Recording.NONE, null);
+		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, null, Recording.NONE, null);
 	}
 
 	/**
@@ -112,8 +115,8 @@ public final class LockRequest {
 	public LockRequest namespace(String namespace) {
 		Assert.notNull(namespace, "'namespace' must not be null");
 		Assert.state(this.key == null, "'namespace' must not be set on a request for a ready-made key");
-		return new LockRequest(null, this.name, namespace, this.scope, this.mode, this.waitFor, this.recording,
-				this.transactionManager);
+		return new LockRequest(null, this.name, namespace, this.scope, this.mode, this.waitFor, this.maxRun,
+				this.recording, this.transactionManager);
 	}
 
 	/**
@@ -127,8 +130,8 @@ public final class LockRequest {
 	 */
 	public LockRequest scope(LockScope scope) {
 		Assert.notNull(scope, "'scope' must not be null");
-		return new LockRequest(this.key, this.name, this.namespace, scope, this.mode, this.waitFor, this.recording,
-				this.transactionManager);
+		return new LockRequest(this.key, this.name, this.namespace, scope, this.mode, this.waitFor, this.maxRun,
+				this.recording, this.transactionManager);
 	}
 
 	/**
@@ -140,8 +143,8 @@ public final class LockRequest {
 	 */
 	public LockRequest mode(LockMode mode) {
 		Assert.notNull(mode, "'mode' must not be null");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, mode, this.waitFor, this.recording,
-				this.transactionManager);
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, mode, this.waitFor, this.maxRun,
+				this.recording, this.transactionManager);
 	}
 
 	/**
@@ -154,8 +157,26 @@ public final class LockRequest {
 	public LockRequest waitFor(Duration waitFor) {
 		Assert.notNull(waitFor, "'waitFor' must not be null");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, waitFor, this.recording,
-				this.transactionManager);
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, waitFor, this.maxRun,
+				this.recording, this.transactionManager);
+	}
+
+	/**
+	 * Set the longest time for which the lock is held. After that its holder is told that
+	 * it is lost, as when it is: a run is interrupted, unless losses are reported only,
+	 * and fails, however it ends; a {@link HeldLock} is released. The lock of a run that
+	 * goes on nevertheless stays taken until it ends, so that no other runs beside it. A
+	 * run that is part of another one of the same key has no time of its own.
+	 * <p>
+	 * By default there is none.
+	 * @param maxRun the longest time, more than zero, counted from when the lock is taken
+	 * @return a changed copy
+	 */
+	public LockRequest maxRun(Duration maxRun) {
+		Assert.notNull(maxRun, "'maxRun' must not be null");
+		Assert.isTrue(maxRun.compareTo(Duration.ZERO) > 0, "'maxRun' must be more than zero");
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, maxRun,
+				this.recording, this.transactionManager);
 	}
 
 	/**
@@ -242,15 +263,15 @@ public final class LockRequest {
 	 */
 	public LockRequest transactionManager(String transactionManager) {
 		Assert.hasText(transactionManager, "'transactionManager' must not be empty");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, this.recording,
-				transactionManager);
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, this.maxRun,
+				this.recording, transactionManager);
 	}
 
 	private LockRequest with(Recording recording) {
 		Assert.isTrue(!recording.oncePerKey || recording.tick == null,
 				"'oncePerKey' and 'oncePerTick' must not be set both");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, recording,
-				this.transactionManager);
+		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, this.maxRun,
+				recording, this.transactionManager);
 	}
 
 	/**
@@ -313,6 +334,14 @@ public final class LockRequest {
 	 */
 	public @Nullable Duration waitFor() {
 		return this.waitFor;
+	}
+
+	/**
+	 * Return the longest time for which the lock is held.
+	 * @return the longest time, {@code null} if there is none
+	 */
+	public @Nullable Duration maxRun() {
+		return this.maxRun;
 	}
 
 	/**
@@ -384,6 +413,7 @@ public final class LockRequest {
 		String key = (this.key != null) ? this.key.toString() : AdvisoryLockKey
 			.display((this.namespace != null) ? this.namespace + "/" + this.name : String.valueOf(this.name));
 		return "LockRequest[" + key + ", scope=" + this.scope + ", mode=" + this.mode + ", waitFor=" + this.waitFor
+				+ ((this.maxRun != null) ? ", maxRun=" + this.maxRun : "")
 				+ (this.recording.equals(Recording.NONE) ? "" : ", " + this.recording)
 				+ ((this.transactionManager != null) ? ", transactionManager=" + this.transactionManager : "") + "]";
 	}

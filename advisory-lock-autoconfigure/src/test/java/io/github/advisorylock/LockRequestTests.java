@@ -101,8 +101,12 @@ class LockRequestTests {
 		LockRequest changed = original.namespace("other")
 			.scope(LockScope.SESSION)
 			.mode(LockMode.SHARED)
-			.waitFor(Duration.ofSeconds(5));
-		assertThat(changed).hasToString("LockRequest[other/job, scope=SESSION, mode=SHARED, waitFor=PT5S]");
+			.waitFor(Duration.ofSeconds(5))
+			.maxRun(Duration.ofMinutes(1));
+		assertThat(changed)
+			.hasToString("LockRequest[other/job, scope=SESSION, mode=SHARED, waitFor=PT5S, maxRun=PT1M]");
+		assertThat(changed.oncePerKey().waitFor(Duration.ZERO).maxRun()).isEqualTo(Duration.ofMinutes(1));
+		assertThat(original.maxRun()).isNull();
 		assertThat(original).hasToString("LockRequest[job, scope=null, mode=EXCLUSIVE, waitFor=null]");
 		assertThat(original.key("shop", FACTORY)).isEqualTo(AdvisoryLockKey.of("shop", "job"));
 	}
@@ -124,6 +128,13 @@ class LockRequestTests {
 			.withMessage("'key' must not be empty");
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "PT0S", "PT-1S" })
+	void longestTimeIsMoreThanZero(Duration maxRun) {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("job").maxRun(maxRun))
+			.withMessage("'maxRun' must be more than zero");
+	}
+
 	@Test
 	void nullIsRefusedByName() {
 		LockRequest request = LockRequest.of("job");
@@ -135,6 +146,7 @@ class LockRequestTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> request.mode(null)).withMessageStartingWith("'mode'");
 		assertThatIllegalArgumentException().isThrownBy(() -> request.waitFor(null))
 			.withMessageStartingWith("'waitFor'");
+		assertThatIllegalArgumentException().isThrownBy(() -> request.maxRun(null)).withMessageStartingWith("'maxRun'");
 	}
 
 	@Test

@@ -144,7 +144,11 @@ final class LedgerOperationParser {
 		return StringUtils.hasText(zone) ? StringUtils.parseTimeZoneString(zone).toZoneId() : ZoneId.systemDefault();
 	}
 
-	private @Nullable Duration duration(String attribute, String text, @Nullable Duration override) {
+	/**
+	 * Read an attribute that is a time of more than zero.
+	 * @return the time, {@code null} if there is none
+	 */
+	@Nullable Duration duration(String attribute, String text, @Nullable Duration override) {
 		if (override != null) {
 			return override;
 		}

@@ -159,6 +159,18 @@ public @interface SingleRunner {
 	String transactionManager() default "";
 
 	/**
+	 * The longest time that a run may take: {@code "30m"} or {@code "PT30M"}, or a
+	 * placeholder for such a text. A run that lasts longer is told that its lock is lost,
+	 * is interrupted, unless {@code advisory-lock.session.when-lost} is {@code report},
+	 * and fails, however it ends. No other runs before it has ended: a run that ignores
+	 * its interrupt keeps the lock until then.
+	 * <p>
+	 * By default there is none.
+	 * @return the longest time from the moment that the lock is taken
+	 */
+	String maxRun() default "";
+
+	/**
 	 * Whether other methods may have the same key, so that they exclude each other; all
 	 * of them must say so.
 	 * <p>

@@ -82,8 +82,8 @@ final class SingleRunnerOperationParser {
 		return new SingleRunnerOperation(name, method.getReturnType(), template.text(),
 				createFixedKey(namespace, template),
 				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), arguments), scope, waitFor,
-				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
-				ledger.parse(annotation, method, template.isFixed(), job),
+				ledger.duration("maxRun", annotation.maxRun(), job.maxRun()), annotation.whenBusy() == WhenBusy.FAIL,
+				job.paused(), ledger.parse(annotation, method, template.isFixed(), job),
 				AutoTicks.of(ledger.autoTicks(annotation, method, template.isFixed()), this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
 	}

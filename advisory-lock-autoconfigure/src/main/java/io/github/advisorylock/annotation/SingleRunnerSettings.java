@@ -72,11 +72,12 @@ public record SingleRunnerSettings(String namespace, AdvisoryLockKeyFactory keyF
 	 * @param waitFor how long to wait for a lock that is busy, {@code null} to leave it
 	 * @param minInterval the shortest time from start to start, {@code null} to leave it
 	 * @param catchUp for how long a tick is made up for, {@code null} to leave it
+	 * @param maxRun the longest time that a run may take, {@code null} to leave it
 	 */
 	public record Job(boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
-			@Nullable Duration minInterval, @Nullable Duration catchUp) {
+			@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable Duration maxRun) {
 
-		private static final Job NONE = new Job(false, null, null, null, null);
+		private static final Job NONE = new Job(false, null, null, null, null, null);
 
 	}
 

@@ -162,9 +162,11 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	 * @param minInterval Shortest time from the start of a run to that of the next.
 	 * @param catchUp For how long any instance makes up for a tick that nobody has
 	 * completed.
+	 * @param maxRun Longest time that a run may take before it is told that its lock is
+	 * lost.
 	 */
 	record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
-			@Nullable Duration minInterval, @Nullable Duration catchUp) {
+			@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable Duration maxRun) {
 
 		/**
 		 * Return these overrides; what is switched off can't be paused.
@@ -174,7 +176,8 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 			return new SingleRunnerSettings.Job(this.paused && enabled, this.scope,
 					(this.waitFor != null) ? notNegative(prefix + ".wait-for", this.waitFor) : null,
 					(this.minInterval != null) ? positive(prefix + ".min-interval", this.minInterval) : null,
-					(this.catchUp != null) ? positive(prefix + ".catch-up", this.catchUp) : null);
+					(this.catchUp != null) ? positive(prefix + ".catch-up", this.catchUp) : null,
+					(this.maxRun != null) ? positive(prefix + ".max-run", this.maxRun) : null);
 		}
 
 	}

@@ -50,6 +50,8 @@ public final class SingleRunnerOperation {
 
 	private final Duration waitFor;
 
+	private final @Nullable Duration maxRun;
+
 	private final boolean failWhenBusy;
 
 	private final boolean paused;
@@ -79,6 +81,7 @@ public final class SingleRunnerOperation {
 	 * {@link IllegalArgumentException}
 	 * @param scope how long the lock lives
 	 * @param waitFor how long to wait for a lock that is busy, zero to not wait
+	 * @param maxRun the longest time that a run may take, {@code null} if there is none
 	 * @param failWhenBusy whether a busy lock is an exception for the caller
 	 * @param paused whether the method does not run at all for now
 	 * @param ledger what is asked of the ledger
@@ -89,7 +92,7 @@ public final class SingleRunnerOperation {
 	 */
 	public SingleRunnerOperation(String method, Class<?> returnType, String keyTemplate,
 			@Nullable AdvisoryLockKey fixedKey, Function<@Nullable Object[], AdvisoryLockKey> key, LockScope scope,
-			Duration waitFor, boolean failWhenBusy, boolean paused, LedgerOperation ledger,
+			Duration waitFor, @Nullable Duration maxRun, boolean failWhenBusy, boolean paused, LedgerOperation ledger,
 			@Nullable AutoTicks autoTicks, @Nullable String transactionManager) {
 		Assert.hasText(method, "'method' must not be empty");
 		Assert.hasText(keyTemplate, "'keyTemplate' must not be empty");
@@ -100,6 +103,7 @@ public final class SingleRunnerOperation {
 		this.key = key;
 		this.scope = scope;
 		this.waitFor = waitFor;
+		this.maxRun = maxRun;
 		this.failWhenBusy = failWhenBusy;
 		this.paused = paused;
 		this.ledger = ledger;
@@ -149,6 +153,14 @@ public final class SingleRunnerOperation {
 	 */
 	public Duration waitFor() {
 		return this.waitFor;
+	}
+
+	/**
+	 * Return the longest time that a run may take.
+	 * @return the longest time, {@code null} if there is none
+	 */
+	public @Nullable Duration maxRun() {
+		return this.maxRun;
 	}
 
 	/**
@@ -213,7 +225,7 @@ public final class SingleRunnerOperation {
 	private LockRequest request(AdvisoryLockKey key, boolean now) {
 		LockRequest request = LockRequest.of(key).scope(this.scope).waitFor(this.waitFor);
 		request = (this.transactionManager != null) ? request.transactionManager(this.transactionManager) : request;
-		return this.ledger.apply(request, this.keyTemplate, now);
+		return this.ledger.apply((this.maxRun != null) ? request.maxRun(this.maxRun) : request, this.keyTemplate, now);
 	}
 
 	/**

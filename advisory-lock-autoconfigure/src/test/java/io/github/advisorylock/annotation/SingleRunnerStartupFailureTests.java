@@ -74,6 +74,8 @@ class SingleRunnerStartupFailureTests {
 						"\"5s\" or \"PT5S\""),
 				Arguments.of(NegativeDuration.class, "attribute 'waitFor' is no duration of zero or more: '-5s'",
 						"\"5s\" or \"PT5S\""),
+				Arguments.of(NoTimeToRun.class, "attribute 'maxRun' is no duration of more than zero: '0s'",
+						"\"5s\" or \"PT5S\""),
 				Arguments.of(MissingPlaceholder.class, "attribute 'key' can't be resolved", "Set the property"),
 				Arguments.of(MissingWaitPlaceholder.class, "attribute 'waitFor' can't be resolved", "Set the property"),
 				Arguments.of(NamespaceWithSlash.class,
@@ -240,6 +242,14 @@ class SingleRunnerStartupFailureTests {
 	static class NegativeDuration {
 
 		@SingleRunner(key = "job", waitFor = "-5s")
+		void run() {
+		}
+
+	}
+
+	static class NoTimeToRun {
+
+		@SingleRunner(key = "job", maxRun = "0s")
 		void run() {
 		}
 

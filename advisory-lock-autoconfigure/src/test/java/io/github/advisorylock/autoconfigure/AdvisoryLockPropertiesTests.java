@@ -52,8 +52,9 @@ class AdvisoryLockPropertiesTests {
 	@ParameterizedTest
 	@CsvSource({ "advisory-lock.wait-for, -1s, zero or more", "advisory-lock.doctor.long-hold, -1s, zero",
 			"advisory-lock.doctor.long-hold, soon, java.time.Duration",
-			"advisory-lock.jobs.job.wait-for, -1s, zero or more", "advisory-lock.namespace, a/b, slash",
-			"spring.application.name, a/b, slash", "advisory-lock.transaction-manager, missing, transactionManager",
+			"advisory-lock.jobs.job.wait-for, -1s, zero or more", "advisory-lock.jobs.job.max-run, 0s, more than zero",
+			"advisory-lock.namespace, a/b, slash", "spring.application.name, a/b, slash",
+			"advisory-lock.transaction-manager, missing, transactionManager",
 			"advisory-lock.wait-for, soon, java.time.Duration",
 			"advisory-lock.jobs.job.wait-for, soon, java.time.Duration",
 			"advisory-lock.jobs.job.scope, forever, LockScope", "advisory-lock.key-format, md5, KeyFormat" })
