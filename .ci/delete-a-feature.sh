@@ -32,6 +32,7 @@ wiring_of() {
     health) echo '*Health*' ;;
     actuate) echo '*Endpoint*' ;;
     page) echo '*Page*' ;;
+    integration) echo '*Integration*' ;;
     *) echo "There is no feature '$1'" >&2; return 1 ;;
   esac
 }
@@ -121,7 +122,7 @@ delete() {
     "$(sed -E '/^$/d; s|.*/|, |; s|\.java||' <<<"$tests" | tr -d '\n' | sed 's/^,/:/')"
 }
 
-[ $# -gt 0 ] || set -- ledger leader doctor monitor metrics health actuate page
+[ $# -gt 0 ] || set -- ledger leader doctor monitor metrics health actuate page integration
 for feature in "$@"; do
   wiring_of "$feature" >/dev/null
 done

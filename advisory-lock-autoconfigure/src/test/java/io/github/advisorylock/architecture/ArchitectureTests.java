@@ -113,19 +113,20 @@ class ArchitectureTests {
 
 	@Test
 	void locksKnowNoFeature() {
-		check(noDependency("jdbc", "ledger", "leader", "doctor", "monitor", "actuate", "metrics", "health"));
+		check(noDependency("jdbc", "ledger", "leader", "doctor", "monitor", "actuate", "metrics", "health",
+				"integration"));
 	}
 
 	@Test
 	void featuresDoNotKnowEachOther() {
-		Set<String> features = Set.of("ledger", "leader", "doctor", "monitor", "metrics", "health");
+		Set<String> features = Set.of("ledger", "leader", "doctor", "monitor", "metrics", "health", "integration");
 		// the endpoint shows what ledger, leader and monitor tell, in a place for each
 		features.forEach((feature) -> check(noDependency(feature,
 				Stream
 					.concat(Stream.of("actuate", "autoconfigure"),
 							features.stream().filter((other) -> !other.equals(feature)))
 					.toArray(String[]::new))));
-		check(noDependency("actuate", "doctor", "metrics", "health", "autoconfigure"));
+		check(noDependency("actuate", "doctor", "metrics", "health", "integration", "autoconfigure"));
 	}
 
 	@Test
@@ -203,6 +204,16 @@ class ArchitectureTests {
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("io.micrometer.."));
+	}
+
+	@Test
+	void springIntegrationIsKnownToItsPackageOnlyWhichKnowsTheContractOnly() {
+		check(noClasses().that()
+			.resideOutsideOfPackages(ROOT + ".integration..", ROOT + ".autoconfigure..")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("org.springframework.integration.."));
+		check(noDependency("integration", "jdbc", "interceptor", "annotation", "connection", "autoconfigure"));
 	}
 
 	@Test
