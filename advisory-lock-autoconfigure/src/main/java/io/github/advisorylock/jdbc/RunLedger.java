@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.OptionalLong;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -23,6 +25,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where runs are recorded; asked before each one whether it may take place. A feature
@@ -43,6 +46,23 @@ public interface RunLedger {
 	 * @throws IllegalArgumentException if there is no room for such a key
 	 */
 	RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request);
+
+	/**
+	 * Keep a key from others for a time that begins now, by the clock of the database.
+	 * The caller has its lock. The promise holds when that is free again, and after the
+	 * death of whoever made it.
+	 * @param key the key
+	 * @param time how long, zero to promise nothing
+	 * @param own what the caller was answered before for the same lock, to replace it;
+	 * {@code null} for the first time
+	 * @return until when the key is kept, which is now for nothing; {@code null} if
+	 * somebody else has kept it
+	 * @throws IllegalArgumentException if there is no room for such a key
+	 * @throws IllegalStateException if this ledger can't do that
+	 */
+	default @Nullable Instant keep(AdvisoryLockKey key, Duration time, @Nullable Instant own) {
+		throw new IllegalStateException("Failed to keep advisory lock '" + key + "': this ledger keeps no locks");
+	}
 
 	/**
 	 * Return whether this ledger is in use: it is opened when the first run is recorded,

@@ -19,9 +19,11 @@ package io.github.advisorylock.ledger;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -160,6 +162,23 @@ public class JobRepository {
 		return this.connections
 			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.forget()), name).query(Integer.class)
 				.single()) == 1;
+	}
+
+	/**
+	 * Keep a key from others for a time, or only look where that is zero.
+	 * @param own what was answered before for the same lock
+	 * @param remember for how long after that the row is of use
+	 * @return until when, or {@code null} if somebody else has kept it
+	 */
+	@Nullable Instant keep(JobName name, Duration time, @Nullable Instant own, Duration remember) {
+		return this.connections.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.keep()), name)
+			.param("time", LedgerSettings.micros(time))
+			.param("remember", LedgerSettings.micros(time.plus(remember)))
+			.param("wanted", own != null || !time.isZero())
+			.param("own", (own != null) ? own.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.query((row, number) -> Optional.ofNullable(instant(row, "held_until")))
+			.single()
+			.orElse(null));
 	}
 
 	/**

@@ -78,6 +78,7 @@ final class LedgerStatements {
 			      THEN 'TOO_SOON'
 			    WHEN j.last_started_at > pg_catalog.clock_timestamp() - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond'
 			      THEN 'TOO_SOON'
+			    WHEN j.held_until > pg_catalog.clock_timestamp() THEN 'TOO_SOON'
 			    ELSE 'EXECUTED' END AS name) AS outcome,
 			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
 			    coalesce(j.fencing_token, 0) AS last_token,
@@ -569,6 +570,37 @@ final class LedgerStatements {
 	}
 
 	/**
+	 * Keep a key from others for a while, or only look where there is no while: whoever
+	 * sends this has its lock. Answers until when the key is kept, which is now where
+	 * nothing was to be kept; nothing where somebody else has kept it.
+	 */
+	String keep() {
+		return name(
+				"""
+						WITH others AS MATERIALIZED (
+						  SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+						    AND j.held_until > pg_catalog.clock_timestamp()
+						    AND j.held_until IS DISTINCT FROM CAST(:own AS timestamptz)
+						), kept AS (
+						  INSERT INTO {job} AS j (namespace, key, held_until, remember_until)
+						  SELECT :namespace, :key, pg_catalog.clock_timestamp() + CAST(:time AS bigint) * INTERVAL '1 microsecond',
+						    pg_catalog.clock_timestamp() + CAST(:remember AS bigint) * INTERVAL '1 microsecond'
+						  WHERE :wanted AND NOT EXISTS (SELECT FROM others)
+						  ON CONFLICT (namespace, key) DO UPDATE SET held_until = excluded.held_until,
+						    """
+						+ REMEMBER_LONGER
+						+ """
+
+								  WHERE j.held_until IS NULL OR j.held_until <= pg_catalog.clock_timestamp()
+								    OR j.held_until = CAST(:own AS timestamptz)
+								  RETURNING j.held_until
+								)
+								SELECT CASE WHEN EXISTS (SELECT FROM others) THEN NULL WHEN :wanted THEN (SELECT k.held_until FROM kept k)
+								  ELSE pg_catalog.clock_timestamp() END AS held_until
+								""");
+	}
+
+	/**
 	 * Find who has the row of a job locked. Answers nobody where the row is not committed
 	 * yet.
 	 */
@@ -813,11 +845,12 @@ final class LedgerStatements {
 	 * Ask whether the columns that came later are there.
 	 */
 	String exists() {
-		return name("""
-				SELECT 3 = count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
-				  AND (a.attrelid, a.attname) IN ((CAST('{job}' AS regclass), 'remember_until'),
-				    (CAST('{run}' AS regclass), 'lock'), (CAST('{completion}' AS regclass), 'remember_until'))
-				""");
+		return name(
+				"""
+						SELECT 4 = count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
+						  AND (a.attrelid, a.attname) IN ((CAST('{job}' AS regclass), 'remember_until'),
+						    (CAST('{job}' AS regclass), 'held_until'), (CAST('{run}' AS regclass), 'lock'), (CAST('{completion}' AS regclass), 'remember_until'))
+						""");
 	}
 
 	/**
@@ -827,7 +860,7 @@ final class LedgerStatements {
 		return new String[] { name("""
 				SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
 				  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by, j.template,
-				  j.resumed_at, j.open_tick, j.attempts, j.retry_at, j.remember_until FROM {job} j LIMIT 0
+				  j.resumed_at, j.open_tick, j.attempts, j.retry_at, j.remember_until, j.held_until FROM {job} j LIMIT 0
 				"""),
 				name("""
 						SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
@@ -199,6 +201,15 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			open();
 		}
 		return new RecordedRun(opened().runs(), key, scope, request);
+	}
+
+	@Override
+	public @Nullable Instant keep(AdvisoryLockKey key, Duration time, @Nullable Instant own) {
+		JobName name = JobName.of(key);
+		String excess = name.findExcess();
+		Assert.isTrue(excess == null, () -> "Failed to keep advisory lock '" + key + "': " + excess);
+		open();
+		return repository().keep(name, time, own, this.settings.rememberKeys());
 	}
 
 	/**

@@ -76,5 +76,8 @@ CREATE INDEX IF NOT EXISTS advisory_lock_job_until ON advisory_lock_job (remembe
 CREATE INDEX IF NOT EXISTS advisory_lock_run_until ON advisory_lock_run (keep_until) WHERE finished_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS advisory_lock_completion_until ON advisory_lock_completion (remember_until);
 
+-- Until when nobody gets the key, as its last holder has promised
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS held_until timestamptz;
+
 -- Not in a transaction: the token of a run that was rolled back is never given again
 CREATE SEQUENCE IF NOT EXISTS advisory_lock_fencing_token AS bigint;

@@ -73,7 +73,7 @@ class LedgerSchemaTests {
 				"advisory_lock_completion: namespace, key, completed_at, remember_until",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
 						+ "last_outcome, fencing_token, paused_at, paused_by, template, resumed_at, open_tick, attempts, "
-						+ "retry_at, remember_until",
+						+ "retry_at, remember_until, held_until",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
 						+ "outcome, error, error_class, attempt, template, lock, keep_until"));
 	}
