@@ -33,6 +33,7 @@ wiring_of() {
     actuate) echo '*Endpoint*' ;;
     page) echo '*Page*' ;;
     integration) echo '*Integration*' ;;
+    shedlock) echo '*ShedLock*' ;;
     *) echo "There is no feature '$1'" >&2; return 1 ;;
   esac
 }
@@ -122,7 +123,7 @@ delete() {
     "$(sed -E '/^$/d; s|.*/|, |; s|\.java||' <<<"$tests" | tr -d '\n' | sed 's/^,/:/')"
 }
 
-[ $# -gt 0 ] || set -- ledger leader doctor monitor metrics health actuate page integration
+[ $# -gt 0 ] || set -- ledger leader doctor monitor metrics health actuate page integration shedlock
 for feature in "$@"; do
   wiring_of "$feature" >/dev/null
 done

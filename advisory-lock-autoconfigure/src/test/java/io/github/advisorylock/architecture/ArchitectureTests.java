@@ -69,7 +69,7 @@ class ArchitectureTests {
 	 */
 	private static final int FILES_IN_PACKAGE = 36;
 
-	private static final int PUBLIC_TYPES = 104;
+	private static final int PUBLIC_TYPES = 108;
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter()
 		.importUrl(AdvisoryLockKey.class.getProtectionDomain().getCodeSource().getLocation());
@@ -114,12 +114,13 @@ class ArchitectureTests {
 	@Test
 	void locksKnowNoFeature() {
 		check(noDependency("jdbc", "ledger", "leader", "doctor", "monitor", "actuate", "metrics", "health",
-				"integration"));
+				"integration", "shedlock"));
 	}
 
 	@Test
 	void featuresDoNotKnowEachOther() {
-		Set<String> features = Set.of("ledger", "leader", "doctor", "monitor", "metrics", "health", "integration");
+		Set<String> features = Set.of("ledger", "leader", "doctor", "monitor", "metrics", "health", "integration",
+				"shedlock");
 		// the endpoint shows what ledger, leader and monitor tell, in a place for each
 		features.forEach((feature) -> check(noDependency(feature,
 				Stream
@@ -214,6 +215,19 @@ class ArchitectureTests {
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework.integration.."));
 		check(noDependency("integration", "jdbc", "interceptor", "annotation", "connection", "autoconfigure"));
+	}
+
+	@Test
+	void shedLockIsKnownToItsFeatureOnly() {
+		check(noClasses().that()
+			.resideOutsideOfPackage(ROOT + ".shedlock")
+			.and()
+			.doNotHaveSimpleName("AdvisoryLockShedLockAutoConfiguration")
+			.and()
+			.haveNameNotMatching(".*AdvisoryLockShedLockAutoConfiguration\\$.*")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage("net.javacrumbs.shedlock.."));
 	}
 
 	@Test

@@ -1,0 +1,38 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.advisorylock.autoconfigure;
+
+import io.github.advisorylock.LockScope;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * {@link ConfigurationProperties @ConfigurationProperties} of ShedLock on advisory locks.
+ *
+ * @param enabled Whether ShedLock gets its locks from this library, where the application
+ * has no lock provider of its own.
+ * @param scope How long the locks of ShedLock live: until they are released, on the
+ * connection of session locks, or as long as a transaction that is opened for each of
+ * them on a connection of the pool.
+ * @param bothLocks Whether each lock provider of the application takes an advisory lock
+ * as well, for a rolling deployment.
+ */
+@ConfigurationProperties("advisory-lock.shedlock")
+record AdvisoryLockShedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("session") LockScope scope,
+		@DefaultValue("false") boolean bothLocks) {
+
+}

@@ -1,0 +1,167 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.advisorylock.shedlock;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.RunLedger;
+import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.LockingTaskExecutor;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
+
+/**
+ * ShedLock's {@link LockProvider} on advisory locks. The name of a lock is a key in the
+ * namespace of the application, as {@code @SingleRunner} has it.
+ * <p>
+ * A lock is free when it is unlocked, and as soon as its holder has vanished.
+ * {@code lockAtLeastFor} is kept in the ledger, and outlives the holder; without tables
+ * it holds as long as the holder lives. After {@code lockAtMostFor} the holder is told
+ * that its lock is lost, and the lock is given up: its thread is interrupted if it works
+ * inside a {@link LockingTaskExecutor}, as {@code @SchedulerLock} does, and a
+ * {@link LockLostEvent} is published. The same happens when the lock is lost otherwise.
+ *
+ * @since 0.1.0
+ */
+public final class AdvisoryLockProvider implements ExtensibleLockProvider, SmartLifecycle, DisposableBean {
+
+	private static final StackWalker STACK = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
+
+	/**
+	 * How many frames there may be from here to whoever wants the lock: other providers
+	 * may be around this one.
+	 */
+	private static final int NEAR = 16;
+
+	private final AdvisoryLockOperations operations;
+
+	private final LockScope scope;
+
+	private final boolean interrupting;
+
+	private final KeptKeys keptKeys;
+
+	private final TermKeeper keeper;
+
+	private volatile boolean running;
+
+	/**
+	 * Create a provider.
+	 * @param operations takes the locks
+	 * @param ledger keeps them for {@code lockAtLeastFor}, {@code null} where there is
+	 * none
+	 * @param scope {@link LockScope#SESSION} for locks on the connection of session
+	 * locks, {@link LockScope#TRANSACTION} for a transaction on a connection of the pool
+	 * for each of them, which a pooler in transaction mode lets through
+	 * @param interrupting whether a thread is interrupted whose lock is lost
+	 * @param eventPublisher is given a {@link LockLostEvent} for each lock whose
+	 * {@code lockAtMostFor} is over
+	 */
+	public AdvisoryLockProvider(AdvisoryLockOperations operations, Supplier<@Nullable RunLedger> ledger,
+			LockScope scope, boolean interrupting, Consumer<Object> eventPublisher) {
+		this.operations = operations;
+		this.scope = scope;
+		this.interrupting = interrupting;
+		this.keptKeys = new KeptKeys(ledger);
+		this.keeper = new TermKeeper(scope, eventPublisher);
+	}
+
+	@Override
+	public Optional<SimpleLock> lock(LockConfiguration configuration) {
+		LockRequest request = LockRequest.of(configuration.getName()).waitFor(Duration.ZERO);
+		Optional<HeldLock> lock = (this.scope == LockScope.SESSION) ? this.operations.tryAcquire(request)
+				: HeldTransactionLock.tryAcquire(this.operations, request, this.keeper);
+		return lock.flatMap((held) -> begin(held, configuration));
+	}
+
+	/**
+	 * Begin the term of a lock, unless its key is kept from the time of another one.
+	 * Nothing is left behind by a failure.
+	 */
+	private Optional<SimpleLock> begin(HeldLock lock, LockConfiguration configuration) {
+		LockTerm term = null;
+		try {
+			KeptKeys.Promise promise = this.keptKeys.keep(lock.key(), configuration.getLockAtLeastFor(), null);
+			if (promise == null) {
+				return Optional.empty();
+			}
+			LockTerm begun = new LockTerm(lock, this.keptKeys, promise, this.keeper, runner());
+			begun.begin(configuration.getLockAtMostFor());
+			term = begun;
+			return Optional.of(new ProvidedLock(configuration.getName(), term));
+		}
+		finally {
+			if (term == null) {
+				this.keeper.release(lock);
+			}
+		}
+	}
+
+	/**
+	 * Return the thread that works under the lock, where that is known: who takes a lock
+	 * by hand may release it on another one, and do something else meanwhile.
+	 */
+	private @Nullable Thread runner() {
+		boolean inside = this.interrupting && STACK.walk((frames) -> frames.limit(NEAR)
+			.anyMatch((frame) -> LockingTaskExecutor.class.isAssignableFrom(frame.getDeclaringClass())));
+		return inside ? Thread.currentThread() : null;
+	}
+
+	@Override
+	public void start() {
+		this.running = true;
+		this.keeper.start();
+	}
+
+	@Override
+	public void stop() {
+		this.running = false;
+		this.keeper.stop();
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	/**
+	 * Stops when schedulers have ended their tasks.
+	 */
+	@Override
+	public int getPhase() {
+		return ExecutorConfigurationSupport.DEFAULT_PHASE - 1024;
+	}
+
+	@Override
+	public void destroy() {
+		this.keeper.close();
+	}
+
+}

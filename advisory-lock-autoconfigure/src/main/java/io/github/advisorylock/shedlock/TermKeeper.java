@@ -1,0 +1,167 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.advisorylock.shedlock;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.log.LockLog;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * What the locks of one provider have in common: a clock that ends their terms, threads
+ * that wait for the server, and how locks are let go. Has no thread while there is no
+ * lock.
+ */
+final class TermKeeper implements Executor, AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(TermKeeper.class);
+
+	private static final long KEEP_ALIVE_SECONDS = 10;
+
+	private final LockScope scope;
+
+	private final Consumer<Object> eventPublisher;
+
+	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_SECONDS,
+			TimeUnit.SECONDS, new SynchronousQueue<>(), LockScheduler.threads("advisory-lock-shedlock"));
+
+	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1,
+			LockScheduler.threads("advisory-lock-shedlock-clock"));
+
+	private final Map<HeldLock, Future<?>> kept = new HashMap<>();
+
+	private boolean stopped;
+
+	/**
+	 * Create it.
+	 * @param scope the scope of the locks, for the log
+	 * @param eventPublisher is given a {@link LockLostEvent} for each lock that is given
+	 * up
+	 */
+	TermKeeper(LockScope scope, Consumer<Object> eventPublisher) {
+		this.scope = scope;
+		this.eventPublisher = eventPublisher;
+		this.clock.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+		this.clock.allowCoreThreadTimeOut(true);
+		this.clock.setRemoveOnCancelPolicy(true);
+	}
+
+	/**
+	 * Do something soon, on a thread of its own.
+	 */
+	@Override
+	public void execute(Runnable task) {
+		this.threads.execute(task);
+	}
+
+	/**
+	 * Do something after a while, on a thread of its own.
+	 */
+	Future<?> schedule(Runnable task, Duration delay) {
+		return this.clock.schedule(() -> this.threads.execute(task), delay.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	/**
+	 * Release a lock whose holder was told that it has none any more, and tell everybody
+	 * else.
+	 */
+	void giveUp(HeldLock lock) {
+		release(lock);
+		LockLog.lost(lock.key(), this.scope);
+		new GuardedTask("A listener for lost locks failed",
+				() -> this.eventPublisher.accept(new LockLostEvent(lock.key())))
+			.run();
+	}
+
+	/**
+	 * Release a lock. Never throws: work that has failed must not seem to have failed
+	 * because of that.
+	 */
+	void release(HeldLock lock) {
+		try {
+			lock.close();
+		}
+		catch (RuntimeException ex) {
+			logger.warn("Failed to release advisory lock '" + lock.key() + "'", ex);
+		}
+	}
+
+	/**
+	 * Release a lock after a while, or when the application stops.
+	 */
+	void releaseLater(HeldLock lock, Duration delay) {
+		synchronized (this) {
+			if (!this.stopped) {
+				this.kept.put(lock, schedule(() -> releaseKept(lock), delay));
+				return;
+			}
+		}
+		release(lock);
+	}
+
+	private void releaseKept(HeldLock lock) {
+		boolean known;
+		synchronized (this) {
+			known = this.kept.remove(lock) != null;
+		}
+		if (known) {
+			release(lock);
+		}
+	}
+
+	/**
+	 * Let locks be kept for a while again.
+	 */
+	synchronized void start() {
+		this.stopped = false;
+	}
+
+	/**
+	 * Release what is kept for a while: this instance will not live as long.
+	 */
+	void stop() {
+		List<HeldLock> locks;
+		synchronized (this) {
+			this.stopped = true;
+			locks = List.copyOf(this.kept.keySet());
+		}
+		locks.forEach(this::releaseKept);
+	}
+
+	@Override
+	public void close() {
+		stop();
+		this.clock.shutdownNow();
+		this.threads.shutdown();
+	}
+
+}
