@@ -118,8 +118,12 @@ final class AnnotatedMethodFinder {
 		}
 	}
 
+	/**
+	 * Compilers copy annotations to methods of their own: Java to bridges, Kotlin to the
+	 * body of a {@code suspend} function.
+	 */
 	private boolean isAnnotated(Method method) {
-		return !method.isBridge() && method.getDeclaredAnnotations().length > 0
+		return !method.isSynthetic() && method.getDeclaredAnnotations().length > 0
 				&& AnnotatedElementUtils.isAnnotated(method, this.annotation);
 	}
 

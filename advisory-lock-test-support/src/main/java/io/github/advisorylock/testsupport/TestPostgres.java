@@ -47,7 +47,11 @@ public final class TestPostgres {
 
 	private static final Log logger = LogFactory.getLog(TestPostgres.class);
 
-	private static final String URL = start();
+	/**
+	 * A class loader of a test's own meets the server that is running.
+	 */
+	private static final String URL = (String) System.getProperties()
+		.computeIfAbsent(TestPostgres.class.getName(), (name) -> start());
 
 	private TestPostgres() {
 	}

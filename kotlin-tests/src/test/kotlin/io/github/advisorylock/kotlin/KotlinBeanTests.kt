@@ -1,0 +1,140 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.kotlin
+
+import io.github.advisorylock.AdvisoryLockConfigurationException
+import io.github.advisorylock.AdvisoryLockKey
+import io.github.advisorylock.annotation.SingleRunner
+import io.github.advisorylock.annotation.WhenBusy
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration
+import io.github.advisorylock.testsupport.TestPostgres
+import org.assertj.core.api.Assertions.assertThat
+import org.junit.jupiter.api.Test
+import org.springframework.beans.factory.getBean
+import org.springframework.boot.autoconfigure.AutoConfigurations
+import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration
+import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration
+import org.springframework.boot.test.context.runner.ApplicationContextRunner
+import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration
+import org.springframework.stereotype.Component
+
+/**
+ * Tests for beans that are written in Kotlin.
+ */
+class KotlinBeanTests {
+
+	private val runner = ApplicationContextRunner()
+		.withConfiguration(
+			AutoConfigurations.of(
+				PropertyPlaceholderAutoConfiguration::class.java, AopAutoConfiguration::class.java,
+				TransactionAutoConfiguration::class.java, DataSourceAutoConfiguration::class.java,
+				DataSourceTransactionManagerAutoConfiguration::class.java, AdvisoryLockAutoConfiguration::class.java))
+		.withPropertyValues(
+			"spring.application.name=kotlin", "spring.datasource.url=" + TestPostgres.url(),
+			"spring.datasource.hikari.maximum-pool-size=2")
+
+	@Test
+	fun functionOfClassThatTheSpringPluginOpensIsGuarded() {
+		this.runner.withBean(Reports::class.java).run { context ->
+			assertThat(context.getBean<Reports>().create("ada")).containsExactly(lock("report:ada"))
+		}
+	}
+
+	@Test
+	fun defaultArgumentIsPartOfTheKey() {
+		this.runner.withBean(Reports::class.java).run { context ->
+			assertThat(context.getBean<Reports>().create()).containsExactly(lock("report:everybody"))
+		}
+	}
+
+	@Test
+	fun propertyOfDataClassIsPartOfTheKey() {
+		this.runner.withBean(Reports::class.java).run { context ->
+			assertThat(context.getBean<Reports>().order(Order("42"))).containsExactly(lock("order:42"))
+		}
+	}
+
+	@Test
+	fun functionThatFailsWhenBusyMayReturnWhatIsNeverNull() {
+		this.runner.withBean(Reports::class.java).run { context ->
+			assertThat(context.getBean<Reports>().count()).isEqualTo(1)
+		}
+	}
+
+	@Test
+	fun finalClassIsRefused() {
+		assertThat(refusal(FinalReports::class.java)).hasMessageContaining("must not be final")
+			.extracting { (it as AdvisoryLockConfigurationException).action }.asString().contains("Kotlin Spring plugin")
+	}
+
+	@Test
+	fun suspendFunctionIsRefused() {
+		assertThat(refusal(SuspendedReports::class.java)).hasMessageContaining("must not be asynchronous")
+	}
+
+	private fun refusal(type: Class<*>): Throwable {
+		lateinit var failure: Throwable
+		this.runner.withUserConfiguration(type).run { context ->
+			assertThat(context).hasFailed()
+			failure = generateSequence(context.startupFailure) { it.cause }.last()
+		}
+		return failure
+	}
+
+	private fun lock(name: String): String {
+		val number = AdvisoryLockKey.of("kotlin", name).value()
+		return "${number ushr 32}/${number and 0xffffffffL}/1"
+	}
+
+}
+
+data class Order(val id: String)
+
+@Component
+class Reports {
+
+	@SingleRunner("report:#{#user}")
+	fun create(user: String = "everybody"): List<String>? = TestPostgres.locks()
+
+	@SingleRunner("order:#{#order.id}")
+	fun order(order: Order): List<String>? = TestPostgres.locks()
+
+	@SingleRunner("count", whenBusy = WhenBusy.FAIL)
+	fun count(): Int = TestPostgres.locks().size
+
+}
+
+class FinalReports {
+
+	@SingleRunner("final")
+	fun create() {
+		// without a lock
+	}
+
+}
+
+@Component
+class SuspendedReports {
+
+	@SingleRunner("suspended")
+	suspend fun create() {
+		// returns before it is done
+	}
+
+}
