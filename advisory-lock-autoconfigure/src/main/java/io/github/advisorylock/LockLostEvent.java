@@ -17,13 +17,45 @@
 package io.github.advisorylock;
 
 /**
- * Published as an application event when a {@link LockScope#SESSION} lock ended while its
- * holder was still at it: another instance may run the same work now. Published once for
- * each lock, on a thread of the library's own.
+ * Published as an application event when a lock ended while its holder was still at it:
+ * another instance may run the same work now. Published too when a holder is told to end;
+ * the lock of a run that goes on nevertheless stays taken until it ends. Published once
+ * for each lock, on a thread of the library's own.
  *
  * @param key the key that is no longer locked
+ * @param reason why the holder has lost it
  * @since 0.1.0
  */
-public record LockLostEvent(AdvisoryLockKey key) {
+public record LockLostEvent(AdvisoryLockKey key, Reason reason) {
+
+	/**
+	 * Create an event for a lock whose session or transaction is gone.
+	 * @param key the key that is no longer locked
+	 */
+	public LockLostEvent(AdvisoryLockKey key) {
+		this(key, Reason.GONE);
+	}
+
+	/**
+	 * Why a holder has lost its lock.
+	 */
+	public enum Reason {
+
+		/**
+		 * What had the lock in the database is gone.
+		 */
+		GONE,
+
+		/**
+		 * It was held for longer than it may, see {@link LockRequest#maxRun}.
+		 */
+		MAX_RUN,
+
+		/**
+		 * An operator has told the holder to end.
+		 */
+		CANCELLED
+
+	}
 
 }

@@ -20,7 +20,8 @@ import org.springframework.dao.ConcurrencyFailureException;
 
 /**
  * Thrown when a lock ended while its holder was still running: another instance may run
- * the same work now.
+ * the same work now. Thrown too when the run was told to end, because it lasted longer
+ * than it may or an operator has said so: then nobody else runs before it has.
  *
  * @since 0.1.0
  */
@@ -34,6 +35,16 @@ public class LockLostException extends ConcurrencyFailureException {
 	 */
 	public LockLostException(AdvisoryLockKey key) {
 		super("Lost advisory lock '" + key + "' while its holder was running");
+		this.key = key;
+	}
+
+	/**
+	 * Create an exception for a key whose holder was told to end.
+	 * @param key the key
+	 * @param reason why it was
+	 */
+	public LockLostException(AdvisoryLockKey key, String reason) {
+		super("Lost advisory lock '" + key + "': " + reason);
 		this.key = key;
 	}
 

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.function.BiConsumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
@@ -71,6 +72,10 @@ public final class Hold {
 	private volatile boolean handedOver;
 
 	private volatile boolean lossTold;
+
+	private volatile @Nullable Loss loss;
+
+	private boolean givenUp;
 
 	private boolean reported;
 
@@ -205,10 +210,17 @@ public final class Hold {
 	}
 
 	/**
-	 * Begin to release the lock. Until that is done it can still be lost.
+	 * Begin to release the lock. Until that is done it can still be lost. One that its
+	 * holder was told to give up is not released by that.
 	 * @return {@code true} for the one caller that has to release it
 	 */
 	synchronized boolean beginRelease() {
+		Loss loss = this.loss;
+		if (loss != null) {
+			boolean first = !this.givenUp;
+			this.givenUp = true;
+			return first;
+		}
 		boolean first = this.state == State.ACTIVE;
 		if (first) {
 			this.state = State.RELEASING;
@@ -243,6 +255,37 @@ public final class Hold {
 	 */
 	synchronized @Nullable List<Runnable> lose() {
 		return end(State.LOST) ? List.copyOf(this.lostActions) : null;
+	}
+
+	/**
+	 * End this hold although its lock is there, because its holder is to give it up. A
+	 * run that is over is left alone.
+	 * @return what those who asked to be told want done, or {@code null} when this hold
+	 * had ended before
+	 */
+	synchronized @Nullable List<Runnable> lose(Loss loss) {
+		if (this.state != State.ACTIVE || (this.runner == null && !this.handedOver)) {
+			return null;
+		}
+		this.loss = loss;
+		this.state = State.LOST;
+		return List.copyOf(this.lostActions);
+	}
+
+	/**
+	 * Return why the holder was told to give up a lock that is there.
+	 * @return why, {@code null} if it was not
+	 */
+	@Nullable Loss loss() {
+		return this.loss;
+	}
+
+	/**
+	 * Return what tells that the lock is lost, and why if that is known.
+	 */
+	LockLostException lostException() {
+		Loss loss = this.loss;
+		return (loss != null) ? new LockLostException(this.key, loss.text()) : new LockLostException(this.key);
 	}
 
 	/**
@@ -328,7 +371,7 @@ public final class Hold {
 	 */
 	synchronized void beginRun() {
 		if (isLost()) {
-			throw new LockLostException(this.key);
+			throw lostException();
 		}
 		this.runner = Thread.currentThread();
 	}
@@ -423,6 +466,16 @@ public final class Hold {
 		 * @throws SQLException if it can't be opened
 		 */
 		Connection open() throws SQLException;
+
+	}
+
+	/**
+	 * Why a holder is told to give up a lock that is there.
+	 *
+	 * @param reason the kind of reason
+	 * @param text the same for people
+	 */
+	record Loss(LockLostEvent.Reason reason, String text) {
 
 	}
 

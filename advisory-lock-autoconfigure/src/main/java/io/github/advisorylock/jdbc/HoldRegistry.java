@@ -232,6 +232,14 @@ final class HoldRegistry {
 	}
 
 	/**
+	 * Return the holds of a key.
+	 * @param entry the key, as the lock table of the server has it
+	 */
+	List<Hold> of(String entry) {
+		return find((hold) -> PostgresAdvisoryLockFunctions.entry(hold.key()).equals(entry));
+	}
+
+	/**
 	 * Return whether there is any hold of a scope.
 	 */
 	boolean has(LockScope scope) {

@@ -22,7 +22,6 @@ import java.util.WeakHashMap;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
@@ -126,7 +125,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 			return;
 		}
 		if (!this.hold.isActive()) {
-			throw new LockLostException(this.hold.key());
+			throw this.hold.lostException();
 		}
 		if (this.hold.scope() == LockScope.SESSION) {
 			this.hold.confirm();

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -58,6 +59,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	private final @Nullable Instant tick;
 
+	private final @Nullable Duration maxRun;
+
 	/**
 	 * What is known of the tick without a ledger, {@code null} where that is not asked.
 	 */
@@ -86,6 +89,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		this.deadline = deadline;
 		this.recording = request.isRecorded() ? request : null;
 		this.tick = request.tick();
+		this.maxRun = request.maxRun();
 		this.memory = (request.memory() != null) ? ground.remembering(key, request) : null;
 	}
 
@@ -268,6 +272,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			return null;
 		}
 		hold.beginRun();
+		Future<?> limit = (this.maxRun != null) ? this.ground.limit(hold, this.maxRun) : null;
 		T result;
 		boolean tookInterrupt = false;
 		this.enclosing = LockContext.bind(this);
@@ -276,11 +281,17 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		}
 		catch (Throwable ex) {
 			tookInterrupt = ex instanceof InterruptedException;
+			if (hold.loss() != null && !(ex instanceof LockLostException)) {
+				ex.addSuppressed(hold.lostException());
+			}
 			throw ex;
 		}
 		finally {
 			LockContext.bind(this.enclosing);
 			hold.endRun(tookInterrupt);
+			if (limit != null) {
+				limit.cancel(false);
+			}
 		}
 		if (hold.scope() == LockScope.SESSION || !hold.isActive()) {
 			checkGoodEnd(hold);
@@ -323,7 +334,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 */
 	final void failWhileHeld(Throwable failure) {
 		if (this.record != null) {
-			this.record.failWhileHeld(failure);
+			this.record.failWhileHeld(reason(failure));
 		}
 	}
 
@@ -332,8 +343,27 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 */
 	final void fail(Throwable failure) {
 		if (this.record != null) {
-			this.record.fail(failure);
+			Throwable reason = reason(failure);
+			this.record.fail(reason);
+			if (reason != failure) {
+				for (Throwable suppressed : reason.getSuppressed()) {
+					failure.addSuppressed(suppressed);
+				}
+			}
 		}
+	}
+
+	/**
+	 * What the history tells of a run that was told to end: why, rather than what the run
+	 * made of that.
+	 */
+	private Throwable reason(Throwable failure) {
+		if (this.hold == null || this.hold.loss() == null || failure instanceof LockLostException) {
+			return failure;
+		}
+		LockLostException lost = this.hold.lostException();
+		lost.initCause(failure);
+		return lost;
 	}
 
 	@Override
@@ -369,7 +399,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	private void checkNotLost() {
 		if (!isHeld()) {
-			throw new LockLostException(this.key);
+			throw (this.hold != null) ? this.hold.lostException() : new LockLostException(this.key);
 		}
 	}
 
@@ -396,9 +426,16 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * @param coverage knows its transactions
 	 * @param ledger records its runs, {@code null} to refuse that
 	 * @param ticks remembers for which ticks it has run, {@code null} where nothing can
+	 * @param session ends runs that last too long, {@code null} to refuse to limit them
 	 */
 	record Ground(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger,
-			@Nullable TickMemory ticks) {
+			@Nullable TickMemory ticks, @Nullable LockSession session) {
+
+		private Future<?> limit(Hold hold, Duration maxRun) {
+			Assert.state(this.session != null, () -> "Failed to limit the time of advisory lock '" + hold.key()
+					+ "': no URL is known to connect to; set 'advisory-lock.session.url', or remove 'maxRun'");
+			return this.session.limit(hold, maxRun);
+		}
 
 		private TickMemory.@Nullable Tick remembering(AdvisoryLockKey key, LockRequest request) {
 			Instant tick = request.tick();

@@ -17,6 +17,7 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -39,6 +40,8 @@ import org.jspecify.annotations.Nullable;
 public final class LockScheduler implements Executor, AutoCloseable {
 
 	private static final long KEEP_ALIVE_SECONDS = 10;
+
+	private static final Duration LONGEST = Duration.ofDays(36_500);
 
 	private final ScheduledThreadPoolExecutor executor;
 
@@ -126,6 +129,20 @@ public final class LockScheduler implements Executor, AutoCloseable {
 			this.executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
 			this.next = this.executor.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
 		}
+	}
+
+	/**
+	 * Do something after a while, whatever else is to be done so.
+	 * @param delay how long to wait; what is longer than a hundred years is for ever
+	 * @param task what to do
+	 * @return what takes it back
+	 */
+	Future<?> after(Duration delay, GuardedTask task) {
+		if (this.executor.isShutdown()) {
+			return CompletableFuture.completedFuture(null);
+		}
+		long nanos = (delay.compareTo(LONGEST) < 0) ? delay.toNanos() : LONGEST.toNanos();
+		return this.executor.schedule(task, nanos, TimeUnit.NANOSECONDS);
 	}
 
 	/**

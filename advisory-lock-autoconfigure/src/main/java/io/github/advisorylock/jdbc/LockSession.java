@@ -21,8 +21,11 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -61,6 +64,12 @@ public final class LockSession implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(LockSession.class);
 
+	/**
+	 * On which channel operators say which runs are to end: the key, as the lock table of
+	 * the server has it, a space, and who says so.
+	 */
+	public static final String CANCEL_CHANNEL = "advisory_lock_cancel";
+
 	private static final Duration LOOK = Duration.ofMillis(70);
 
 	private final LockSessionSettings settings;
@@ -77,6 +86,8 @@ public final class LockSession implements AutoCloseable {
 
 	private final GuardedTask look = new GuardedTask("Failed to look for what other applications say", this::look);
 
+	private final LockScheduler limits = new LockScheduler("advisory-lock-max-run");
+
 	private final LockScheduler looks = new LockScheduler("advisory-lock-listener");
 
 	private final AtomicBoolean reopening = new AtomicBoolean();
@@ -88,6 +99,8 @@ public final class LockSession implements AutoCloseable {
 	private volatile @Nullable SessionConnection connection;
 
 	private volatile SessionConnection.@Nullable Listener listener;
+
+	private volatile SessionConnection.@Nullable Listener cancels;
 
 	/**
 	 * Written before the time of the confirmation that begins it.
@@ -131,8 +144,13 @@ public final class LockSession implements AutoCloseable {
 		this.settings = settings;
 		this.trustNanos = settings.trust().toNanos();
 		this.opener = new SessionOpener(connectionSource, ApplicationName.of(application), settings);
-		this.losses = new LossNotifier(settings.whenLost(),
-				(hold) -> eventPublisher.accept(new LockLostEvent(hold.key())));
+		this.losses = new LossNotifier(settings.whenLost(), (hold) -> eventPublisher.accept(event(hold)));
+
+	}
+
+	private static LockLostEvent event(Hold hold) {
+		Hold.Loss loss = hold.loss();
+		return (loss != null) ? new LockLostEvent(hold.key(), loss.reason()) : new LockLostEvent(hold.key());
 	}
 
 	/**
@@ -217,10 +235,80 @@ public final class LockSession implements AutoCloseable {
 		SessionCommand command = verb.apply(hold);
 		this.flights.submit(command);
 		Throwable failure = command.failure();
-		if (failure != null || hold.isLost()) {
+		if (failure != null || (hold.isLost() && hold.loss() == null)) {
 			LockLostException lost = new LockLostException(hold.key());
 			lost.initCause(failure);
 			throw lost;
+		}
+	}
+
+	/**
+	 * Have the holder of a lock give it up when it has held it for a time.
+	 * @param maxRun how long that is, from when the lock was taken
+	 * @return what takes that back
+	 */
+	Future<?> limit(Hold hold, Duration maxRun) {
+		Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.MAX_RUN,
+				"it was held for longer than 'maxRun' allows, " + maxRun);
+		return this.limits.after(maxRun.minus(hold.heldFor()),
+				new GuardedTask("Failed to end what lasts too long", () -> end(hold, loss)));
+	}
+
+	/**
+	 * Tell the holder of a lock to give it up, as if it were lost. What was handed over
+	 * to a holder is released; a run has its lock until it ends, and is helped to: it
+	 * does not notice an interrupt while it waits for the server.
+	 */
+	void end(Hold hold, Hold.Loss loss) {
+		if (!this.losses.end(hold, loss)) {
+			return;
+		}
+		if (hold.isHandedOver()) {
+			later("Failed to release what was held for too long", () -> {
+				if (hold.beginRelease()) {
+					unlock(hold);
+				}
+			});
+		}
+		else if (hold.backend() != 0 && this.settings.whenLost() == LockSessionSettings.WhenLost.INTERRUPT) {
+			PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.cancelStatement(hold.backend(),
+					hold.key());
+			later("Failed to cancel the statement of a run that is to end", () -> ask(call.sql(), call.parameters()));
+		}
+	}
+
+	private void later(String failure, Runnable task) {
+		try {
+			this.heartbeat.execute(new GuardedTask(failure, task));
+		}
+		catch (RejectedExecutionException ex) {
+			// closed, and with it whatever it has
+			logger.debug(failure, ex);
+		}
+	}
+
+	/**
+	 * Set who ends runs that an operator wants to end, wherever that is said.
+	 * @param cancelled is told the key, as the lock table of the server has it, and why
+	 */
+	void setCancelled(BiConsumer<String, Hold.Loss> cancelled) {
+		this.cancels = new SessionConnection.Listener(CANCEL_CHANNEL, () -> {
+		}, (text) -> {
+			int end = text.indexOf(' ');
+			if (end > 0) {
+				cancelled.accept(text.substring(0, end), new Hold.Loss(LockLostEvent.Reason.CANCELLED,
+						"it was cancelled by " + AdvisoryLockKey.display(text.substring(end + 1))));
+			}
+		});
+	}
+
+	/**
+	 * Hear what operators have said. From the first time on the server says it.
+	 */
+	void hearCancels() {
+		SessionConnection.Listener cancels = this.cancels;
+		if (cancels != null && this.connection != null) {
+			this.flights.submit(new SessionCommand.Turn(() -> hear(cancels)));
 		}
 	}
 
@@ -476,6 +564,7 @@ public final class LockSession implements AutoCloseable {
 		this.opener.close();
 		this.flights.submit(new SessionCommand.Turn(this::retire));
 		this.heartbeat.close();
+		this.limits.close();
 		this.looks.close();
 		this.losses.close();
 	}
@@ -513,6 +602,7 @@ public final class LockSession implements AutoCloseable {
 		if (current.carriesLocks()) {
 			this.lastLockNanos = System.nanoTime();
 			this.flights.submit(new SessionCommand.Heartbeat());
+			hearCancels();
 		}
 		else if (isIdle()) {
 			this.flights.submit(new SessionCommand.Turn(this::retire));
@@ -629,11 +719,18 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	private void hear() {
-		SessionConnection current = this.connection;
 		SessionConnection.Listener listener = this.listener;
-		if (current != null && listener != null) {
+		if (listener != null) {
+			hear(listener);
+		}
+	}
+
+	private void hear(SessionConnection.Listener listener) {
+		SessionConnection current = this.connection;
+		if (current != null) {
 			try {
-				current.hear(listener);
+				current.listen(listener);
+				current.hear();
 			}
 			catch (SQLException ex) {
 				destroy(current, "the connection was lost", ex);

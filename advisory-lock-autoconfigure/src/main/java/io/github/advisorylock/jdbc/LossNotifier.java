@@ -63,6 +63,24 @@ final class LossNotifier implements AutoCloseable {
 	}
 
 	/**
+	 * Tell the holder of a lock to give it up: as when it is lost, but that the lock is
+	 * there.
+	 * @return whether that was told, {@code false} if the hold had ended before
+	 */
+	boolean end(Hold hold, Hold.Loss loss) {
+		List<Runnable> actions = hold.lose(loss);
+		if (actions == null) {
+			return false;
+		}
+		if (this.whenLost == WhenLost.INTERRUPT) {
+			hold.interruptRunner();
+		}
+		hold.cleanUp();
+		tellLater(Map.of(hold, actions));
+		return true;
+	}
+
+	/**
 	 * Mark holds as lost, and interrupt who runs under them.
 	 * @return those that had not ended before, and who wants to be told
 	 */
@@ -92,9 +110,19 @@ final class LossNotifier implements AutoCloseable {
 	}
 
 	private void tell(Hold hold, List<Runnable> actions) {
-		guard(() -> LockLog.lost(hold.key(), hold.scope()));
+		guard(() -> log(hold));
 		actions.forEach(LossNotifier::guard);
 		guard(() -> this.listener.accept(hold));
+	}
+
+	private static void log(Hold hold) {
+		Hold.Loss loss = hold.loss();
+		if (loss != null) {
+			LockLog.ended(hold.key(), hold.scope(), loss.reason(), loss.text());
+		}
+		else {
+			LockLog.lost(hold.key(), hold.scope());
+		}
 	}
 
 	private static void guard(Runnable action) {

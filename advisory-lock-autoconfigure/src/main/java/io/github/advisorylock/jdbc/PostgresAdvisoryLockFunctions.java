@@ -127,6 +127,12 @@ final class PostgresAdvisoryLockFunctions {
 			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = w)
 			""";
 
+	private static final String CANCEL_STATEMENT = """
+			SELECT count(*) FILTER (WHERE pg_catalog.pg_cancel_backend(l.pid)) FROM pg_catalog.pg_locks l
+			WHERE l.locktype = 'advisory' AND l.granted
+			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = ?
+			""";
+
 	private PostgresAdvisoryLockFunctions() {
 	}
 
@@ -214,6 +220,14 @@ final class PostgresAdvisoryLockFunctions {
 	 */
 	static Call findMissing(Collection<String> entries) {
 		return new Call(FIND_MISSING, List.of(String.join(",", entries)));
+	}
+
+	/**
+	 * Cancel the statement that a process executes, if any, provided that it has a lock.
+	 * Answers how many were told.
+	 */
+	static Call cancelStatement(int backend, AdvisoryLockKey key) {
+		return new Call(CANCEL_STATEMENT, List.of(entry(backend, key)));
 	}
 
 	/**

@@ -119,7 +119,10 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		DataSource target = unwrap(dataSource);
 		this.coverage = new TransactionCoverage(target, transactionManager);
 		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger,
-				(session != null) ? new TickMemory(session) : null);
+				(session != null) ? new TickMemory(session) : null, session);
+		if (session != null) {
+			session.setCancelled((entry, loss) -> this.holds.of(entry).forEach((hold) -> session.end(hold, loss)));
+		}
 		this.transactionScope = new TransactionScope(ground, target, transactionManager, session);
 		this.sessionScope = new SessionScope(ground, session);
 		this.transactional = transactionManager != null;
@@ -175,7 +178,8 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		noteUse();
 		Duration requested = request.waitFor();
 		Duration wait = (requested != null) ? requested : this.waitFor;
-		return Optional.ofNullable(this.sessionScope.tryAcquire(key, request.mode(), this.waits.until(wait)));
+		return Optional
+			.ofNullable(this.sessionScope.tryAcquire(key, request.mode(), this.waits.until(wait), request.maxRun()));
 	}
 
 	/**

@@ -49,6 +49,12 @@ final class SessionConnection {
 
 	private static final long COSTLY_LOOK = TimeUnit.MILLISECONDS.toNanos(500);
 
+	/**
+	 * Without a wait the driver looks once in a second only where it can't see whether
+	 * something has arrived, as through TLS.
+	 */
+	private static final int WAIT_MILLIS = 1;
+
 	private final Connection connection;
 
 	private final Set<Hold> holds = new LinkedHashSet<>();
@@ -66,7 +72,7 @@ final class SessionConnection {
 
 	private volatile long lookedNanos = System.nanoTime();
 
-	private boolean listening;
+	private final Map<String, Listener> listeners = new HashMap<>();
 
 	private @Nullable String doubt;
 
@@ -132,9 +138,8 @@ final class SessionConnection {
 	 * Have the server pass on what other applications say.
 	 */
 	void listen(Listener listener) throws SQLException {
-		if (!this.listening) {
+		if (this.listeners.put(listener.channel(), listener) == null) {
 			listener.connect(this.connection);
-			this.listening = true;
 		}
 	}
 
@@ -142,11 +147,19 @@ final class SessionConnection {
 	 * Pass on what other applications have said. Costs next to nothing when nothing has
 	 * arrived.
 	 */
-	void hear(Listener listener) throws SQLException {
-		if (this.listening && mayHaveInput()) {
+	void hear() throws SQLException {
+		if (!this.listeners.isEmpty() && mayHaveInput()) {
 			this.answered = false;
 			this.lookedNanos = System.nanoTime();
-			listener.receive(this.connection);
+			PGNotification[] notifications = this.connection.unwrap(PGConnection.class).getNotifications(WAIT_MILLIS);
+			if (notifications != null) {
+				for (PGNotification notification : notifications) {
+					Listener listener = this.listeners.get(notification.getName());
+					if (listener != null) {
+						listener.heard().accept(notification.getParameter());
+					}
+				}
+			}
 		}
 	}
 
@@ -308,32 +321,12 @@ final class SessionConnection {
 	record Listener(String channel, Runnable connected, Consumer<String> heard) {
 
 		/**
-		 * Without a wait the driver looks once in a second only where it can't see
-		 * whether something has arrived, as through TLS.
-		 */
-		private static final int WAIT_MILLIS = 1;
-
-		/**
 		 * Have the server pass on what is announced.
 		 */
 		void connect(Connection connection) throws SQLException {
 			this.connected.run();
 			try (Statement statement = connection.createStatement()) {
 				statement.execute("LISTEN " + this.channel);
-			}
-		}
-
-		/**
-		 * Pass on what has arrived.
-		 */
-		void receive(Connection connection) throws SQLException {
-			PGNotification[] notifications = connection.unwrap(PGConnection.class).getNotifications(WAIT_MILLIS);
-			if (notifications != null) {
-				for (PGNotification notification : notifications) {
-					if (this.channel.equals(notification.getName())) {
-						this.heard.accept(notification.getParameter());
-					}
-				}
 			}
 		}
 

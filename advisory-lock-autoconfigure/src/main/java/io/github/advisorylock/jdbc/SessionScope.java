@@ -18,6 +18,7 @@ package io.github.advisorylock.jdbc;
 
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import java.time.Duration;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -69,16 +70,21 @@ final class SessionScope {
 
 	/**
 	 * Take a lock for a holder who closes it.
+	 * @param maxRun for how long it is held at most, or {@code null}
 	 * @return the lock, {@code null} when somebody else has it
 	 */
-	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline) {
-		requireSession(key);
+	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
+		LockSession session = requireSession(key);
 		Hold hold = new Hold(key, mode, LockScope.SESSION);
 		if (!this.holds.enter(hold, key, deadline) || acquire(hold, key, deadline, null) != LockOutcome.EXECUTED) {
 			return null;
 		}
 		hold.handOver();
-		return new HeldSessionLock(hold, this::release, this.holds::leave, cleaner());
+		HeldLock lock = new HeldSessionLock(hold, this::release, this.holds::leave, cleaner());
+		if (maxRun != null) {
+			session.limit(hold, maxRun);
+		}
+		return lock;
 	}
 
 	private synchronized Cleaner cleaner() {
@@ -145,7 +151,7 @@ final class SessionScope {
 		release(hold);
 		if (hold.isLost()) {
 			this.holds.leave(hold);
-			throw new LockLostException(hold.key());
+			throw hold.lostException();
 		}
 	}
 
@@ -157,7 +163,7 @@ final class SessionScope {
 			releaseOrThrowIfLost(hold);
 		}
 		catch (RuntimeException | Error ex) {
-			if (!(ex instanceof LockLostException && failure instanceof LockLostException)) {
+			if (!(ex instanceof LockLostException && (failure instanceof LockLostException || hold.loss() != null))) {
 				failure.addSuppressed(ex);
 			}
 		}

@@ -157,7 +157,7 @@ final class TransactionScope {
 				}
 				hold.keep();
 				if (!hold.beginEnd()) {
-					throw new LockLostException(this.key);
+					throw hold.lostException();
 				}
 				if (this.outcome != LockOutcome.EXECUTED) {
 					transaction.setRollbackOnly();

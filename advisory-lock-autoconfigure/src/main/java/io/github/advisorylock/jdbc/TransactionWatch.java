@@ -88,6 +88,7 @@ final class TransactionWatch {
 		long asked = System.nanoTime();
 		try {
 			this.session.losses().lost(this.session.findMissing(old));
+			this.session.hearCancels();
 			this.answered = true;
 			this.answeredNanos = asked;
 		}

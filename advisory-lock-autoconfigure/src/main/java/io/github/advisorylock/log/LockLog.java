@@ -22,6 +22,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
@@ -120,6 +121,22 @@ public final class LockLog {
 			alert("lost", key).addKeyValue("advisory_lock.scope", word(scope))
 				.log("Lost the lock on '" + key
 						+ "' while its holder was still at it: another instance may run the same work now");
+		}
+	}
+
+	/**
+	 * Log that the holder of a lock was told to give it up.
+	 * @param key the key
+	 * @param scope how long the lock was to live
+	 * @param reason the kind of reason
+	 * @param text the same for people
+	 */
+	public static void ended(AdvisoryLockKey key, LockScope scope, LockLostEvent.Reason reason, String text) {
+		if (ALERTS.isWarnEnabled()) {
+			String word = reason.name().toLowerCase(Locale.ROOT).replace('_', '-');
+			alert(word, key).addKeyValue("advisory_lock.scope", word(scope))
+				.log("Told the holder of the lock on '" + key + "' to end: " + text
+						+ "; a run that goes on nevertheless keeps its lock until it ends");
 		}
 	}
 

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.metrics;
 
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -83,7 +84,7 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 	 * @param event the loss
 	 */
 	public void lost(LockLostEvent event) {
-		lostCounter(this.running.getOrDefault(event.key(), "none")).increment();
+		lostCounter(this.running.getOrDefault(event.key(), "none"), event.reason()).increment();
 	}
 
 	@Override
@@ -94,15 +95,16 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 	private OperationMeters metersOf(SingleRunnerOperation operation, AdvisoryLockKey key) {
 		OperationMeters known = this.operations.get(operation.keyTemplate());
 		return (known != null) ? known : this.operations.computeIfAbsent(operation.keyTemplate(), (template) -> {
-			lostCounter(template);
+			lostCounter(template, LockLostEvent.Reason.GONE);
 			return new OperationMeters(this.meters, this.convention, operation, key);
 		});
 	}
 
-	private Counter lostCounter(String key) {
+	private Counter lostCounter(String key, LockLostEvent.Reason reason) {
 		return Counter.builder("advisory.lock.lost")
 			.description("Locks that were lost while their holder still ran")
 			.tag("key", key)
+			.tag("reason", reason.name().toLowerCase(Locale.ROOT).replace('_', '-'))
 			.register(this.meters);
 	}
 

@@ -32,6 +32,7 @@ import java.util.stream.Stream;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import com.jayway.jsonpath.JsonPath;
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.log.LockLog;
@@ -114,6 +115,8 @@ class EventsAndLogsTests {
 					new IllegalStateException(), TICK, 1);
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null);
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
+			LockLog.ended(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, LockLostEvent.Reason.MAX_RUN,
+					"it was held for longer than 'maxRun' allows, PT30M");
 			LockLog.heldLong(KEY, LockScope.TRANSACTION, Duration.ofMinutes(10));
 			LockLog.heldLong(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, Duration.ofMinutes(10));
 			LockLog.unclosed(AdvisoryLockKey.of("shop", "price-sync"));
