@@ -586,18 +586,15 @@ final class LedgerStatements {
 						  SELECT :namespace, :key, pg_catalog.clock_timestamp() + CAST(:time AS bigint) * INTERVAL '1 microsecond',
 						    pg_catalog.clock_timestamp() + CAST(:remember AS bigint) * INTERVAL '1 microsecond'
 						  WHERE :wanted AND NOT EXISTS (SELECT FROM others)
-						  ON CONFLICT (namespace, key) DO UPDATE SET held_until = excluded.held_until,
-						    """
-						+ REMEMBER_LONGER
-						+ """
-
-								  WHERE j.held_until IS NULL OR j.held_until <= pg_catalog.clock_timestamp()
-								    OR j.held_until = CAST(:own AS timestamptz)
-								  RETURNING j.held_until
-								)
-								SELECT CASE WHEN EXISTS (SELECT FROM others) THEN NULL WHEN :wanted THEN (SELECT k.held_until FROM kept k)
-								  ELSE pg_catalog.clock_timestamp() END AS held_until
-								""");
+						  ON CONFLICT (namespace, key) DO UPDATE SET held_until = excluded.held_until, {longer}
+						  WHERE j.held_until IS NULL OR j.held_until <= pg_catalog.clock_timestamp()
+						    OR j.held_until = CAST(:own AS timestamptz)
+						  RETURNING j.held_until
+						)
+						SELECT CASE WHEN EXISTS (SELECT FROM others) THEN NULL WHEN :wanted THEN (SELECT k.held_until FROM kept k)
+						  ELSE pg_catalog.clock_timestamp() END AS held_until
+						"""
+					.replace("{longer}", REMEMBER_LONGER));
 	}
 
 	/**

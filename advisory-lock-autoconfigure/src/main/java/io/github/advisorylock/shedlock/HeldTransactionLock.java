@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 package io.github.advisorylock.shedlock;
 
 import java.time.Duration;
@@ -99,15 +100,16 @@ final class HeldTransactionLock implements HeldLock {
 
 	/**
 	 * An interrupt says that the lock is lost.
+	 * @return when the lock was closed
 	 */
-	private @Nullable Void hold(LockContext lock) throws InterruptedException {
+	private boolean hold(LockContext lock) throws InterruptedException {
 		this.taken.complete(lock);
 		while (!this.closing.await(LOOK.toMillis(), TimeUnit.MILLISECONDS)) {
 			if (!lock.isHeld()) {
 				throw new LockLostException(lock.key());
 			}
 		}
-		return null;
+		return true;
 	}
 
 	private void lose() {

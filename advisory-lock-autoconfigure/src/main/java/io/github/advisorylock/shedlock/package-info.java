@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 /**
  * ShedLock on advisory locks: an application keeps its {@code @SchedulerLock} annotations
  * and needs no table of locks.

@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 package io.github.advisorylock.shedlock;
 
 import java.util.ArrayList;
@@ -85,12 +86,21 @@ final class ShedLockApplication implements AutoCloseable {
 	 * Return whether a session of the server holds the lock of a name.
 	 */
 	static boolean isLocked(String name) {
-		return !TestPostgres
-			.query("SELECT 1 FROM pg_locks l JOIN pg_database d ON d.oid = l.database "
-					+ "AND d.datname = current_database() WHERE l.locktype = 'advisory' AND l.granted "
-					+ "AND concat_ws(':', l.classid, l.objid, l.objsubid) = '"
-					+ PostgresAdvisoryLockTemplate.lockEntry(AdvisoryLockKey.of(NAMESPACE, name)) + "'")
-			.isEmpty();
+		return !holders(name).isEmpty();
+	}
+
+	/**
+	 * Have the server end the session that holds the lock of a name.
+	 */
+	static void terminateHolder(String name) {
+		holders(name).forEach((pid) -> TestPostgres.execute("SELECT pg_terminate_backend(" + pid + ")"));
+	}
+
+	private static List<String> holders(String name) {
+		return TestPostgres.query("SELECT l.pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database "
+				+ "AND d.datname = current_database() WHERE l.locktype = 'advisory' AND l.granted "
+				+ "AND concat_ws(':', l.classid, l.objid, l.objsubid) = '"
+				+ PostgresAdvisoryLockTemplate.lockEntry(AdvisoryLockKey.of(NAMESPACE, name)) + "'");
 	}
 
 	/**
