@@ -107,8 +107,9 @@ final class LedgerOperationParser {
 					"Give the method a key of its own.", null);
 		}
 		if (perTick && !fixedKey) {
-			throw new InvalidAttributeException("once", "must not be PER_TICK with an expression in 'key'",
-					"Set 'key' to a text without '#{...}'.", null);
+			throw new InvalidAttributeException("once",
+					"must not be PER_TICK with an expression in 'key' or 'namespace'",
+					"Set both to a text without '#{...}'.", null);
 		}
 	}
 

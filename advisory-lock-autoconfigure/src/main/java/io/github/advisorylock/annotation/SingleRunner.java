@@ -88,7 +88,9 @@ public @interface SingleRunner {
 
 	/**
 	 * What keeps the key apart from the same key of other applications in the same
-	 * database. May hold placeholders.
+	 * database. May hold placeholders, and {@code #{...}} expressions over the method's
+	 * arguments as the key does: {@code "shop-#{#tenant}"} gives each tenant keys, runs
+	 * and pauses of its own. What a call makes of it must not hold a slash.
 	 * <p>
 	 * By default {@code advisory-lock.namespace}, which by default is
 	 * {@code spring.application.name}.

@@ -73,18 +73,19 @@ final class SingleRunnerOperationParser {
 	 */
 	SingleRunnerOperation parse(SingleRunner annotation, Method method, Class<?> targetClass) {
 		KeyTemplate template = parseKey(annotation, method);
-		String namespace = namespace(annotation);
+		KeyTemplate namespace = parseTemplate("namespace", namespace(annotation), method);
+		boolean fixed = template.isFixed() && namespace.isFixed();
 		SingleRunnerSettings.Job job = this.settings.job(template.text());
 		LockScope scope = (job.scope() != null) ? job.scope() : annotation.scope();
 		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
 		String name = ClassUtils.getUserClass(targetClass).getSimpleName() + "." + method.getName();
 		LedgerOperationParser ledger = new LedgerOperationParser(this.settings.ledger(), this::resolve);
 		return new SingleRunnerOperation(name, method.getReturnType(), template.text(),
-				createFixedKey(namespace, template),
+				fixed ? createFixedKey(namespace.text(), template.text()) : null,
 				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), arguments), scope, waitFor,
 				ledger.duration("maxRun", annotation.maxRun(), job.maxRun()), annotation.whenBusy() == WhenBusy.FAIL,
-				job.paused(), ledger.parse(annotation, method, template.isFixed(), job),
-				AutoTicks.of(ledger.autoTicks(annotation, method, template.isFixed()), this.settings.rememberTicks()),
+				job.paused(), ledger.parse(annotation, method, fixed, job),
+				AutoTicks.of(ledger.autoTicks(annotation, method, fixed), this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
 	}
 
@@ -101,6 +102,9 @@ final class SingleRunnerOperationParser {
 		return StringUtils.hasText(name) ? name : null;
 	}
 
+	/**
+	 * Return the text of the namespace, with its expressions as they are.
+	 */
 	String namespace(SingleRunner annotation) {
 		String namespace = resolve("namespace", annotation.namespace());
 		return namespace.isEmpty() ? this.settings.namespace() : namespace;
@@ -112,11 +116,15 @@ final class SingleRunnerOperationParser {
 			throw new InvalidAttributeException("key", "is empty", "Set it to a name that identifies the job.", null);
 		}
 		checkAllowed(text);
+		return parseTemplate("key", text, method);
+	}
+
+	private KeyTemplate parseTemplate(String attribute, String text, Method method) {
 		try {
 			return KeyTemplate.parse(text, this.parameterNames.getParameterNames(method));
 		}
 		catch (RuntimeException ex) {
-			throw new InvalidAttributeException("key", "can't be parsed: '" + text + "': " + ex.getMessage(),
+			throw new InvalidAttributeException(attribute, "can't be parsed: '" + text + "': " + ex.getMessage(),
 					"Write arguments as '#{#name}', by the names of the method's parameters, and compile with "
 							+ "'-parameters'.",
 					ex);
@@ -133,12 +141,9 @@ final class SingleRunnerOperationParser {
 		}
 	}
 
-	private @Nullable AdvisoryLockKey createFixedKey(String namespace, KeyTemplate template) {
-		if (!template.isFixed()) {
-			return null;
-		}
+	private AdvisoryLockKey createFixedKey(String namespace, String name) {
 		try {
-			return createKey(namespace, template.text());
+			return createKey(namespace, name);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidAttributeException("namespace", "is unusable: " + ex.getMessage(),
@@ -146,9 +151,10 @@ final class SingleRunnerOperationParser {
 		}
 	}
 
-	private AdvisoryLockKey createKey(String namespace, KeyTemplate template, boolean allowShared,
+	private AdvisoryLockKey createKey(KeyTemplate namespace, KeyTemplate template, boolean allowShared,
 			@Nullable Object[] arguments) {
-		return this.fixedKeys.check(createKey(namespace, template.evaluate(arguments)), template.text(), allowShared);
+		return this.fixedKeys.check(createKey(namespace.evaluate(arguments), template.evaluate(arguments)),
+				template.text(), allowShared);
 	}
 
 	private AdvisoryLockKey createKey(String namespace, String name) {
