@@ -20,6 +20,8 @@ import java.time.Duration;
 import java.util.ConcurrentModificationException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
@@ -29,6 +31,9 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.CannotAcquireLockException;
@@ -49,11 +54,16 @@ import org.springframework.util.Assert;
  * free; the thread that believed to hold it is told by {@code unlock()}, and by taking it
  * again. Nothing is kept of a lock that nobody holds, and who waits asks the database as
  * {@code waitFor} does: one thread of an instance for each key.
+ * <p>
+ * A time to live that is asked for is the longest time for which the lock is held: after
+ * that it is given up and lost, whatever its holder does.
  *
  * @since 0.1.0
  */
 public class AdvisoryLockRegistry
 		implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
+
+	private static final long KEEP_ALIVE_SECONDS = 10;
 
 	/**
 	 * As long as it takes.
@@ -63,6 +73,12 @@ public class AdvisoryLockRegistry
 	private final AdvisoryLockOperations operations;
 
 	private final Function<String, LockRequest> requests;
+
+	/**
+	 * Has a thread while a lock has a time to live.
+	 */
+	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1,
+			LockScheduler.threads("advisory-lock-integration"));
 
 	/**
 	 * The locks of each thread, which are not those of another registry. A thread that
@@ -92,6 +108,9 @@ public class AdvisoryLockRegistry
 		Assert.notNull(requests, "'requests' must not be null");
 		this.operations = operations;
 		this.requests = requests;
+		this.clock.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+		this.clock.allowCoreThreadTimeOut(true);
+		this.clock.setRemoveOnCancelPolicy(true);
 	}
 
 	/**
@@ -116,25 +135,38 @@ public class AdvisoryLockRegistry
 	}
 
 	/**
-	 * Make sure that the current thread holds a lock, as far as is known without asking
-	 * the database: the lock lasts for as long as it is not unlocked.
+	 * Begin the time to live of a lock anew, if it was taken with one; the others last
+	 * until they are unlocked. Does not ask the database.
 	 * @param lockKey the key
 	 * @throws IllegalMonitorStateException if the current thread does not own the lock
 	 * @throws IllegalStateException if the lock was lost
 	 */
 	@Override
 	public void renewLock(Object lockKey) {
+		owned(lockKey).renew(null);
+	}
+
+	/**
+	 * As {@link #renewLock(Object)}, for another time.
+	 * @param lockKey the key
+	 * @param ttl the longest time for which the lock is held from now on
+	 */
+	@Override
+	public void renewLock(Object lockKey, Duration ttl) {
+		checkTimeToLive(ttl);
+		owned(lockKey).renew(ttl);
+	}
+
+	private static void checkTimeToLive(Duration ttl) {
+		Assert.isTrue(ttl.compareTo(Duration.ZERO) > 0, "'ttl' must be more than zero");
+	}
+
+	private Possession owned(Object lockKey) {
 		Possession possession = possession((String) lockKey);
 		if (possession == null) {
 			throw notOwned((String) lockKey);
 		}
-		Assert.state(possession.held.isHeld(),
-				() -> "Failed to renew advisory lock '" + possession.held.key() + "': it was lost");
-	}
-
-	@Override
-	public void renewLock(Object lockKey, Duration ttl) {
-		renewLock(lockKey);
+		return possession;
 	}
 
 	private @Nullable Possession possession(String key) {
@@ -179,9 +211,19 @@ public class AdvisoryLockRegistry
 
 		@Override
 		public void lock() {
+			lockFor(null);
+		}
+
+		@Override
+		public void lock(Duration ttl) {
+			checkTimeToLive(ttl);
+			lockFor(ttl);
+		}
+
+		private void lockFor(@Nullable Duration ttl) {
 			boolean interrupted = false;
 			try {
-				while (!acquire(FOREVER)) {
+				while (!acquire(FOREVER, ttl)) {
 					if (!Thread.interrupted()) {
 						throw stopped();
 					}
@@ -196,45 +238,41 @@ public class AdvisoryLockRegistry
 		}
 
 		@Override
-		public void lock(Duration ttl) {
-			lock();
-		}
-
-		@Override
 		public void lockInterruptibly() throws InterruptedException {
-			if (!acquireInterruptibly(FOREVER)) {
+			if (!acquireInterruptibly(FOREVER, null)) {
 				throw stopped();
 			}
 		}
 
 		@Override
 		public boolean tryLock() {
-			return acquire(Duration.ZERO);
+			return acquire(Duration.ZERO, null);
 		}
 
 		@Override
 		public boolean tryLock(long time, TimeUnit unit) throws InterruptedException {
-			return acquireInterruptibly(Duration.ofNanos(unit.toNanos(time)));
+			return acquireInterruptibly(Duration.ofNanos(unit.toNanos(time)), null);
 		}
 
 		@Override
 		public boolean tryLock(Duration waitTime, Duration ttl) throws InterruptedException {
-			return acquireInterruptibly(waitTime);
+			checkTimeToLive(ttl);
+			return acquireInterruptibly(waitTime, ttl);
 		}
 
-		private boolean acquireInterruptibly(Duration wait) throws InterruptedException {
-			if (Thread.interrupted() || (!acquire(wait) && Thread.interrupted())) {
+		private boolean acquireInterruptibly(Duration wait, @Nullable Duration ttl) throws InterruptedException {
+			if (Thread.interrupted() || (!acquire(wait, ttl) && Thread.interrupted())) {
 				throw new InterruptedException();
 			}
 			return possession(this.key) != null;
 		}
 
 		/**
-		 * Take the lock, or take it once more.
+		 * Take the lock, or take it once more, which changes nothing of its time to live.
 		 * @return whether it was taken; an interrupt ends the wait, and its flag stays
 		 * set
 		 */
-		private boolean acquire(Duration wait) {
+		private boolean acquire(Duration wait, @Nullable Duration ttl) {
 			Possession possession = possession(this.key);
 			if (possession != null) {
 				possession.takeAgain();
@@ -244,7 +282,7 @@ public class AdvisoryLockRegistry
 				.tryAcquire(this.request.waitFor(wait.isNegative() ? Duration.ZERO : wait))
 				.orElse(null);
 			if (held != null) {
-				add(this.key, new Possession(this, held));
+				add(this.key, new Possession(this, held, ttl));
 			}
 			return held != null;
 		}
@@ -302,7 +340,7 @@ public class AdvisoryLockRegistry
 	/**
 	 * A lock that a thread holds, and how many times it has taken it.
 	 */
-	private static final class Possession {
+	private final class Possession {
 
 		private final DistributedLock lock;
 
@@ -310,16 +348,74 @@ public class AdvisoryLockRegistry
 
 		private int count = 1;
 
-		private Possession(DistributedLock lock, HeldLock held) {
+		private @Nullable Duration ttl;
+
+		private @Nullable Future<?> end;
+
+		private long endNanos;
+
+		private boolean over;
+
+		private Possession(DistributedLock lock, HeldLock held, @Nullable Duration ttl) {
 			this.lock = lock;
 			this.held = held;
+			this.ttl = ttl;
+			if (ttl != null) {
+				endAfter(ttl);
+			}
 		}
 
 		private void takeAgain() throws LockLostException {
-			if (!this.held.isHeld()) {
+			if (!isHeld()) {
 				throw new LockLostException(this.held.key());
 			}
 			this.count++;
+		}
+
+		private synchronized boolean isHeld() {
+			return !this.over && this.held.isHeld();
+		}
+
+		/**
+		 * Begin the time to live.
+		 * @param ttl the time from now on, {@code null} to leave it as it is
+		 */
+		private synchronized void renew(@Nullable Duration ttl) {
+			Assert.state(isHeld(), () -> "Failed to renew advisory lock '" + this.held.key() + "': it was lost");
+			if (this.ttl != null) {
+				this.ttl = (ttl != null) ? ttl : this.ttl;
+				endAfter(this.ttl);
+			}
+		}
+
+		private synchronized void endAfter(Duration ttl) {
+			cancelEnd();
+			long nanos = ((ttl.compareTo(FOREVER) < 0) ? ttl : FOREVER).toNanos();
+			this.endNanos = System.nanoTime() + nanos;
+			this.end = AdvisoryLockRegistry.this.clock.schedule(this::giveUp, nanos, TimeUnit.NANOSECONDS);
+		}
+
+		/**
+		 * Cancel the end, unless it has come.
+		 */
+		private synchronized void cancelEnd() {
+			if (this.end != null) {
+				this.end.cancel(false);
+				this.end = null;
+			}
+		}
+
+		/**
+		 * Let others have the lock, after its holder can know that it has none any more.
+		 */
+		private void giveUp() {
+			synchronized (this) {
+				this.over = this.end != null && System.nanoTime() - this.endNanos >= 0;
+			}
+			if (isOver()) {
+				LockLog.lost(this.held.key(), LockScope.SESSION);
+				this.held.close();
+			}
 		}
 
 		/**
@@ -332,14 +428,19 @@ public class AdvisoryLockRegistry
 
 		private void release() {
 			AtomicBoolean lost = new AtomicBoolean();
+			cancelEnd();
 			this.held.close();
 			this.held.onLost(() -> lost.set(true));
-			if (lost.get()) {
+			if (lost.get() || isOver()) {
 				throw new ConcurrentModificationException(
 						"Lost advisory lock '" + this.held.key()
 								+ "' before it was unlocked: others may have had it meanwhile",
 						new LockLostException(this.held.key()));
 			}
+		}
+
+		private synchronized boolean isOver() {
+			return this.over;
 		}
 
 	}

@@ -208,13 +208,13 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void springIntegrationIsKnownToItsPackageOnlyWhichKnowsTheContractOnly() {
+	void springIntegrationIsKnownToItsPackageOnly() {
 		check(noClasses().that()
 			.resideOutsideOfPackages(ROOT + ".integration..", ROOT + ".autoconfigure..")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework.integration.."));
-		check(noDependency("integration", "jdbc", "interceptor", "annotation", "connection", "autoconfigure"));
+		check(noDependency("integration", "interceptor", "annotation", "connection", "autoconfigure"));
 	}
 
 	@Test

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.integration;
 
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -34,8 +36,10 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.jdbc.AbstractLockTests;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
@@ -337,6 +341,41 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			.isThrownBy(() -> this.threads.submit(() -> this.registry.renewLock("orders")).get(10, TimeUnit.SECONDS))
 			.withCauseInstanceOf(IllegalMonitorStateException.class);
 		assertThat(ForeignSession.isHeld(ORDERS)).isTrue();
+		lock.unlock();
+	}
+
+	@Test
+	void lockIsGivenUpAfterItsTimeToLiveAndUnlockSaysSo() throws Exception {
+		DistributedLock lock = this.registry.obtain("orders");
+		try (LogRecorder alerts = LogRecorder.of(LockLog.ALERT, "warn")) {
+			lock.lock(SHORT);
+			Lock ofOther = this.other.obtain("orders");
+			assertThat(ofOther.tryLock(10, TimeUnit.SECONDS)).isTrue();
+			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::tryLock);
+			assertThatIllegalStateException().isThrownBy(() -> this.registry.renewLock("orders", LONG));
+			assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+			ofOther.unlock();
+			assertThat(alerts.messages()).singleElement().asString().startsWith("Lost the lock on 'tests/orders'");
+		}
+		assertThat(lock.tryLock(LONG, LONG)).isTrue();
+		lock.unlock();
+	}
+
+	@Test
+	void renewedLockOutlivesItsFirstTimeToLive() throws Exception {
+		DistributedLock lock = this.registry.obtain("orders");
+		assertThat(lock.tryLock(SHORT, Duration.ofSeconds(1))).isTrue();
+		this.registry.renewLock("orders", Duration.ofDays(1));
+		assertThat(this.other.obtain("orders").tryLock(1500, TimeUnit.MILLISECONDS)).isFalse();
+		lock.unlock();
+	}
+
+	@Test
+	void timeToLiveIsTime() {
+		DistributedLock lock = this.registry.obtain("orders");
+		assertThatIllegalArgumentException().isThrownBy(() -> lock.lock(Duration.ZERO));
+		assertThatIllegalArgumentException().isThrownBy(() -> lock.tryLock(LONG, Duration.ofSeconds(-1)));
+		lock.lock(ChronoUnit.FOREVER.getDuration());
 		lock.unlock();
 	}
 
