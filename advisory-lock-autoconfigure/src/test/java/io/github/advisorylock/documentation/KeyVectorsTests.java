@@ -17,6 +17,7 @@
 package io.github.advisorylock.documentation;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -91,15 +92,16 @@ class KeyVectorsTests {
 			AdvisoryLockKey key = key(vector);
 			String text = key.namespace().isEmpty() ? key.name() : key.namespace() + "/" + key.name();
 			return TestPostgres.query(formula.replace("'shop/nightly-report'", literal(text))).get(0);
-		})).isEqualTo(numbers());
+		}).toList()).isEqualTo(numbers());
 		String pairs = block("sql", "AS object_id").replace(";", "");
 		assertThat(vectors("pair").stream()
-			.map((vector) -> TestPostgres.query("SELECT '[' || class_id || ',' || object_id || ']' FROM ("
-					+ pairs.replace("'shop'", literal(text(vector, "namespace")))
-						.replace("'nightly-report'", literal(text(vector, "name")))
-					+ ") pair")
-				.get(0)))
-			.isEqualTo(vectors("pair").stream().map((vector) -> vector.get("pair").toString()).toList());
+			.map((vector) -> TestPostgres
+				.query("SELECT '[' || class_id || ',' || object_id || ']' FROM ("
+						+ pairs.replace("'shop'", literal(text(vector, "namespace")))
+							.replace("'nightly-report'", literal(text(vector, "name")))
+						+ ") pair")
+				.get(0))
+			.toList()).isEqualTo(vectors("pair").stream().map((vector) -> vector.get("pair").toString()).toList());
 	}
 
 	@Test
@@ -126,12 +128,12 @@ class KeyVectorsTests {
 	}
 
 	/**
-	 * Run a script on the vectors, if what it needs is there: {@code .ci/run} sees to that.
+	 * Run a script on the vectors, if the program is there: {@code .ci/run} sees to that.
 	 */
 	private static List<String> run(String script, String program, String option) throws Exception {
 		Process process = start(new ProcessBuilder(program, option, script).redirectErrorStream(true));
-		try (process.getOutputStream()) {
-			process.getOutputStream().write(Documentation.read(VECTORS).getBytes(StandardCharsets.UTF_8));
+		try (OutputStream input = process.getOutputStream()) {
+			input.write(Documentation.read(VECTORS).getBytes(StandardCharsets.UTF_8));
 		}
 		String output = StreamUtils.copyToString(process.getInputStream(), StandardCharsets.UTF_8);
 		assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
@@ -150,8 +152,7 @@ class KeyVectorsTests {
 
 	private static AdvisoryLockKey key(Map<String, Object> vector) {
 		return switch (text(vector, "format")) {
-			case "sha256" ->
-				AdvisoryLockKeyFactory.sha256().createKey(text(vector, "namespace"), text(vector, "name"));
+			case "sha256" -> AdvisoryLockKeyFactory.sha256().createKey(text(vector, "namespace"), text(vector, "name"));
 			case "pair" -> AdvisoryLockKeyFactory.pair().createKey(text(vector, "namespace"), text(vector, "name"));
 			case "tag" -> AdvisoryLockKey.ofTag(text(vector, "high"), text(vector, "low"));
 			default -> throw new IllegalArgumentException(vector.toString());
