@@ -1,0 +1,263 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.test;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockRequest;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.util.Assert;
+
+/**
+ * Locks and ledger that are kept in memory, for tests without PostgreSQL. Calls end as
+ * they do there: busy, already run, too soon, paused; waits, shared locks, nested calls,
+ * transactions, attempts and fencing tokens are those of the real ones.
+ * <p>
+ * Not imitated is what belongs to a server: savepoints, aborted transactions and
+ * isolation levels, {@code catchUp}, history, and other applications. A lock is lost only
+ * when a test {@linkplain #lose says so}.
+ *
+ * @since 0.1.0
+ */
+public final class InMemoryLocks implements TestLocks {
+
+	private final HoldTable table = new HoldTable();
+
+	private final InMemoryLedger ledger = new InMemoryLedger();
+
+	private final CallRecorder calls;
+
+	private final Set<String> rolesLedElsewhere = ConcurrentHashMap.newKeySet();
+
+	private final Map<String, Long> terms = new ConcurrentHashMap<>();
+
+	private final String namespace;
+
+	private final AdvisoryLockKeyFactory keyFactory;
+
+	private final Duration waitFor;
+
+	private final Consumer<Object> eventPublisher;
+
+	/**
+	 * Create locks without a namespace, for a test that needs no application context.
+	 */
+	public InMemoryLocks() {
+		this("", AdvisoryLockKeyFactory.sha256(), Duration.ZERO, new CallRecorder(), (event) -> {
+		});
+	}
+
+	/**
+	 * Create locks.
+	 * @param namespace the namespace of requests that do not name one
+	 * @param keyFactory makes the keys of requests that were created by name
+	 * @param waitFor how long requests wait that do not say so
+	 * @param calls is told how calls end
+	 * @param eventPublisher is told of lost locks
+	 */
+	InMemoryLocks(String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor, CallRecorder calls,
+			Consumer<Object> eventPublisher) {
+		this.namespace = namespace;
+		this.keyFactory = keyFactory;
+		this.waitFor = waitFor;
+		this.calls = calls;
+		this.eventPublisher = eventPublisher;
+	}
+
+	/**
+	 * Create what takes locks for one instance of an application; calls of another one's
+	 * exclude those of this one. Work of scope TRANSACTION runs without a transaction
+	 * where there is none.
+	 * @return new operations
+	 */
+	public AdvisoryLockOperations createOperations() {
+		return createOperations(() -> null);
+	}
+
+	/**
+	 * Create what takes locks for one instance of an application; calls of another one's
+	 * exclude those of this one.
+	 * @param transactionManager begins the transaction of a run of scope TRANSACTION
+	 * where there is none
+	 * @return new operations
+	 */
+	public AdvisoryLockOperations createOperations(PlatformTransactionManager transactionManager) {
+		Assert.notNull(transactionManager, "'transactionManager' must not be null");
+		return createOperations(() -> transactionManager);
+	}
+
+	AdvisoryLockOperations createOperations(Supplier<@Nullable PlatformTransactionManager> transactionManager) {
+		return new InMemoryLockOperations(this, transactionManager);
+	}
+
+	@Override
+	public HeldLock holdElsewhere(AdvisoryLockKey key) {
+		InMemoryHold hold = new InMemoryHold(this.table, key, LockMode.EXCLUSIVE, this);
+		Assert.state(this.table.enter(hold, 0),
+				() -> "Advisory lock '" + key + "' can't be held elsewhere: it is held already");
+		return hold;
+	}
+
+	/**
+	 * Lose a lock, as if its connection were gone: others can have it, the run that holds
+	 * it is interrupted and fails, and whoever asked to be told is told.
+	 * @param key the name of the key
+	 * @throws IllegalStateException if nobody holds it
+	 */
+	public void lose(String key) {
+		AdvisoryLockKey lost = key(key);
+		List<InMemoryHold> holds = this.table.holds(lost);
+		Assert.state(!holds.isEmpty(), () -> "Advisory lock '" + lost + "' can't be lost: nobody holds it");
+		for (InMemoryHold hold : holds) {
+			hold.lose();
+			this.eventPublisher.accept(new LockLostEvent(lost));
+		}
+	}
+
+	/**
+	 * Let time pass for the ledger: intervals between runs, pauses after failures, and
+	 * remembered ticks are as if it were later.
+	 * @param time how much
+	 */
+	public void letTimePass(Duration time) {
+		Assert.isTrue(!time.isNegative(), "'time' must not be negative");
+		this.ledger.letPass(time);
+	}
+
+	/**
+	 * Let another instance lead a role, or this one again, as it does by default.
+	 * @param role the name of the role
+	 * @param elsewhere whether another instance leads it
+	 */
+	public void leadElsewhere(String role, boolean elsewhere) {
+		if (elsewhere) {
+			this.rolesLedElsewhere.add(role);
+		}
+		else {
+			this.rolesLedElsewhere.remove(role);
+		}
+		this.terms.merge(role, 2L, (term, ignored) -> term + 1);
+	}
+
+	/**
+	 * Return the elections that {@link #leadElsewhere} decides.
+	 * @return the elections
+	 */
+	public LeaderElection leaderElection() {
+		return new InMemoryLeaderElection();
+	}
+
+	@Override
+	public void pause(String key) {
+		this.ledger.setPaused(key(key), true);
+	}
+
+	@Override
+	public void resume(String key) {
+		this.ledger.setPaused(key(key), false);
+	}
+
+	@Override
+	public AdvisoryLockKey key(String name) {
+		return key(LockRequest.of(name));
+	}
+
+	@Override
+	public boolean isHeld(AdvisoryLockKey key) {
+		return !this.table.holds(key).isEmpty();
+	}
+
+	@Override
+	public List<String> held() {
+		return this.table.all().stream().map(InMemoryHold::toString).toList();
+	}
+
+	@Override
+	public List<LockCall> calls(AdvisoryLockKey key) {
+		return this.calls.of(key);
+	}
+
+	@Override
+	public void reset() {
+		this.table.all().forEach(InMemoryHold::close);
+		this.calls.clear();
+		this.ledger.forget();
+		this.rolesLedElsewhere.clear();
+	}
+
+	AdvisoryLockKey key(LockRequest request) {
+		return request.key(this.namespace, this.keyFactory);
+	}
+
+	HoldTable table() {
+		return this.table;
+	}
+
+	InMemoryLedger ledger() {
+		return this.ledger;
+	}
+
+	Duration waitFor() {
+		return this.waitFor;
+	}
+
+	void record(LockCall call) {
+		this.calls.add(call);
+	}
+
+	/**
+	 * Makes this instance the leader unless a test says otherwise.
+	 */
+	private final class InMemoryLeaderElection implements LeaderElection {
+
+		@Override
+		public boolean isLeader(String role) {
+			Assert.isTrue(LeaderElection.isRole(role),
+					() -> "'role' must be the name of a role, and is '" + role + "'");
+			return !InMemoryLocks.this.rolesLedElsewhere.contains(role);
+		}
+
+		@Override
+		public OptionalLong term(String role) {
+			return isLeader(role) ? OptionalLong.of(InMemoryLocks.this.terms.getOrDefault(role, 1L))
+					: OptionalLong.empty();
+		}
+
+		@Override
+		public void resign(String role) {
+			leadElsewhere(role, true);
+		}
+
+	}
+
+}

@@ -1,0 +1,68 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.test;
+
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * {@link EnableAutoConfiguration Auto-configuration} for locks in memory. Not applied by
+ * itself: see {@link AutoConfigureInMemoryLocks}.
+ *
+ * @since 0.1.0
+ */
+@AutoConfiguration(before = { AdvisoryLockAutoConfiguration.class, TestLocksAutoConfiguration.class })
+public final class InMemoryLocksAutoConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	CallRecorder testLockCallRecorder() {
+		return new CallRecorder();
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(TestLocks.class)
+	InMemoryLocks testLocks(SingleRunnerSettings settings, CallRecorder calls,
+			ApplicationEventPublisher eventPublisher) {
+		return new InMemoryLocks(settings.namespace(), settings.keyFactory(), settings.waitFor(), calls,
+				eventPublisher::publishEvent);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(AdvisoryLockOperations.class)
+	AdvisoryLockOperations advisoryLockOperations(InMemoryLocks locks,
+			ObjectProvider<PlatformTransactionManager> transactionManager) {
+		return locks.createOperations(transactionManager::getIfUnique);
+	}
+
+	@Bean
+	@ConditionalOnMissingBean(LeaderElection.class)
+	LeaderElection leaderElection(InMemoryLocks locks) {
+		return locks.leaderElection();
+	}
+
+}
