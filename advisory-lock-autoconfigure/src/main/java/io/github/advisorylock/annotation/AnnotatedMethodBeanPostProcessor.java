@@ -198,6 +198,9 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 			return bean;
 		}
 		boolean first = !isChecked(beanName, targetClass);
+		if (first && isMock(bean, targetClass)) {
+			return bean;
+		}
 		if (first) {
 			this.proxied.checkTarget(bean, beanName, definition(beanName));
 		}
@@ -211,6 +214,14 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 			this.checked.add(List.of(beanName, ClassUtils.getUserClass(targetClass)));
 		}
 		return proxy;
+	}
+
+	/**
+	 * A mock does nothing that would have to be guarded, and has the key of the bean that
+	 * it may stand beside.
+	 */
+	private boolean isMock(Object bean, Class<?> targetClass) {
+		return !this.annotated.of(targetClass).isEmpty() && ProxyValidator.isMock(bean);
 	}
 
 	private boolean isChecked(String beanName, Class<?> targetClass) {

@@ -55,6 +55,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
@@ -178,6 +179,17 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
 		LockLifecycle lockWaitLifecycle(PostgresAdvisoryLockTemplate template) {
 			return LockLifecycle.ofWaits(template);
+		}
+
+		/**
+		 * What a test may put a mock in the place of: what works for the locks themselves
+		 * keeps the template.
+		 */
+		@Bean
+		@Primary
+		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
+		AdvisoryLockOperations replaceableLockOperations(PostgresAdvisoryLockTemplate template) {
+			return template;
 		}
 
 	}

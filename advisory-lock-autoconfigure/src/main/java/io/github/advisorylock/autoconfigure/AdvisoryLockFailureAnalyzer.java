@@ -37,8 +37,9 @@ class AdvisoryLockFailureAnalyzer implements FailureAnalyzer {
 			if (current instanceof UnsupportedDatabaseException ex) {
 				return new FailureAnalysis(
 						"The application's database can't guard jobs with advisory locks: " + ex.getReason() + ".",
-						"Point 'spring.datasource.url' at a PostgreSQL primary, or set 'advisory-lock.enabled' to false "
-								+ "to run methods without locks, for example in a test.",
+						"Point 'spring.datasource.url' at a PostgreSQL primary; in a test, annotate its class with "
+								+ "@AutoConfigureInMemoryLocks of advisory-lock-test, or set 'advisory-lock.enabled' to "
+								+ "false to run methods without locks.",
 						ex);
 			}
 		}

@@ -114,7 +114,8 @@ class DoctorConfiguration {
 	/**
 	 * Properties of the doctor.
 	 *
-	 * @param notPostgresql What happens when the database is no PostgreSQL.
+	 * @param notPostgresql What happens when the database is no PostgreSQL. Each lock is
+	 * refused there at run time in any case.
 	 * @param lookAlike What happens when the database speaks like PostgreSQL and does not
 	 * lock like it: CockroachDB, or YugabyteDB before 2025.1. Session locks are refused
 	 * there at run time too, unless this is off.

@@ -67,8 +67,8 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		AdvisoryLockOperations available = this.operations.getIfAvailable();
 		if (available == null) {
 			throw missing(methods.get(0), "needs a DataSource, and there is none",
-					"Configure 'spring.datasource.url', or set 'advisory-lock.enabled' to false to run methods without "
-							+ "locks, for example in a test.");
+					"Configure 'spring.datasource.url'; in a test, annotate its class with @AutoConfigureInMemoryLocks of "
+							+ "advisory-lock-test, or set 'advisory-lock.enabled' to false to run methods without locks.");
 		}
 		if (available instanceof PostgresAdvisoryLockTemplate template) {
 			methods.forEach((method) -> checkScope(method, template));

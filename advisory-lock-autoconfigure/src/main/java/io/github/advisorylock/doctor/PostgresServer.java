@@ -63,8 +63,9 @@ record PostgresServer(String product, String version, boolean standby, int answe
 		if (!POSTGRESQL.equals(this.product)) {
 			return new Finding(DoctorCheck.NOT_POSTGRESQL,
 					name + " can't guard anything with advisory locks, it is '" + this.product + "' and not PostgreSQL",
-					"point '" + property + "' at PostgreSQL, or set 'advisory-lock.enabled' to false to run methods "
-							+ "without locks, for example in a test");
+					"point '" + property + "' at PostgreSQL; in a test, annotate its class with "
+							+ "@AutoConfigureInMemoryLocks of advisory-lock-test, or set 'advisory-lock.enabled' to false to "
+							+ "run methods without locks");
 		}
 		String problem = lookAlike(this.version);
 		if (problem != null) {

@@ -27,6 +27,8 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.Assert;
+
 /**
  * Admits every call to operations that know one phase only.
  */
@@ -70,6 +72,8 @@ record OnePhaseLockOperations(AdvisoryLockOperations operations) implements TwoP
 		public <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action)
 				throws X {
 			LockResult<T> result = this.operations.execute(this.request, action);
+			Assert.state(result != null, () -> "Failed to run under a lock: 'execute' of " + this.operations
+					+ " has returned null. A mock has to return a LockResult, or to call the action");
 			this.outcome = result.outcome();
 			return result.value();
 		}

@@ -33,6 +33,8 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.NonTransientDataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.IllegalTransactionStateException;
@@ -55,6 +57,8 @@ final class TransactionScope {
 			TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 
 	private static final int REFUSED = -1;
+
+	private static final String POSTGRESQL = "PostgreSQL";
 
 	private final LockCall.Ground ground;
 
@@ -124,6 +128,22 @@ final class TransactionScope {
 		}
 		if (!held) {
 			throw new LockLostException(key);
+		}
+	}
+
+	/**
+	 * Find out what else the database is, after it has refused a statement.
+	 * @return its name, {@code null} if it is PostgreSQL, or does not say
+	 */
+	private @Nullable String findOtherProduct(Exception failure) {
+		try {
+			String product = this.jdbc
+				.execute((Connection connection) -> connection.getMetaData().getDatabaseProductName());
+			return POSTGRESQL.equals(product) ? null : product;
+		}
+		catch (DataAccessException ex) {
+			failure.addSuppressed(ex);
+			return null;
 		}
 	}
 
@@ -214,7 +234,7 @@ final class TransactionScope {
 		 */
 		private boolean acquire(Hold hold) {
 			boolean mayWait = this.deadline != null && this.deadline.isAhead();
-			if (!tryAcquire(hold, mayWait)
+			if (!tryAcquireFirst(hold, mayWait)
 					&& (this.deadline == null || !this.deadline.pollAgain(() -> tryAcquire(hold, mayWait)))) {
 				this.outcome = LockOutcome.BUSY;
 			}
@@ -235,6 +255,28 @@ final class TransactionScope {
 		 * Try to take the lock.
 		 * @return whether that is decided: the lock was taken, or the tick was run before
 		 */
+		/**
+		 * What is no PostgreSQL does not understand the statement: its complaint says
+		 * nothing of that.
+		 */
+		private boolean tryAcquireFirst(Hold hold, boolean mayWait) {
+			try {
+				return tryAcquire(hold, mayWait);
+			}
+			catch (NonTransientDataAccessException ex) {
+				String product = TransactionScope.this.findOtherProduct(ex);
+				if (product == null) {
+					throw ex;
+				}
+				UnsupportedDatabaseException refusal = new UnsupportedDatabaseException("it is '" + product
+						+ "' and not PostgreSQL; in a test, annotate its class with "
+						+ "@AutoConfigureInMemoryLocks of advisory-lock-test, or set 'advisory-lock.enabled' to "
+						+ "false to run methods without locks");
+				refusal.initCause(ex);
+				throw refusal;
+			}
+		}
+
 		private boolean tryAcquire(Hold hold, boolean mayWait) {
 			AdvisoryLockKey tick = (this.memory != null) ? this.memory.lock() : null;
 			int backend = TransactionScope.this.jdbc.execute(sql(tick, mayWait), (PreparedStatement statement) -> {

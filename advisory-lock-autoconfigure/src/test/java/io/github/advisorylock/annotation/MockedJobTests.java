@@ -25,6 +25,7 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockLedgerAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -50,6 +51,7 @@ import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import org.springframework.test.context.bean.override.mockito.MockitoSpyBean;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.then;
@@ -62,6 +64,16 @@ class MockedJobTests {
 	@DynamicPropertySource
 	static void database(DynamicPropertyRegistry registry) {
 		registry.add("spring.datasource.url", TestPostgres::url);
+	}
+
+	@Test
+	void mockThatIsNotStubbedSaysSo() {
+		LockContextRunner.create()
+			.withBean(AdvisoryLockOperations.class, () -> BDDMockito.mock(AdvisoryLockOperations.class))
+			.withUserConfiguration(ScheduledJob.class)
+			.run((context) -> assertThatIllegalStateException()
+				.isThrownBy(() -> context.getBean(ScheduledJob.class).run())
+				.withMessageContaining("A mock has to return a LockResult"));
 	}
 
 	@Nested
@@ -177,7 +189,7 @@ class MockedJobTests {
 
 		@Scheduled(cron = "0 0 4 * * *")
 		@SingleRunner("mocked-job")
-		public String run() {
+		String run() {
 			return "held: " + ForeignSession.isHeld(KEY);
 		}
 
@@ -188,7 +200,7 @@ class MockedJobTests {
 
 		@Scheduled(cron = "0 0 4 * * *")
 		@LeaderOnly("mocked")
-		public void run() {
+		void run() {
 		}
 
 	}

@@ -73,8 +73,7 @@ class AdvisoryLockAutoConfigurationTests {
 
 	@Test
 	void beansArePresentByDefault() {
-		this.runner.run((context) -> assertThat(context).hasSingleBean(AdvisoryLockOperations.class)
-			.hasSingleBean(PostgresAdvisoryLockTemplate.class)
+		this.runner.run((context) -> assertThat(context).hasSingleBean(PostgresAdvisoryLockTemplate.class)
 			.hasSingleBean(AdvisoryLockKeyFactory.class)
 			.hasSingleBean(SingleRunnerSettings.class)
 			.hasSingleBean(SingleRunnerAnnotationBeanPostProcessor.class));

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.autoconfigure.DoctorConfiguration.DoctorProperties;
 import io.github.advisorylock.doctor.DoctorCheck;
+import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -35,6 +36,7 @@ import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.test.util.TestSocketUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link DoctorConfiguration}.
@@ -94,7 +96,20 @@ class DoctorConfigurationTests {
 	void otherDatabaseStopsTheStart() {
 		assertThat(DoctorContexts.failureOf(DoctorContexts.inTransaction("jdbc:h2:mem:doctor")))
 			.contains("it is 'H2'", "set 'advisory-lock.enabled' to false")
+			.contains("@AutoConfigureInMemoryLocks")
 			.doesNotContain("advisory-lock.doctor.not-postgresql");
+	}
+
+	@Test
+	void otherDatabaseThatIsToleratedRefusesEachLock() {
+		DoctorContexts.inTransaction("jdbc:h2:mem:doctor")
+			.withPropertyValues("advisory-lock.doctor.not-postgresql=off")
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				DoctorContexts.TransactionJob job = context.getBean(DoctorContexts.TransactionJob.class);
+				assertThatExceptionOfType(UnsupportedDatabaseException.class).isThrownBy(() -> job.run(() -> {
+				})).withMessageContaining("it is 'H2'").withMessageContaining("@AutoConfigureInMemoryLocks");
+			});
 	}
 
 	@Test

@@ -102,8 +102,13 @@ class ReadmeTests {
 		return Documentation.codeBlocks().stream().filter((block) -> !block.language().equals("java"));
 	}
 
+	/**
+	 * Return all but what shows tests, which is that of tests in another module.
+	 */
 	private static Stream<CodeBlock> javaBlocks() {
-		return Documentation.codeBlocks().stream().filter((block) -> block.language().equals("java"));
+		return Documentation.codeBlocks()
+			.stream()
+			.filter((block) -> block.language().equals("java") && !block.place().startsWith("docs/testing.md"));
 	}
 
 	private static List<String> blocks(String document, String language) {

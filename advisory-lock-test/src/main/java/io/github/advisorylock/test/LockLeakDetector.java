@@ -36,7 +36,8 @@ import org.jspecify.annotations.Nullable;
  * application holds, or that was {@linkplain TestLocks#holdElsewhere held elsewhere}, and
  * a test without an application context that leaves a thread of the library behind, by
  * which it can be told that something was not closed. What is on its way to its end has
- * five seconds.
+ * five seconds, or as long as JUnit's configuration parameter
+ * {@code advisory-lock.test.patience} says, such as {@code PT1S}.
  *
  * @since 0.1.0
  */
@@ -59,7 +60,7 @@ public final class LockLeakDetector implements BeforeEachCallback, AfterEachCall
 	public void afterEach(ExtensionContext context) {
 		Before before = context.getStore(NAMESPACE).get(Before.class, Before.class);
 		TestLocks locks = CurrentTest.findLocks();
-		long end = System.nanoTime() + PATIENCE.toNanos();
+		long end = System.nanoTime() + patience(context).toNanos();
 		List<String> left = left(before, locks);
 		while (!left.isEmpty() && System.nanoTime() < end) {
 			LockSupport.parkNanos(PAUSE_NANOS);
@@ -71,6 +72,10 @@ public final class LockLeakDetector implements BeforeEachCallback, AfterEachCall
 			}
 			throw new AssertionError("The test has left behind " + String.join(", ", left));
 		}
+	}
+
+	private static Duration patience(ExtensionContext context) {
+		return context.getConfigurationParameter("advisory-lock.test.patience").map(Duration::parse).orElse(PATIENCE);
 	}
 
 	private static List<String> left(Before before, @Nullable TestLocks locks) {
