@@ -90,7 +90,7 @@ final class HoldTable {
 	}
 
 	private boolean lets(InMemoryHold hold) {
-		return hold.mode() == LockMode.EXCLUSIVE ? holds(hold.key()).isEmpty()
+		return (hold.mode() == LockMode.EXCLUSIVE) ? holds(hold.key()).isEmpty()
 				: holds(hold.key()).stream().allMatch((other) -> other.mode() == LockMode.SHARED);
 	}
 

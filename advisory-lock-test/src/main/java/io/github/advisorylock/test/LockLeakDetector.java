@@ -24,12 +24,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.Extension;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
-import org.jspecify.annotations.Nullable;
 
 /**
  * JUnit {@link Extension} that fails a test which leaves a lock behind: one that its

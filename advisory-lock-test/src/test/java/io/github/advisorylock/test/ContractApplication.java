@@ -51,26 +51,26 @@ class ContractApplication {
 	static class Jobs {
 
 		@SingleRunner("contract-skipping")
-		public void skip() {
+		void skip() {
 		}
 
 		@SingleRunner("contract-finding")
-		public Optional<String> find() {
+		Optional<String> find() {
 			return Optional.of("found");
 		}
 
 		@SingleRunner("contract-telling")
-		public LockResult<String> tell() {
+		LockResult<String> tell() {
 			return LockResult.executed("told");
 		}
 
 		@SingleRunner(key = "contract-failing", whenBusy = WhenBusy.FAIL)
-		public int failWhenBusy() {
+		int failWhenBusy() {
 			return 1;
 		}
 
 		@SingleRunner(key = "contract-payment:#{#id}", once = Once.PER_KEY)
-		public void pay(String id, boolean fail) {
+		void pay(String id, boolean fail) {
 			if (fail) {
 				throw new AbstractLockContractTests.ExpectedException();
 			}
@@ -78,7 +78,7 @@ class ContractApplication {
 
 		@Transactional
 		@SingleRunner("contract-transactional")
-		public Boolean runInTransaction(TestLocks locks) {
+		Boolean runInTransaction(TestLocks locks) {
 			return locks.isHeld(locks.key("contract-transactional"));
 		}
 
