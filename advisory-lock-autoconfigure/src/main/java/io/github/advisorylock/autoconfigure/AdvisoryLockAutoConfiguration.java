@@ -22,9 +22,7 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
 import io.github.advisorylock.connection.PooledConnectionPreparation;
-import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
@@ -32,7 +30,6 @@ import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
-import io.github.advisorylock.jdbc.ServerJudge;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -49,9 +46,7 @@ import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -60,7 +55,6 @@ import org.springframework.context.annotation.Role;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for advisory locks.
@@ -128,8 +122,9 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		SingleRunnerStartupCheck singleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-				ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties) {
-			return new SingleRunnerStartupCheck(postProcessor, operations, properties);
+				ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
+				ObjectProvider<TransactionManagers> managers, AdvisoryLockProperties properties) {
+			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, properties);
 		}
 
 	}
@@ -144,29 +139,19 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		@Nullable LockSession lockSession(AdvisoryLockProperties properties, SingleRunnerSettings settings, LockDatabase database,
-				ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
-				ApplicationEventPublisher eventPublisher) {
-			SessionDataSource connectionSource = SessionDataSource.create(properties.session().overrides(),
-					database.dataSource(), connectionDetails.getIfUnique());
-			if (connectionSource == null) {
-				return null;
-			}
-			LockSession session = new LockSession(connectionSource, settings.namespace(),
-					properties.session().toSettings(), eventPublisher::publishEvent);
-			session.setJudge(judge.getIfAvailable(() -> ServerJudge.NONE));
-			return session;
+		@Nullable LockSession lockSession(LockDatabaseParts parts, LockDatabase database) {
+			return parts.session(database.dataSource());
 		}
 
 		@Bean
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-		PostgresAdvisoryLockTemplate advisoryLockOperations(AdvisoryLockProperties properties,
-				SingleRunnerSettings settings, LockDatabase database, ObjectProvider<LockSession> session,
-				ObjectProvider<RunLedger> ledger) {
-			boolean recording = !Boolean.FALSE.equals(properties.ledger().enabled());
-			return new PostgresAdvisoryLockTemplate(database.dataSource(), database.transactionManager(),
-					session.getIfAvailable(), settings.namespace(), settings.keyFactory(), settings.waitFor(),
-					properties.maxHeldLocks(), recording ? SingletonSupplier.of(ledger::getObject) : null);
+		PostgresAdvisoryLockTemplate advisoryLockOperations(LockDatabaseParts parts, LockDatabase database,
+				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
+				ObjectProvider<LockDatabases> databases) {
+			PostgresAdvisoryLockTemplate template = parts.template(database.dataSource(), database.transactionManager(),
+					session.getIfAvailable(), ledger::getObject);
+			template.setRoutes((manager) -> databases.getObject().route(manager));
+			return template;
 		}
 
 		@Bean

@@ -16,19 +16,24 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.ledger.LedgerLifecycle;
 import io.github.advisorylock.ledger.LedgerSettings;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -38,7 +43,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
-import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -63,23 +67,18 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	@Lazy
 	@ConditionalOnMissingBean(AdvisoryLockLedger.class)
 	@DependsOnDatabaseInitialization
-	PostgresAdvisoryLockLedger advisoryLockLedger(AdvisoryLockProperties properties, SingleRunnerSettings settings,
-			LockDatabase database, SingleRunnerAnnotationBeanPostProcessor methods, BeanFactory beanFactory,
-			ObjectProvider<LedgerLifecycle> lifecycle, ApplicationEventPublisher eventPublisher) {
-		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(),
-				settings(properties.ledger()), settings.namespace(), InstanceName.get(), methods, beanFactory,
-				eventPublisher::publishEvent);
+	PostgresAdvisoryLockLedger advisoryLockLedger(Ledgers ledgers, LockDatabase database,
+			ObjectProvider<LedgerLifecycle> lifecycle) {
+		PostgresAdvisoryLockLedger ledger = ledgers.ledger(database);
 		ledger.whenOpen(() -> lifecycle.getObject().ledgerOpened());
 		return ledger;
 	}
 
 	@Bean
 	@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
-	LedgerLifecycle ledgerLifecycle(ObjectProvider<PostgresAdvisoryLockLedger> ledger,
-			ObjectProvider<AdvisoryLockOperations> operations, SingleRunnerAnnotationBeanPostProcessor methods,
-			ConfigurableApplicationContext context, AdvisoryLockProperties properties) {
-		return new LedgerLifecycle(ledger::getObject, operations::getIfAvailable, methods, context,
-				settings(properties.ledger()), Boolean.TRUE.equals(properties.ledger().enabled()));
+	LedgerLifecycle ledgerLifecycle(Ledgers ledgers, ObjectProvider<PostgresAdvisoryLockLedger> ledger,
+			ObjectProvider<AdvisoryLockOperations> operations, LockDatabase database) {
+		return ledgers.lifecycle(ledger::getObject, operations::getIfAvailable, database);
 	}
 
 	@Bean
@@ -88,10 +87,82 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		return (event) -> lifecycle.catchUp();
 	}
 
+	@Bean
+	Ledgers lockLedgers(AdvisoryLockProperties properties, SingleRunnerSettings settings,
+			SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
+			ConfigurableApplicationContext context) {
+		return new Ledgers(properties.ledger(), settings, methods, databases, context);
+	}
+
 	private static LedgerSettings settings(AdvisoryLockProperties.Ledger properties) {
 		return new LedgerSettings(properties.tablePrefix(),
 				properties.initializeSchema() == DatabaseInitializationMode.ALWAYS, properties.keepRuns().age(),
 				properties.keepRuns().count(), properties.rememberKeys());
+	}
+
+	/**
+	 * Makes the ledger of a database, and what looks after it.
+	 */
+	static final class Ledgers implements LockDatabaseFeature, ApplicationListener<ApplicationReadyEvent> {
+
+		private final AdvisoryLockProperties.Ledger properties;
+
+		private final SingleRunnerSettings settings;
+
+		private final SingleRunnerAnnotationBeanPostProcessor methods;
+
+		private final ObjectProvider<LockDatabases> databases;
+
+		private final ConfigurableApplicationContext context;
+
+		private final List<LedgerLifecycle> lifecycles = new CopyOnWriteArrayList<>();
+
+		private volatile boolean ready;
+
+		Ledgers(AdvisoryLockProperties.Ledger properties, SingleRunnerSettings settings,
+				SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
+				ConfigurableApplicationContext context) {
+			this.properties = properties;
+			this.settings = settings;
+			this.methods = methods;
+			this.databases = databases;
+			this.context = context;
+		}
+
+		@Override
+		public List<Object> createFor(LockDatabase database) {
+			PostgresAdvisoryLockLedger ledger = ledger(database);
+			LedgerLifecycle lifecycle = lifecycle(() -> ledger, database.template()::get, database);
+			ledger.whenOpen(lifecycle::ledgerOpened);
+			this.lifecycles.add(lifecycle);
+			if (this.ready) {
+				lifecycle.catchUp();
+			}
+			return List.of(ledger, lifecycle);
+		}
+
+		private PostgresAdvisoryLockLedger ledger(LockDatabase database) {
+			return new PostgresAdvisoryLockLedger(database.dataSource(), settings(this.properties),
+					this.settings.namespace(), InstanceName.get(), this.methods, isIn(database), this.context,
+					this.context::publishEvent);
+		}
+
+		private LedgerLifecycle lifecycle(Supplier<PostgresAdvisoryLockLedger> ledger,
+				Supplier<@Nullable AdvisoryLockOperations> operations, LockDatabase database) {
+			return new LedgerLifecycle(ledger, operations, this.methods, isIn(database), this.context,
+					settings(this.properties), Boolean.TRUE.equals(this.properties.enabled()));
+		}
+
+		private Predicate<SingleRunnerMethod> isIn(LockDatabase database) {
+			return (method) -> this.databases.getObject().has(database, method);
+		}
+
+		@Override
+		public void onApplicationEvent(ApplicationReadyEvent event) {
+			this.ready = true;
+			this.lifecycles.forEach(LedgerLifecycle::catchUp);
+		}
+
 	}
 
 }

@@ -59,13 +59,15 @@ import org.springframework.core.env.Environment;
  * @param jobs Overrides of single annotations, by the text of their key.
  * @param session The connection that carries session locks.
  * @param ledger The tables that remember runs.
+ * @param databases What differs in a database besides the default one, by the name of its
+ * transaction manager.
  */
 @ConfigurationProperties("advisory-lock")
 record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
 		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0") Duration waitFor,
 		@DefaultValue("5m") Duration rememberTicks, @Nullable String transactionManager,
 		@DefaultValue("1000") int maxHeldLocks, @DefaultValue Map<String, Job> jobs, @DefaultValue Session session,
-		@DefaultValue Ledger ledger) {
+		@DefaultValue Ledger ledger, @DefaultValue Map<String, Database> databases) {
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
 
@@ -96,6 +98,30 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 							+ "without.");
 		}
 		return result;
+	}
+
+	/**
+	 * Return what is said of the database of a transaction manager, possibly nothing. A
+	 * variable of the environment has lost capital letters of the name.
+	 */
+	Database database(String manager) {
+		return this.databases.keySet()
+			.stream()
+			.filter((name) -> TransactionManagers.uniform(name).equals(TransactionManagers.uniform(manager)))
+			.findFirst()
+			.map(this.databases::get)
+			.orElse(Database.NONE);
+	}
+
+	/**
+	 * Return the names of the properties that are set for the connection of session
+	 * locks.
+	 * @param manager the name of the transaction manager of a database, {@code null} for
+	 * the default one
+	 */
+	List<String> sessionPropertiesOf(@Nullable String manager) {
+		return (manager != null) ? database(manager).configuredProperties(manager)
+				: this.session.configuredProperties();
 	}
 
 	private static void require(boolean valid, String name, Object value, String rule) {
@@ -218,7 +244,8 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 		}
 
 		SessionDataSource.Overrides overrides() {
-			return new SessionDataSource.Overrides(this.url, this.username, this.password, this.properties);
+			return new SessionDataSource.Overrides("advisory-lock.session", this.url, this.username, this.password,
+					this.properties);
 		}
 
 		LockSessionSettings toSettings() {
@@ -239,6 +266,59 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 		@Override
 		public String toString() {
 			return "Session" + configuredProperties();
+		}
+
+	}
+
+	/**
+	 * What differs in a database besides the default one.
+	 *
+	 * @param session The connection that carries session locks there.
+	 */
+	record Database(@DefaultValue Connection session) {
+
+		private static final Database NONE = new Database(new Connection(null, null, null, Map.of()));
+
+		SessionDataSource.Overrides overrides(String manager) {
+			return new SessionDataSource.Overrides(prefix(manager), this.session.url, this.session.username,
+					this.session.password, this.session.properties);
+		}
+
+		/**
+		 * Return the names of those properties that are set.
+		 */
+		List<String> configuredProperties(String manager) {
+			return this.equals(NONE) ? List.of() : List.of(prefix(manager));
+		}
+
+		private static String prefix(String manager) {
+			return "advisory-lock.databases." + manager + ".session";
+		}
+
+		/**
+		 * The connection that carries session locks in a database besides the default
+		 * one.
+		 *
+		 * @param url JDBC URL of the connection that carries session locks, to go around
+		 * a pooler. By default that of the database's DataSource.
+		 * @param username User of that connection. By default that of the database's
+		 * DataSource.
+		 * @param password Password of that connection. By default that of the database's
+		 * DataSource.
+		 * @param properties Driver properties of that connection, added to those of the
+		 * database's DataSource.
+		 */
+		record Connection(@Nullable String url, @Nullable String username, @Nullable String password,
+				@DefaultValue Map<String, String> properties) {
+
+			/**
+			 * Tells no password.
+			 */
+			@Override
+			public String toString() {
+				return "Connection";
+			}
+
 		}
 
 	}

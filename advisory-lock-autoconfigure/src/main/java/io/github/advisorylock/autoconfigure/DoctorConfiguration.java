@@ -23,14 +23,13 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
-import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.doctor.LongHoldWatcher;
 import io.github.advisorylock.doctor.Subject;
-import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.ServerJudge;
 
@@ -85,28 +84,69 @@ class DoctorConfiguration {
 
 		@Bean
 		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
-		LockDoctor lockDoctor(SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LeaderRoles> roles,
-				PostgresAdvisoryLockTemplate template, AdvisoryLockProperties properties,
-				DoctorProperties doctorProperties, LockDatabase database, ObjectProvider<LockSession> session,
-				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
+		LockDoctor lockDoctor(Doctors doctors, LockDatabase database, PostgresAdvisoryLockTemplate template) {
+			return doctors.doctorOf(database, template);
+		}
+
+		@Bean
+		Doctors lockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LeaderRoles> roles,
+				AdvisoryLockProperties properties, DoctorProperties doctorProperties,
+				ObjectProvider<LockDatabases> databases, ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
-			DataSource dataSource = database.dataSource();
-			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(metadata.orderedStream().toList())
-				.getDataSourcePoolMetadata(dataSource);
-			Subject subject = new Subject(postProcessor::getMethods,
-					() -> !roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty(), template, dataSource,
-					database.transactionManager(), (pool != null) ? pool.getMax() : null, session.getIfAvailable(),
-					properties.session().configuredProperties(), properties.session().toSettings(),
-					properties.maxHeldLocks());
-			return new LockDoctor(subject, schedulers.stream().toList(), simpleSchedulers.stream().toList(),
-					doctorProperties::of);
+			return new Doctors(postProcessor, roles, properties, doctorProperties, databases, metadata, schedulers,
+					simpleSchedulers);
 		}
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
 		LongHoldWatcher longHolds(PostgresAdvisoryLockTemplate template, DoctorProperties properties) {
 			return new LongHoldWatcher(template, properties.checkedLongHold());
+		}
+
+	}
+
+	/**
+	 * Makes the doctor of a database.
+	 */
+	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LeaderRoles> roles,
+			AdvisoryLockProperties properties, DoctorProperties doctorProperties,
+			ObjectProvider<LockDatabases> databases, ObjectProvider<DataSourcePoolMetadataProvider> metadata,
+			ObjectProvider<ThreadPoolTaskScheduler> schedulers,
+			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) implements LockDatabaseFeature {
+
+		@Override
+		public List<Object> createFor(LockDatabase database) {
+			PostgresAdvisoryLockTemplate template = database.template().get();
+			return (template != null) ? List.of(doctorOf(database, template)) : List.of();
+		}
+
+		private LockDoctor doctorOf(LockDatabase database, PostgresAdvisoryLockTemplate template) {
+			DataSource dataSource = database.dataSource();
+			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(
+					this.metadata.orderedStream().toList())
+				.getDataSourcePoolMetadata(dataSource);
+			LockDatabases databases = this.databases.getObject();
+			boolean isDefault = databases.isDefault(database);
+			Subject subject = new Subject(() -> methodsOf(database), () -> isDefault && hasRoles(), template,
+					dataSource, database.transactionManager(), (pool != null) ? pool.getMax() : null,
+					database.session().get(), this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
+					this.properties.session().toSettings(), this.properties.maxHeldLocks());
+			return new LockDoctor(subject, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
+					this.doctorProperties::of,
+					() -> databases.areSeveral() ? "Database of transaction manager '" + database.name() + "': " : "");
+		}
+
+		private List<SingleRunnerMethod> methodsOf(LockDatabase database) {
+			LockDatabases databases = this.databases.getObject();
+			return this.postProcessor.getMethods()
+				.stream()
+				.filter((method) -> databases.has(database, method))
+				.toList();
+		}
+
+		private boolean hasRoles() {
+			return !this.roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty();
 		}
 
 	}

@@ -16,112 +16,97 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.List;
+
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.jdbc.ServerJudge;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.ResourceTransactionManager;
-import org.springframework.util.ClassUtils;
 
 /**
- * Chooses the transaction manager and the DataSource whose transactions hold locks.
+ * Chooses the transaction manager and the DataSource whose transactions hold locks where
+ * nothing else is said, and knows those of what says so.
  */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 @ConditionalOnBean(DataSource.class)
 class LockDatabaseConfiguration {
 
-	private static final boolean JPA_PRESENT = ClassUtils.isPresent("org.springframework.orm.jpa.JpaTransactionManager",
-			LockDatabaseConfiguration.class.getClassLoader());
-
-	private static final String CHOICE = "Set 'advisory-lock.transaction-manager' to the name of the transaction "
+	static final String CHOICE = "Set 'advisory-lock.transaction-manager' to the name of the transaction "
 			+ "manager of the DataSource that holds the locks";
 
 	@Bean
-	LockDatabase lockDatabase(AdvisoryLockProperties properties, ListableBeanFactory beanFactory) {
-		PlatformTransactionManager manager = transactionManager(properties.transactionManager(), beanFactory);
-		return new LockDatabase(dataSource(manager, beanFactory), manager);
+	TransactionManagers lockTransactionManagers(ListableBeanFactory beanFactory) {
+		return new TransactionManagers(beanFactory);
+	}
+
+	@Bean
+	LockDatabase lockDatabase(AdvisoryLockProperties properties, TransactionManagers managers,
+			ListableBeanFactory beanFactory, ObjectProvider<LockSession> session,
+			ObjectProvider<PostgresAdvisoryLockTemplate> template, ObjectProvider<RunLedger> ledger) {
+		PlatformTransactionManager manager = transactionManager(properties.transactionManager(), managers, beanFactory);
+		return new LockDatabase(managers.nameOf(manager), dataSource(manager, managers, beanFactory), manager,
+				session::getIfAvailable, template::getIfAvailable, ledger::getIfAvailable);
+	}
+
+	@Bean
+	LockDatabaseParts lockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
+			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
+			ApplicationEventPublisher eventPublisher) {
+		return new LockDatabaseParts(properties, settings, connectionDetails, judge, eventPublisher);
+	}
+
+	@Bean
+	LockDatabases lockDatabases(LockDatabase lockDatabase, TransactionManagers managers, LockDatabaseParts parts,
+			ObjectProvider<LockDatabaseFeature> features) {
+		return new LockDatabases(lockDatabase, managers, parts, () -> features.orderedStream().toList());
 	}
 
 	private static @Nullable PlatformTransactionManager transactionManager(@Nullable String configuredName,
-			ListableBeanFactory beanFactory) {
+			TransactionManagers managers, ListableBeanFactory beanFactory) {
 		if (configuredName == null) {
-			return beanFactory.getBeanProvider(PlatformTransactionManager.class).getIfUnique();
+			return managers.unique();
 		}
 		if (!beanFactory.containsBean(configuredName)
 				|| !beanFactory.isTypeMatch(configuredName, PlatformTransactionManager.class)) {
 			throw new InvalidConfigurationPropertyValueException("advisory-lock.transaction-manager", configuredName,
-					"There is no transaction manager with that name, there is "
-							+ names(beanFactory, PlatformTransactionManager.class) + ".");
+					"There is no transaction manager with that name, there is " + managers.names() + ".");
 		}
 		return beanFactory.getBean(configuredName, PlatformTransactionManager.class);
 	}
 
-	private static DataSource dataSource(@Nullable PlatformTransactionManager manager,
+	private static DataSource dataSource(@Nullable PlatformTransactionManager manager, TransactionManagers managers,
 			ListableBeanFactory beanFactory) {
-		DataSource dataSource = (manager != null) ? dataSourceOf(manager) : null;
+		DataSource dataSource = (manager != null) ? managers.dataSourceOf(manager) : null;
 		if (dataSource != null) {
 			return dataSource;
 		}
-		String[] names = beanFactory.getBeanNamesForType(DataSource.class);
-		if (manager != null && names.length > 1) {
-			throw new AdvisoryLockConfigurationException(
-					"Advisory locks can't tell which of the DataSources " + names(beanFactory, DataSource.class)
-							+ " the transactions of " + manager.getClass().getName() + " are on",
-					CHOICE + ".");
+		List<String> names = managers.dataSourceNames();
+		if (manager != null && names.size() > 1) {
+			throw managers.unknownDataSource(manager);
 		}
 		dataSource = beanFactory.getBeanProvider(DataSource.class).getIfUnique();
 		if (dataSource == null) {
-			throw new AdvisoryLockConfigurationException(
-					"Advisory locks can't choose between the DataSources " + names(beanFactory, DataSource.class),
+			throw new AdvisoryLockConfigurationException("Advisory locks can't choose between the DataSources " + names,
 					CHOICE + ", or mark one DataSource as @Primary.");
 		}
 		return dataSource;
-	}
-
-	private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
-		if (manager instanceof ResourceTransactionManager resourceManager
-				&& resourceManager.getResourceFactory() instanceof DataSource dataSource) {
-			return dataSource;
-		}
-		return JPA_PRESENT ? Jpa.dataSourceOf(manager) : null;
-	}
-
-	private static String names(ListableBeanFactory beanFactory, Class<?> type) {
-		return "[" + String.join(", ", beanFactory.getBeanNamesForType(type)) + "]";
-	}
-
-	/**
-	 * Where locks are.
-	 *
-	 * @param dataSource the DataSource that locks are taken on: the one of the
-	 * transaction manager, or the only one where the manager does not tell, or the only
-	 * or primary one where there is no manager
-	 * @param transactionManager the configured one, or the only or primary one, or
-	 * {@code null}
-	 */
-	record LockDatabase(DataSource dataSource, @Nullable PlatformTransactionManager transactionManager) {
-
-	}
-
-	/**
-	 * Whose transactions are on a DataSource of the entity manager factory.
-	 */
-	private static final class Jpa {
-
-		private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
-			return (manager instanceof JpaTransactionManager jpa) ? jpa.getDataSource() : null;
-		}
-
 	}
 
 }

@@ -18,7 +18,6 @@ package io.github.advisorylock.autoconfigure;
 
 import javax.sql.DataSource;
 
-import io.github.advisorylock.autoconfigure.LockDatabaseConfiguration.LockDatabase;
 import io.github.advisorylock.monitor.DatabaseClock;
 import io.github.advisorylock.monitor.LockMonitor;
 

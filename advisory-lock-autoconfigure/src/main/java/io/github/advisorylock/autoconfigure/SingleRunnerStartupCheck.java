@@ -21,23 +21,35 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.context.EmbeddedValueResolverAware;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
 
 /**
  * Makes sure, once all beans are there, that annotated methods have got what they need
  * from the application.
  */
-final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
+final class SingleRunnerStartupCheck implements SmartInitializingSingleton, EmbeddedValueResolverAware {
 
 	private static final Log logger = LogFactory.getLog(SingleRunnerStartupCheck.class);
 
@@ -45,13 +57,27 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private final ObjectProvider<AdvisoryLockOperations> operations;
 
+	private final ObjectProvider<LockDatabases> databases;
+
+	private final ObjectProvider<TransactionManagers> managers;
+
 	private final AdvisoryLockProperties properties;
 
+	private final AnnotationTransactionAttributeSource transactions = new AnnotationTransactionAttributeSource(false);
+
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-			ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties) {
+			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
+			ObjectProvider<TransactionManagers> managers, AdvisoryLockProperties properties) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
+		this.databases = databases;
+		this.managers = managers;
 		this.properties = properties;
+	}
+
+	@Override
+	public void setEmbeddedValueResolver(StringValueResolver resolver) {
+		this.transactions.setEmbeddedValueResolver(resolver);
 	}
 
 	@Override
@@ -71,7 +97,68 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 							+ "advisory-lock-test, or set 'advisory-lock.enabled' to false to run methods without locks.");
 		}
 		if (available instanceof PostgresAdvisoryLockTemplate template) {
-			methods.forEach((method) -> checkScope(method, template));
+			methods.forEach((method) -> check(method, template));
+		}
+	}
+
+	private void check(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template) {
+		LockDatabase database = findDatabase(method);
+		if (database == null) {
+			checkScope(method, template);
+			return;
+		}
+		PostgresAdvisoryLockTemplate own = database.template().get();
+		checkScope(method, (own != null) ? own : template);
+		if (method.operation().scope() == LockScope.TRANSACTION) {
+			checkTransaction(method, database);
+		}
+	}
+
+	/**
+	 * Find the database of the locks of a method, which is made ready if it is not the
+	 * default one.
+	 * @return the database, {@code null} where the application takes care of that itself
+	 */
+	private @Nullable LockDatabase findDatabase(SingleRunnerMethod method) {
+		LockDatabases databases = this.databases.getIfAvailable();
+		String manager = method.operation().transactionManager();
+		if (databases == null || manager == null) {
+			return (databases != null) ? databases.of(null) : null;
+		}
+		SingleRunner annotation = AnnotatedElementUtils.findMergedAnnotation(method.method(), SingleRunner.class);
+		boolean said = annotation != null && StringUtils.hasText(annotation.transactionManager());
+		try {
+			return said ? databases.of(manager) : databases.ofTransactions(manager);
+		}
+		catch (AdvisoryLockConfigurationException ex) {
+			throw new InvalidSingleRunnerException(method.beanName(), method.method(),
+					"is unusable: " + (said ? "attribute 'transactionManager'" : "the manager of its @Transactional")
+							+ " is '" + manager + "': " + ex.getProblem(),
+					ex.getAction(), ex);
+		}
+	}
+
+	/**
+	 * A lock can't live in a transaction of another database than its own.
+	 */
+	private void checkTransaction(SingleRunnerMethod method, LockDatabase database) {
+		TransactionAttribute transaction = this.transactions.getTransactionAttribute(method.method(),
+				method.method().getDeclaringClass());
+		TransactionManagers managers = this.managers.getIfAvailable();
+		if (transaction == null || managers == null) {
+			return;
+		}
+		String qualifier = transaction.getQualifier();
+		PlatformTransactionManager manager = StringUtils.hasText(qualifier) ? managers.get(qualifier)
+				: managers.ofTransactional();
+		DataSource dataSource = (manager != null) ? managers.dataSourceOf(manager) : null;
+		if (dataSource != null && !database.isOn(dataSource)) {
+			throw missing(method,
+					"has its lock in the database of transaction manager '" + database.name()
+							+ "', and its @Transactional begins transactions of '" + managers.nameOf(manager)
+							+ "', which is another one: attributes 'transactionManager' contradict each other",
+					"Name the same transaction manager in both, as in @Transactional(\"" + database.name()
+							+ "\"), or set 'scope' to SESSION.");
 		}
 	}
 

@@ -75,12 +75,12 @@ public final class SessionDataSource implements Supplier<DataSource> {
 			pool = PhysicalConnections.of(unwrap(dataSource));
 		}
 		if (overrides.url() != null) {
-			check(overrides.url());
+			check(overrides.url(), overrides.prefix());
 		}
 		if (overrides.url() == null && pool == null) {
 			logger.info("Advisory locks of scope SESSION and leader roles can't be used: how a "
-					+ dataSource.getClass().getName() + " opens its connections can't be read; set "
-					+ "'advisory-lock.session.url', 'username', 'password' and 'properties' to use them");
+					+ dataSource.getClass().getName() + " opens its connections can't be read; set " + "'"
+					+ overrides.prefix() + ".url', 'username', 'password' and 'properties' to use them");
 			return null;
 		}
 		return new SessionDataSource(overrides, pool);
@@ -137,7 +137,7 @@ public final class SessionDataSource implements Supplier<DataSource> {
 		result.setConnectionProperties(properties);
 	}
 
-	private static void check(String url) {
+	private static void check(String url, String prefix) {
 		boolean understood = false;
 		try {
 			understood = !JdbcUrl.hasUserInformation(url) && JdbcUrl.isUnderstood(PhysicalConnections.of(null, url));
@@ -147,21 +147,22 @@ public final class SessionDataSource implements Supplier<DataSource> {
 		}
 		if (!understood) {
 			throw new AdvisoryLockConfigurationException(
-					"No JDBC driver understands 'advisory-lock.session.url', which is '" + JdbcUrl.redact(url) + "'",
+					"No JDBC driver understands '" + prefix + ".url', which is '" + JdbcUrl.redact(url) + "'",
 					"Set it to a URL of the form 'jdbc:postgresql://host:port/database', and user and password to "
-							+ "'advisory-lock.session.username' and 'advisory-lock.session.password'.");
+							+ "'" + prefix + ".username' and '" + prefix + ".password'.");
 		}
 	}
 
 	/**
 	 * What the application says of the connection.
 	 *
+	 * @param prefix what the names of the properties begin with that say it
 	 * @param url the JDBC URL, {@code null} for that of the pool
 	 * @param username the user, {@code null} for that of the pool
 	 * @param password the password, {@code null} for that of the pool
 	 * @param properties properties of the driver, besides those of the pool
 	 */
-	public record Overrides(@Nullable String url, @Nullable String username, @Nullable String password,
+	public record Overrides(String prefix, @Nullable String url, @Nullable String username, @Nullable String password,
 			Map<String, String> properties) {
 
 		/**

@@ -62,7 +62,7 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 		this.methods = methods;
 		this.namespaceChosen = namespaceChosen;
 		this.fleet = new FleetExamination(beans, everyInstance);
-		this.treatment = new Treatment(severities, LogFactory.getLog(ApplicationDoctor.class));
+		this.treatment = new Treatment(severities, LogFactory.getLog(ApplicationDoctor.class), () -> "");
 	}
 
 	@Override

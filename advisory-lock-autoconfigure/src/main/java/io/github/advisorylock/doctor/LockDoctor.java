@@ -19,6 +19,7 @@ package io.github.advisorylock.doctor;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
@@ -46,19 +47,25 @@ public final class LockDoctor implements SmartInitializingSingleton {
 
 	private final Treatment treatment;
 
+	private final Supplier<String> place;
+
 	/**
 	 * Create a doctor.
 	 * @param subject the application
 	 * @param pooledSchedulers its schedulers with threads of their own
 	 * @param simpleSchedulers its schedulers that start a thread for each run
 	 * @param severities what a finding leads to
+	 * @param place tells where that is, to stand before what is said of it: empty where
+	 * there is one database
 	 */
 	public LockDoctor(Subject subject, List<ThreadPoolTaskScheduler> pooledSchedulers,
-			List<SimpleAsyncTaskScheduler> simpleSchedulers, Function<DoctorCheck, Severity> severities) {
+			List<SimpleAsyncTaskScheduler> simpleSchedulers, Function<DoctorCheck, Severity> severities,
+			Supplier<String> place) {
 		this.subject = subject;
 		this.examinations = List.of(new PooledExamination(), new TransactionExamination(), new SessionExamination(),
 				new SchedulerExamination(pooledSchedulers, simpleSchedulers), LockDoctor::examineKeys);
-		this.treatment = new Treatment(severities, logger);
+		this.treatment = new Treatment(severities, logger, place);
+		this.place = place;
 	}
 
 	/**
@@ -79,7 +86,8 @@ public final class LockDoctor implements SmartInitializingSingleton {
 			Diagnosis diagnosis = new Diagnosis();
 			this.examinations.forEach((examination) -> examination.examine(this.subject, diagnosis));
 			if (this.treatment.act(diagnosis)) {
-				logger.info("Advisory locks are ready in " + scopes() + ": " + String.join(", ", diagnosis.seen()));
+				logger.info("Advisory locks are ready in " + scopes() + ": " + this.place.get()
+						+ String.join(", ", diagnosis.seen()));
 			}
 		}
 	}

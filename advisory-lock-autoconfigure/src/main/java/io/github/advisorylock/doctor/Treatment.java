@@ -18,6 +18,7 @@ package io.github.advisorylock.doctor;
 
 import java.util.List;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
@@ -35,13 +36,17 @@ final class Treatment {
 
 	private final Function<DoctorCheck, Severity> severities;
 
+	private final Supplier<String> place;
+
 	/**
 	 * Create a treatment.
 	 * @param severities what a finding leads to
 	 * @param logger is told of warnings
+	 * @param place tells where that was, to stand before what is said of it
 	 */
-	Treatment(Function<DoctorCheck, Severity> severities, Log logger) {
+	Treatment(Function<DoctorCheck, Severity> severities, Log logger, Supplier<String> place) {
 		this.logger = logger;
+		this.place = place;
 		this.severities = severities;
 	}
 
@@ -56,9 +61,9 @@ final class Treatment {
 	boolean act(Diagnosis diagnosis) {
 		List<Finding> failures = of(Severity.FAIL, diagnosis);
 		List<Finding> warnings = of(Severity.WARN, diagnosis);
-		warnings.forEach((finding) -> this.logger.warn("Advisory locks: " + finding));
+		warnings.forEach((finding) -> this.logger.warn("Advisory locks: " + this.place.get() + finding));
 		if (!failures.isEmpty()) {
-			throw new UnhealthyException(failures);
+			throw new UnhealthyException(failures, this.place.get());
 		}
 		return warnings.isEmpty();
 	}
@@ -77,11 +82,11 @@ final class Treatment {
 
 		private final String problem;
 
-		private UnhealthyException(List<Finding> findings) {
-			super("Failed to rely on advisory locks: " + list("; ", findings, Finding::toString),
+		private UnhealthyException(List<Finding> findings, String place) {
+			super("Failed to rely on advisory locks: " + place + list("; ", findings, Finding::toString),
 					list(System.lineSeparator(), findings,
 							(finding) -> StringUtils.capitalize(finding.action()) + "." + finding.check().choice()));
-			this.problem = list(System.lineSeparator(), findings, (finding) -> finding.problem() + ".");
+			this.problem = place + list(System.lineSeparator(), findings, (finding) -> finding.problem() + ".");
 		}
 
 		@Override

@@ -18,7 +18,13 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -45,6 +51,9 @@ import org.springframework.util.Assert;
  * {@link LockScope#TRANSACTION} locks are taken on the connection of the transaction that
  * the work runs in, {@link LockScope#SESSION} locks on one connection of the library's
  * own. Threads of one template exclude each other as applications do.
+ * <p>
+ * Is for one database, and passes on to others what names a transaction manager of
+ * theirs.
  *
  * @since 0.1.0
  */
@@ -64,7 +73,15 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private final SessionScope sessionScope;
 
-	private final boolean transactional;
+	private final DataSource target;
+
+	private final @Nullable PlatformTransactionManager transactionManager;
+
+	private final Map<PlatformTransactionManager, TransactionScope> otherManagers = new ConcurrentHashMap<>();
+
+	private volatile @Nullable Function<String, Route> routes;
+
+	private volatile List<PostgresAdvisoryLockTemplate> others = List.of();
 
 	private final boolean sessional;
 
@@ -117,6 +134,8 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.waitFor = waitFor;
 		this.holds = new HoldRegistry(maxHeldLocks);
 		DataSource target = unwrap(dataSource);
+		this.target = target;
+		this.transactionManager = transactionManager;
 		this.coverage = new TransactionCoverage(target, transactionManager);
 		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger,
 				(session != null) ? new TickMemory(session) : null, session);
@@ -125,7 +144,6 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		}
 		this.transactionScope = new TransactionScope(ground, target, transactionManager, session);
 		this.sessionScope = new SessionScope(ground, session);
-		this.transactional = transactionManager != null;
 		this.sessional = session != null;
 	}
 
@@ -147,6 +165,15 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private LockCall admitCall(LockRequest request) {
 		Assert.notNull(request, "'request' must not be null");
+		String named = request.transactionManager();
+		if (named != null) {
+			Route route = route(named);
+			return route.template.admitCall(request, route.template.scopeOf(route.manager));
+		}
+		return admitCall(request, this.transactionScope);
+	}
+
+	private LockCall admitCall(LockRequest request, TransactionScope transactions) {
 		AdvisoryLockKey key = key(request);
 		if (!this.used) {
 			noteUse();
@@ -156,8 +183,41 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Duration wait = (requested != null) ? requested : this.waitFor;
 		Deadline deadline = wait.isZero() ? null : this.waits.until(wait);
 		LockCall call = (scope == LockScope.SESSION) ? this.sessionScope.call(key, deadline, request)
-				: this.transactionScope.call(key, deadline, request);
+				: transactions.call(key, deadline, request);
 		return call.admit();
+	}
+
+	private Route route(String transactionManager) {
+		Function<String, Route> routes = this.routes;
+		Assert.state(routes != null, () -> "Failed to find the database of transaction manager '" + transactionManager
+				+ "': this template is for one database");
+		return routes.apply(transactionManager);
+	}
+
+	private TransactionScope scopeOf(PlatformTransactionManager manager) {
+		return (manager == this.transactionManager) ? this.transactionScope : this.otherManagers.computeIfAbsent(
+				manager, (other) -> this.transactionScope.with(other, new TransactionCoverage(this.target, other)));
+	}
+
+	/**
+	 * Set how to find the database of a transaction manager that a request names.
+	 * @param routes tells for the name of a manager who takes locks for it, or throws an
+	 * exception that says what is wrong with the name
+	 */
+	public void setRoutes(Function<String, Route> routes) {
+		this.routes = routes;
+	}
+
+	/**
+	 * Let what is asked of this template for all its locks be for those of another
+	 * database, too.
+	 * @param other takes the locks there
+	 */
+	public synchronized void add(PostgresAdvisoryLockTemplate other) {
+		List<PostgresAdvisoryLockTemplate> all = new ArrayList<>(this.others);
+		all.add(other);
+		this.others = List.copyOf(all);
+		other.whenUsed(this::noteUse);
 	}
 
 	private void noteUse() {
@@ -168,6 +228,11 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	@Override
 	public Optional<HeldLock> tryAcquire(LockRequest request) {
 		Assert.notNull(request, "'request' must not be null");
+		String named = request.transactionManager();
+		return (named != null) ? route(named).template.acquire(request) : acquire(request);
+	}
+
+	private Optional<HeldLock> acquire(LockRequest request) {
 		AdvisoryLockKey key = key(request);
 		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
 				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
@@ -189,7 +254,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 * connection of its own
 	 */
 	public boolean supports(LockScope scope) {
-		return (scope == LockScope.TRANSACTION) ? this.transactional : this.sessional;
+		return (scope == LockScope.TRANSACTION) ? this.transactionManager != null : this.sessional;
 	}
 
 	/**
@@ -202,10 +267,18 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	}
 
 	/**
-	 * Return how many locks this application holds or is about to take.
+	 * Return how many locks this application holds or is about to take, in all databases.
 	 * @return the number of locks, leaders' not among them
 	 */
 	public int getHeldLocks() {
+		return this.holds.size() + this.others.stream().mapToInt(PostgresAdvisoryLockTemplate::getHeldLocks).sum();
+	}
+
+	/**
+	 * Return how many of them are in the database of this template.
+	 * @return the number of locks, leaders' not among them
+	 */
+	public int getHeldLocksHere() {
 		return this.holds.size();
 	}
 
@@ -216,6 +289,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	public void reportLongHolds(Duration duration) {
 		this.holds.takeHeldLonger(duration)
 			.forEach((hold) -> LockLog.heldLong(hold.key(), hold.scope(), hold.heldFor()));
+		this.others.forEach((other) -> other.reportLongHolds(duration));
 	}
 
 	/**
@@ -243,6 +317,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 */
 	public void stopWaiting() {
 		this.waits.end();
+		this.others.forEach(PostgresAdvisoryLockTemplate::stopWaiting);
 	}
 
 	/**
@@ -250,6 +325,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 */
 	public void resumeWaiting() {
 		this.waits.allow();
+		this.others.forEach(PostgresAdvisoryLockTemplate::resumeWaiting);
 	}
 
 	/**
@@ -259,7 +335,15 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 * @param action what to do, once
 	 */
 	public void whenIdle(Runnable action) {
-		this.holds.whenIdle(action);
+		List<PostgresAdvisoryLockTemplate> others = this.others;
+		AtomicInteger busy = new AtomicInteger(others.size() + 1);
+		Runnable idle = () -> {
+			if (busy.decrementAndGet() == 0) {
+				action.run();
+			}
+		};
+		others.forEach((other) -> other.whenIdle(idle));
+		this.holds.whenIdle(idle);
 	}
 
 	private AdvisoryLockKey key(LockRequest request) {
@@ -296,6 +380,16 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 				: dataSource;
 		Assert.state(target != null, "'dataSource' must have a target");
 		return target;
+	}
+
+	/**
+	 * Who takes the locks of a transaction manager.
+	 *
+	 * @param template takes the locks in its database
+	 * @param manager begins the transactions of runs
+	 */
+	public record Route(PostgresAdvisoryLockTemplate template, PlatformTransactionManager manager) {
+
 	}
 
 }

@@ -99,7 +99,8 @@ final class TransactionCoverage {
 		return new IllegalTransactionStateException("Failed to acquire advisory lock '" + key
 				+ "' in the current transaction: that transaction does not cover the lock's DataSource ("
 				+ this.dataSource + ", transaction manager " + this.manager
-				+ "); set 'advisory-lock.transaction-manager' to the manager that does, or use scope SESSION");
+				+ "); name the manager that does, by 'transactionManager' of the annotation or request or "
+				+ "'advisory-lock.transaction-manager', or use scope SESSION");
 	}
 
 	/**

@@ -84,13 +84,29 @@ final class TransactionScope {
 	 */
 	TransactionScope(LockCall.Ground ground, DataSource dataSource,
 			@Nullable PlatformTransactionManager transactionManager, @Nullable LockSession session) {
+		this(ground, new JdbcTemplate(dataSource), transactionManager, session,
+				(session != null) ? new TransactionWatch(ground.holds(), session) : null);
+	}
+
+	private TransactionScope(LockCall.Ground ground, JdbcOperations jdbc,
+			@Nullable PlatformTransactionManager transactionManager, @Nullable LockSession session,
+			@Nullable TransactionWatch watch) {
 		this.ground = ground;
 		this.holds = ground.holds();
 		this.coverage = ground.coverage();
-		this.jdbc = new JdbcTemplate(dataSource);
+		this.jdbc = jdbc;
 		this.transactionManager = transactionManager;
 		this.session = session;
-		this.watch = (session != null) ? new TransactionWatch(this.holds, session) : null;
+		this.watch = watch;
+	}
+
+	/**
+	 * Return this scope with transactions of another manager of the same DataSource.
+	 * @param coverage knows its transactions
+	 */
+	TransactionScope with(PlatformTransactionManager manager, TransactionCoverage coverage) {
+		LockCall.Ground other = new LockCall.Ground(this.holds, coverage, this.ground.ledger(), this.ground.ticks());
+		return new TransactionScope(other, this.jdbc, manager, this.session, this.watch);
 	}
 
 	LockCall call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
@@ -152,14 +168,26 @@ final class TransactionScope {
 	 */
 	private final class Call extends LockCall {
 
+		private final boolean managerNamed;
+
 		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
 			super(TransactionScope.this.ground, key, LockScope.TRANSACTION, deadline, request);
+			this.managerNamed = request.transactionManager() != null;
+		}
+
+		/**
+		 * Whoever names a manager means its transactions, and does not mean those of
+		 * another database that are going on.
+		 */
+		private boolean isInCallersTransaction() {
+			TransactionCoverage coverage = TransactionScope.this.coverage;
+			return coverage.isInTransaction() && (!this.managerNamed || coverage.isCovered());
 		}
 
 		@Override
 		<T extends @Nullable Object, X extends Exception> @Nullable T executeAlone(Hold hold, LockCallback<T, X> action)
 				throws X {
-			if (TransactionScope.this.coverage.isInTransaction()) {
+			if (isInCallersTransaction()) {
 				return executeInCallersTransaction(hold, action);
 			}
 			PlatformTransactionManager manager = TransactionScope.this.transactionManager;

@@ -18,6 +18,7 @@ package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -73,16 +74,18 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 	 * @param ledger the ledger, asked for when something uses it
 	 * @param operations takes the locks, {@code null} if nothing does
 	 * @param methods knows the annotated methods
+	 * @param isHere whether a method has its lock in the database of the ledger
 	 * @param context has their beans, and tells how calls of them end
 	 * @param settings how the ledger is kept
 	 * @param always whether the ledger is prepared even if no method is recorded
 	 */
 	public LedgerLifecycle(Supplier<PostgresAdvisoryLockLedger> ledger,
 			Supplier<@Nullable AdvisoryLockOperations> operations, SingleRunnerAnnotationBeanPostProcessor methods,
-			ConfigurableApplicationContext context, LedgerSettings settings, boolean always) {
+			Predicate<SingleRunnerMethod> isHere, ConfigurableApplicationContext context, LedgerSettings settings,
+			boolean always) {
 		this.ledger = ledger;
 		this.operations = operations;
-		this.methods = new RecordedMethodRegistry(methods, context);
+		this.methods = new RecordedMethodRegistry(methods, context, isHere);
 		this.context = context;
 		this.settings = settings;
 		this.always = always;

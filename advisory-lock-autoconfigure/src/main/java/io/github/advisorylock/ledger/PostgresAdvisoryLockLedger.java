@@ -35,6 +35,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
@@ -100,15 +101,16 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param defaultNamespace the namespace of keys that no method has
 	 * @param instance the name of this instance, for the history
 	 * @param methods knows the annotated methods
+	 * @param isHere whether a method has its lock on that DataSource
 	 * @param beans has their beans
 	 * @param eventPublisher is told what operators do: {@link JobPausedEvent},
 	 * {@link JobResumedEvent}, {@link JobTickUndoneEvent}, {@link JobForgottenEvent}
 	 */
 	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
-			String instance, SingleRunnerAnnotationBeanPostProcessor methods, BeanFactory beans,
-			Consumer<Object> eventPublisher) {
-		this(dataSource, settings, defaultNamespace, instance, new RecordedMethodRegistry(methods, beans)::withFixedKey,
-				eventPublisher);
+			String instance, SingleRunnerAnnotationBeanPostProcessor methods, Predicate<SingleRunnerMethod> isHere,
+			BeanFactory beans, Consumer<Object> eventPublisher) {
+		this(dataSource, settings, defaultNamespace, instance,
+				new RecordedMethodRegistry(methods, beans, isHere)::withFixedKey, eventPublisher);
 	}
 
 	PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace, String instance,

@@ -18,6 +18,7 @@ package io.github.advisorylock.ledger;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -39,15 +40,27 @@ final class RecordedMethodRegistry {
 
 	private final BeanFactory beanFactory;
 
+	private final Predicate<SingleRunnerMethod> isHere;
+
 	RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory) {
+		this(postProcessor, beanFactory, (method) -> true);
+	}
+
+	/**
+	 * Create a registry.
+	 * @param isHere whether a method has its lock in the database of the ledger
+	 */
+	RecordedMethodRegistry(SingleRunnerAnnotationBeanPostProcessor postProcessor, BeanFactory beanFactory,
+			Predicate<SingleRunnerMethod> isHere) {
 		this.postProcessor = postProcessor;
 		this.beanFactory = beanFactory;
+		this.isHere = isHere;
 	}
 
 	List<SingleRunnerMethod> recorded() {
 		return this.postProcessor.getMethods()
 			.stream()
-			.filter((method) -> method.operation().ledger().recorded())
+			.filter((method) -> method.operation().ledger().recorded() && this.isHere.test(method))
 			.toList();
 	}
 

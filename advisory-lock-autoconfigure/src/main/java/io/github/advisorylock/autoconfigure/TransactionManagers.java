@@ -1,0 +1,177 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockConfigurationException;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.orm.jpa.JpaTransactionManager;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
+import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.util.ClassUtils;
+
+/**
+ * The transaction managers of the application, found by name or qualifier as
+ * {@code @Transactional} finds them, and the DataSources of their transactions.
+ */
+final class TransactionManagers {
+
+	private static final boolean JPA_PRESENT = ClassUtils.isPresent("org.springframework.orm.jpa.JpaTransactionManager",
+			TransactionManagers.class.getClassLoader());
+
+	private final ListableBeanFactory beanFactory;
+
+	TransactionManagers(ListableBeanFactory beanFactory) {
+		this.beanFactory = beanFactory;
+	}
+
+	/**
+	 * Return the only or primary manager.
+	 * @return the manager, {@code null} if there is none, or nothing tells which
+	 */
+	@Nullable PlatformTransactionManager unique() {
+		return this.beanFactory.getBeanProvider(PlatformTransactionManager.class).getIfUnique();
+	}
+
+	/**
+	 * Return the manager of a {@code @Transactional} that names none.
+	 * @return the manager, {@code null} if that is for the application or Spring to say
+	 */
+	@Nullable PlatformTransactionManager ofTransactional() {
+		return (this.beanFactory.getBeanNamesForType(TransactionManagementConfigurer.class).length == 0) ? unique()
+				: null;
+	}
+
+	/**
+	 * Return a manager.
+	 * @param name the name of the bean, or a qualifier
+	 * @throws AdvisoryLockConfigurationException if there is none
+	 */
+	PlatformTransactionManager get(String name) {
+		String beanName = find(name);
+		if (beanName == null) {
+			throw new AdvisoryLockConfigurationException(
+					"There is no transaction manager '" + name + "', there is " + names(),
+					"Name one of those, or define a bean of that name.");
+		}
+		return this.beanFactory.getBean(beanName, PlatformTransactionManager.class);
+	}
+
+	/**
+	 * Return the name of the bean of a manager.
+	 * @param name the name, or a qualifier
+	 */
+	String beanName(String name) {
+		String beanName = find(name);
+		return (beanName != null) ? beanName : name;
+	}
+
+	private @Nullable String find(String name) {
+		if (this.beanFactory.containsBean(name)) {
+			return this.beanFactory.isTypeMatch(name, PlatformTransactionManager.class) ? name : null;
+		}
+		return all().filter((bean) -> BeanFactoryAnnotationUtils.isQualifierMatch(name::equals, bean, this.beanFactory))
+			.findFirst()
+			.orElse(null);
+	}
+
+	private Stream<String> all() {
+		return Arrays.stream(this.beanFactory.getBeanNamesForType(PlatformTransactionManager.class));
+	}
+
+	/**
+	 * Return the name of the bean that a property is about. What stands in a variable of
+	 * the environment has lost its capital letters.
+	 * @return the name of a bean where there is one, else the same name
+	 */
+	String resembling(String name) {
+		return all().filter((bean) -> bean.equals(name))
+			.findFirst()
+			.or(() -> all().filter((bean) -> uniform(bean).equals(uniform(name))).findFirst())
+			.orElse(name);
+	}
+
+	static String uniform(String name) {
+		return name.replaceAll("[^A-Za-z0-9]", "").toLowerCase(Locale.ROOT);
+	}
+
+	/**
+	 * Return the name of the bean that a manager is.
+	 * @param manager the manager, {@code null} if there is none
+	 * @return the name, {@code default} if it is not known
+	 */
+	String nameOf(@Nullable PlatformTransactionManager manager) {
+		return all().filter((bean) -> manager != null && this.beanFactory.getBean(bean) == manager)
+			.findFirst()
+			.orElse("default");
+	}
+
+	/**
+	 * Return the DataSource that the transactions of a manager are on.
+	 * @return the DataSource, {@code null} if the manager does not tell
+	 */
+	@Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
+		if (manager instanceof ResourceTransactionManager resourceManager
+				&& resourceManager.getResourceFactory() instanceof DataSource dataSource) {
+			return dataSource;
+		}
+		return JPA_PRESENT ? Jpa.dataSourceOf(manager) : null;
+	}
+
+	boolean haveSeveralDataSources() {
+		return this.beanFactory.getBeanNamesForType(DataSource.class).length > 1;
+	}
+
+	/**
+	 * Return what to say of a manager that does not tell.
+	 */
+	AdvisoryLockConfigurationException unknownDataSource(PlatformTransactionManager manager) {
+		return new AdvisoryLockConfigurationException("Advisory locks can't tell which of the DataSources "
+				+ dataSourceNames() + " the transactions of " + manager.getClass().getName() + " are on",
+				LockDatabaseConfiguration.CHOICE + ".");
+	}
+
+	List<String> names() {
+		return all().toList();
+	}
+
+	List<String> dataSourceNames() {
+		return List.of(this.beanFactory.getBeanNamesForType(DataSource.class));
+	}
+
+	/**
+	 * Whose transactions are on a DataSource of the entity manager factory.
+	 */
+	private static final class Jpa {
+
+		private static @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
+			return (manager instanceof JpaTransactionManager jpa) ? jpa.getDataSource() : null;
+		}
+
+	}
+
+}

@@ -1,0 +1,182 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.Supplier;
+
+import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.ReportingDatabase;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.transaction.annotation.Transactional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for locks in a database besides the default one.
+ */
+class LockDatabasesTests {
+
+	@Test
+	void managerOfTransactionDecidesWhichDatabaseHasTheLock() {
+		ReportingDatabase.application().withBean(TransactionalJob.class).run((context) -> {
+			TransactionalJob job = context.getBean(TransactionalJob.class);
+			assertThat(job.run(LockDatabasesTests::databases)).containsExactly("reporting");
+			assertThat(job.run(LockDatabasesTests::databases)).containsExactly("reporting");
+		});
+	}
+
+	@Test
+	void attributeDecidesWhichDatabaseHasTheLock() {
+		ReportingDatabase.application().withBean(NamingJobs.class).run((context) -> {
+			NamingJobs jobs = context.getBean(NamingJobs.class);
+			assertThat(jobs.inTransaction(LockDatabasesTests::databases)).containsExactly("reporting");
+			assertThat(jobs.inSession(LockDatabasesTests::databases)).containsExactly("reporting");
+			assertThat(jobs.inDefault(LockDatabasesTests::databases)).containsExactly("postgres");
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void requestDecidesWhichDatabaseHasTheLock(LockScope scope) {
+		ReportingDatabase.application().run((context) -> {
+			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+			LockRequest request = LockRequest.of("requested").scope(scope);
+			operations.execute(request,
+					(main) -> operations.execute(request.transactionManager("reportingTx"), (reporting) -> {
+						assertThat(ReportingDatabase.databasesWith(main.key())).containsExactly("postgres",
+								"reporting");
+						return null;
+					}).orElseThrow());
+			try (HeldLock held = operations.tryAcquire(LockRequest.of("held").transactionManager("reportingTx"))
+				.orElseThrow()) {
+				assertThat(ReportingDatabase.databasesWith(held.key())).containsExactly("reporting");
+				assertThat(operations.tryAcquire(LockRequest.of("held").transactionManager("reportingTx"))).isEmpty();
+			}
+		});
+	}
+
+	@Test
+	void ledgerIsThatOfTheDatabase() {
+		ReportingDatabase.application().withPropertyValues(LEDGER).run((context) -> {
+			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+			LockRequest request = LockRequest.of("ticking")
+				.transactionManager("reportingTx")
+				.oncePerTick(Instant.now().minus(Duration.ofMinutes(1)));
+			assertThat(operations.execute(request, (lock) -> 1).outcome()).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(operations.execute(request, (lock) -> 1).outcome()).isEqualTo(LockOutcome.ALREADY_RAN);
+		});
+	}
+
+	@Test
+	void unknownManagerOfMethodIsRefusedAtStart() {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(ReportingDatabase.application().withBean("job", UnknownManagerJob.class));
+		assertThat(analysis.getDescription()).contains("'run'", UnknownManagerJob.class.getName(), "bean 'job'",
+				"attribute 'transactionManager'", "'missingTx'", "mainTx, reportingTx");
+		assertThat(analysis.getAction()).contains("Name one of those");
+	}
+
+	@Test
+	void managersThatContradictEachOtherAreRefusedAtStart() {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(ReportingDatabase.application().withBean("job", ContradictoryJob.class));
+		assertThat(analysis.getDescription()).contains("'run'", "bean 'job'", "'reportingTx'", "'mainTx'",
+				"contradict each other");
+		assertThat(analysis.getAction()).contains("@Transactional(\"reportingTx\")");
+	}
+
+	@Test
+	void unknownManagerOfRequestIsRefused() {
+		ReportingDatabase.application()
+			.run((context) -> assertThatExceptionOfType(AdvisoryLockConfigurationException.class)
+				.isThrownBy(() -> context.getBean(AdvisoryLockOperations.class)
+					.execute(LockRequest.of("any").transactionManager("missingTx"), (lock) -> null))
+				.withMessageContaining("'missingTx'"));
+	}
+
+	private static final String[] LEDGER = { "advisory-lock.ledger.initialize-schema=always",
+			"advisory-lock.ledger.table-prefix=several_databases_" };
+
+	private static List<String> databases() {
+		AdvisoryLockKey key = LockContext.current().orElseThrow().key();
+		return ReportingDatabase.databasesWith(key);
+	}
+
+	static class TransactionalJob {
+
+		@SingleRunner("several-transactional")
+		@Transactional("reportingTx")
+		List<String> run(Supplier<List<String>> work) {
+			return work.get();
+		}
+
+	}
+
+	static class NamingJobs {
+
+		@SingleRunner(key = "several-transaction", transactionManager = "reportingTx")
+		List<String> inTransaction(Supplier<List<String>> work) {
+			return work.get();
+		}
+
+		@SingleRunner(key = "several-session", scope = LockScope.SESSION, transactionManager = "${no:reportingTx}")
+		List<String> inSession(Supplier<List<String>> work) {
+			return work.get();
+		}
+
+		@SingleRunner("several-default")
+		List<String> inDefault(Supplier<List<String>> work) {
+			return work.get();
+		}
+
+	}
+
+	static class UnknownManagerJob {
+
+		@SingleRunner(key = "several-unknown", transactionManager = "missingTx")
+		void run() {
+		}
+
+	}
+
+	static class ContradictoryJob {
+
+		@SingleRunner(key = "several-contradictory", transactionManager = "reportingTx")
+		@Transactional("mainTx")
+		void run() {
+		}
+
+	}
+
+}
