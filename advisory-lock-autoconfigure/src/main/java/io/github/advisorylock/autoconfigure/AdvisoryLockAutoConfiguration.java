@@ -23,6 +23,9 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.connection.PooledConnectionPreparation;
+import io.github.advisorylock.database.LockDatabase;
+import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
@@ -139,13 +142,13 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		@Nullable LockSession lockSession(LockDatabaseParts parts, LockDatabase database) {
+		@Nullable LockSession lockSession(LockDatabaseConfiguration.Parts parts, LockDatabase database) {
 			return parts.session(database.dataSource());
 		}
 
 		@Bean
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-		PostgresAdvisoryLockTemplate advisoryLockOperations(LockDatabaseParts parts, LockDatabase database,
+		PostgresAdvisoryLockTemplate advisoryLockOperations(LockDatabaseConfiguration.Parts parts, LockDatabase database,
 				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
 				ObjectProvider<LockDatabases> databases) {
 			PostgresAdvisoryLockTemplate template = parts.template(database.dataSource(), database.transactionManager(),

@@ -27,6 +27,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.connection.SessionDataSource;
+import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import org.jspecify.annotations.Nullable;

@@ -24,6 +24,9 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.database.LockDatabase;
+import io.github.advisorylock.database.LockDatabaseFeature;
+import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;

@@ -17,11 +17,19 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.connection.SessionDataSource;
+import io.github.advisorylock.database.LockDatabase;
+import io.github.advisorylock.database.LockDatabaseFeature;
+import io.github.advisorylock.database.LockDatabaseParts;
+import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
@@ -38,6 +46,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Chooses the transaction manager and the DataSource whose transactions hold locks where
@@ -66,10 +75,10 @@ class LockDatabaseConfiguration {
 	}
 
 	@Bean
-	LockDatabaseParts lockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
+	Parts lockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
 			ApplicationEventPublisher eventPublisher) {
-		return new LockDatabaseParts(properties, settings, connectionDetails, judge, eventPublisher);
+		return new Parts(properties, settings, connectionDetails, judge, eventPublisher);
 	}
 
 	@Bean
@@ -107,6 +116,76 @@ class LockDatabaseConfiguration {
 					CHOICE + ", or mark one DataSource as @Primary.");
 		}
 		return dataSource;
+	}
+
+	/**
+	 * Makes what takes locks in a database, the default one or another, as the properties
+	 * say.
+	 *
+	 * @param properties the properties
+	 * @param settings what holds for all locks
+	 * @param connectionDetails how the application connects, for the database it is about
+	 * @param judge refuses servers on which session locks guard nothing
+	 * @param eventPublisher is told of lost locks
+	 */
+	record Parts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
+			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
+			ApplicationEventPublisher eventPublisher) implements LockDatabaseParts {
+
+		/**
+		 * Return what carries session locks in the default database.
+		 * @return {@code null} if a connection of its own can't be opened
+		 */
+		@Nullable LockSession session(DataSource dataSource) {
+			return session(dataSource, this.properties.session().overrides());
+		}
+
+		@Override
+		public @Nullable LockSession session(String name, DataSource dataSource) {
+			return session(dataSource, this.properties.database(name).overrides(name));
+		}
+
+		private @Nullable LockSession session(DataSource dataSource, SessionDataSource.Overrides overrides) {
+			SessionDataSource connectionSource = SessionDataSource.create(overrides, dataSource,
+					this.connectionDetails.getIfUnique());
+			if (connectionSource == null) {
+				return null;
+			}
+			LockSession session = new LockSession(connectionSource, this.settings.namespace(),
+					this.properties.session().toSettings(), this.eventPublisher::publishEvent);
+			session.setJudge(this.judge.getIfAvailable(() -> ServerJudge.NONE));
+			return session;
+		}
+
+		@Override
+		public PostgresAdvisoryLockTemplate template(DataSource dataSource, @Nullable PlatformTransactionManager manager,
+				@Nullable LockSession session, Supplier<? extends @Nullable RunLedger> ledger) {
+			boolean recording = !Boolean.FALSE.equals(this.properties.ledger().enabled());
+			return new PostgresAdvisoryLockTemplate(dataSource, manager, session, this.settings.namespace(),
+					this.settings.keyFactory(), this.settings.waitFor(), this.properties.maxHeldLocks(),
+					recording ? SingletonSupplier.of(() -> required(ledger.get())) : null);
+		}
+
+		private static RunLedger required(@Nullable RunLedger ledger) {
+			if (ledger == null) {
+				throw new IllegalStateException("There is no ledger");
+			}
+			return ledger;
+		}
+
+		@Override
+		public Set<String> namedManagers() {
+			return this.properties.databases().keySet();
+		}
+
+		@Override
+		public void check(String name, boolean isDefault) {
+			if (isDefault) {
+				throw new InvalidConfigurationPropertyValueException("advisory-lock.databases." + name, name,
+						"That is the database of the locks of all others; use 'advisory-lock.session' for it.");
+			}
+		}
+
 	}
 
 }

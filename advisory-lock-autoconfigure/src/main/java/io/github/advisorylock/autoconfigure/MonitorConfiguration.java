@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.monitor.DatabaseClock;
 import io.github.advisorylock.monitor.LockMonitor;
 

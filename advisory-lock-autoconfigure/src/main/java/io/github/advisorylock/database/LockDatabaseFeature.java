@@ -14,16 +14,18 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.database;
 
 import java.util.List;
 
 /**
  * What a feature does in each database that has locks, besides the default one, whose
  * parts are beans.
+ *
+ * @since 0.1.0
  */
 @FunctionalInterface
-interface LockDatabaseFeature {
+public interface LockDatabaseFeature {
 
 	/**
 	 * Return what looks after the locks of a database. Initializing singletons and life

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.database;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -47,8 +47,10 @@ import org.springframework.util.function.SingletonSupplier;
  * whose transaction manager is named by a method, a property or a request. The first time
  * it is named, all is made that looks after the locks there, as the beans do that look
  * after those of the default one.
+ *
+ * @since 0.1.0
  */
-final class LockDatabases implements SmartInitializingSingleton, SmartLifecycle, DisposableBean {
+public final class LockDatabases implements SmartInitializingSingleton, SmartLifecycle, DisposableBean {
 
 	private final LockDatabase defaultDatabase;
 
@@ -76,7 +78,7 @@ final class LockDatabases implements SmartInitializingSingleton, SmartLifecycle,
 	 * @param features look after the locks of further databases; asked for when there is
 	 * one
 	 */
-	LockDatabases(LockDatabase defaultDatabase, TransactionManagers managers, LockDatabaseParts parts,
+	public LockDatabases(LockDatabase defaultDatabase, TransactionManagers managers, LockDatabaseParts parts,
 			Supplier<List<LockDatabaseFeature>> features) {
 		this.defaultDatabase = defaultDatabase;
 		this.managers = managers;
@@ -87,21 +89,21 @@ final class LockDatabases implements SmartInitializingSingleton, SmartLifecycle,
 	/**
 	 * Return the databases that were named so far, the default one first.
 	 */
-	List<LockDatabase> all() {
+	public List<LockDatabase> all() {
 		return Stream.concat(Stream.of(this.defaultDatabase), this.named.stream().map(Named::database)).toList();
 	}
 
 	/**
 	 * Return whether there is more than the default one.
 	 */
-	boolean areSeveral() {
+	public boolean areSeveral() {
 		return !this.named.isEmpty();
 	}
 
 	/**
 	 * Return whether a database is the one that has the locks of a method.
 	 */
-	boolean has(LockDatabase database, SingleRunnerMethod method) {
+	public boolean has(LockDatabase database, SingleRunnerMethod method) {
 		String manager = method.operation().transactionManager();
 		DataSource dataSource = (manager != null) ? this.managers.dataSourceOf(this.managers.get(manager)) : null;
 		return database.isOn((dataSource != null) ? dataSource : this.defaultDatabase.dataSource());
@@ -113,7 +115,7 @@ final class LockDatabases implements SmartInitializingSingleton, SmartLifecycle,
 	 * @throws AdvisoryLockConfigurationException if there is no such manager, or its
 	 * database is unknown or can't have locks
 	 */
-	LockDatabase of(@Nullable String manager) {
+	public LockDatabase of(@Nullable String manager) {
 		return (manager != null) ? place(manager, false).database : this.defaultDatabase;
 	}
 
@@ -123,7 +125,7 @@ final class LockDatabases implements SmartInitializingSingleton, SmartLifecycle,
 	 * @throws AdvisoryLockConfigurationException if there is no such manager, or its
 	 * database can't have locks
 	 */
-	LockDatabase ofTransactions(String manager) {
+	public LockDatabase ofTransactions(String manager) {
 		return place(manager, true).database;
 	}
 
@@ -132,14 +134,14 @@ final class LockDatabases implements SmartInitializingSingleton, SmartLifecycle,
 	 * @throws AdvisoryLockConfigurationException if there is no such manager, or its
 	 * database is unknown or can't have locks
 	 */
-	Route route(String manager) {
+	public Route route(String manager) {
 		return place(manager, false).route();
 	}
 
 	/**
 	 * Return whether a database is the one of what names no manager.
 	 */
-	boolean isDefault(LockDatabase database) {
+	public boolean isDefault(LockDatabase database) {
 		return database.isOn(this.defaultDatabase.dataSource());
 	}
 

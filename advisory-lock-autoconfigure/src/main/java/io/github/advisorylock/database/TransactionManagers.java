@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.database;
 
 import java.util.Arrays;
 import java.util.List;
@@ -37,15 +37,17 @@ import org.springframework.util.ClassUtils;
 /**
  * The transaction managers of the application, found by name or qualifier as
  * {@code @Transactional} finds them, and the DataSources of their transactions.
+ *
+ * @since 0.1.0
  */
-final class TransactionManagers {
+public final class TransactionManagers {
 
 	private static final boolean JPA_PRESENT = ClassUtils.isPresent("org.springframework.orm.jpa.JpaTransactionManager",
 			TransactionManagers.class.getClassLoader());
 
 	private final ListableBeanFactory beanFactory;
 
-	TransactionManagers(ListableBeanFactory beanFactory) {
+	public TransactionManagers(ListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
 
@@ -53,7 +55,7 @@ final class TransactionManagers {
 	 * Return the only or primary manager.
 	 * @return the manager, {@code null} if there is none, or nothing tells which
 	 */
-	@Nullable PlatformTransactionManager unique() {
+	public @Nullable PlatformTransactionManager unique() {
 		return this.beanFactory.getBeanProvider(PlatformTransactionManager.class).getIfUnique();
 	}
 
@@ -61,7 +63,7 @@ final class TransactionManagers {
 	 * Return the manager of a {@code @Transactional} that names none.
 	 * @return the manager, {@code null} if that is for the application or Spring to say
 	 */
-	@Nullable PlatformTransactionManager ofTransactional() {
+	public @Nullable PlatformTransactionManager ofTransactional() {
 		return (this.beanFactory.getBeanNamesForType(TransactionManagementConfigurer.class).length == 0) ? unique()
 				: null;
 	}
@@ -71,7 +73,7 @@ final class TransactionManagers {
 	 * @param name the name of the bean, or a qualifier
 	 * @throws AdvisoryLockConfigurationException if there is none
 	 */
-	PlatformTransactionManager get(String name) {
+	public PlatformTransactionManager get(String name) {
 		String beanName = find(name);
 		if (beanName == null) {
 			throw new AdvisoryLockConfigurationException(
@@ -85,7 +87,7 @@ final class TransactionManagers {
 	 * Return the name of the bean of a manager.
 	 * @param name the name, or a qualifier
 	 */
-	String beanName(String name) {
+	public String beanName(String name) {
 		String beanName = find(name);
 		return (beanName != null) ? beanName : name;
 	}
@@ -108,14 +110,14 @@ final class TransactionManagers {
 	 * the environment has lost its capital letters.
 	 * @return the name of a bean where there is one, else the same name
 	 */
-	String resembling(String name) {
+	public String resembling(String name) {
 		return all().filter((bean) -> bean.equals(name))
 			.findFirst()
 			.or(() -> all().filter((bean) -> uniform(bean).equals(uniform(name))).findFirst())
 			.orElse(name);
 	}
 
-	static String uniform(String name) {
+	public static String uniform(String name) {
 		return name.replaceAll("[^A-Za-z0-9]", "").toLowerCase(Locale.ROOT);
 	}
 
@@ -124,7 +126,7 @@ final class TransactionManagers {
 	 * @param manager the manager, {@code null} if there is none
 	 * @return the name, {@code default} if it is not known
 	 */
-	String nameOf(@Nullable PlatformTransactionManager manager) {
+	public String nameOf(@Nullable PlatformTransactionManager manager) {
 		return all().filter((bean) -> manager != null && this.beanFactory.getBean(bean) == manager)
 			.findFirst()
 			.orElse("default");
@@ -134,7 +136,7 @@ final class TransactionManagers {
 	 * Return the DataSource that the transactions of a manager are on.
 	 * @return the DataSource, {@code null} if the manager does not tell
 	 */
-	@Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
+	public @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
 		if (manager instanceof ResourceTransactionManager resourceManager
 				&& resourceManager.getResourceFactory() instanceof DataSource dataSource) {
 			return dataSource;
@@ -142,24 +144,25 @@ final class TransactionManagers {
 		return JPA_PRESENT ? Jpa.dataSourceOf(manager) : null;
 	}
 
-	boolean haveSeveralDataSources() {
+	public boolean haveSeveralDataSources() {
 		return this.beanFactory.getBeanNamesForType(DataSource.class).length > 1;
 	}
 
 	/**
 	 * Return what to say of a manager that does not tell.
 	 */
-	AdvisoryLockConfigurationException unknownDataSource(PlatformTransactionManager manager) {
+	public AdvisoryLockConfigurationException unknownDataSource(PlatformTransactionManager manager) {
 		return new AdvisoryLockConfigurationException("Advisory locks can't tell which of the DataSources "
 				+ dataSourceNames() + " the transactions of " + manager.getClass().getName() + " are on",
-				LockDatabaseConfiguration.CHOICE + ".");
+				"Set 'advisory-lock.transaction-manager' to the name of the transaction manager of the DataSource that "
+						+ "holds the locks.");
 	}
 
-	List<String> names() {
+	public List<String> names() {
 		return all().toList();
 	}
 
-	List<String> dataSourceNames() {
+	public List<String> dataSourceNames() {
 		return List.of(this.beanFactory.getBeanNamesForType(DataSource.class));
 	}
 

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.database;
 
 import java.util.function.Supplier;
 
@@ -40,15 +40,17 @@ import org.springframework.transaction.PlatformTransactionManager;
  * @param session carries session locks, {@code null} if nothing does
  * @param template takes the locks, {@code null} if something else does
  * @param ledger records runs, {@code null} if nothing does
+ * @since 0.1.0
  */
-record LockDatabase(String name, DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
+public record LockDatabase(String name, DataSource dataSource,
+		@Nullable PlatformTransactionManager transactionManager,
 		Supplier<@Nullable LockSession> session, Supplier<@Nullable PostgresAdvisoryLockTemplate> template,
 		Supplier<@Nullable RunLedger> ledger) {
 
 	/**
 	 * Return whether transactions of a DataSource are in this database.
 	 */
-	boolean isOn(DataSource other) {
+	public boolean isOn(DataSource other) {
 		return PostgresAdvisoryLockTemplate.unwrap(this.dataSource) == PostgresAdvisoryLockTemplate.unwrap(other);
 	}
 
