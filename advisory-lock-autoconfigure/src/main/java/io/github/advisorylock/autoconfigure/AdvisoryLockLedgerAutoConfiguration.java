@@ -28,7 +28,6 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabase;
-import io.github.advisorylock.database.LockDatabaseFeature;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
@@ -106,7 +105,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	/**
 	 * Makes the ledger of a database, and what looks after it.
 	 */
-	static final class Ledgers implements LockDatabaseFeature, ApplicationListener<ApplicationReadyEvent> {
+	static final class Ledgers implements LockDatabases.Feature, ApplicationListener<ApplicationReadyEvent> {
 
 		private final AdvisoryLockProperties.Ledger properties;
 

@@ -25,7 +25,6 @@ import javax.sql.DataSource;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.database.LockDatabase;
-import io.github.advisorylock.database.LockDatabaseFeature;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.DoctorCheck;
@@ -116,7 +115,7 @@ class DoctorConfiguration {
 			AdvisoryLockProperties properties, DoctorProperties doctorProperties,
 			ObjectProvider<LockDatabases> databases, ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 			ObjectProvider<ThreadPoolTaskScheduler> schedulers,
-			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) implements LockDatabaseFeature {
+			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) implements LockDatabases.Feature {
 
 		@Override
 		public List<Object> createFor(LockDatabase database) {

@@ -26,8 +26,6 @@ import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
-import io.github.advisorylock.database.LockDatabaseFeature;
-import io.github.advisorylock.database.LockDatabaseParts;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.LockSession;
@@ -82,8 +80,8 @@ class LockDatabaseConfiguration {
 	}
 
 	@Bean
-	LockDatabases lockDatabases(LockDatabase lockDatabase, TransactionManagers managers, LockDatabaseParts parts,
-			ObjectProvider<LockDatabaseFeature> features) {
+	LockDatabases lockDatabases(LockDatabase lockDatabase, TransactionManagers managers, Parts parts,
+			ObjectProvider<LockDatabases.Feature> features) {
 		return new LockDatabases(lockDatabase, managers, parts, () -> features.orderedStream().toList());
 	}
 
@@ -130,7 +128,7 @@ class LockDatabaseConfiguration {
 	 */
 	record Parts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
-			ApplicationEventPublisher eventPublisher) implements LockDatabaseParts {
+			ApplicationEventPublisher eventPublisher) implements LockDatabases.Parts {
 
 		/**
 		 * Return what carries session locks in the default database.

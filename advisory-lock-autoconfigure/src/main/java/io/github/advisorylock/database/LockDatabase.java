@@ -49,6 +49,8 @@ public record LockDatabase(String name, DataSource dataSource,
 
 	/**
 	 * Return whether transactions of a DataSource are in this database.
+	 * @param other the DataSource
+	 * @return {@code true} if it is the one that locks are taken on
 	 */
 	public boolean isOn(DataSource other) {
 		return PostgresAdvisoryLockTemplate.unwrap(this.dataSource) == PostgresAdvisoryLockTemplate.unwrap(other);

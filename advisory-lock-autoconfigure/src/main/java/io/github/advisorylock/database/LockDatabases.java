@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.ReentrantLock;
@@ -56,9 +57,9 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 
 	private final TransactionManagers managers;
 
-	private final LockDatabaseParts parts;
+	private final Parts parts;
 
-	private final Supplier<List<LockDatabaseFeature>> features;
+	private final Supplier<List<Feature>> features;
 
 	private final Map<String, Place> places = new ConcurrentHashMap<>();
 
@@ -78,8 +79,8 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 	 * @param features look after the locks of further databases; asked for when there is
 	 * one
 	 */
-	public LockDatabases(LockDatabase defaultDatabase, TransactionManagers managers, LockDatabaseParts parts,
-			Supplier<List<LockDatabaseFeature>> features) {
+	public LockDatabases(LockDatabase defaultDatabase, TransactionManagers managers, Parts parts,
+			Supplier<List<Feature>> features) {
 		this.defaultDatabase = defaultDatabase;
 		this.managers = managers;
 		this.parts = parts;
@@ -87,7 +88,8 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 	}
 
 	/**
-	 * Return the databases that were named so far, the default one first.
+	 * Return the databases that were named so far.
+	 * @return the databases, the default one first
 	 */
 	public List<LockDatabase> all() {
 		return Stream.concat(Stream.of(this.defaultDatabase), this.named.stream().map(Named::database)).toList();
@@ -95,6 +97,7 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 
 	/**
 	 * Return whether there is more than the default one.
+	 * @return {@code true} if another one was named
 	 */
 	public boolean areSeveral() {
 		return !this.named.isEmpty();
@@ -102,6 +105,9 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 
 	/**
 	 * Return whether a database is the one that has the locks of a method.
+	 * @param database the database
+	 * @param method the method
+	 * @return {@code true} if it is
 	 */
 	public boolean has(LockDatabase database, SingleRunnerMethod method) {
 		String manager = method.operation().transactionManager();
@@ -112,6 +118,7 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 	/**
 	 * Return the database of a transaction manager.
 	 * @param manager its name, {@code null} for the default database
+	 * @return the database
 	 * @throws AdvisoryLockConfigurationException if there is no such manager, or its
 	 * database is unknown or can't have locks
 	 */
@@ -122,6 +129,8 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 	/**
 	 * Return the database of the transactions of a manager; the default one where the
 	 * manager does not tell.
+	 * @param manager its name
+	 * @return the database
 	 * @throws AdvisoryLockConfigurationException if there is no such manager, or its
 	 * database can't have locks
 	 */
@@ -131,6 +140,8 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 
 	/**
 	 * Return who takes the locks of a transaction manager.
+	 * @param manager its name
+	 * @return who takes the locks
 	 * @throws AdvisoryLockConfigurationException if there is no such manager, or its
 	 * database is unknown or can't have locks
 	 */
@@ -140,6 +151,8 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 
 	/**
 	 * Return whether a database is the one of what names no manager.
+	 * @param database the database
+	 * @return {@code true} if it is
 	 */
 	public boolean isDefault(LockDatabase database) {
 		return database.isOn(this.defaultDatabase.dataSource());
@@ -310,6 +323,65 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 				this.session.close();
 			}
 		}
+
+	}
+
+	/**
+	 * Makes what takes locks in a database besides the default one, as the application
+	 * configures it.
+	 */
+	public interface Parts {
+
+		/**
+		 * Return what carries session locks.
+		 * @param name the name of the transaction manager
+		 * @param dataSource the DataSource that has the locks
+		 * @return {@code null} if a connection of its own can't be opened
+		 */
+		@Nullable LockSession session(String name, DataSource dataSource);
+
+		/**
+		 * Return what takes locks.
+		 * @param dataSource the DataSource that has the locks
+		 * @param manager begins transactions, {@code null} if nothing does
+		 * @param session carries session locks, {@code null} if nothing does
+		 * @param ledger records runs, unless that is switched off
+		 * @return the template
+		 */
+		PostgresAdvisoryLockTemplate template(DataSource dataSource, @Nullable PlatformTransactionManager manager,
+				@Nullable LockSession session, Supplier<? extends @Nullable RunLedger> ledger);
+
+		/**
+		 * Return the names of transaction managers that the configuration is about.
+		 * @return the names, as they stand there
+		 */
+		Set<String> namedManagers();
+
+		/**
+		 * Make sure that the configuration by the name of a manager is not about the default
+		 * database.
+		 * @param name the name, as it stands there
+		 * @param isDefault whether it is
+		 */
+		void check(String name, boolean isDefault);
+
+	}
+
+	/**
+	 * What a feature does in each database that has locks, besides the default one, whose
+	 * parts are beans.
+	 */
+	@FunctionalInterface
+	public interface Feature {
+
+		/**
+		 * Return what looks after the locks of a database. Initializing singletons and life
+		 * cycles among it are treated as those of beans are; a
+		 * {@link io.github.advisorylock.jdbc.RunLedger} records the runs.
+		 * @param database the database, whose ledger can't be asked for yet
+		 * @return the parts, in the order in which they are to begin
+		 */
+		List<Object> createFor(LockDatabase database);
 
 	}
 

@@ -47,6 +47,10 @@ public final class TransactionManagers {
 
 	private final ListableBeanFactory beanFactory;
 
+	/**
+	 * Create managers.
+	 * @param beanFactory has the beans
+	 */
 	public TransactionManagers(ListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
 	}
@@ -71,6 +75,7 @@ public final class TransactionManagers {
 	/**
 	 * Return a manager.
 	 * @param name the name of the bean, or a qualifier
+	 * @return the manager
 	 * @throws AdvisoryLockConfigurationException if there is none
 	 */
 	public PlatformTransactionManager get(String name) {
@@ -86,6 +91,7 @@ public final class TransactionManagers {
 	/**
 	 * Return the name of the bean of a manager.
 	 * @param name the name, or a qualifier
+	 * @return the name of the bean, the same name if there is none
 	 */
 	public String beanName(String name) {
 		String beanName = find(name);
@@ -108,6 +114,7 @@ public final class TransactionManagers {
 	/**
 	 * Return the name of the bean that a property is about. What stands in a variable of
 	 * the environment has lost its capital letters.
+	 * @param name what the property is about
 	 * @return the name of a bean where there is one, else the same name
 	 */
 	public String resembling(String name) {
@@ -117,6 +124,11 @@ public final class TransactionManagers {
 			.orElse(name);
 	}
 
+	/**
+	 * Return a name as it is compared with those of properties.
+	 * @param name the name
+	 * @return the name without what an environment variable has no room for
+	 */
 	public static String uniform(String name) {
 		return name.replaceAll("[^A-Za-z0-9]", "").toLowerCase(Locale.ROOT);
 	}
@@ -134,6 +146,7 @@ public final class TransactionManagers {
 
 	/**
 	 * Return the DataSource that the transactions of a manager are on.
+	 * @param manager the manager
 	 * @return the DataSource, {@code null} if the manager does not tell
 	 */
 	public @Nullable DataSource dataSourceOf(PlatformTransactionManager manager) {
@@ -144,12 +157,18 @@ public final class TransactionManagers {
 		return JPA_PRESENT ? Jpa.dataSourceOf(manager) : null;
 	}
 
+	/**
+	 * Return whether there are several DataSources.
+	 * @return {@code true} if it matters which one is meant
+	 */
 	public boolean haveSeveralDataSources() {
 		return this.beanFactory.getBeanNamesForType(DataSource.class).length > 1;
 	}
 
 	/**
 	 * Return what to say of a manager that does not tell.
+	 * @param manager the manager
+	 * @return the exception to throw
 	 */
 	public AdvisoryLockConfigurationException unknownDataSource(PlatformTransactionManager manager) {
 		return new AdvisoryLockConfigurationException("Advisory locks can't tell which of the DataSources "
@@ -158,10 +177,18 @@ public final class TransactionManagers {
 						+ "holds the locks.");
 	}
 
+	/**
+	 * Return the names of the managers.
+	 * @return the names of the beans
+	 */
 	public List<String> names() {
 		return all().toList();
 	}
 
+	/**
+	 * Return the names of the DataSources.
+	 * @return the names of the beans
+	 */
 	public List<String> dataSourceNames() {
 		return List.of(this.beanFactory.getBeanNamesForType(DataSource.class));
 	}

@@ -431,6 +431,10 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	record Ground(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger,
 			@Nullable TickMemory ticks, @Nullable LockSession session) {
 
+		Ground with(TransactionCoverage coverage) {
+			return new Ground(this.holds, coverage, this.ledger, this.ticks, this.session);
+		}
+
 		private Future<?> limit(Hold hold, Duration maxRun) {
 			Assert.state(this.session != null, () -> "Failed to limit the time of advisory lock '" + hold.key()
 					+ "': no URL is known to connect to; set 'advisory-lock.session.url', or remove 'maxRun'");

@@ -105,8 +105,7 @@ final class TransactionScope {
 	 * @param coverage knows its transactions
 	 */
 	TransactionScope with(PlatformTransactionManager manager, TransactionCoverage coverage) {
-		LockCall.Ground other = new LockCall.Ground(this.holds, coverage, this.ground.ledger(), this.ground.ticks());
-		return new TransactionScope(other, this.jdbc, manager, this.session, this.watch);
+		return new TransactionScope(this.ground.with(coverage), this.jdbc, manager, this.session, this.watch);
 	}
 
 	LockCall call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {

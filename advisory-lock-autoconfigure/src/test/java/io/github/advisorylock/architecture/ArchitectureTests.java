@@ -69,7 +69,7 @@ class ArchitectureTests {
 	 */
 	private static final int FILES_IN_PACKAGE = 36;
 
-	private static final int PUBLIC_TYPES = 108;
+	private static final int PUBLIC_TYPES = 111;
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter()
 		.importUrl(AdvisoryLockKey.class.getProtectionDomain().getCodeSource().getLocation());
@@ -114,7 +114,7 @@ class ArchitectureTests {
 	@Test
 	void locksKnowNoFeature() {
 		check(noDependency("jdbc", "ledger", "leader", "doctor", "monitor", "actuate", "metrics", "health",
-				"integration", "shedlock"));
+				"integration", "shedlock", "database"));
 	}
 
 	@Test
@@ -170,7 +170,7 @@ class ArchitectureTests {
 	void jdbcIsKnownToLocksAndFeaturesOnlyAndDataSourceToWiringToo() {
 		check(noClasses().that()
 			.resideOutsideOfPackages(ROOT + ".jdbc..", ROOT + ".ledger..", ROOT + ".leader..", ROOT + ".doctor..",
-					ROOT + ".monitor..", ROOT + ".connection..", ROOT + ".autoconfigure..")
+					ROOT + ".monitor..", ROOT + ".connection..", ROOT + ".database..", ROOT + ".autoconfigure..")
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("java.sql", "javax.sql", "org.springframework.jdbc..", "org.postgresql.."));
