@@ -34,7 +34,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link HomeController} and {@link ActivityLog}.
+ * Tests for {@link HomeController}, {@link ActivityLog} and {@link AddressLog}.
  */
 @SampleTest
 @ExtendWith(OutputCaptureExtension.class)
@@ -45,6 +45,9 @@ class HomeControllerTests {
 
 	@Autowired
 	private AdvisoryLockLedger ledger;
+
+	@Autowired
+	private AddressLog addresses;
 
 	@Test
 	void pageNamesInstanceAndItsAddressOfEachScenario() {
@@ -76,6 +79,16 @@ class HomeControllerTests {
 					(line) -> assertThat(line)
 						.contains("Instance " + this.instance + " skipped 'export:home-user': BUSY"));
 		assertThat(calls.get("/").body()).contains("OrderExport.export", ", this one");
+	}
+
+	@Test
+	void logSaysWhereThePagesAre(CapturedOutput output) {
+		this.addresses.tell();
+		HttpCalls calls = new HttpCalls(this.instance.port());
+		for (String path : List.of("/", "/actuator/advisorylockspage")) {
+			assertThat(output).contains("http://localhost:" + this.instance.port() + path + " for ");
+			assertThat(calls.get(path).statusCode()).isEqualTo(200);
+		}
 	}
 
 }
