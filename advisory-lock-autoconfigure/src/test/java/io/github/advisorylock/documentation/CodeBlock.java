@@ -26,11 +26,17 @@ import java.util.regex.Pattern;
  *
  * @param place the file and the line of the opening fence
  * @param language the word after the opening fence, empty when there is none
+ * @param use what follows that word: the file that the block is, or the session that
+ * types it
  * @param text the lines between the fences
  */
-record CodeBlock(String place, String language, String text) {
+record CodeBlock(String place, String language, String use, String text) {
 
-	private static final Pattern FENCE = Pattern.compile(" *(```+|~~~+) *(\\S*).*");
+	private static final Pattern FENCE = Pattern.compile(" *(```+|~~~+) *(\\S*) *(.*)");
+
+	CodeBlock(String place, String language, String text) {
+		this(place, language, "", text);
+	}
 
 	static List<CodeBlock> parse(String file, String document) {
 		List<CodeBlock> blocks = new ArrayList<>();
@@ -39,7 +45,7 @@ record CodeBlock(String place, String language, String text) {
 			Matcher opening = FENCE.matcher(lines.get(i));
 			if (opening.matches()) {
 				int end = end(lines, i, opening.group(1));
-				blocks.add(new CodeBlock(file + ":" + (i + 1), opening.group(2),
+				blocks.add(new CodeBlock(file + ":" + (i + 1), opening.group(2), opening.group(3),
 						String.join("\n", lines.subList(i + 1, end))));
 				i = end;
 			}

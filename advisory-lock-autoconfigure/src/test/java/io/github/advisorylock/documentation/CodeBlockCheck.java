@@ -19,8 +19,13 @@ package io.github.advisorylock.documentation;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import javax.xml.parsers.DocumentBuilderFactory;
 
@@ -28,6 +33,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import net.minidev.json.parser.JSONParser;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
+import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 
 import org.springframework.boot.context.properties.bind.BindHandler;
@@ -54,17 +60,18 @@ final class CodeBlockCheck {
 
 	private static final Set<String> COMMANDS = Set.of("mvn", "git", "cd", "curl", "java", "psql");
 
+	private static final Pattern COORDINATES = Pattern.compile("['\"]([\\w.-]+:[\\w.-]+:[\\w.-]+)['\"]");
+
 	private CodeBlockCheck() {
 	}
 
 	static void check(CodeBlock block) throws Exception {
 		switch (block.language()) {
 			case "java" -> assertThat(SnippetCompiler.compile(List.of(block.text()))).as(block.toString()).isEmpty();
+			case "diff" -> assertThat(SnippetCompiler.compile(List.of(changed(block)))).as(block.toString()).isEmpty();
 			case "yaml" -> checkYaml(block);
-			case "sql" -> {
-				TestPostgres.execute(ledgerTables());
-				TestPostgres.execute(block.text());
-			}
+			case "sql" -> checkSql(block);
+			case "groovy" -> checkGroovy(block);
 			// run by KeyVectorsTests, which knows what they shall say
 			case "javascript", "python" -> assertThat(block.place()).startsWith("docs/keys.md:");
 			case "json" ->
@@ -101,25 +108,68 @@ final class CodeBlockCheck {
 				Bindable.of(ConfigurationMetadata.type("")), new NoUnboundElementsBindHandler(BindHandler.DEFAULT));
 	}
 
-	private static void checkXml(CodeBlock block) throws Exception {
-		Element project = parse(Documentation.read(Documentation.ROOT.resolve("pom.xml"))).getDocumentElement();
-		NodeList dependencies = parse("<dependencies>" + block.text() + "</dependencies>")
-			.getElementsByTagName("dependency");
-		assertThat(dependencies.getLength()).as(block.toString()).isPositive();
-		for (int i = 0; i < dependencies.getLength(); i++) {
-			Element dependency = (Element) dependencies.item(i);
-			assertThat(text(dependency, "groupId")).isEqualTo(text(project, "groupId"));
-			assertThat(text(dependency, "version")).isEqualTo(text(project, "version"));
-			assertThat(text(project, "modules").split("\\s+")).contains(text(dependency, "artifactId"));
+	/**
+	 * Return what a difference makes.
+	 */
+	static String changed(CodeBlock difference) {
+		return difference.text()
+			.lines()
+			.filter((line) -> !line.startsWith("-"))
+			.map((line) -> line.isEmpty() ? line : line.substring(1))
+			.collect(Collectors.joining("\n"));
+	}
+
+	/**
+	 * What belongs to a session, or is a file of its own, is run by those who have them.
+	 */
+	private static void checkSql(CodeBlock block) throws IOException {
+		if (block.use().isEmpty()) {
+			TestPostgres.execute(ledgerTables());
+			TestPostgres.execute(block.text());
 		}
+	}
+
+	private static void checkXml(CodeBlock block) throws Exception {
+		Element project = parse(Documentation.read(Path.of("pom.xml"))).getDocumentElement();
+		Element shown = parse(block.text().startsWith("<?xml") ? block.text() : "<some>" + block.text() + "</some>")
+			.getDocumentElement();
+		NodeList parents = shown.getElementsByTagName("parent");
+		if (parents.getLength() > 0) {
+			assertThat(text((Element) parents.item(0), "version")).isEqualTo(text(project, "spring-boot.version"));
+		}
+		NodeList dependencies = shown.getElementsByTagName("dependency");
+		List<String> coordinates = IntStream.range(0, dependencies.getLength())
+			.mapToObj((i) -> (Element) dependencies.item(i))
+			.map((dependency) -> text(dependency, "groupId") + ":" + text(dependency, "artifactId") + ":"
+					+ text(dependency, "version"))
+			.toList();
+		checkCoordinates(coordinates);
+	}
+
+	private static void checkGroovy(CodeBlock block) throws Exception {
+		checkCoordinates(
+				COORDINATES.matcher(block.text()).results().map((coordinates) -> coordinates.group(1)).toList());
+	}
+
+	/**
+	 * There is something of ours, and it is what is built here.
+	 */
+	private static void checkCoordinates(List<String> coordinates) throws Exception {
+		Element project = parse(Documentation.read(Path.of("pom.xml"))).getDocumentElement();
+		List<String> built = Arrays.stream(text(project, "modules").split("\\s+"))
+			.map((module) -> text(project, "groupId") + ":" + module + ":" + text(project, "version"))
+			.toList();
+		assertThat(coordinates).filteredOn((artifact) -> artifact.contains(":advisory-lock")).isNotEmpty();
+		assertThat(coordinates).filteredOn((artifact) -> artifact.contains("advisory")).isSubsetOf(built);
 	}
 
 	private static void checkCommand(String line) {
 		String command = line.strip();
 		assertThat(COMMANDS).contains(command.split(" ")[0]);
 		if (command.startsWith("mvn ")) {
-			assertThat(Documentation.read(Documentation.ROOT.resolve(".ci/run")).replace("mvn -B", "mvn"))
-				.as("CI runs the Maven commands of the documentation")
+			String commands = Documentation.read(Path.of(".ci/run"))
+					+ Documentation.read(Path.of(".ci/getting-started.sh"));
+			assertThat(commands.replace("mvn -B", "mvn")).as("CI runs the Maven commands of the documentation")
 				.containsPattern("\\Q" + command + "\\E(\\s|$)");
 		}
 	}
@@ -131,7 +181,8 @@ final class CodeBlockCheck {
 	}
 
 	private static String text(Element parent, String name) {
-		return parent.getElementsByTagName(name).item(0).getTextContent().strip();
+		Node element = parent.getElementsByTagName(name).item(0);
+		return (element != null) ? element.getTextContent().strip() : "";
 	}
 
 }

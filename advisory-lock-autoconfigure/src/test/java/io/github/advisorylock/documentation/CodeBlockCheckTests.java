@@ -43,6 +43,9 @@ class CodeBlockCheckTests {
 					sql   | SELECT pid FROM pg_lock
 					xml   | <dependency><groupId>io.github.advisorylock</groupId><artifactId>gone</artifactId><version>0.1.0-SNAPSHOT</version></dependency>
 					xml   | <dependency><groupId>org.example</groupId><artifactId>advisory-lock-starter</artifactId><version>0.1.0-SNAPSHOT</version></dependency>
+					diff  | +class A { Missing field; }
+					groovy | implementation 'io.github.advisorylock:advisory-lock-starter:9.9.9'
+					groovy | implementation 'org.example:other:1.0'
 					json  | { "a": 1
 					shell | mvn verify -Dunknown
 					shell | mvn veri
@@ -60,6 +63,8 @@ class CodeBlockCheckTests {
 	@CsvSource(delimiter = '|', textBlock = """
 			java  | @SingleRunner(key = "a") void run() { }
 			java  | class Job { JdbcTemplate jdbc; }
+			diff  | -class A { Missing field; }
+			groovy | implementation 'io.github.advisorylock:advisory-lock-starter:0.1.0-SNAPSHOT'
 			yaml  | advisory-lock.jobs.report.scope: session
 			sql   | SELECT pid FROM pg_locks
 			json  | { "a": 1 }
@@ -73,6 +78,8 @@ class CodeBlockCheckTests {
 	void parseFindsBlocksWithTheirPlaceAndLanguage() {
 		assertThat(CodeBlock.parse("a.md", "# A\n\n```java\nclass A {\n}\n```\ntext\n\n  ```\nnone\n  ```\n"))
 			.isEqualTo(List.of(new CodeBlock("a.md:3", "java", "class A {\n}"), new CodeBlock("a.md:9", "", "none")));
+		assertThat(CodeBlock.parse("a.md", "```sql session=one\nBEGIN;\n```\n"))
+			.isEqualTo(List.of(new CodeBlock("a.md:1", "sql", "session=one", "BEGIN;")));
 	}
 
 }

@@ -23,7 +23,10 @@ import java.sql.Statement;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -42,12 +45,22 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class ReadmeTests {
 
+	private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>.*?</dependency>");
+
+	private static final Pattern SIZE = Pattern.compile("smaller than ([\\d,]+) kB together");
+
+	private static final Set<String> JAVA = Set.of("java", "diff");
+
 	private static final Pattern PROPERTY_ROW = Pattern
 		.compile("(?m)^\\| `((?:advisory-lock|management\\.endpoint)\\.[^`]+)` \\| (?:`([^`]*)`)?");
 
 	@Test
 	void javaCompiles() throws Exception {
-		assertThat(SnippetCompiler.compile(javaBlocks().map(CodeBlock::text).toList())).isEmpty();
+		assertThat(SnippetCompiler.compile(blocks(JAVA::contains)
+			// Tests that are shown are compiled in the module that has what they need
+			.filter((block) -> !block.place().startsWith("docs/testing.md"))
+			.map((block) -> block.language().equals("diff") ? CodeBlockCheck.changed(block) : block.text())
+			.toList())).isEmpty();
 	}
 
 	@ParameterizedTest
@@ -65,11 +78,10 @@ class ReadmeTests {
 	@Test
 	void propertyTableListsEachPropertyWithItsDefault() {
 		Map<String, String> rows = new TreeMap<>();
-		PROPERTY_ROW.matcher(String.join("\n", Documentation.documents().values()))
-			.results()
-			.forEach((row) -> assertThat(rows.put(row.group(1), (row.group(2) != null) ? row.group(2) : ""))
-				.as("the other row of %s", row.group(1))
-				.isNull());
+		PROPERTY_ROW.matcher(String.join("\n", Documentation.documents().values())).results().forEach((row) -> {
+			String value = (row.group(2) != null) ? row.group(2) : "";
+			assertThat(rows.put(row.group(1), value)).as("the other row of %s", row.group(1)).isIn(null, value);
+		});
 		Map<String, String> expected = ConfigurationMetadata.defaults();
 		expected.remove("advisory-lock.jobs");
 		assertThat(rows.keySet()).filteredOn((name) -> name.startsWith("advisory-lock.jobs.<key>."))
@@ -94,21 +106,32 @@ class ReadmeTests {
 	}
 
 	@Test
+	void starterPullsInWhatTheReadmeSays() {
+		assertThat(requiredOf("advisory-lock-starter")).containsExactlyInAnyOrder("spring-boot-starter",
+				"spring-boot-starter-jdbc", "advisory-lock-autoconfigure", "postgresql");
+		assertThat(requiredOf("advisory-lock-autoconfigure")).as("what is in spring-boot-starter-jdbc anyway")
+			.containsExactlyInAnyOrder("spring-boot-autoconfigure", "spring-boot-jdbc", "jspecify", "slf4j-api");
+		assertThat(readme()).containsPattern(
+				"The starter pulls in `spring-boot-starter`, `spring-boot-starter-jdbc` and the PostgreSQL driver");
+	}
+
+	@Test
+	void sizeOfTheJarsIsThatOfTheBuildsLimit() {
+		String limit = SIZE.matcher(readme()).results().findFirst().orElseThrow().group(1).replace(",", "");
+		assertThat(Documentation.read(Path.of(".ci/release-build.sh"))).contains("largest_jar=" + limit + "000\n");
+	}
+
+	@Test
 	void readmeIsShortEnoughToBeRead() {
-		assertThat(readme().lines()).hasSizeLessThanOrEqualTo(250);
+		assertThat(readme().lines()).hasSizeLessThanOrEqualTo(150);
 	}
 
 	static Stream<CodeBlock> otherBlocks() {
-		return Documentation.codeBlocks().stream().filter((block) -> !block.language().equals("java"));
+		return blocks(Predicate.not(JAVA::contains));
 	}
 
-	/**
-	 * Return all but what shows tests, which is that of tests in another module.
-	 */
-	private static Stream<CodeBlock> javaBlocks() {
-		return Documentation.codeBlocks()
-			.stream()
-			.filter((block) -> block.language().equals("java") && !block.place().startsWith("docs/testing.md"));
+	private static Stream<CodeBlock> blocks(Predicate<String> language) {
+		return Documentation.codeBlocks().stream().filter((block) -> language.test(block.language()));
 	}
 
 	private static List<String> blocks(String document, String language) {
@@ -116,6 +139,19 @@ class ReadmeTests {
 			.stream()
 			.filter((block) -> block.place().startsWith(document) && block.language().equals(language))
 			.map(CodeBlock::text)
+			.toList();
+	}
+
+	/**
+	 * Return what comes along with a module, and is not optional or for tests.
+	 */
+	private static List<String> requiredOf(String module) {
+		return DEPENDENCY.matcher(Documentation.read(Path.of(module, "pom.xml")))
+			.results()
+			.map(MatchResult::group)
+			.filter((dependency) -> !dependency.contains("<optional>true") && !dependency.contains("<scope>test")
+					&& !dependency.contains("<scope>provided"))
+			.map((dependency) -> dependency.replaceAll("(?s).*<artifactId>([^<]+)<.*", "$1"))
 			.toList();
 	}
 

@@ -43,6 +43,8 @@ final class SnippetCompiler {
 	private static final Pattern TYPE = Pattern
 		.compile("(?m)^(?:(?:public|final|abstract) )*(?:class|interface|record|enum) (\\w+)");
 
+	private static final Pattern PACKAGE = Pattern.compile("(?m)^package .+;$");
+
 	private static final Pattern IMPORT = Pattern.compile("(?m)^import .+;$");
 
 	private static final String USUAL_IMPORTS = """
@@ -51,6 +53,7 @@ final class SnippetCompiler {
 			import io.github.advisorylock.*;
 			import io.github.advisorylock.annotation.*;
 			import org.springframework.context.annotation.*;
+			import org.springframework.context.event.EventListener;
 			import org.springframework.jdbc.core.*;
 			import org.springframework.scheduling.annotation.*;
 			import org.springframework.stereotype.*;
@@ -95,7 +98,7 @@ final class SnippetCompiler {
 			.results()
 			.map((line) -> line.group() + "\n")
 			.collect(Collectors.joining());
-		String body = IMPORT.matcher(snippet).replaceAll("");
+		String body = PACKAGE.matcher(IMPORT.matcher(snippet).replaceAll("")).replaceAll("");
 		Matcher type = TYPE.matcher(body);
 		boolean whole = type.find();
 		String name = whole ? type.group(1) : "Snippet";
