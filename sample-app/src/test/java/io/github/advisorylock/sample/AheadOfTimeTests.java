@@ -45,7 +45,8 @@ class AheadOfTimeTests {
 
 	private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
 
-	private static final Pattern JOB = Pattern.compile("\"key\":\"[^\"]*\"[^{]*\"target\":\"[^\"]*\",\"scope\":\"[^\"]*\"");
+	private static final Pattern JOB = Pattern
+		.compile("\"key\":\"[^\"]*\"[^{]*\"target\":\"[^\"]*\",\"scope\":\"[^\"]*\"");
 
 	@TempDir
 	private static Path directory;
@@ -70,7 +71,10 @@ class AheadOfTimeTests {
 					.toArray(String[]::new));
 		process.awaitLine("Started SampleApplication");
 		assertThat(process.lines()).anyMatch((line) -> line.contains("Starting AOT-processed SampleApplication"));
-		MatchResult port = PORT.matcher(process.awaitLine("Tomcat started on port")).results().findFirst().orElseThrow();
+		MatchResult port = PORT.matcher(process.awaitLine("Tomcat started on port"))
+			.results()
+			.findFirst()
+			.orElseThrow();
 		calls = new HttpCalls(Integer.parseInt(port.group(1)));
 	}
 
@@ -114,16 +118,11 @@ class AheadOfTimeTests {
 	}
 
 	private static String deliver() {
-		return calls
-			.post("/webhooks/payments", "{\"id\": \"aot\", \"customer\": \"aot\", \"amount\": 12.50}")
-			.body();
+		return calls.post("/webhooks/payments", "{\"id\": \"aot\", \"customer\": \"aot\", \"amount\": 12.50}").body();
 	}
 
 	private static List<String> jobs(HttpCalls instance) {
-		return JOB.matcher(instance.get("/actuator/advisorylocks").body())
-			.results()
-			.map(MatchResult::group)
-			.toList();
+		return JOB.matcher(instance.get("/actuator/advisorylocks").body()).results().map(MatchResult::group).toList();
 	}
 
 }
