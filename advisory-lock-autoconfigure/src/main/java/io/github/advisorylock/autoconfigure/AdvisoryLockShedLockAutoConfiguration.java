@@ -119,7 +119,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(ExtendedLockConfigurationExtractor.class)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	@ConditionalOnBean(value = ExtendedLockConfigurationExtractor.class, name = PROVIDER)
+	@ConditionalOnBean(ExtendedLockConfigurationExtractor.class)
 	static class AnnotationConfiguration {
 
 		@Bean

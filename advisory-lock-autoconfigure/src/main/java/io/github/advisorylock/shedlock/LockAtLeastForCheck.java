@@ -71,7 +71,8 @@ public final class LockAtLeastForCheck implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		List<String> methods = findMethods();
+		boolean provided = this.beans.getBeanNamesForType(AdvisoryLockProvider.class).length > 0;
+		List<String> methods = provided ? findMethods() : List.of();
 		if (methods.isEmpty()) {
 			return;
 		}

@@ -27,6 +27,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.TestPostgres;
 import net.javacrumbs.shedlock.core.LockProvider;
 
+import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -61,21 +62,29 @@ final class ShedLockApplication implements AutoCloseable {
 	 * Start an application, with further sources, and properties after those.
 	 */
 	static ShedLockApplication start(List<Class<?>> sources, String... properties) {
+		return start(TestPostgres.url(), sources, properties);
+	}
+
+	static ShedLockApplication start(String... properties) {
+		return start(List.of(), properties);
+	}
+
+	/**
+	 * Start an application on any database.
+	 */
+	static ShedLockApplication start(String url, List<Class<?>> sources, String... properties) {
 		List<Class<?>> all = new ArrayList<>(sources);
 		all.add(Application.class);
 		return new ShedLockApplication(
 				new SpringApplicationBuilder(all.toArray(Class<?>[]::new)).web(WebApplicationType.NONE)
-					.properties("spring.datasource.url=" + TestPostgres.url(), "spring.application.name=" + NAMESPACE,
+					.bannerMode(Banner.Mode.OFF)
+					.properties("spring.datasource.url=" + url, "spring.application.name=" + NAMESPACE,
 							"spring.datasource.hikari.maximum-pool-size=20", "spring.datasource.hikari.minimum-idle=0",
 							"spring.flyway.enabled=false", "spring.liquibase.enabled=false", "spring.jmx.enabled=false",
 							"logging.level.root=warn", "advisory-lock.ledger.initialize-schema=always",
 							"advisory-lock.ledger.table-prefix=" + PREFIX)
 					.properties(properties)
 					.run());
-	}
-
-	static ShedLockApplication start(String... properties) {
-		return start(List.of(), properties);
 	}
 
 	LockProvider provider() {
