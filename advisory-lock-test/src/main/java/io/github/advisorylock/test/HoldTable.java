@@ -24,8 +24,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockMode;
 
 /**
@@ -41,6 +43,20 @@ final class HoldTable {
 	private final Map<AdvisoryLockKey, List<InMemoryHold>> inside = new HashMap<>();
 
 	private final Map<AdvisoryLockKey, Deque<InMemoryHold>> queues = new HashMap<>();
+
+	private final Consumer<LockLostEvent> lost;
+
+	/**
+	 * Create a table.
+	 * @param lost is told of each lock that is lost
+	 */
+	HoldTable(Consumer<LockLostEvent> lost) {
+		this.lost = lost;
+	}
+
+	void lost(LockLostEvent event) {
+		this.lost.accept(event);
+	}
 
 	/**
 	 * Take a lock, waiting for it if need be.

@@ -236,6 +236,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		this.run = this.operations.locks().ledger().begin(this.key, this.request);
 		current.checkNotLost();
 		current.beginRun();
+		InMemoryLockOperations.limit(current, this.request);
 		boolean tookInterrupt = false;
 		T result;
 		try {

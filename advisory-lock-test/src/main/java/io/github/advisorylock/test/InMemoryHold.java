@@ -16,11 +16,15 @@
 
 package io.github.advisorylock.test;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +53,11 @@ final class InMemoryHold implements HeldLock {
 	private @Nullable Thread runner;
 
 	private boolean interrupted;
+
+	/**
+	 * Is complete when there is nothing left to be lost.
+	 */
+	private final CompletableFuture<Void> end = new CompletableFuture<>();
 
 	/**
 	 * Create a hold.
@@ -91,7 +100,26 @@ final class InMemoryHold implements HeldLock {
 	synchronized void release() {
 		if (this.state == State.ACTIVE) {
 			this.state = State.RELEASED;
+			this.end.complete(null);
 		}
+	}
+
+	/**
+	 * Lose the lock after a time, unless it is given back before. Work that goes on keeps
+	 * others out until it ends.
+	 */
+	void limit(Duration time) {
+		this.end.orTimeout(time.toNanos(), TimeUnit.NANOSECONDS).exceptionally((ex) -> {
+			boolean running = isRunning();
+			if (end(LockLostEvent.Reason.MAX_RUN) && !running) {
+				this.table.leave(this);
+			}
+			return null;
+		});
+	}
+
+	private synchronized boolean isRunning() {
+		return this.runner != null;
 	}
 
 	/**
@@ -128,10 +156,22 @@ final class InMemoryHold implements HeldLock {
 	 * is told.
 	 */
 	void lose() {
+		if (end(LockLostEvent.Reason.GONE)) {
+			this.end.complete(null);
+			this.table.leave(this);
+		}
+	}
+
+	/**
+	 * Tell of the loss.
+	 * @param reason why
+	 * @return whether the lock was held until now
+	 */
+	private boolean end(LockLostEvent.Reason reason) {
 		List<Runnable> actions;
 		synchronized (this) {
 			if (this.state != State.ACTIVE) {
-				return;
+				return false;
 			}
 			this.state = State.LOST;
 			actions = List.copyOf(this.lostActions);
@@ -140,8 +180,9 @@ final class InMemoryHold implements HeldLock {
 				this.runner.interrupt();
 			}
 		}
-		this.table.leave(this);
+		this.table.lost(new LockLostEvent(this.key, reason));
 		actions.forEach(Runnable::run);
+		return true;
 	}
 
 	@Override

@@ -99,7 +99,11 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 				() -> "'request' must not ask for the ledger, which records work that is executed: advisory lock '"
 						+ key + "' can only be held");
 		InMemoryHold hold = new InMemoryHold(this.locks.table(), key, request.mode(), this);
-		return this.locks.table().enter(hold, wait(request)) ? Optional.of(hold) : Optional.empty();
+		if (!this.locks.table().enter(hold, wait(request))) {
+			return Optional.empty();
+		}
+		limit(hold, request);
+		return Optional.of(hold);
 	}
 
 	/**
@@ -109,6 +113,16 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 		Duration waitFor = request.waitFor();
 		Duration wait = (waitFor != null) ? waitFor : this.locks.waitFor();
 		return (wait.compareTo(Duration.ofDays(1)) < 0) ? wait.toNanos() : Duration.ofDays(1).toNanos();
+	}
+
+	/**
+	 * Have a lock lost if it is held for longer than a request allows.
+	 */
+	static void limit(InMemoryHold hold, LockRequest request) {
+		Duration maxRun = request.maxRun();
+		if (maxRun != null) {
+			hold.limit(maxRun);
+		}
 	}
 
 	InMemoryLocks locks() {

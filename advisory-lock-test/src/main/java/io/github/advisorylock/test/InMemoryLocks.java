@@ -30,7 +30,6 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LeaderElection;
-import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockRequest;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +50,7 @@ import org.springframework.util.Assert;
  */
 public final class InMemoryLocks implements TestLocks {
 
-	private final HoldTable table = new HoldTable();
+	private final HoldTable table;
 
 	private final InMemoryLedger ledger = new InMemoryLedger();
 
@@ -66,8 +65,6 @@ public final class InMemoryLocks implements TestLocks {
 	private final AdvisoryLockKeyFactory keyFactory;
 
 	private final Duration waitFor;
-
-	private final Consumer<Object> eventPublisher;
 
 	/**
 	 * Create locks without a namespace, for a test that needs no application context.
@@ -91,7 +88,7 @@ public final class InMemoryLocks implements TestLocks {
 		this.keyFactory = keyFactory;
 		this.waitFor = waitFor;
 		this.calls = calls;
-		this.eventPublisher = eventPublisher;
+		this.table = new HoldTable(eventPublisher::accept);
 	}
 
 	/**
@@ -138,10 +135,7 @@ public final class InMemoryLocks implements TestLocks {
 		AdvisoryLockKey lost = key(key);
 		List<InMemoryHold> holds = this.table.holds(lost);
 		Assert.state(!holds.isEmpty(), () -> "Advisory lock '" + lost + "' can't be lost: nobody holds it");
-		for (InMemoryHold hold : holds) {
-			hold.lose();
-			this.eventPublisher.accept(new LockLostEvent(lost));
-		}
+		holds.forEach(InMemoryHold::lose);
 	}
 
 	/**

@@ -33,6 +33,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockBusyException;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
@@ -157,6 +158,32 @@ abstract class AbstractLockContractTests {
 			.isSameAs(failure);
 		assertThatLock(this.name).isFree();
 		assertThat(LockContext.current()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void runThatLastsTooLongIsToldThatItsLockIsLost(LockScope scope) {
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.operations.execute(request(scope).maxRun(SHORT), (lock) -> {
+				assertThatExceptionOfType(InterruptedException.class)
+					.isThrownBy(() -> new CountDownLatch(1).await(30, TimeUnit.SECONDS));
+				assertThat(lock.isHeld()).isFalse();
+				assertThatLock(this.name).isHeld();
+				return null;
+			}));
+		assertThatLock(this.name).isFree();
+		assertThat(run(request(scope).maxRun(LONG))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@Test
+	void lockThatIsHeldForTooLongIsLost() throws Exception {
+		CountDownLatch lost = new CountDownLatch(1);
+		HeldLock held = this.operations.tryAcquire(LockRequest.of(this.name).maxRun(SHORT)).orElseThrow();
+		held.onLost(lost::countDown);
+		assertThat(lost.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(held.isHeld()).isFalse();
+		held.close();
+		assertThat(run(LockRequest.of(this.name).waitFor(LONG))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@ParameterizedTest
