@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the whole application on PostgreSQL, as {@code docs/testing.md} shows them.
  */
-@SpringBootTest
+@SpringBootTest(properties = "advisory-lock.ledger.initialize-schema=always")
 @Import(PostgresContainerConfiguration.class)
 @ExtendWith(LockLeakDetector.class)
 @EnabledIfSystemProperty(named = "postgres", matches = "testcontainers",
