@@ -148,7 +148,7 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-		PostgresAdvisoryLockTemplate advisoryLockOperations(LockDatabaseConfiguration.Parts parts, LockDatabase database,
+		PostgresAdvisoryLockTemplate postgresAdvisoryLockTemplate(LockDatabaseConfiguration.Parts parts, LockDatabase database,
 				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
 				ObjectProvider<LockDatabases> databases) {
 			PostgresAdvisoryLockTemplate template = parts.template(database.dataSource(), database.transactionManager(),
@@ -176,7 +176,7 @@ public final class AdvisoryLockAutoConfiguration {
 		@Bean
 		@Primary
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		AdvisoryLockOperations replaceableLockOperations(PostgresAdvisoryLockTemplate template) {
+		AdvisoryLockOperations advisoryLockOperations(PostgresAdvisoryLockTemplate template) {
 			return template;
 		}
 

@@ -73,10 +73,17 @@ class AdvisoryLockAutoConfigurationTests {
 
 	@Test
 	void beansArePresentByDefault() {
-		this.runner.run((context) -> assertThat(context).hasSingleBean(PostgresAdvisoryLockTemplate.class)
+		this.runner.run((context) -> assertThat(context)
 			.hasSingleBean(AdvisoryLockKeyFactory.class)
 			.hasSingleBean(SingleRunnerSettings.class)
 			.hasSingleBean(SingleRunnerAnnotationBeanPostProcessor.class));
+	}
+
+	@Test
+	void operationsAreTheTemplateByEitherName() {
+		this.runner.run((context) -> assertThat(context.getBean(AdvisoryLockOperations.class))
+			.isSameAs(context.getBean(PostgresAdvisoryLockTemplate.class))
+			.isSameAs(context.getBean("postgresAdvisoryLockTemplate")));
 	}
 
 	@Test

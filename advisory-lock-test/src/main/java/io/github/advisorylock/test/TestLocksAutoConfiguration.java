@@ -18,13 +18,11 @@ package io.github.advisorylock.test;
 
 import java.util.Map;
 
-import javax.sql.DataSource;
-
-import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockLedgerAutoConfiguration;
 import io.github.advisorylock.connection.SessionDataSource;
+import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +43,7 @@ import org.springframework.context.annotation.Lazy;
  * @since 0.1.0
  */
 @AutoConfiguration(after = { AdvisoryLockAutoConfiguration.class, AdvisoryLockLedgerAutoConfiguration.class })
-@ConditionalOnBean({ DataSource.class, PostgresAdvisoryLockTemplate.class })
+@ConditionalOnBean({ LockDatabase.class, PostgresAdvisoryLockTemplate.class })
 @ConditionalOnMissingBean(TestLocks.class)
 public final class TestLocksAutoConfiguration {
 
@@ -57,16 +55,19 @@ public final class TestLocksAutoConfiguration {
 
 	@Bean
 	@Lazy
-	@Nullable PostgresTestLocks testLocks(SingleRunnerSettings settings, DataSource dataSource,
+	@Nullable PostgresTestLocks testLocks(SingleRunnerSettings settings, LockDatabase database,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, CallRecorder calls,
-			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<AdvisoryLockLedger> ledger) {
+			ObjectProvider<AdvisoryLockLedger> ledger) {
 		SessionDataSource connectionSource = SessionDataSource.create(
-				new SessionDataSource.Overrides(null, null, null, Map.of()), dataSource,
-				connectionDetails.getIfUnique());
-		return (connectionSource != null) ? new PostgresTestLocks(settings, dataSource, connectionSource, calls,
-				() -> (operations.getIfAvailable() instanceof PostgresAdvisoryLockTemplate template)
-						? template.getHeldLocks() : 0,
-				ledger::getIfAvailable) : null;
+				new SessionDataSource.Overrides("advisory-lock.session", null, null, null, Map.of()),
+				database.dataSource(), connectionDetails.getIfUnique());
+		return (connectionSource != null) ? new PostgresTestLocks(settings, database.dataSource(), connectionSource,
+				calls, () -> heldLocks(database), ledger::getIfAvailable) : null;
+	}
+
+	private static int heldLocks(LockDatabase database) {
+		PostgresAdvisoryLockTemplate template = database.template().get();
+		return (template != null) ? template.getHeldLocks() : 0;
 	}
 
 }
