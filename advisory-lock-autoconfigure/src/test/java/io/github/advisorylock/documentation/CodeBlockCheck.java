@@ -78,9 +78,9 @@ final class CodeBlockCheck {
 				assertThatCode(() -> new JSONParser(JSONParser.MODE_RFC4627).parse(block.text())).as(block.toString())
 					.doesNotThrowAnyException();
 			case "xml" -> checkXml(block);
-			case "shell" -> assertThat(block.text().lines()).allSatisfy(CodeBlockCheck::checkCommand);
+			case "shell" -> assertThat(block.text().lines()).allSatisfy((line) -> checkCommand(block, line));
 			case "console" -> assertThat(block.text().lines().filter((line) -> line.startsWith("$ "))).isNotEmpty()
-				.allSatisfy((line) -> checkCommand(line.substring(2)));
+				.allSatisfy((line) -> checkCommand(block, line.substring(2)));
 			default -> throw new AssertionError("No check for the language of " + block);
 		}
 	}
@@ -163,13 +163,15 @@ final class CodeBlockCheck {
 		assertThat(coordinates).filteredOn((artifact) -> artifact.contains("advisory")).isSubsetOf(built);
 	}
 
-	private static void checkCommand(String line) {
+	/**
+	 * What beginners type is taken from their guide and run as it stands there.
+	 */
+	private static void checkCommand(CodeBlock block, String line) {
 		String command = line.strip();
 		assertThat(COMMANDS).contains(command.split(" ")[0]);
-		if (command.startsWith("mvn ")) {
-			String commands = Documentation.read(Path.of(".ci/run"))
-					+ Documentation.read(Path.of(".ci/getting-started.sh"));
-			assertThat(commands.replace("mvn -B", "mvn")).as("CI runs the Maven commands of the documentation")
+		if (command.startsWith("mvn ") && !block.place().startsWith("docs/getting-started.md")) {
+			assertThat(Documentation.read(Path.of(".ci/run")).replace("mvn -B", "mvn"))
+				.as("CI runs the Maven commands of the documentation")
 				.containsPattern("\\Q" + command + "\\E(\\s|$)");
 		}
 	}
