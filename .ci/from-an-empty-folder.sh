@@ -6,6 +6,7 @@
 #
 # A block is a file when its fence says so: ```java file=src/main/java/com/example/shop/Jobs.java
 #   * Java without a package gets that of its folder, and the imports that an editor adds
+#   * YAML is added to what the file has
 #   * XML of nothing but dependencies goes into pom.xml, without a fence that says so
 # What differs from the documents: the clone is this one, and PostgreSQL listens on a port of its own.
 set -euo pipefail
@@ -28,7 +29,7 @@ trap clean_up EXIT
 # Writes the files of a document into a folder
 extract() {
   awk -v folder="$2" '
-    /^```[a-z]+ file=/ { sub(/.* file=/, ""); file = folder "/" $1; system("mkdir -p $(dirname \"" file "\")"); printf "" >file; next }
+    /^```[a-z]+ file=/ { sub(/.* file=/, ""); file = folder "/" $1; system("mkdir -p $(dirname \"" file "\")"); printf (file ~ /yml$/) ? "---\n" : "" >>file; next }
     /^```xml$/ { file = folder "/dependencies.xml"; next }
     /^```/ { if (file) { close(file) }; file = ""; next }
     file { print >>file }' "$1"
