@@ -38,7 +38,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -148,8 +147,8 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-		PostgresAdvisoryLockTemplate postgresAdvisoryLockTemplate(LockDatabaseConfiguration.Parts parts, LockDatabase database,
-				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
+		PostgresAdvisoryLockTemplate postgresAdvisoryLockTemplate(LockDatabaseConfiguration.Parts parts,
+				LockDatabase database, ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
 				ObjectProvider<LockDatabases> databases) {
 			PostgresAdvisoryLockTemplate template = parts.template(database.dataSource(), database.transactionManager(),
 					session.getIfAvailable(), ledger::getObject);
@@ -192,10 +191,9 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static PooledConnectionPreparation pooledConnectionPreparation(ConfigurableListableBeanFactory beanFactory,
+		static PooledConnectionPreparation pooledConnectionPreparation(
 				ObjectProvider<AdvisoryLockProperties> properties) {
-			return new PooledConnectionPreparation(beanFactory, () -> properties.getObject().session().toSettings(),
-					() -> properties.getObject().transactionManager() != null);
+			return new PooledConnectionPreparation(() -> properties.getObject().session().toSettings());
 		}
 
 	}

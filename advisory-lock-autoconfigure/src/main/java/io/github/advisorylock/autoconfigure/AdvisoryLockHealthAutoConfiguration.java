@@ -16,6 +16,9 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.List;
+
+import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -46,8 +49,10 @@ public final class AdvisoryLockHealthAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(name = { "advisoryLockHealthIndicator", "advisoryLockHealthContributor" })
 	AdvisoryLockHealthIndicator advisoryLockHealthIndicator(ObjectProvider<LockSession> session,
-			ObjectProvider<RunLedger> ledger) {
-		return new AdvisoryLockHealthIndicator(session::getIfAvailable, ledger.getIfAvailable());
+			ObjectProvider<RunLedger> ledger, ObjectProvider<LockDatabases> databases) {
+		LockDatabases all = databases.getIfAvailable();
+		return new AdvisoryLockHealthIndicator(session::getIfAvailable, ledger.getIfAvailable(),
+				(all != null) ? all::others : List::of);
 	}
 
 }

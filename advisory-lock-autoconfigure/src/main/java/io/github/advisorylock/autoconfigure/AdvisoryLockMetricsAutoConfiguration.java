@@ -25,6 +25,8 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.database.LockDatabase;
+import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.metrics.DefaultLockExecutionObservationConvention;
@@ -37,6 +39,7 @@ import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationPredicate;
 import io.micrometer.observation.ObservationRegistry;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -142,17 +145,38 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	}
 
 	/**
+	 * Registers the number of locks, for each database where there are several at
+	 * start-up.
+	 */
+	private static void registerHeld(MeterRegistry meters, PostgresAdvisoryLockTemplate template,
+			@Nullable LockDatabases databases) {
+		String name = "advisory.lock.held";
+		String description = "Locks that this instance holds";
+		if (databases == null || !databases.areSeveral()) {
+			Gauge.builder(name, template::getHeldLocks).description(description).register(meters);
+			return;
+		}
+		for (LockDatabase database : databases.all()) {
+			PostgresAdvisoryLockTemplate own = database.template().get();
+			if (own != null) {
+				Gauge.builder(name, own::getHeldLocksHere)
+					.description(description)
+					.tag("database", database.name())
+					.register(meters);
+			}
+		}
+	}
+
+	/**
 	 * Registers what is not of one method: locks held, roles led, and how far the clocks
 	 * are apart.
 	 */
 	@Bean
 	SmartInitializingSingleton advisoryLockMetrics(MeterRegistry meters, PostgresAdvisoryLockTemplate template,
 			@Qualifier("databaseClock") ObjectProvider<DoubleSupplier> clock, ObjectProvider<LeaderRoles> leaders,
-			ObjectProvider<LeaderElection> election) {
+			ObjectProvider<LeaderElection> election, ObjectProvider<LockDatabases> databases) {
 		return () -> {
-			Gauge.builder("advisory.lock.held", template::getHeldLocks)
-				.description("Locks that this instance holds")
-				.register(meters);
+			registerHeld(meters, template, databases.getIfAvailable());
 			Gauge.builder("advisory.lock.clock.skew", clock.getIfAvailable(() -> () -> Double.NaN)::getAsDouble)
 				.description("By how much the clock of the database is ahead of that of this instance")
 				.baseUnit("seconds")

@@ -156,8 +156,9 @@ class LockDatabaseConfiguration {
 		}
 
 		@Override
-		public PostgresAdvisoryLockTemplate template(DataSource dataSource, @Nullable PlatformTransactionManager manager,
-				@Nullable LockSession session, Supplier<? extends @Nullable RunLedger> ledger) {
+		public PostgresAdvisoryLockTemplate template(DataSource dataSource,
+				@Nullable PlatformTransactionManager manager, @Nullable LockSession session,
+				Supplier<? extends @Nullable RunLedger> ledger) {
 			boolean recording = !Boolean.FALSE.equals(this.properties.ledger().enabled());
 			return new PostgresAdvisoryLockTemplate(dataSource, manager, session, this.settings.namespace(),
 					this.settings.keyFactory(), this.settings.waitFor(), this.properties.maxHeldLocks(),

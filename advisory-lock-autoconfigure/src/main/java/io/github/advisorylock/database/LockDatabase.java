@@ -42,8 +42,7 @@ import org.springframework.transaction.PlatformTransactionManager;
  * @param ledger records runs, {@code null} if nothing does
  * @since 0.1.0
  */
-public record LockDatabase(String name, DataSource dataSource,
-		@Nullable PlatformTransactionManager transactionManager,
+public record LockDatabase(String name, DataSource dataSource, @Nullable PlatformTransactionManager transactionManager,
 		Supplier<@Nullable LockSession> session, Supplier<@Nullable PostgresAdvisoryLockTemplate> template,
 		Supplier<@Nullable RunLedger> ledger) {
 

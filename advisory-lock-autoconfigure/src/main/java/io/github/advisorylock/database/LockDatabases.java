@@ -96,6 +96,14 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 	}
 
 	/**
+	 * Return the databases that were named so far, but for the default one.
+	 * @return the databases
+	 */
+	public List<LockDatabase> others() {
+		return this.named.stream().map(Named::database).toList();
+	}
+
+	/**
 	 * Return whether there is more than the default one.
 	 * @return {@code true} if another one was named
 	 */
@@ -358,8 +366,8 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 		Set<String> namedManagers();
 
 		/**
-		 * Make sure that the configuration by the name of a manager is not about the default
-		 * database.
+		 * Make sure that the configuration by the name of a manager is not about the
+		 * default database.
 		 * @param name the name, as it stands there
 		 * @param isDefault whether it is
 		 */
@@ -375,8 +383,8 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 	public interface Feature {
 
 		/**
-		 * Return what looks after the locks of a database. Initializing singletons and life
-		 * cycles among it are treated as those of beans are; a
+		 * Return what looks after the locks of a database. Initializing singletons and
+		 * life cycles among it are treated as those of beans are; a
 		 * {@link io.github.advisorylock.jdbc.RunLedger} records the runs.
 		 * @param database the database, whose ledger can't be asked for yet
 		 * @return the parts, in the order in which they are to begin

@@ -171,8 +171,9 @@ public final class TransactionManagers {
 	 * @return the exception to throw
 	 */
 	public AdvisoryLockConfigurationException unknownDataSource(PlatformTransactionManager manager) {
-		return new AdvisoryLockConfigurationException("Advisory locks can't tell which of the DataSources "
-				+ dataSourceNames() + " the transactions of " + manager.getClass().getName() + " are on",
+		return new AdvisoryLockConfigurationException(
+				"Advisory locks can't tell which of the DataSources " + dataSourceNames() + " the transactions of "
+						+ manager.getClass().getName() + " are on",
 				"Set 'advisory-lock.transaction-manager' to the name of the transaction manager of the DataSource that "
 						+ "holds the locks.");
 	}

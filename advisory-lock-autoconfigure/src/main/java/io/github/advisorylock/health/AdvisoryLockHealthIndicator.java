@@ -17,10 +17,15 @@
 package io.github.advisorylock.health;
 
 import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.RunLedger;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +51,8 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 
 	private final @Nullable RunLedger ledger;
 
+	private final Supplier<List<LockDatabase>> others;
+
 	private volatile @Nullable Loss lastLoss;
 
 	/**
@@ -55,9 +62,22 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 	 * @param ledger the ledger, {@code null} if there is none
 	 */
 	public AdvisoryLockHealthIndicator(Supplier<@Nullable LockSession> session, @Nullable RunLedger ledger) {
+		this(session, ledger, List::of);
+	}
+
+	/**
+	 * Create an indicator.
+	 * @param session the lock session, {@code null} as long as there is none; asked for
+	 * each time
+	 * @param ledger the ledger, {@code null} if there is none
+	 * @param others the databases besides the one of these; asked for each time
+	 */
+	public AdvisoryLockHealthIndicator(Supplier<@Nullable LockSession> session, @Nullable RunLedger ledger,
+			Supplier<List<LockDatabase>> others) {
 		super("Failed to use the ledger of advisory locks");
 		this.session = session;
 		this.ledger = ledger;
+		this.others = others;
 	}
 
 	@Override
@@ -67,25 +87,38 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
-		LockSession session = this.session.get();
-		boolean connected = session != null && session.isConnected();
-		builder.up().withDetail("session", connected ? "connected" : "not connected");
-		String problem = (session != null) ? session.problem() : null;
-		if (problem != null) {
-			builder.outOfService().withDetail("sessionProblem", problem);
-		}
+		builder.up();
 		Loss loss = this.lastLoss;
 		if (loss != null) {
 			builder.withDetail("lastLoss", Map.of("key", loss.key, "time", loss.time));
 		}
-		RunLedger ledger = this.ledger;
+		List<LockDatabase> others = this.others.get();
+		Map<String, Map<String, Object>> databases = new LinkedHashMap<>();
+		if (!others.isEmpty()) {
+			others.forEach((other) -> databases.put(other.name(), new LinkedHashMap<>()));
+			builder.withDetail("databases", databases);
+		}
+		check(this.session.get(), this.ledger, builder, builder::withDetail);
+		others.forEach((other) -> check(other.session().get(), other.ledger().get(), builder,
+				Objects.requireNonNull(databases.get(other.name()))::put));
+	}
+
+	private static void check(@Nullable LockSession session, @Nullable RunLedger ledger, Health.Builder builder,
+			BiConsumer<String, Object> details) {
+		boolean connected = session != null && session.isConnected();
+		details.accept("session", connected ? "connected" : "not connected");
+		String problem = (session != null) ? session.problem() : null;
+		if (problem != null) {
+			builder.outOfService();
+			details.accept("sessionProblem", problem);
+		}
 		if (ledger == null || !ledger.isOpen()) {
-			builder.withDetail("ledger", "not used");
+			details.accept("ledger", "not used");
 			return;
 		}
-		builder.withDetail("ledger", "unreachable");
+		details.accept("ledger", "unreachable");
 		ledger.check();
-		builder.withDetail("ledger", "reachable");
+		details.accept("ledger", "reachable");
 	}
 
 	/**

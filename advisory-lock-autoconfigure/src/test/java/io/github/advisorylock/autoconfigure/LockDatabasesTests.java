@@ -19,6 +19,8 @@ package io.github.advisorylock.autoconfigure;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
@@ -30,14 +32,20 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.ReportingDatabase;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -92,9 +100,12 @@ class LockDatabasesTests {
 			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
 			LockRequest request = LockRequest.of("ticking")
 				.transactionManager("reportingTx")
-				.oncePerTick(Instant.now().minus(Duration.ofMinutes(1)));
+				.oncePerTick(Instant.now());
 			assertThat(operations.execute(request, (lock) -> 1).outcome()).isEqualTo(LockOutcome.EXECUTED);
 			assertThat(operations.execute(request, (lock) -> 1).outcome()).isEqualTo(LockOutcome.ALREADY_RAN);
+			assertThat(TestPostgres.query(ReportingDatabase.url(), "SELECT key FROM several_databases_run"))
+				.contains("ticking");
+			assertThat(TestPostgres.query("SELECT to_regclass('several_databases_run')")).containsOnlyNulls();
 		});
 	}
 
@@ -123,6 +134,67 @@ class LockDatabasesTests {
 				.isThrownBy(() -> context.getBean(AdvisoryLockOperations.class)
 					.execute(LockRequest.of("any").transactionManager("missingTx"), (lock) -> null))
 				.withMessageContaining("'missingTx'"));
+	}
+
+	@Test
+	void lossIsThatOfTheDatabaseOnly() {
+		ReportingDatabase.application().run((context) -> {
+			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+			try (HeldLock main = operations.tryAcquire(LockRequest.of("kept")).orElseThrow();
+					HeldLock reporting = operations.tryAcquire(LockRequest.of("lost").transactionManager("reportingTx"))
+						.orElseThrow()) {
+				TestPostgres.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+						+ "WHERE datname = 'reporting' AND application_name LIKE 'al:test@%'");
+				Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !reporting.isHeld());
+				assertThat(main.isHeld()).isTrue();
+				assertThat(ReportingDatabase.databasesWith(main.key())).containsExactly("postgres");
+			}
+		});
+	}
+
+	@Test
+	void healthNamesTheDatabase() {
+		ReportingDatabase.application()
+			.withConfiguration(AutoConfigurations.of(AdvisoryLockHealthAutoConfiguration.class))
+			.run((context) -> {
+				AdvisoryLockHealthIndicator health = context.getBean(AdvisoryLockHealthIndicator.class);
+				assertThat(Objects.requireNonNull(health.health()).getDetails()).doesNotContainKey("databases");
+				HeldLock held = context.getBean(AdvisoryLockOperations.class)
+					.tryAcquire(LockRequest.of("healthy").transactionManager("reportingTx"))
+					.orElseThrow();
+				assertThat(Objects.requireNonNull(health.health()).getDetails())
+					.containsEntry("databases",
+							Map.of("reportingTx", Map.of("session", "connected", "ledger", "not used")))
+					.containsEntry("session", "not connected");
+				held.close();
+			});
+	}
+
+	@Test
+	void doctorNamesTheDatabase() {
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(ReportingDatabase.application()
+			.withBean(NamingJobs.class)
+			.withPropertyValues("advisory-lock.databases.reportingtx.session.url="
+					+ ReportingDatabase.url().replace("/reporting", "/nowhere")));
+		assertThat(analysis.getDescription()).startsWith("Database of transaction manager 'reportingTx': ");
+	}
+
+	@Test
+	void propertiesOfTheDefaultDatabaseByNameAreRefusedAtStart() {
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(ReportingDatabase.application()
+			.withPropertyValues("advisory-lock.databases.mainTx.session.username=somebody"));
+		assertThat(analysis.getDescription() + analysis.getAction()).contains("advisory-lock.databases.mainTx",
+				"advisory-lock.session");
+	}
+
+	@Test
+	void lockInOtherDatabaseDoesNotJoinTheTransactionOfTheCaller() {
+		ReportingDatabase.application().withBean(NamingJobs.class).run((context) -> {
+			NamingJobs jobs = context.getBean(NamingJobs.class);
+			TransactionTemplate main = new TransactionTemplate(context.getBean(PlatformTransactionManager.class));
+			assertThat(main.<List<String>>execute((status) -> jobs.inTransaction(LockDatabasesTests::databases)))
+				.containsExactly("reporting");
+		});
 	}
 
 	private static final String[] LEDGER = { "advisory-lock.ledger.initialize-schema=always",
