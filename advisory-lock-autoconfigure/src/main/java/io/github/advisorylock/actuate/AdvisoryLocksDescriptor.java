@@ -18,8 +18,10 @@ package io.github.advisorylock.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.advisorylock.LockScope;
@@ -52,6 +54,40 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		int lockCount, List<LockDescriptor> locks) {
 
 	/**
+	 * Return the same with the name of its database on each job.
+	 */
+	AdvisoryLocksDescriptor in(String transactionManager) {
+		return with(this.ledger, this.jobCount, this.matching,
+				this.jobs.stream().map((job) -> job.in(transactionManager)).toList(), this.lockCount, this.locks);
+	}
+
+	/**
+	 * Return the same with what is in another database. Servers tell of the locks of all
+	 * their databases, and name only those of the one that was asked.
+	 */
+	AdvisoryLocksDescriptor and(AdvisoryLocksDescriptor other) {
+		Map<List<String>, LockDescriptor> all = new LinkedHashMap<>();
+		this.locks.forEach((lock) -> all.put(List.of(lock.database(), lock.number()), lock));
+		int added = 0;
+		for (LockDescriptor lock : other.locks) {
+			LockDescriptor known = all.get(List.of(lock.database(), lock.number()));
+			added += (known == null) ? 1 : 0;
+			if (known == null || known.kind() == Kind.OTHER_DATABASE) {
+				all.put(List.of(lock.database(), lock.number()), lock);
+			}
+		}
+		return with(this.ledger || other.ledger, this.jobCount + other.jobCount, this.matching + other.matching,
+				Stream.concat(this.jobs.stream(), other.jobs.stream()).toList(), this.lockCount + added,
+				List.copyOf(all.values()));
+	}
+
+	private AdvisoryLocksDescriptor with(boolean ledger, int jobCount, int matching, List<JobDescriptor> jobs,
+			int lockCount, List<LockDescriptor> locks) {
+		return new AdvisoryLocksDescriptor(this.time, this.clockSkew, this.instance, this.namespace, this.database,
+				ledger, jobCount, matching, this.page, this.size, jobs, lockCount, locks);
+	}
+
+	/**
 	 * One job.
 	 *
 	 * @param key its key, with expressions where these depend on arguments
@@ -80,6 +116,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * {@code paused}, {@code resumed}, {@code tick-undone} and {@code forgotten}
 	 * @param keys the keys that were made from it where it depends on arguments,
 	 * {@code null} if it does not, or the ledger knows of none
+	 * @param transactionManager whose database it is in, {@code null} where there is one
+	 * database
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record JobDescriptor(String key, String namespace, String id, @Nullable String target,
@@ -87,7 +125,14 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 			@Nullable PauseDescriptor paused, @Nullable Instant lastTick, @Nullable TickDescriptor openTick,
 			@Nullable Instant completedAt, @Nullable RunDescriptor lastRun, String history, Map<String, Long> outcomes,
 			List<HolderDescriptor> holders, List<WaiterDescriptor> waiters, List<Problem> problems,
-			List<String> actions, @Nullable KeysDescriptor keys) {
+			List<String> actions, @Nullable KeysDescriptor keys, @Nullable String transactionManager) {
+
+		JobDescriptor in(String transactionManager) {
+			return new JobDescriptor(this.key, this.namespace, this.id, this.target, this.scope, this.schedules,
+					this.next, this.state, this.paused, this.lastTick, this.openTick, this.completedAt, this.lastRun,
+					this.history, this.outcomes, this.holders, this.waiters, this.problems, this.actions, this.keys,
+					transactionManager);
+		}
 
 	}
 

@@ -76,6 +76,11 @@ public class AdvisoryLocksSource {
 	private final Sanitizer sanitizer;
 
 	/**
+	 * By transaction manager, the default database first, which is this one.
+	 */
+	private Supplier<Map<String, AdvisoryLocksSource>> databases = () -> Map.of("", this);
+
+	/**
 	 * Create a source.
 	 * @param application what this instance guards
 	 * @param monitor looks at locks
@@ -92,8 +97,22 @@ public class AdvisoryLocksSource {
 		this.sanitizer = sanitizer;
 	}
 
+	/**
+	 * Have this source tell of further databases, too.
+	 * @param databases the source of each by the name of its transaction manager, this
+	 * one first
+	 */
+	public void setDatabases(Supplier<Map<String, AdvisoryLocksSource>> databases) {
+		this.databases = databases;
+	}
+
 	OperatorActions actions(Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
-		return new OperatorActions(this.application, this.registry, election, eventPublisher);
+		OperatorActions actions = new OperatorActions(this.application, this.registry, election, eventPublisher);
+		actions.setDatabases((manager) -> {
+			AdvisoryLocksSource source = (manager != null) ? this.databases.get().get(manager) : null;
+			return (source != null && source != this) ? source.actions(election, eventPublisher) : null;
+		});
+		return actions;
 	}
 
 	Redaction redaction(boolean showUnsanitized) {
@@ -124,7 +143,19 @@ public class AdvisoryLocksSource {
 	 */
 	public AdvisoryLocksDescriptor getLocks(@Nullable String text, @Nullable String state, @Nullable Integer page,
 			@Nullable Integer size, boolean showUnsanitized) {
-		return getLocks(JobFilter.of(text, state, page, size), redaction(showUnsanitized));
+		JobFilter filter = JobFilter.of(text, state, page, size);
+		Redaction redaction = redaction(showUnsanitized);
+		Map<String, AdvisoryLocksSource> databases = this.databases.get();
+		if (databases.size() == 1) {
+			return getLocks(filter, redaction);
+		}
+		AdvisoryLocksDescriptor all = null;
+		for (Map.Entry<String, AdvisoryLocksSource> database : databases.entrySet()) {
+			AdvisoryLocksDescriptor next = database.getValue().getLocks(filter, redaction).in(database.getKey());
+			all = (all != null) ? all.and(next) : next;
+		}
+		Assert.state(all != null, "'databases' must not be empty");
+		return all;
 	}
 
 	private AdvisoryLocksDescriptor getLocks(JobFilter filter, Redaction redaction) {
@@ -206,6 +237,28 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public Optional<JobDetailsDescriptor> getJob(String key, boolean showUnsanitized) {
+		Map<String, AdvisoryLocksSource> databases = this.databases.get();
+		if (databases.size() == 1) {
+			return getOwnJob(key, showUnsanitized);
+		}
+		return Stream.of(true, false)
+			.flatMap((byMethod) -> databases.entrySet()
+				.stream()
+				.filter((database) -> !byMethod || database.getValue().hasMethod(key))
+				.flatMap((database) -> database.getValue()
+					.getOwnJob(key, showUnsanitized)
+					.map((found) -> new JobDetailsDescriptor(found.job().in(database.getKey()), found.runs()))
+					.stream()))
+			.findFirst();
+	}
+
+	private boolean hasMethod(String key) {
+		JobTable table = table();
+		JobId id = find(key, table, JobRegistry.NONE);
+		return id != null && table.ids().contains(id);
+	}
+
+	private Optional<JobDetailsDescriptor> getOwnJob(String key, boolean showUnsanitized) {
 		JobRegistry records = records();
 		JobTable table = table();
 		JobId id = find(key, table, records);
@@ -264,6 +317,19 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public List<RunPeriod> getPeriods(List<JobDescriptor> jobs, Duration lookBack, Duration slot) {
+		return this.databases.get()
+			.entrySet()
+			.stream()
+			.flatMap((database) -> database.getValue()
+				.getOwnPeriods(jobs.stream()
+					.filter((job) -> job.transactionManager() == null
+							|| job.transactionManager().equals(database.getKey()))
+					.toList(), lookBack, slot)
+				.stream())
+			.toList();
+	}
+
+	private List<RunPeriod> getOwnPeriods(List<JobDescriptor> jobs, Duration lookBack, Duration slot) {
 		List<JobId> ids = jobs.stream().map((job) -> new JobId(job.namespace(), job.key())).distinct().toList();
 		return records().periods(ids, lookBack, slot);
 	}

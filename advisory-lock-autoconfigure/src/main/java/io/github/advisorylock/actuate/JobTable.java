@@ -176,7 +176,7 @@ final class JobTable {
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders,
 				(key != null) ? locks.waiters(key) : List.of(),
 				problems(id, key, locks, isOverdue(method, job, holders), paused, job, keys),
-				actions(method, job, isFutureTick(job, locks), holders.isEmpty()), keys);
+				actions(method, job, isFutureTick(job, locks), holders.isEmpty()), keys, null);
 	}
 
 	private static boolean isOverdue(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,

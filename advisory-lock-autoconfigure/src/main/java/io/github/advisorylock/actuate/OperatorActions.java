@@ -22,6 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -72,6 +73,8 @@ final class OperatorActions {
 
 	private final ApplicationEventPublisher eventPublisher;
 
+	private Function<@Nullable String, @Nullable OperatorActions> databases = (manager) -> null;
+
 	private final SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("advisory-lock-run-now-");
 
 	OperatorActions(GuardedApplication application, JobRegistry registry, Supplier<LeaderElection> election,
@@ -81,6 +84,15 @@ final class OperatorActions {
 		this.election = election;
 		this.eventPublisher = eventPublisher;
 		this.executor.setDaemon(true);
+	}
+
+	/**
+	 * Set what acts on jobs of further databases.
+	 * @param databases tells it for the transaction manager of a job, or {@code null} for
+	 * what is done here
+	 */
+	void setDatabases(Function<@Nullable String, @Nullable OperatorActions> databases) {
+		this.databases = databases;
 	}
 
 	/**
@@ -112,6 +124,10 @@ final class OperatorActions {
 	 * @throws IllegalArgumentException if that can't be done with it
 	 */
 	ActionDescriptor act(JobDescriptor job, String state, String user, Redaction redaction) {
+		OperatorActions there = this.databases.apply(job.transactionManager());
+		if (there != null) {
+			return there.act(job, state, user, redaction);
+		}
 		Assert.isTrue(this.registry.isWritable() && job.actions().contains(state), () -> reason(job, state));
 		audit(job.namespace(), job.key(), state, user);
 		JobId id = new JobId(job.namespace(), job.key());

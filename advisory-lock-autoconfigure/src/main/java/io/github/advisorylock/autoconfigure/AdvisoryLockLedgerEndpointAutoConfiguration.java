@@ -45,4 +45,10 @@ public final class AdvisoryLockLedgerEndpointAutoConfiguration {
 		return new LedgerJobRegistry(ledger.getIfAvailable());
 	}
 
+	@Bean
+	EndpointSourceConfiguration.JobRegistrySource ledgerJobRegistries() {
+		return (database) -> new LedgerJobRegistry(
+				(database.ledger().get() instanceof PostgresAdvisoryLockLedger ledger) ? ledger : null);
+	}
+
 }

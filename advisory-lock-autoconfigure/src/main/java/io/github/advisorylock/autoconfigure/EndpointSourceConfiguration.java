@@ -16,6 +16,11 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
@@ -23,7 +28,10 @@ import io.github.advisorylock.actuate.CallCounter;
 import io.github.advisorylock.actuate.GuardedApplication;
 import io.github.advisorylock.actuate.JobRegistry;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.database.LockDatabase;
+import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.monitor.LockMonitor;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -52,16 +60,53 @@ class EndpointSourceConfiguration {
 	AdvisoryLocksSource advisoryLocksSource(SingleRunnerAnnotationBeanPostProcessor methods,
 			ObjectProvider<LeaderRoles> roles, SingleRunnerSettings settings, Environment environment,
 			ObjectProvider<ScheduledTaskHolder> schedulers, LockMonitor monitor, ObjectProvider<JobRegistry> registry,
-			CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing) {
-		GuardedApplication application = new GuardedApplication(settings.namespace(), settings.keyFactory(),
-				methods::getMethods, () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get(), () -> tasks(schedulers),
-				environment::resolvePlaceholders);
-		return new AdvisoryLocksSource(application, monitor, registry.getIfAvailable(() -> JobRegistry.NONE), counter,
-				new Sanitizer(sanitizing.orderedStream().toList()));
+			CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing, ObjectProvider<LockDatabases> databases,
+			ObjectProvider<JobRegistrySource> registries) {
+		Sanitizer sanitizer = new Sanitizer(sanitizing.orderedStream().toList());
+		Function<LockDatabase, GuardedApplication> applications = (database) -> new GuardedApplication(
+				settings.namespace(), settings.keyFactory(),
+				() -> methodsOf(database, methods, databases.getObject()), () -> databases.getObject()
+					.isDefault(database) ? roles.getIfAvailable(() -> LeaderRoles.NONE).get() : List.of(),
+				() -> tasks(schedulers), environment::resolvePlaceholders);
+		LockDatabases all = databases.getObject();
+		AdvisoryLocksSource source = new AdvisoryLocksSource(applications.apply(all.of(null)), monitor,
+				registry.getIfAvailable(() -> JobRegistry.NONE), counter, sanitizer);
+		Map<String, AdvisoryLocksSource> others = new ConcurrentHashMap<>();
+		source.setDatabases(() -> {
+			Map<String, AdvisoryLocksSource> sources = new LinkedHashMap<>();
+			sources.put(all.of(null).name(), source);
+			all.others()
+				.forEach((other) -> sources.put(other.name(),
+						others.computeIfAbsent(other.name(),
+								(name) -> new AdvisoryLocksSource(applications.apply(other),
+										new LockMonitor(other.dataSource()),
+										registries.getIfAvailable(() -> (database) -> JobRegistry.NONE).of(other),
+										counter, sanitizer))));
+			return sources;
+		});
+		return source;
+	}
+
+	private static List<SingleRunnerMethod> methodsOf(LockDatabase database,
+			SingleRunnerAnnotationBeanPostProcessor methods, LockDatabases databases) {
+		return methods.getMethods().stream().filter((method) -> databases.has(database, method)).toList();
 	}
 
 	private static Stream<ScheduledTask> tasks(ObjectProvider<ScheduledTaskHolder> schedulers) {
 		return schedulers.stream().flatMap((scheduler) -> scheduler.getScheduledTasks().stream());
+	}
+
+	/**
+	 * Knows what is recorded in further databases.
+	 */
+	@FunctionalInterface
+	interface JobRegistrySource {
+
+		/**
+		 * Return what is recorded in a database.
+		 */
+		JobRegistry of(LockDatabase database);
+
 	}
 
 }

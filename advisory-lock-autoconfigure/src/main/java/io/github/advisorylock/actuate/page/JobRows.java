@@ -76,7 +76,13 @@ record JobRows(Times times, boolean writable) {
 		Html badge = (paused != null)
 				? Html.of(" <span class=\"badge paused\" title=\"by %s\">paused</span>", paused.by()) : Html.NONE;
 		return Html.of("<a href=\"%s\">%s</a>%s <small>%s</small>%s", PageQuery.of(job.id()),
-				AdvisoryLockKey.display(job.key()), badge, AdvisoryLockKey.display(job.namespace()), keys(job.keys()));
+				AdvisoryLockKey.display(job.key()), badge, place(job), keys(job.keys()));
+	}
+
+	private static String place(JobDescriptor job) {
+		String manager = job.transactionManager();
+		return AdvisoryLockKey.display(job.namespace())
+				+ ((manager != null) ? " (" + AdvisoryLockKey.display(manager) + ")" : "");
 	}
 
 	private static Html keys(@Nullable KeysDescriptor keys) {
