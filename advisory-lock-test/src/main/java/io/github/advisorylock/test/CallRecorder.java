@@ -16,8 +16,9 @@
 
 package io.github.advisorylock.test;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -27,11 +28,14 @@ import io.github.advisorylock.SingleRunnerSkippedEvent;
 import org.springframework.context.event.EventListener;
 
 /**
- * Keeps how calls ended, those of annotated methods by the events that tell of them.
+ * Keeps how calls ended, those of annotated methods by the events that tell of them. Of
+ * very many only the latest are kept: applications also run for long in tests.
  */
 class CallRecorder {
 
-	private final List<LockCall> calls = new CopyOnWriteArrayList<>();
+	private static final int MOST_CALLS = 10_000;
+
+	private final Deque<LockCall> calls = new ArrayDeque<>();
 
 	@EventListener
 	void finished(SingleRunnerFinishedEvent event) {
@@ -43,15 +47,18 @@ class CallRecorder {
 		add(new LockCall(event.key(), event.scope(), event.outcome(), null, event.tick()));
 	}
 
-	final void add(LockCall call) {
+	final synchronized void add(LockCall call) {
+		if (this.calls.size() == MOST_CALLS) {
+			this.calls.remove();
+		}
 		this.calls.add(call);
 	}
 
-	final List<LockCall> of(AdvisoryLockKey key) {
+	final synchronized List<LockCall> of(AdvisoryLockKey key) {
 		return this.calls.stream().filter((call) -> call.key().equals(key)).toList();
 	}
 
-	final void clear() {
+	final synchronized void clear() {
 		this.calls.clear();
 	}
 

@@ -31,6 +31,8 @@ import org.junit.jupiter.api.extension.Extension;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 
+import org.springframework.util.Assert;
+
 /**
  * JUnit {@link Extension} that fails a test which leaves a lock behind: one that its
  * application holds, or that was {@linkplain TestLocks#holdElsewhere held elsewhere}, and
@@ -59,6 +61,7 @@ public final class LockLeakDetector implements BeforeEachCallback, AfterEachCall
 	@Override
 	public void afterEach(ExtensionContext context) {
 		Before before = context.getStore(NAMESPACE).get(Before.class, Before.class);
+		Assert.state(before != null, "'beforeEach' must have been called");
 		TestLocks locks = CurrentTest.findLocks();
 		long end = System.nanoTime() + patience(context).toNanos();
 		List<String> left = left(before, locks);
