@@ -63,11 +63,12 @@ class EndpointSourceConfiguration {
 			CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing, ObjectProvider<LockDatabases> databases,
 			ObjectProvider<JobRegistrySource> registries) {
 		Sanitizer sanitizer = new Sanitizer(sanitizing.orderedStream().toList());
-		Function<LockDatabase, GuardedApplication> applications = (database) -> new GuardedApplication(
-				settings.namespace(), settings.keyFactory(),
-				() -> methodsOf(database, methods, databases.getObject()), () -> databases.getObject()
-					.isDefault(database) ? roles.getIfAvailable(() -> LeaderRoles.NONE).get() : List.of(),
-				() -> tasks(schedulers), environment::resolvePlaceholders);
+		Function<LockDatabase, GuardedApplication> applications = (
+				database) -> new GuardedApplication(settings.namespace(), settings.keyFactory(),
+						() -> methodsOf(database, methods, databases.getObject()),
+						() -> databases.getObject().isDefault(database)
+								? roles.getIfAvailable(() -> LeaderRoles.NONE).get() : List.of(),
+						() -> tasks(schedulers), environment::resolvePlaceholders);
 		LockDatabases all = databases.getObject();
 		AdvisoryLocksSource source = new AdvisoryLocksSource(applications.apply(all.of(null)), monitor,
 				registry.getIfAvailable(() -> JobRegistry.NONE), counter, sanitizer);

@@ -73,8 +73,7 @@ class AdvisoryLockAutoConfigurationTests {
 
 	@Test
 	void beansArePresentByDefault() {
-		this.runner.run((context) -> assertThat(context)
-			.hasSingleBean(AdvisoryLockKeyFactory.class)
+		this.runner.run((context) -> assertThat(context).hasSingleBean(AdvisoryLockKeyFactory.class)
 			.hasSingleBean(SingleRunnerSettings.class)
 			.hasSingleBean(SingleRunnerAnnotationBeanPostProcessor.class));
 	}
