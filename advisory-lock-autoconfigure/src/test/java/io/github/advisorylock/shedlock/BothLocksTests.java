@@ -25,6 +25,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import javax.sql.DataSource;
 
@@ -60,6 +61,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class BothLocksTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
+
+	private static final Duration LONG_ENOUGH_TO_OVERLAP = Duration.ofMillis(5);
 
 	private static final AtomicInteger running = new AtomicInteger();
 
@@ -231,7 +234,7 @@ class BothLocksTests {
 				overlaps.incrementAndGet();
 			}
 			runs(this.instance);
-			Thread.yield();
+			LockSupport.parkNanos(LONG_ENOUGH_TO_OVERLAP.toNanos());
 			runs.get(this.instance).incrementAndGet();
 			running.decrementAndGet();
 		}
