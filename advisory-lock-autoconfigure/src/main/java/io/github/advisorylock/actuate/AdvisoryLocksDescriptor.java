@@ -71,7 +71,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		int added = 0;
 		for (LockDescriptor lock : other.locks) {
 			LockDescriptor known = all.get(List.of(lock.database(), lock.number()));
-			added += (known == null) ? 1 : 0;
+			added += (known != null) ? 0 : 1;
 			if (known == null || known.kind() == Kind.OTHER_DATABASE) {
 				all.put(List.of(lock.database(), lock.number()), lock);
 			}
