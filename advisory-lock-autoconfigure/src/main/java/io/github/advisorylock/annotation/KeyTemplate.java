@@ -22,9 +22,12 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.ResolvableType;
 import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
@@ -45,6 +48,7 @@ import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
@@ -58,6 +62,11 @@ import org.springframework.util.StringUtils;
  * once; the value of an expression becomes part of the key and is never looked at again.
  */
 final class KeyTemplate {
+
+	/**
+	 * Ways to write an argument elsewhere: {@code #id}, <code>{id}</code>, {@code $id}.
+	 */
+	private static final Pattern BARE_ARGUMENT = Pattern.compile("#([\\p{L}_][\\p{L}\\p{N}_]*)|\\{(\\w+)}|\\$(\\w+)");
 
 	private final String text;
 
@@ -80,9 +89,7 @@ final class KeyTemplate {
 	 * @throws IllegalArgumentException if an expression uses what it can't have
 	 */
 	static KeyTemplate parse(String text, @Nullable String @Nullable [] parameterNames) {
-		Expression expression = new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION);
-		List<Expression> parts = new ArrayList<>();
-		split(expression, parts);
+		List<Expression> parts = split(text);
 		Map<String, Integer> parameters = new HashMap<>();
 		for (int i = 0; parameterNames != null && i < parameterNames.length; i++) {
 			String name = parameterNames[i];
@@ -95,7 +102,18 @@ final class KeyTemplate {
 				check(spel, parameters.keySet(), parameterNames != null);
 			}
 		}
-		return new KeyTemplate(text, parts, parameters);
+		checkLiterals(text, parameters.keySet());
+		parts.replaceAll(KeyTemplate::literal);
+		KeyTemplate template = new KeyTemplate(text, parts, parameters);
+		return template.isFixed() ? fixed(text, parts) : template;
+	}
+
+	/**
+	 * Return a template of nothing but text, which is then text without expressions.
+	 */
+	private static KeyTemplate fixed(String text, List<Expression> parts) {
+		String key = new KeyTemplate(text, parts, Map.of()).evaluate(new Object[0]);
+		return new KeyTemplate(key, parts, Map.of());
 	}
 
 	/**
@@ -109,9 +127,8 @@ final class KeyTemplate {
 	 * Return whether arguments decide the whole text of every key.
 	 */
 	static boolean isBare(String text) {
-		List<Expression> parts = new ArrayList<>();
-		split(new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION), parts);
-		return parts.stream()
+		return split(text).stream()
+			.map(KeyTemplate::literal)
 			.noneMatch((part) -> part instanceof LiteralExpression && StringUtils.hasText(part.getExpressionString()));
 	}
 
@@ -128,14 +145,27 @@ final class KeyTemplate {
 		this.parameters.forEach((name, index) -> context.setVariable(name, arguments[index]));
 		StringBuilder key = new StringBuilder();
 		for (Expression part : this.parts) {
-			String value = text(part, context);
+			String value = value(part, context);
 			if (!StringUtils.hasText(value) && part instanceof SpelExpression) {
-				throw new IllegalArgumentException("Failed to evaluate key '" + this.text + "': '#{"
-						+ part.getExpressionString() + "}' is " + ((value != null) ? "empty" : "null"));
+				throw failed("'#{" + part.getExpressionString() + "}' is " + ((value != null) ? "empty" : "null"),
+						null);
 			}
 			key.append(value);
 		}
 		return key.toString();
+	}
+
+	private @Nullable String value(Expression part, EvaluationContext context) {
+		try {
+			return text(part, context);
+		}
+		catch (RuntimeException ex) {
+			throw failed(String.valueOf(ex.getMessage()), ex);
+		}
+	}
+
+	private IllegalArgumentException failed(String reason, @Nullable Throwable cause) {
+		return new IllegalArgumentException("Failed to evaluate key '" + this.text + "': " + reason, cause);
 	}
 
 	/**
@@ -153,6 +183,54 @@ final class KeyTemplate {
 		Object text = context.getTypeConverter()
 			.convertValue(value, TypeDescriptor.forObject(value), TypeDescriptor.valueOf(String.class));
 		return (text != null) ? text.toString() : null;
+	}
+
+	private static List<Expression> split(String text) {
+		List<Expression> parts = new ArrayList<>();
+		split(new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION), parts);
+		return parts;
+	}
+
+	/**
+	 * Text that is written as an expression, because it would be taken for one, is text.
+	 */
+	private static Expression literal(Expression part) {
+		boolean text = part instanceof SpelExpression spel && spel.getAST() instanceof StringLiteral;
+		return text ? new LiteralExpression(String.valueOf(part.getValue())) : part;
+	}
+
+	/**
+	 * Refuse what is written as an argument and stands where it is text: every call would
+	 * lock the same key, and calls for different arguments be skipped.
+	 * @throws IllegalArgumentException if there is such a thing
+	 */
+	private static void checkLiterals(String template, Set<String> parameters) {
+		for (Expression part : split(template)) {
+			Matcher bare = BARE_ARGUMENT.matcher((part instanceof LiteralExpression) ? part.getExpressionString() : "");
+			while (bare.find()) {
+				String name = bare.group().replaceAll("[#{}$]", "");
+				if (bare.group(1) != null || parameters.contains(name)) {
+					throw new IllegalArgumentException("'" + bare.group() + "' stands there as text, and every call "
+							+ "would have the same key; the argument is written '#{#" + name
+							+ "}', and text that is meant as it is '#{'" + bare.group().charAt(0) + "'}"
+							+ bare.group().substring(1) + "'");
+				}
+			}
+		}
+	}
+
+	/**
+	 * Check that the expressions read only what arguments have got.
+	 * @param types the types of the parameters by their names
+	 * @throws IllegalArgumentException if an argument can't have it
+	 */
+	void checkProperties(Map<String, ResolvableType> types) {
+		ArgumentProperties properties = new ArgumentProperties(types);
+		for (Expression part : this.parts) {
+			if (part instanceof SpelExpression spel) {
+				properties.check(spel.getAST(), spel.getExpressionString());
+			}
+		}
 	}
 
 	private static void split(Expression expression, List<Expression> parts) {

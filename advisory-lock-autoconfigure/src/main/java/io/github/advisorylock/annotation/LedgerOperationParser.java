@@ -21,11 +21,13 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.regex.Pattern;
 
 import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -38,6 +40,11 @@ import org.springframework.util.StringUtils;
  * Turns the attributes of an annotation that need the ledger into what is asked of it.
  */
 final class LedgerOperationParser {
+
+	/**
+	 * Any number but zero.
+	 */
+	private static final Pattern NUMBER = Pattern.compile("[+-]?0*[1-9]\\d*");
 
 	private final LedgerUse use;
 
@@ -81,9 +88,8 @@ final class LedgerOperationParser {
 	 * nothing to return
 	 */
 	@Nullable CronTicks autoTicks(SingleRunner annotation, Method method, boolean fixedKey) {
-		Class<?> type = method.getReturnType();
 		if (annotation.once() != Once.AUTO || !fixedKey || annotation.allowSharedKey()
-				|| (type.isPrimitive() && type != void.class)) {
+				|| SkippedValue.of(method) == SkippedValue.NONE) {
 			return null;
 		}
 		try {
@@ -165,11 +171,18 @@ final class LedgerOperationParser {
 	}
 
 	/**
-	 * Read a time of any form that Spring Boot reads.
+	 * Read a time of any form that Spring Boot reads, but for a number without a unit.
 	 * @param allowed which times make sense, for the message
 	 * @throws InvalidAttributeException if the text is none, or a negative one
 	 */
 	static Duration parseDuration(String attribute, String text, String allowed) {
+		if (NUMBER.matcher(text.strip()).matches()) {
+			throw new InvalidAttributeException(attribute, "has no unit: '" + text + "'",
+					"Write it like \"" + text.strip()
+							+ "s\" for seconds; a number alone would be milliseconds, which are written \""
+							+ text.strip() + "ms\".",
+					null);
+		}
 		try {
 			Duration duration = DurationFormatterUtils.detectAndParse(text.strip());
 			if (!duration.isNegative()) {

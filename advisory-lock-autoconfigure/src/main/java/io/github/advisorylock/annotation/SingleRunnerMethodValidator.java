@@ -20,6 +20,7 @@ import java.lang.reflect.Method;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.TransactionDefinition;
@@ -53,19 +54,21 @@ final class SingleRunnerMethodValidator {
 	}
 
 	private void validateReturnType(String beanName, Method method, SingleRunnerOperation operation) {
-		Class<?> type = method.getReturnType();
 		this.annotated.checkSynchronous(beanName, method, "the lock would be released before the work is done");
-		if (type.isPrimitive() && type != void.class && !operation.failWhenBusy()) {
-			throw invalid(beanName, method,
-					"must not return the primitive type '" + type
-							+ "' with attribute 'whenBusy' set to SKIP: there is no " + "value for a skipped call",
-					"Return an object, an Optional or a LockResult, or set 'whenBusy' to FAIL.");
+		if (SkippedValue.of(method) != SkippedValue.NONE) {
+			return;
 		}
-		if (type.isPrimitive() && type != void.class && operation.ledger().decides()) {
+		if (!operation.failWhenBusy()) {
 			throw invalid(beanName, method,
-					"must not return the primitive type '" + type
-							+ "' with attribute 'once' or 'minInterval': there is " + "no value for a skipped call",
-					"Return an object, an Optional or a LockResult.");
+					"must not return " + SkippedValue.describe(method)
+							+ " with attribute 'whenBusy' set to SKIP: there is no value for a skipped call",
+					"Return an object that may be null, an Optional or a LockResult, or set 'whenBusy' to FAIL.");
+		}
+		if (operation.ledger().decides()) {
+			throw invalid(beanName, method,
+					"must not return " + SkippedValue.describe(method)
+							+ " with attribute 'once' or 'minInterval': there is no value for a skipped call",
+					"Return an object that may be null, an Optional or a LockResult.");
 		}
 	}
 

@@ -18,6 +18,7 @@ package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -27,10 +28,12 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.interceptor.SingleRunnerOperation.AutoTicks;
+import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.ClassUtils;
@@ -80,11 +83,11 @@ final class SingleRunnerOperationParser {
 		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
 		String name = ClassUtils.getUserClass(targetClass).getSimpleName() + "." + method.getName();
 		LedgerOperationParser ledger = new LedgerOperationParser(this.settings.ledger(), this::resolve);
-		return new SingleRunnerOperation(name, method.getReturnType(), template.text(),
+		return new SingleRunnerOperation(name, SkippedValue.of(method), template.text(),
 				fixed ? createFixedKey(namespace.text(), template.text()) : null,
-				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), arguments), scope, waitFor,
-				ledger.duration("maxRun", annotation.maxRun(), job.maxRun()), annotation.whenBusy() == WhenBusy.FAIL,
-				job.paused(), ledger.parse(annotation, method, fixed, job),
+				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), method, arguments), scope,
+				waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
+				annotation.whenBusy() == WhenBusy.FAIL, job.paused(), ledger.parse(annotation, method, fixed, job),
 				AutoTicks.of(ledger.autoTicks(annotation, method, fixed), this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
 	}
@@ -112,22 +115,42 @@ final class SingleRunnerOperationParser {
 
 	private KeyTemplate parseKey(SingleRunner annotation, Method method) {
 		String text = resolve("key", annotation.key());
-		if (!StringUtils.hasText(text)) {
-			throw new InvalidAttributeException("key", "is empty", "Set it to a name that identifies the job.", null);
-		}
+		checkNotEmpty(text);
 		checkAllowed(text);
-		return parseTemplate("key", text, method);
+		KeyTemplate template = parseTemplate("key", text, method);
+		checkNotEmpty(template.text());
+		return template;
 	}
 
 	private KeyTemplate parseTemplate(String attribute, String text, Method method) {
 		try {
-			return KeyTemplate.parse(text, this.parameterNames.getParameterNames(method));
+			@Nullable String @Nullable [] names = this.parameterNames.getParameterNames(method);
+			KeyTemplate template = KeyTemplate.parse(text, names);
+			template.checkProperties(parameterTypes(method, names));
+			return template;
 		}
 		catch (RuntimeException ex) {
 			throw new InvalidAttributeException(attribute, "can't be parsed: '" + text + "': " + ex.getMessage(),
 					"Write arguments as '#{#name}', by the names of the method's parameters, and compile with "
 							+ "'-parameters'.",
 					ex);
+		}
+	}
+
+	private static Map<String, ResolvableType> parameterTypes(Method method, @Nullable String @Nullable [] names) {
+		Map<String, ResolvableType> types = new HashMap<>();
+		for (int i = 0; names != null && i < names.length; i++) {
+			String name = names[i];
+			if (name != null) {
+				types.put(name, ResolvableType.forMethodParameter(method, i));
+			}
+		}
+		return types;
+	}
+
+	private static void checkNotEmpty(String key) {
+		if (!StringUtils.hasText(key)) {
+			throw new InvalidAttributeException("key", "is empty", "Set it to a name that identifies the job.", null);
 		}
 	}
 
@@ -151,10 +174,17 @@ final class SingleRunnerOperationParser {
 		}
 	}
 
-	private AdvisoryLockKey createKey(KeyTemplate namespace, KeyTemplate template, boolean allowShared,
+	private AdvisoryLockKey createKey(KeyTemplate namespace, KeyTemplate template, boolean allowShared, Method method,
 			@Nullable Object[] arguments) {
-		return this.fixedKeys.check(createKey(namespace.evaluate(arguments), template.evaluate(arguments)),
-				template.text(), allowShared);
+		AdvisoryLockKey key;
+		try {
+			key = createKey(namespace.evaluate(arguments), template.evaluate(arguments));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new IllegalArgumentException(ex.getMessage() + ", in a call of " + this.fixedKeys.describe(method),
+					ex.getCause());
+		}
+		return this.fixedKeys.check(key, template.text(), allowShared);
 	}
 
 	private AdvisoryLockKey createKey(String namespace, String name) {
@@ -176,7 +206,9 @@ final class SingleRunnerOperationParser {
 		}
 		catch (IllegalArgumentException ex) {
 			throw new InvalidAttributeException(attribute, "can't be resolved: " + ex.getMessage(),
-					"Set the property, or give the placeholder a default.", ex);
+					"Set the property, or give the placeholder a default."
+							+ (attribute.equals("key") ? " An argument of the method is written '#{#name}'." : ""),
+					ex);
 		}
 	}
 
@@ -189,10 +221,23 @@ final class SingleRunnerOperationParser {
 
 		private final Map<AdvisoryLockKey, SingleRunnerMethod> methods = new ConcurrentHashMap<>();
 
+		/**
+		 * The methods whose keys depend on arguments are remembered to be named.
+		 */
+		private final Map<Method, SingleRunnerMethod> others = new ConcurrentHashMap<>();
+
 		void add(SingleRunnerMethod method) {
 			if (method.fixedKey() != null) {
 				this.methods.put(method.fixedKey(), method);
 			}
+			else {
+				this.others.put(method.method(), method);
+			}
+		}
+
+		String describe(Method method) {
+			SingleRunnerMethod registered = this.others.get(method);
+			return (registered != null) ? registered.toString() : "method '" + method + "'";
 		}
 
 		/**

@@ -17,7 +17,7 @@
 package io.github.advisorylock.annotation;
 
 import java.time.Duration;
-import java.util.Map;
+import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
@@ -32,14 +32,15 @@ import org.jspecify.annotations.Nullable;
  * @param rememberTicks for how long at most a lock remembers a tick that was run, zero to
  * remember none
  * @param ledger which runs are recorded
- * @param jobs overrides of single annotations, by the text of their key
+ * @param jobs finds the overrides of a single annotation by the text of its key
  * @since 0.1.0
  */
 public record SingleRunnerSettings(String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
-		Duration rememberTicks, LedgerUse ledger, Map<String, Job> jobs) {
+		Duration rememberTicks, LedgerUse ledger, Function<String, @Nullable Job> jobs) {
 
 	Job job(String key) {
-		return this.jobs.getOrDefault(key, Job.NONE);
+		Job job = this.jobs.apply(key);
+		return (job != null) ? job : Job.NONE;
 	}
 
 	/**

@@ -45,6 +45,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -81,6 +82,14 @@ public final class AdvisoryLockAutoConfiguration {
 	SingleRunnerSettings singleRunnerSettings(AdvisoryLockProperties properties, AdvisoryLockKeyFactory keyFactory,
 			Environment environment) {
 		return properties.toSettings(keyFactory, environment);
+	}
+
+	/**
+	 * Applies to all properties of the application, and looks at ours.
+	 */
+	@Bean
+	static ConfigurationPropertiesBindHandlerAdvisor advisoryLockTimesNeedUnits() {
+		return TimesNeedUnits::new;
 	}
 
 	/**
@@ -125,8 +134,8 @@ public final class AdvisoryLockAutoConfiguration {
 		@Bean
 		SingleRunnerStartupCheck singleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 				ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
-				ObjectProvider<TransactionManagers> managers, AdvisoryLockProperties properties) {
-			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, properties);
+				ObjectProvider<TransactionManagers> managers, Environment environment) {
+			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, environment);
 		}
 
 	}

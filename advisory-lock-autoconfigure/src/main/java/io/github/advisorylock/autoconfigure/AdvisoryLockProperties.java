@@ -80,13 +80,23 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	 * Return what holds for annotated methods.
 	 */
 	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment) {
-		Map<String, SingleRunnerSettings.Job> overrides = new LinkedHashMap<>();
-		this.jobs.forEach((key, job) -> overrides.put(key, job.toSettings(key, this.enabled)));
+		JobOverrides<Job> overrides = overrides(environment);
+		this.jobs.forEach((key, job) -> job.toSettings(key, this.enabled));
 		require(this.maxHeldLocks >= 1, "max-held-locks", this.maxHeldLocks, "At least one lock must be possible.");
 		this.session.toSettings();
 		this.ledger.check();
 		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
-				memory(this.rememberTicks), this.ledger.use(), overrides);
+				memory(this.rememberTicks), this.ledger.use(), (key) -> {
+					Job job = overrides.of(key);
+					return (job != null) ? job.toSettings(key, this.enabled) : null;
+				});
+	}
+
+	/**
+	 * Return the overrides of jobs, however their keys are written.
+	 */
+	static JobOverrides<Job> overrides(Environment environment) {
+		return new JobOverrides<>(environment, Job.class);
 	}
 
 	private String namespace(Environment environment) {

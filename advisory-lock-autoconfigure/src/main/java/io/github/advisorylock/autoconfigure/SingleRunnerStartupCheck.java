@@ -17,9 +17,6 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.util.List;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
@@ -34,14 +31,13 @@ import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.EmbeddedValueResolverAware;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.env.Environment;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttribute;
@@ -54,8 +50,6 @@ import org.springframework.util.StringValueResolver;
  */
 final class SingleRunnerStartupCheck implements SmartInitializingSingleton, EmbeddedValueResolverAware {
 
-	private static final Log logger = LogFactory.getLog(SingleRunnerStartupCheck.class);
-
 	private final SingleRunnerAnnotationBeanPostProcessor postProcessor;
 
 	private final ObjectProvider<AdvisoryLockOperations> operations;
@@ -64,18 +58,18 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 
 	private final ObjectProvider<TransactionManagers> managers;
 
-	private final AdvisoryLockProperties properties;
+	private final JobOverrides<?> overrides;
 
 	private final AnnotationTransactionAttributeSource transactions = new AnnotationTransactionAttributeSource(false);
 
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
-			ObjectProvider<TransactionManagers> managers, AdvisoryLockProperties properties) {
+			ObjectProvider<TransactionManagers> managers, Environment environment) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
 		this.databases = databases;
 		this.managers = managers;
-		this.properties = properties;
+		this.overrides = AdvisoryLockProperties.overrides(environment);
 	}
 
 	@Override
@@ -86,7 +80,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 	@Override
 	public void afterSingletonsInstantiated() {
 		List<SingleRunnerMethod> methods = this.postProcessor.getMethods();
-		warnOfUnknownJobs(methods);
+		this.overrides.check(methods.stream().map((method) -> method.operation().keyTemplate()).distinct().toList());
 		if (!methods.isEmpty()) {
 			checkOperations(methods);
 		}
@@ -178,18 +172,6 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 						"needs a connection of its own for attribute 'scope' SESSION, and the DataSource does "
 								+ "not tell its URL",
 						"Set 'advisory-lock.session.url', 'username' and 'password'.");
-	}
-
-	private void warnOfUnknownJobs(List<SingleRunnerMethod> methods) {
-		Set<String> keys = methods.stream()
-			.map((method) -> method.operation().keyTemplate())
-			.collect(Collectors.toCollection(TreeSet::new));
-		this.properties.jobs()
-			.keySet()
-			.stream()
-			.filter((key) -> !keys.contains(key))
-			.forEach((key) -> logger
-				.warn("'advisory-lock.jobs." + key + "' has no effect: no method has that key, the keys are " + keys));
 	}
 
 	private static InvalidSingleRunnerException missing(SingleRunnerMethod method, String problem, String action) {

@@ -22,6 +22,7 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
+import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -35,6 +36,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  * @since 0.1.0
  */
 public final class ApplicationDoctor implements SmartInitializingSingleton {
+
+	private static final Log logger = LogFactory.getLog(ApplicationDoctor.class);
 
 	private final ConfigurableListableBeanFactory beans;
 
@@ -62,7 +65,7 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 		this.methods = methods;
 		this.namespaceChosen = namespaceChosen;
 		this.fleet = new FleetExamination(beans, everyInstance);
-		this.treatment = new Treatment(severities, LogFactory.getLog(ApplicationDoctor.class), () -> "");
+		this.treatment = new Treatment(severities, logger::warn, () -> "");
 	}
 
 	@Override

@@ -37,6 +37,8 @@ final class BatchExamination {
 			"org.springframework.batch.core.launch.JobLauncher",
 			"org.springframework.batch.core.repository.JobRepository");
 
+	private static final String RESOURCELESS = "org.springframework.batch.core.repository.support.ResourcelessJobRepository";
+
 	private BatchExamination() {
 	}
 
@@ -51,6 +53,9 @@ final class BatchExamination {
 		if (types.isEmpty()) {
 			return;
 		}
+		if (isWithoutTransactions(beans)) {
+			return;
+		}
 		methods.stream()
 			.filter((method) -> method.operation().scope() == LockScope.TRANSACTION)
 			.filter((method) -> dependencies(beans, method.beanName())
@@ -59,6 +64,16 @@ final class BatchExamination {
 					+ ", which has scope TRANSACTION, has a part of Spring Batch injected, and "
 					+ "Spring Batch refuses to start a job inside a transaction: such a run fails with 'Existing "
 					+ "transaction detected in JobRepository'", "set 'scope' to SESSION"));
+	}
+
+	/**
+	 * A repository that keeps nothing needs no transaction, and refuses none.
+	 */
+	private static boolean isWithoutTransactions(ConfigurableListableBeanFactory beans) {
+		return Arrays.stream(beans.getBeanDefinitionNames())
+			.map((name) -> beans.getType(name, false))
+			.filter(Objects::nonNull)
+			.anyMatch((type) -> type.getName().equals(RESOURCELESS));
 	}
 
 	private static Stream<? extends Class<?>> dependencies(ConfigurableListableBeanFactory beans, String beanName) {

@@ -64,7 +64,7 @@ public final class LockDoctor implements SmartInitializingSingleton {
 		this.subject = subject;
 		this.examinations = List.of(new PooledExamination(), new TransactionExamination(), new SessionExamination(),
 				new SchedulerExamination(pooledSchedulers, simpleSchedulers), LockDoctor::examineKeys);
-		this.treatment = new Treatment(severities, logger, place);
+		this.treatment = new Treatment(severities, logger::warn, place);
 		this.place = place;
 	}
 

@@ -17,13 +17,13 @@
 package io.github.advisorylock.doctor;
 
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
-import org.apache.commons.logging.Log;
 
 import org.springframework.util.StringUtils;
 
@@ -32,7 +32,7 @@ import org.springframework.util.StringUtils;
  */
 final class Treatment {
 
-	private final Log logger;
+	private final Consumer<String> warning;
 
 	private final Function<DoctorCheck, Severity> severities;
 
@@ -41,11 +41,11 @@ final class Treatment {
 	/**
 	 * Create a treatment.
 	 * @param severities what a finding leads to
-	 * @param logger is told of warnings
+	 * @param warning is told of what is no failure
 	 * @param place tells where that was, to stand before what is said of it
 	 */
-	Treatment(Function<DoctorCheck, Severity> severities, Log logger, Supplier<String> place) {
-		this.logger = logger;
+	Treatment(Function<DoctorCheck, Severity> severities, Consumer<String> warning, Supplier<String> place) {
+		this.warning = warning;
 		this.place = place;
 		this.severities = severities;
 	}
@@ -61,7 +61,7 @@ final class Treatment {
 	boolean act(Diagnosis diagnosis) {
 		List<Finding> failures = of(Severity.FAIL, diagnosis);
 		List<Finding> warnings = of(Severity.WARN, diagnosis);
-		warnings.forEach((finding) -> this.logger.warn("Advisory locks: " + this.place.get() + finding));
+		warnings.forEach((finding) -> this.warning.accept("Advisory locks: " + this.place.get() + finding));
 		if (!failures.isEmpty()) {
 			throw new UnhealthyException(failures, this.place.get());
 		}

@@ -336,6 +336,9 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 				return this.invocation.proceed();
 			}
 			catch (Throwable ex) {
+				if (this.scope == LockScope.TRANSACTION) {
+					RefusedTransaction.explain(ex, this.method, this.key);
+				}
 				throw Call.<Exception>unchanged(ex);
 			}
 			finally {

@@ -18,7 +18,6 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
 import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -40,7 +39,7 @@ public final class SingleRunnerOperation {
 
 	private final String method;
 
-	private final Class<?> returnType;
+	private final SkippedValue skippedValue;
 
 	private final String keyTemplate;
 
@@ -73,7 +72,7 @@ public final class SingleRunnerOperation {
 	/**
 	 * Create an operation.
 	 * @param method the method, as it stands in logs and events
-	 * @param returnType what the method returns
+	 * @param skippedValue what skipped calls return
 	 * @param keyTemplate the text of the key, with its expressions as they are
 	 * @param fixedKey the key that every call has, {@code null} when it depends on the
 	 * arguments
@@ -90,7 +89,7 @@ public final class SingleRunnerOperation {
 	 * @param transactionManager whose database has the lock, by the name of the bean,
 	 * {@code null} for the default one
 	 */
-	public SingleRunnerOperation(String method, Class<?> returnType, String keyTemplate,
+	public SingleRunnerOperation(String method, SkippedValue skippedValue, String keyTemplate,
 			@Nullable AdvisoryLockKey fixedKey, Function<@Nullable Object[], AdvisoryLockKey> key, LockScope scope,
 			Duration waitFor, @Nullable Duration maxRun, boolean failWhenBusy, boolean paused, LedgerOperation ledger,
 			@Nullable AutoTicks autoTicks, @Nullable String transactionManager) {
@@ -98,7 +97,7 @@ public final class SingleRunnerOperation {
 		Assert.hasText(keyTemplate, "'keyTemplate' must not be empty");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
 		this.method = method;
-		this.returnType = returnType;
+		this.skippedValue = skippedValue;
 		this.keyTemplate = keyTemplate;
 		this.key = key;
 		this.scope = scope;
@@ -263,13 +262,7 @@ public final class SingleRunnerOperation {
 		if (this.failWhenBusy && result.outcome() == LockOutcome.BUSY) {
 			return result.orElseThrow();
 		}
-		if (this.returnType == LockResult.class) {
-			return result;
-		}
-		if (this.returnType == Optional.class) {
-			return Optional.empty();
-		}
-		return (this.returnType.isPrimitive() && this.returnType != void.class) ? result.orElseThrow() : null;
+		return this.skippedValue.of(result);
 	}
 
 	/**

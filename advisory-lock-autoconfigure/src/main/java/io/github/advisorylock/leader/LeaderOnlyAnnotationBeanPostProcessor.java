@@ -22,10 +22,10 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.advisorylock.LeaderElection;
-import io.github.advisorylock.LockResult;
 import io.github.advisorylock.annotation.AnnotatedMethodBeanPostProcessor;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -131,11 +131,13 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 	}
 
 	private void checkReturnType(String beanName, Method method) {
-		Class<?> type = method.getReturnType();
-		if ((type.isPrimitive() && type != void.class) || type == LockResult.class) {
+		SkippedValue skipped = SkippedValue.of(method);
+		if (skipped == SkippedValue.NONE || skipped == SkippedValue.RESULT) {
 			throw invalid(beanName, method,
-					"must not return the type '" + type.getName() + "': there is no value for a skipped call",
-					"Return another object or an Optional, or ask LeaderElection in the method instead.", null);
+					"must not return the type '" + method.getReturnType().getName()
+							+ "': there is no value for a skipped call",
+					"Return another object that may be null, or an Optional, or ask LeaderElection in the method instead.",
+					null);
 		}
 	}
 

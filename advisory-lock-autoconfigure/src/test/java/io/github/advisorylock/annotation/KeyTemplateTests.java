@@ -124,6 +124,33 @@ class KeyTemplateTests {
 		assertThatExceptionOfType(ParseException.class).isThrownBy(() -> parse(text));
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "#{'#'}argument", "#{'#argument'}", "# argument", "#1", "{other}", "$other" })
+	void textThatOnlyLooksLikeArgumentIsText(String text) {
+		assertThat(parse(text).isFixed()).isTrue();
+	}
+
+	@Test
+	void textThatIsWrittenAsExpressionIsTheText() {
+		assertThat(parse("#{'#'}general").text()).isEqualTo("#general");
+		assertThat(parse("#{'#'}x:#{#argument}").evaluate(new Object[] { 1 })).isEqualTo("#x:1");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "#argument", "a-#other", "{argument}", "$argument", "#{#argument}-#argument" })
+	void argumentOutsideExpressionIsRefused(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
+			.withMessageContaining("stands there as text");
+	}
+
+	@Test
+	void expressionThatFailsIsToldByKey() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> parse("user:#{#argument.nmae}").evaluate(new Object[] { "x" }))
+			.withMessageStartingWith("Failed to evaluate key 'user:#{#argument.nmae}': ")
+			.withMessageContaining("nmae");
+	}
+
 	@Test
 	void unknownNamesOfParametersAreToldFromUnknownParameter() {
 		assertThatIllegalArgumentException().isThrownBy(() -> KeyTemplate.parse("#{#id}", null))

@@ -28,6 +28,7 @@ import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.NullSource;
@@ -76,6 +77,20 @@ class SingleRunnerKeyTests {
 	}
 
 	@Test
+	void keyThatCannotBeEvaluatedIsToldByKeyMethodAndBean() {
+		LockContextRunner.create().withBean("orders", Orders.class).run((context) -> {
+			Orders orders = context.getBean(Orders.class);
+			assertThatIllegalArgumentException().isThrownBy(() -> orders.process(42))
+				.withMessageContaining("'order:#{#order.nmae}'")
+				.withMessageContaining("method 'process'")
+				.withMessageContaining("on bean 'orders'");
+			assertThatIllegalArgumentException().isThrownBy(() -> orders.pay(null))
+				.withMessageContaining("'pay:#{#id}'")
+				.withMessageContaining("on bean 'orders'");
+		});
+	}
+
+	@Test
 	void fixedKeyOfMethodThatAllowsThatTooMayBeMade() {
 		this.runner.run((context) -> {
 			Jobs jobs = context.getBean(Jobs.class);
@@ -118,6 +133,18 @@ class SingleRunnerKeyTests {
 			.map(ILoggingEvent::getFormattedMessage)
 			.filter((message) -> message.contains("The key '"))
 			.toList();
+	}
+
+	static class Orders {
+
+		@SingleRunner("order:#{#order.nmae}")
+		void process(Object order) {
+		}
+
+		@SingleRunner("pay:#{#id}")
+		void pay(@Nullable String id) {
+		}
+
 	}
 
 	static class Jobs {

@@ -88,7 +88,22 @@ class SingleRunnerStartupFailureTests {
 						"'#{#name}'"),
 				Arguments.of(TypeInKey.class, "T(java.lang.System)", "'#{#name}'"),
 				Arguments.of(BeanInKey.class, "@systemProperties", "'#{#name}'"),
-				Arguments.of(ConstructorInKey.class, "new java.util.Date", "'#{#name}'"));
+				Arguments.of(ConstructorInKey.class, "new java.util.Date", "'#{#name}'"),
+				Arguments.of(BareArgument.class, "'#id' stands there as text", "'#{#name}'"),
+				Arguments.of(BareArgument.class, "is written '#{#id}'", "'#{#name}'"),
+				Arguments.of(BareSum.class, "is written '#{#id}'", "'#{#name}'"),
+				Arguments.of(BracedArgument.class, "'{id}' stands there as text", "'#{#name}'"),
+				Arguments.of(DollarArgument.class, "'$id' stands there as text", "'#{#name}'"),
+				Arguments.of(PlaceholderArgument.class, "can't be resolved", "written '#{#name}'"),
+				Arguments.of(MisspeltProperty.class,
+						"'nmae' in '#user.nmae' is unknown; the properties of class '" + User.class.getName()
+								+ "' are [address, name]",
+						"'#{#name}'"),
+				Arguments.of(MisspeltNestedProperty.class, "'ctiy' in '#user.address.ctiy' is unknown", "'#{#name}'"),
+				Arguments.of(MisspeltMethod.class, "'getNmae' in '#user.getNmae()' is unknown", "'#{#name}'"),
+				Arguments.of(WaitWithoutUnit.class, "attribute 'waitFor' has no unit: '10'", "\"10s\" for seconds"),
+				Arguments.of(IntervalWithoutUnit.class, "attribute 'minInterval' has no unit: '10'", "\"10s\""),
+				Arguments.of(MaxRunWithoutUnit.class, "attribute 'maxRun' has no unit: '10'", "\"10ms\""));
 	}
 
 	@ParameterizedTest
@@ -330,6 +345,102 @@ class SingleRunnerStartupFailureTests {
 	static class ConstructorInKey {
 
 		@SingleRunner("job:#{new java.util.Date()}")
+		void run() {
+		}
+
+	}
+
+	static class BareArgument {
+
+		@SingleRunner("#id")
+		void run(String id) {
+		}
+
+	}
+
+	static class BareSum {
+
+		@SingleRunner("'order-' + #id")
+		void run(String id) {
+		}
+
+	}
+
+	static class BracedArgument {
+
+		@SingleRunner("order:{id}")
+		void run(String id) {
+		}
+
+	}
+
+	static class DollarArgument {
+
+		@SingleRunner("order:$id")
+		void run(String id) {
+		}
+
+	}
+
+	static class PlaceholderArgument {
+
+		@SingleRunner("order:${id}")
+		void run(String id) {
+		}
+
+	}
+
+	record Address(String city) {
+
+	}
+
+	record User(String name, Address address) {
+
+	}
+
+	static class MisspeltProperty {
+
+		@SingleRunner("user:#{#user.nmae}")
+		void run(User user) {
+		}
+
+	}
+
+	static class MisspeltNestedProperty {
+
+		@SingleRunner("user:#{#user.address.ctiy}")
+		void run(User user) {
+		}
+
+	}
+
+	static class MisspeltMethod {
+
+		@SingleRunner("user:#{#user.getNmae()}")
+		void run(User user) {
+		}
+
+	}
+
+	static class WaitWithoutUnit {
+
+		@SingleRunner(key = "job", waitFor = "10")
+		void run() {
+		}
+
+	}
+
+	static class IntervalWithoutUnit {
+
+		@SingleRunner(key = "job", minInterval = "10")
+		void run() {
+		}
+
+	}
+
+	static class MaxRunWithoutUnit {
+
+		@SingleRunner(key = "job", maxRun = "10")
 		void run() {
 		}
 

@@ -41,6 +41,7 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
@@ -69,7 +70,7 @@ class ArchitectureTests {
 	 */
 	private static final int FILES_IN_PACKAGE = 36;
 
-	private static final int PUBLIC_TYPES = 111;
+	private static final int PUBLIC_TYPES = 112;
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter()
 		.importUrl(AdvisoryLockKey.class.getProtectionDomain().getCodeSource().getLocation());
@@ -157,6 +158,10 @@ class ArchitectureTests {
 			.beAssignableTo(FailureAnalyzer.class)
 			.orShould()
 			.beAssignableTo(Condition.class)
+			.orShould()
+			.beAssignableTo(BindHandler.class)
+			.orShould()
+			.haveSimpleNameEndingWith("Overrides")
 			.orShould()
 			.haveSimpleNameEndingWith("StartupCheck"));
 	}

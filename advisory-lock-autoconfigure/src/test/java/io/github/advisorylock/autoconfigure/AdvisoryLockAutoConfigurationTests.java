@@ -109,7 +109,7 @@ class AdvisoryLockAutoConfigurationTests {
 	@Test
 	void settingsBackOffWhenApplicationHasItsOwn() {
 		SingleRunnerSettings own = new SingleRunnerSettings("own", AdvisoryLockKeyFactory.sha256(), Duration.ZERO,
-				Duration.ZERO, SingleRunnerSettings.LedgerUse.ON_DEMAND, Map.of());
+				Duration.ZERO, SingleRunnerSettings.LedgerUse.ON_DEMAND, (key) -> null);
 		this.runner.withBean(SingleRunnerSettings.class, () -> own)
 			.withBean(Jobs.class)
 			.run((context) -> assertThat(context.getBean(Jobs.class).run().key()).hasToString("own/job"));
@@ -184,7 +184,8 @@ class AdvisoryLockAutoConfigurationTests {
 		this.runner.withBean(Jobs.class)
 			.withPropertyValues("advisory-lock.jobs.jbo.paused=true")
 			.run((context) -> assertThat(context).hasNotFailed());
-		assertThat(output).contains("'advisory-lock.jobs.jbo' has no effect", "the keys are [export:#{#user}, job]");
+		assertThat(output).contains("'advisory-lock.jobs.jbo.paused'", "has no effect",
+				"the keys are [export:#{#user}, job]");
 	}
 
 	@Test
