@@ -127,8 +127,8 @@ final class JobOverrides<T extends Record> {
 			else if (meant.size() > 1) {
 				throw new AdvisoryLockConfigurationException(
 						entry + " is meant for one of the jobs " + meant + ", and it can't be told for which",
-						"Write the key in brackets, as in 'advisory-lock.jobs[" + meant.get(0) + "]."
-								+ entry.setting + "'.");
+						"Write the key in brackets, as in 'advisory-lock.jobs[" + meant.get(0) + "]." + entry.setting
+								+ "'.");
 			}
 		}
 	}
@@ -185,8 +185,7 @@ final class JobOverrides<T extends Record> {
 	 * @param name its name
 	 * @param key the key, as it is written there
 	 * @param exact whether the key is meant letter by letter
-	 * @param setting the name of the setting, {@code null} if there is none of that
-	 * name
+	 * @param setting the name of the setting, {@code null} if there is none of that name
 	 * @param property its value, and where that is from
 	 */
 	private record Entry(ConfigurationPropertyName name, String key, boolean exact, @Nullable String setting,
