@@ -113,7 +113,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param waiters who waits for it
 	 * @param problems what an operator should look at
 	 * @param actions what can be asked of it over the web: {@code running},
-	 * {@code paused}, {@code resumed}, {@code tick-undone} and {@code forgotten}
+	 * {@code paused}, {@code resumed}, {@code tick-undone}, {@code forgotten},
+	 * {@code cancelled} and {@code freed}
 	 * @param keys the keys that were made from it where it depends on arguments,
 	 * {@code null} if it does not, or the ledger knows of none
 	 * @param transactionManager whose database it is in, {@code null} where there is one
@@ -378,9 +379,11 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param key the key of the job
 	 * @param namespace the namespace of the key
 	 * @param state what was asked for: {@code running}, {@code paused}, {@code resumed},
-	 * {@code tick-undone} or {@code forgotten}, for the role of a leader {@code resigned}
+	 * {@code tick-undone}, {@code forgotten}, {@code cancelled} or {@code freed}, for the
+	 * role of a leader {@code resigned}
 	 * @param by who asked, {@code unauthenticated} for who is not logged in
-	 * @param outcome how a run ended that was asked for, {@code null} if it still runs
+	 * @param outcome how a run ended that was asked for, {@code null} if it still runs;
+	 * {@code ENDED} if one that was cancelled has
 	 * @param error its failure; only its class for who may not see values
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
@@ -393,9 +396,19 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * Why nothing was done.
 	 *
 	 * @param error the reason
+	 * @param others how many other locks would be free as well, {@code null} if that is
+	 * not the reason
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record ErrorDescriptor(String error) {
+	public record ErrorDescriptor(String error, @Nullable Integer others) {
+
+		/**
+		 * Create a reason.
+		 * @param error the reason
+		 */
+		public ErrorDescriptor(String error) {
+			this(error, null);
+		}
 
 	}
 

@@ -17,6 +17,7 @@
 package io.github.advisorylock.actuate;
 
 import java.security.Principal;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -26,6 +27,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import org.jspecify.annotations.Nullable;
 
@@ -128,26 +130,40 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Pause, resume or run a job, undo its tick of the future, forget it, or hand over a
-	 * role that this instance leads.
+	 * Pause, resume or run a job, undo its tick of the future, forget it, cancel its run,
+	 * free its lock, or hand over a role that this instance leads.
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused}, {@code resumed}, {@code running},
-	 * {@code tick-undone} or {@code forgotten}, for a role {@code resigned}
+	 * {@code tick-undone}, {@code forgotten}, {@code cancelled} or {@code freed}, for a
+	 * role {@code resigned}
+	 * @param others how many other locks of the holder may be free, too, when a lock is
+	 * freed, none unless set
 	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return what was done; status 404 if there is no job of that key, 400 if that can't
-	 * be done with it, or there are several, 409 if a run has its row for now
+	 * be done with it, or there are several, 409 if a run has its row for now, or who
+	 * holds the lock stands in the way
 	 */
 	@WriteOperation
-	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state,
+	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable Integer others,
 			@Selector(match = Match.ALL_REMAINING) String... key) {
 		boolean shown = isShown(securityContext);
 		String name = String.join("/", key);
 		if (this.actions.isRole(name)) {
 			return answer(() -> this.actions.act(name, state, user(securityContext)));
 		}
+		if (OperatorActions.isAboutHolder(state)) {
+			return answer(() -> end(name, state, (others != null) ? others : 0, user(securityContext)));
+		}
 		return answer(() -> this.source.getJob(name, shown)
 			.map((job) -> this.actions.act(job.job(), state, user(securityContext), this.source.redaction(shown)))
 			.orElse(null));
+	}
+
+	private @Nullable Object end(String name, String state, int others, String user) {
+		JobDescriptor job = this.source.getJob(name, false).map(JobDetailsDescriptor::job).orElse(null);
+		List<AdvisoryLockKey> keys = this.source.keys(name, job);
+		return keys.isEmpty() ? null
+				: this.actions.end((job != null) ? job.transactionManager() : null, keys, state, others, user);
 	}
 
 	private static WebEndpointResponse<Object> answer(Supplier<@Nullable Object> answer) {
@@ -159,6 +175,10 @@ public class AdvisoryLocksEndpointWebExtension {
 		catch (IllegalArgumentException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())),
 					WebEndpointResponse.STATUS_BAD_REQUEST);
+		}
+		catch (OperatorActions.RefusedException ex) {
+			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage()), ex.others()),
+					STATUS_CONFLICT);
 		}
 		catch (CannotAcquireLockException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), STATUS_CONFLICT);
@@ -215,7 +235,7 @@ public class AdvisoryLocksEndpointWebExtension {
 			}
 			for (String name : arguments.keySet()) {
 				if (!known.contains(name)) {
-					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state' is known";
+					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state' and 'others' are known";
 				}
 			}
 			return (arguments.get(STATE) instanceof String) ? null : "'state' must be a text";

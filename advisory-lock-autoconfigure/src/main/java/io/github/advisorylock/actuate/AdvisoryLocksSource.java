@@ -31,6 +31,7 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
@@ -107,7 +108,8 @@ public class AdvisoryLocksSource {
 	}
 
 	OperatorActions actions(Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
-		OperatorActions actions = new OperatorActions(this.application, this.registry, election, eventPublisher);
+		OperatorActions actions = new OperatorActions(this.application, this.registry, this.monitor.holders(), election,
+				eventPublisher);
 		actions.setDatabases((manager) -> {
 			AdvisoryLocksSource source = (manager != null) ? this.databases.get().get(manager) : null;
 			return (source != null && source != this) ? source.actions(election, eventPublisher) : null;
@@ -297,6 +299,21 @@ public class AdvisoryLocksSource {
 		Assert.isTrue(known.size() <= 1, () -> "'" + AdvisoryLockKey.display(text)
 				+ "' may mean several jobs; name one of them by its id: " + known.stream().map(JobId::text).toList());
 		return known.isEmpty() ? null : known.get(0);
+	}
+
+	/**
+	 * Return what a text may mean as a key that somebody holds: a job, or one that
+	 * nothing is recorded of.
+	 * @param job the job of that text, {@code null} if there is none
+	 * @throws IllegalArgumentException if it is one that is kept for others
+	 */
+	List<AdvisoryLockKey> keys(String text, @Nullable JobDescriptor job) {
+		List<JobId> ids = (job != null) ? List.of(new JobId(job.namespace(), job.key()))
+				: JobId.isId(text) ? List.of()
+				: meanings(text, this.application.namespace()).stream().filter((id) -> !id.key().isBlank()).toList();
+		return ids.stream()
+			.map((id) -> LockRequest.of(id.key()).key(id.namespace(), this.application.keyFactory()))
+			.toList();
 	}
 
 	private static List<JobId> meanings(String text, String namespace) {

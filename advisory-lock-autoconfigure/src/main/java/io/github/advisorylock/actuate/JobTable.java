@@ -176,7 +176,7 @@ final class JobTable {
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders,
 				(key != null) ? locks.waiters(key) : List.of(),
 				problems(id, key, locks, isOverdue(method, job, holders), paused, job, keys),
-				actions(method, job, isFutureTick(job, locks), holders.isEmpty()), keys, null);
+				actions(method, job, isFutureTick(job, locks), holders), keys, null);
 	}
 
 	private static boolean isOverdue(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
@@ -209,7 +209,7 @@ final class JobTable {
 	}
 
 	private static List<String> actions(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
-			boolean futureTick, boolean free) {
+			boolean futureTick, List<HolderDescriptor> holders) {
 		List<String> actions = new ArrayList<>();
 		if (method != null && method.fixedKey() != null && method.operation().ledger().recorded()
 				&& method.method().getParameterCount() == 0) {
@@ -222,8 +222,12 @@ final class JobTable {
 		if (futureTick) {
 			actions.add(OperatorActions.TICK_UNDONE);
 		}
-		if (method == null && job != null && job.registered() && free) {
+		if (method == null && job != null && job.registered() && holders.isEmpty()) {
 			actions.add(OperatorActions.FORGOTTEN);
+		}
+		if (holders.stream().anyMatch((holder) -> holder.instance() != null)) {
+			actions.add(OperatorActions.CANCELLED);
+			actions.add(OperatorActions.FREED);
 		}
 		return actions;
 	}

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -30,6 +31,8 @@ import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.monitor.LockHolders;
+import io.github.advisorylock.monitor.LockNumber;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -44,7 +47,8 @@ import org.springframework.util.Assert;
  * Does what operators ask for, and publishes it as an {@link AuditEvent} of type
  * {@code ADVISORY_LOCK_PAUSED}, {@code ADVISORY_LOCK_RESUMED},
  * {@code ADVISORY_LOCK_RUNNING}, {@code ADVISORY_LOCK_TICK_UNDONE} or
- * {@code ADVISORY_LOCK_FORGOTTEN}, for a role of this instance {@code
+ * {@code ADVISORY_LOCK_FORGOTTEN}, {@code ADVISORY_LOCK_CANCELLED} or
+ * {@code ADVISORY_LOCK_FREED}, for a role of this instance {@code
  * ADVISORY_LOCK_RESIGNED}, with namespace and key.
  */
 final class OperatorActions {
@@ -61,6 +65,10 @@ final class OperatorActions {
 
 	static final String RESIGNED = "resigned";
 
+	static final String CANCELLED = "cancelled";
+
+	static final String FREED = "freed";
+
 	private static final Log logger = LogFactory.getLog(OperatorActions.class);
 
 	private static final long PATIENCE = 1000;
@@ -68,6 +76,8 @@ final class OperatorActions {
 	private final GuardedApplication application;
 
 	private final JobRegistry registry;
+
+	private final LockHolders lockHolders;
 
 	private final Supplier<LeaderElection> election;
 
@@ -77,10 +87,11 @@ final class OperatorActions {
 
 	private final SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("advisory-lock-run-now-");
 
-	OperatorActions(GuardedApplication application, JobRegistry registry, Supplier<LeaderElection> election,
-			ApplicationEventPublisher eventPublisher) {
+	OperatorActions(GuardedApplication application, JobRegistry registry, LockHolders lockHolders,
+			Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
 		this.application = application;
 		this.registry = registry;
+		this.lockHolders = lockHolders;
 		this.election = election;
 		this.eventPublisher = eventPublisher;
 		this.executor.setDaemon(true);
@@ -143,6 +154,91 @@ final class OperatorActions {
 		return new ActionDescriptor(job.key(), job.namespace(), state, user, null, null);
 	}
 
+	/**
+	 * Return whether something is asked for that has to do with who holds a lock.
+	 */
+	static boolean isAboutHolder(String state) {
+		return CANCELLED.equals(state) || FREED.equals(state);
+	}
+
+	/**
+	 * Do something about who holds a lock.
+	 * @param manager the transaction manager of the database that has the lock,
+	 * {@code null} for the default one
+	 * @param keys what is locked: the first of them that somebody holds
+	 * @param others how many other locks of the holder may be free then, too
+	 * @throws RefusedException if that can't be done
+	 */
+	ActionDescriptor end(@Nullable String manager, List<AdvisoryLockKey> keys, String state, int others, String user) {
+		OperatorActions there = this.databases.apply(manager);
+		if (there != null) {
+			return there.end(null, keys, state, others, user);
+		}
+		for (AdvisoryLockKey key : keys) {
+			LockNumber number = LockNumber.of(key);
+			List<LockHolders.Holder> found = this.lockHolders.find(number);
+			if (!found.isEmpty()) {
+				checkOurs(key, found);
+				return CANCELLED.equals(state) ? cancel(key, found.get(0), user)
+						: free(key, found.get(0), others, user);
+			}
+		}
+		throw new RefusedException("Nobody holds the lock of '" + keys.get(0) + "'", null);
+	}
+
+	private static void checkOurs(AdvisoryLockKey key, List<LockHolders.Holder> found) {
+		if (found.size() > 1) {
+			throw new RefusedException("'" + key + "' is shared by " + found.size() + " holders: which is meant?",
+					null);
+		}
+		LockHolders.Holder holder = found.get(0);
+		if (holder.pid() == null) {
+			throw new RefusedException("'" + key + "' is held by a prepared transaction: COMMIT PREPARED or "
+					+ "ROLLBACK PREPARED frees it", null);
+		}
+		if (holder.instance() == null) {
+			throw new RefusedException("'" + key + "' is held by server process " + holder.pid() + " of role '"
+					+ holder.role() + "', which is no instance of an application with this library", null);
+		}
+	}
+
+	private ActionDescriptor cancel(AdvisoryLockKey key, LockHolders.Holder holder, String user) {
+		audit(key, CANCELLED, user, holder);
+		boolean ended = this.lockHolders.cancel(LockNumber.of(key), holder, user);
+		return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, ended ? "ENDED" : null, null);
+	}
+
+	private ActionDescriptor free(AdvisoryLockKey key, LockHolders.Holder holder, int others, String user) {
+		String process = "the connection of " + holder.instance() + " (server process " + holder.pid() + ")";
+		if (holder.right() != LockHolders.Right.YES) {
+			throw new RefusedException("Failed to free '" + key + "': role '" + holder.me() + "' may not end " + process
+					+ ((holder.right() == LockHolders.Right.SUPERUSER)
+							? ", which is logged in as superuser '" + holder.role() + "': only a superuser may"
+							: ", which is logged in as '" + holder.role() + "': GRANT " + LockHolders.ROLE_THAT_MAY + " TO \""
+									+ holder.me() + "\", or have a superuser end it"),
+					null);
+		}
+		if (holder.others() > others) {
+			throw new RefusedException("Failed to free '" + key + "': " + process + " holds " + holder.others()
+					+ " other locks, which would be free, too: session locks of other runs, roles it leads and ticks "
+					+ "it remembers; send \"others\": " + holder.others() + " with it to free them all",
+					holder.others());
+		}
+		audit(key, FREED, user, holder);
+		if (!this.lockHolders.free(LockNumber.of(key), holder, others)) {
+			throw new RefusedException("Failed to free '" + key + "': " + process
+					+ " does not hold it any more, or has taken other locks; look again", null);
+		}
+		return new ActionDescriptor(key.name(), key.namespace(), FREED, user, null, null);
+	}
+
+	private void audit(AdvisoryLockKey key, String state, String user, LockHolders.Holder holder) {
+		this.eventPublisher
+			.publishEvent(new AuditApplicationEvent(user, "ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT),
+					Map.of("namespace", key.namespace(), "key", key.name(), "holder", String.valueOf(holder.instance()),
+							"pid", String.valueOf(holder.pid()), "others", holder.others())));
+	}
+
 	private void audit(String namespace, String key, String state, String user) {
 		this.eventPublisher.publishEvent(
 				new AuditApplicationEvent(user, "ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT).replace('-', '_'),
@@ -159,7 +255,8 @@ final class OperatorActions {
 			case FORGOTTEN -> "Failed to forget '" + key
 					+ "': it runs, or has a method on this instance, or is not recorded in the ledger";
 			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + PAUSED
-					+ "', '" + RESUMED + "', '" + TICK_UNDONE + "' or '" + FORGOTTEN + "'";
+					+ "', '" + RESUMED + "', '" + TICK_UNDONE + "', '" + FORGOTTEN + "', '" + CANCELLED + "' or '"
+					+ FREED + "'";
 		};
 	}
 
@@ -194,6 +291,28 @@ final class OperatorActions {
 
 	private static ActionDescriptor ran(JobId id, String user, @Nullable String outcome, @Nullable String error) {
 		return new ActionDescriptor(id.key(), id.namespace(), RUNNING, user, outcome, error);
+	}
+
+	/**
+	 * Thrown when the holder of a lock can't be dealt with as it is.
+	 */
+	static final class RefusedException extends IllegalStateException {
+
+		private final @Nullable Integer others;
+
+		private RefusedException(String reason, @Nullable Integer others) {
+			super(reason);
+			this.others = others;
+		}
+
+		/**
+		 * Return how many other locks would be free as well, {@code null} if that is not
+		 * the reason.
+		 */
+		@Nullable Integer others() {
+			return this.others;
+		}
+
 	}
 
 }

@@ -25,10 +25,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -66,9 +67,15 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * On which channel operators say which runs are to end: the key, as the lock table of
-	 * the server has it, a space, and who says so.
+	 * the server has it, for how many milliseconds that is wanted already, and by whom,
+	 * with spaces between them.
 	 */
 	public static final String CANCEL_CHANNEL = "advisory_lock_cancel";
+
+	/**
+	 * Anybody can say anything there.
+	 */
+	private static final Pattern CANCEL = Pattern.compile("(\\d+:\\d+:\\d) (\\d{1,9}) (.+)", Pattern.DOTALL);
 
 	private static final Duration LOOK = Duration.ofMillis(70);
 
@@ -289,15 +296,16 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * Set who ends runs that an operator wants to end, wherever that is said.
-	 * @param cancelled is told the key, as the lock table of the server has it, and why
+	 * @param cancelled is told what is to end
 	 */
-	void setCancelled(BiConsumer<String, Hold.Loss> cancelled) {
+	void setCancelled(Cancelled cancelled) {
 		this.cancels = new SessionConnection.Listener(CANCEL_CHANNEL, () -> {
 		}, (text) -> {
-			int end = text.indexOf(' ');
-			if (end > 0) {
-				cancelled.accept(text.substring(0, end), new Hold.Loss(LockLostEvent.Reason.CANCELLED,
-						"it was cancelled by " + AdvisoryLockKey.display(text.substring(end + 1))));
+			Matcher parts = CANCEL.matcher(text);
+			if (parts.matches()) {
+				cancelled.cancel(parts.group(1), this.settings.heartbeat().plusMillis(Long.parseLong(parts.group(2))),
+						new Hold.Loss(LockLostEvent.Reason.CANCELLED,
+								"it was cancelled by " + AdvisoryLockKey.display(parts.group(3))));
 			}
 		});
 	}
@@ -817,6 +825,23 @@ public final class LockSession implements AutoCloseable {
 		DataAccessException translated = (ex instanceof SQLException failure)
 				? this.exceptionTranslator.translate(task, null, failure) : null;
 		return (translated != null) ? translated : new DataAccessResourceFailureException(task, ex);
+	}
+
+	/**
+	 * Ends runs that an operator wants to end.
+	 */
+	interface Cancelled {
+
+		/**
+		 * End the runs of a key.
+		 * @param entry the key, as the lock table of the server has it
+		 * @param since for how long a run has its lock, at least, if it is meant: what
+		 * was said is heard within a heartbeat, and what has begun after it was said is
+		 * another run
+		 * @param loss why
+		 */
+		void cancel(String entry, Duration since, Hold.Loss loss);
+
 	}
 
 }

@@ -140,7 +140,10 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger,
 				(session != null) ? new TickMemory(session) : null, session);
 		if (session != null) {
-			session.setCancelled((entry, loss) -> this.holds.of(entry).forEach((hold) -> session.end(hold, loss)));
+			session.setCancelled((entry, since, loss) -> this.holds.of(entry)
+				.stream()
+				.filter((hold) -> hold.heldFor().compareTo(since) >= 0)
+				.forEach((hold) -> session.end(hold, loss)));
 		}
 		this.transactionScope = new TransactionScope(ground, target, transactionManager, session);
 		this.sessionScope = new SessionScope(ground, session);

@@ -106,6 +106,14 @@ public class LockMonitor {
 		return locks;
 	}
 
+	/**
+	 * Return what knows holders of locks, and what can be done about them.
+	 * @return the holders
+	 */
+	public LockHolders holders() {
+		return new LockHolders(this.jdbc);
+	}
+
 	private static LockActivity readLocks(ResultSet rows, Instant before) throws SQLException {
 		Instant middle = before.plus(Duration.between(before, Instant.now()).dividedBy(2));
 		rows.next();

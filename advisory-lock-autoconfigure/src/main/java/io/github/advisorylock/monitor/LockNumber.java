@@ -50,6 +50,15 @@ public record LockNumber(int classId, int objectId, int subId) {
 	}
 
 	/**
+	 * Return the lock as the table of locks has it.
+	 * @return class, object and kind, with a colon between them
+	 */
+	String entry() {
+		return Integer.toUnsignedString(this.classId) + ":" + Integer.toUnsignedString(this.objectId) + ":"
+				+ this.subId;
+	}
+
+	/**
 	 * Bind arrays of the parts of some numbers, as the first parameters.
 	 * @return the index of the next parameter
 	 */

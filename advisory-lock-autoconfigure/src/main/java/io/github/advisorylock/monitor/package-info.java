@@ -16,7 +16,8 @@
 
 /**
  * What the server shows of advisory locks: who holds them and who waits, and how far its
- * clock is from ours. Looks, and changes nothing.
+ * clock is from ours. Looks, and changes nothing but what operators want changed: see
+ * {@link io.github.advisorylock.monitor.LockHolders}.
  */
 @NullMarked
 package io.github.advisorylock.monitor;

@@ -88,8 +88,8 @@ class AdvisoryLocksEndpointTests {
 		HttpResponse<String> answer = application.setState("nightly-report", "stopped");
 		assertThat(answer.statusCode()).isEqualTo(400);
 		assertThat(answer.body())
-			.isEqualTo("{\"error\":\"Unknown state 'stopped': choose 'running', 'paused', 'resumed', 'tick-undone' "
-					+ "or 'forgotten'\"}");
+			.isEqualTo("{\"error\":\"Unknown state 'stopped': choose 'running', 'paused', 'resumed', 'tick-undone', "
+					+ "'forgotten', 'cancelled' or 'freed'\"}");
 	}
 
 	@ParameterizedTest

@@ -24,9 +24,11 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.monitor.LockMonitor;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -43,7 +45,8 @@ class RoleActionsTests {
 	private final OperatorActions actions = new OperatorActions(
 			new GuardedApplication("shop", AdvisoryLockKeyFactory.sha256(), List::of, () -> List.of("metrics"),
 					Stream::empty, UnaryOperator.identity()),
-			JobRegistry.NONE, () -> new Election(this.resigned), this.events::add);
+			JobRegistry.NONE, new LockMonitor(new DriverManagerDataSource()).holders(),
+			() -> new Election(this.resigned), this.events::add);
 
 	@Test
 	void roleOfThisInstanceIsResignedAndAudited() {

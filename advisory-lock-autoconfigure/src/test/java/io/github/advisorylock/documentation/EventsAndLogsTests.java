@@ -82,7 +82,7 @@ class EventsAndLogsTests {
 	@Test
 	void linesOfTableAreThoseThatAreLogged() {
 		String document = Documentation.read(DOCUMENT);
-		assertThat(lines()).hasSize(10).allSatisfy((line) -> {
+		assertThat(lines()).hasSize(11).allSatisfy((line) -> {
 			String message = line.getFormattedMessage();
 			String beginning = message.substring(0, message.contains("since") ? message.indexOf("since")
 					: message.contains("tick") ? message.indexOf(" of ") : message.length());

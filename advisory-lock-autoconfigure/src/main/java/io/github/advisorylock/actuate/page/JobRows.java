@@ -200,6 +200,12 @@ record JobRows(Times times, boolean writable) {
 		if (job.actions().contains("tick-undone")) {
 			buttons.add(button(job, "tick-undone", "Undo tick"));
 		}
+		if (job.actions().contains("cancelled")) {
+			buttons.add(button(job, "cancelled", "Cancel run"));
+		}
+		if (job.actions().contains("freed")) {
+			buttons.add(button(job, "freed", "Free lock"));
+		}
 		if (job.actions().contains("forgotten")) {
 			buttons.add(button(job, "forgotten", "Forget"));
 		}

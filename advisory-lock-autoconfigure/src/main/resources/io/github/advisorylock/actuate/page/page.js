@@ -7,6 +7,8 @@
     paused: (key) => "Pause \"" + key + "\"? No instance runs it from its next call on. What runs goes on.",
     "tick-undone": (key) => "Undo the last tick of \"" + key + "\", which is in the future? Its last tick is the latest completed one before, and instances run the next.",
     forgotten: (key) => "Forget \"" + key + "\", its ticks and its runs? Only if no instance has it any more.",
+    cancelled: (key) => "Cancel the run of \"" + key + "\"? The instance that has it tells it that its lock is lost, and interrupts it. Nobody else runs before it has ended.",
+    freed: (key) => "Free the lock of \"" + key + "\"? Only if its holder is beyond reach: its connection is ended, and others may run beside it.",
     resumed: (key) => "Resume \"" + key + "\"? Instances run it again from its next call on.",
     running: (key) => "Run \"" + key + "\" now on this instance, whatever its schedule?"
   };
@@ -91,19 +93,26 @@
     return cookie ? { "X-XSRF-TOKEN": decodeURIComponent(cookie.substring(11)) } : {};
   }
 
-  async function act(key, id, state) {
+  async function act(key, id, state, others) {
     tell("Asking for \"" + key + "\" to be " + state + " ...");
     try {
       const answer = await fetch(body.dataset.endpoint + "/" + encodeURIComponent(id), {
-        method: "POST", credentials: "same-origin", body: JSON.stringify({ state: state }),
+        method: "POST", credentials: "same-origin", body: JSON.stringify({ state: state, others: others }),
         headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
       });
       const result = await answer.json().catch(() => ({}));
-      if (!answer.ok) {
-        tell("\"" + key + "\" was not changed: " + (typeof result.error === "string" && answer.status === 400 ? result.error : "status " + answer.status));
+      if (answer.status === 409 && result.others) {
+        ask(key, id, state, result.error + ".", result.others);
+        tell("\"" + key + "\" was not changed");
+      }
+      else if (!answer.ok) {
+        tell("\"" + key + "\" was not changed: " + (typeof result.error === "string" && (answer.status === 400 || answer.status === 409) ? result.error : "status " + answer.status));
       }
       else if (state === "running") {
         tell("\"" + key + "\" " + (result.outcome ? "ended: " + result.outcome + (result.error ? ", " + result.error : "") : "is running"));
+      }
+      else if (state === "cancelled") {
+        tell("\"" + key + "\" " + (result.outcome ? "has ended" : "was told to end, and still has its lock"));
       }
       else {
         tell("\"" + key + "\" is " + state.replace("-", " "));
@@ -113,6 +122,13 @@
       tell("\"" + key + "\" was not changed: " + error.message);
     }
     await refresh();
+  }
+
+  function ask(key, id, state, text, others) {
+    asked = { key: key, id: id, state: state, others: others };
+    document.getElementById("confirm-text").textContent = text;
+    dialog.showModal();
+    document.getElementById("confirm-no").focus();
   }
 
   function filter() {
@@ -131,15 +147,12 @@
     const button = event.target.closest("button[data-state]");
     if (button) {
       const job = button.closest("[data-id]").dataset;
-      asked = { key: job.key, id: job.id, state: button.dataset.state };
-      document.getElementById("confirm-text").textContent = texts[asked.state](asked.key);
-      dialog.showModal();
-      document.getElementById("confirm-no").focus();
+      ask(job.key, job.id, button.dataset.state, texts[button.dataset.state](job.key));
     }
   });
   document.getElementById("confirm-yes").addEventListener("click", () => {
     dialog.close();
-    act(asked.key, asked.id, asked.state);
+    act(asked.key, asked.id, asked.state, asked.others);
   });
   document.getElementById("confirm-no").addEventListener("click", () => dialog.close());
   document.getElementById("filter").addEventListener("submit", (event) => {

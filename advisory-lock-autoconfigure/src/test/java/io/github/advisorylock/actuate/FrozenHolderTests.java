@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.JavaProcess;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link OperatorActions} with a holder that is a process of its own, frozen:
+ * it hears nothing, and its connections stay.
+ */
+@Tag("chaos")
+class FrozenHolderTests {
+
+	@ParameterizedTest
+	@EnumSource
+	void lockOfFrozenHolderIsFreedAndItsRunFailsAfterwards(LockScope scope, @TempDir Path directory)
+			throws IOException, InterruptedException {
+		OperatedApplication.dropTables();
+		try (OperatedApplication asked = OperatedApplication.start(HolderActionsTests.Jobs.class,
+				"management.endpoints.web.exposure.include=advisorylocks",
+				"management.endpoint.advisorylocks.access=unrestricted");
+				JavaProcess holder = JavaProcess.start(directory.resolve("log"), HoldingInstance.class,
+						TestPostgres.url(), scope.name())) {
+			holder.awaitLine("has the lock");
+			signal("-STOP", holder);
+			try {
+				assertThat(asked.setState(scope.name(), "cancelled").body()).contains("cancelled")
+					.doesNotContain("outcome");
+				assertThat(asked.setState(scope.name(), "freed").statusCode()).isEqualTo(200);
+				await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+			}
+			finally {
+				signal("-CONT", holder);
+			}
+			assertThat(holder.awaitLine("failed")).contains("LockLostException");
+		}
+	}
+
+	private static void signal(String signal, JavaProcess process) throws IOException, InterruptedException {
+		assertThat(new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor()).isZero();
+	}
+
+}

@@ -1,0 +1,277 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.net.http.HttpResponse;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
+import org.springframework.context.annotation.Bean;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for {@link OperatorActions} with who holds a lock: there are two instances, and
+ * the operator asks the one that does not hold it.
+ */
+class HolderActionsTests {
+
+	private static final String[] PROPERTIES = { "management.endpoints.web.exposure.include=advisorylocks",
+			"management.endpoint.advisorylocks.access=unrestricted",
+			"management.endpoint.advisorylocks.show-values=always", "advisory-lock.session.heartbeat=200ms" };
+
+	private static OperatedApplication holder;
+
+	private static OperatedApplication asked;
+
+	@BeforeAll
+	static void start() {
+		OperatedApplication.dropTables();
+		holder = OperatedApplication.start(Jobs.class, PROPERTIES);
+		asked = OperatedApplication.start(Jobs.class, PROPERTIES);
+	}
+
+	@AfterAll
+	static void stop() {
+		holder.close();
+		asked.close();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "transaction", "session" })
+	void runIsCancelledOnTheInstanceThatHasIt(String key) {
+		CompletableFuture<Void> run = hang(key);
+		await().untilAsserted(() -> assertThat(actions(key)).contains("cancelled", "freed"));
+		assertThat(asked.setState(key, "cancelled").body()).contains("\"state\":\"cancelled\"",
+				"\"by\":\"unauthenticated\"", "\"outcome\":\"ENDED\"");
+		await().until(run::isCompletedExceptionally);
+		await().untilAsserted(() -> assertThat(
+				EndpointAnswer.of(asked.get(EndpointAnswer.ALL + "/" + key)).<String>read("$.job.lastRun.error"))
+			.contains("it was cancelled by unauthenticated"));
+		assertThat(actions(key)).doesNotContain("cancelled", "freed");
+		assertThat(audited(key, "ADVISORY_LOCK_CANCELLED").getData()).containsEntry("namespace", "shop")
+			.containsKeys("holder", "pid", "others");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "transaction", "session" })
+	void lockThatIsFreedIsLostByItsHolder(String key) {
+		CompletableFuture<Void> run = hang(key);
+		await().untilAsserted(() -> assertThat(actions(key)).contains("freed"));
+		assertThat(asked.setState(key, "freed").statusCode()).isEqualTo(200);
+		assertThat(TestPostgres.locks()).doesNotContain(entry(key).replace(':', '/'));
+		await().until(run::isCompletedExceptionally);
+		assertThat(audited(key, "ADVISORY_LOCK_FREED").getData()).containsEntry("others", 0);
+	}
+
+	@Test
+	void holderWithOtherLocksIsEndedOnlyIfThatIsSaid() throws SQLException {
+		try (Connection other = foreign("al:shop@other-host:77", "unrecorded", "second", "third")) {
+			HttpResponse<String> refused = asked.setState("unrecorded", "freed");
+			assertThat(refused.statusCode()).isEqualTo(409);
+			assertThat(EndpointAnswer.of(refused).<Integer>read("$.others")).isEqualTo(2);
+			assertThat(refused.body()).contains("other-host:77", "2 other locks");
+			assertThat(free("unrecorded", "1").statusCode()).isEqualTo(409);
+			assertThat(other.isValid(5)).isTrue();
+			assertThat(free("unrecorded", "2").statusCode()).isEqualTo(200);
+			assertThat(other.isValid(5)).isFalse();
+		}
+		HttpResponse<String> nobody = asked.setState("unrecorded", "freed");
+		assertThat(nobody.statusCode()).isEqualTo(409);
+		assertThat(nobody.body()).contains("Nobody holds the lock of 'shop/unrecorded'");
+	}
+
+	@Test
+	void holderThatIsNotOursIsLeftAlone() throws SQLException {
+		try (Connection other = foreign("psql", "transaction")) {
+			for (String state : List.of("freed", "cancelled")) {
+				HttpResponse<String> answer = asked.setState("transaction", state);
+				assertThat(answer.statusCode()).isEqualTo(409);
+				assertThat(answer.body()).contains("no instance of an application with this library");
+			}
+			assertThat(actions("transaction")).doesNotContain("freed", "cancelled");
+			assertThat(other.isValid(5)).isTrue();
+		}
+	}
+
+	@Test
+	void holderThatDoesNotListenKeepsItsLock() throws SQLException {
+		try (Connection other = foreign("al:shop@other-host:77", "transaction")) {
+			HttpResponse<String> answer = asked.setState("transaction", "cancelled");
+			assertThat(answer.statusCode()).isEqualTo(200);
+			assertThat(answer.body()).doesNotContain("outcome");
+			assertThat(other.isValid(5)).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "leader:reports", "advisory-lock:anything" })
+	void keysOfLeadersAndOfTheLibraryAreRefused(String key) {
+		assertThat(asked.setState(key, "freed").statusCode()).isEqualTo(400);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "{\"state\":\"freed\",\"others\":\"many\"}", "{\"state\":\"freed\",\"pid\":1}" })
+	void requestThatIsNoneIsRefused(String body) {
+		assertThat(asked.post("actuator/advisorylocks/transaction", "application/json", body).statusCode())
+			.isEqualTo(400);
+	}
+
+	@Test
+	void anythingThatIsSaidOnTheChannelIsSurvived() {
+		String entry = entry("session");
+		CompletableFuture<Void> run = hang("session");
+		await().untilAsserted(() -> assertThat(actions("session")).contains("cancelled"));
+		for (String text : List.of("", "x", "1:2:3", "1:2:3 x y", entry + " 999999999 me", "1:2:1 999999999 me")) {
+			TestPostgres.execute("SELECT pg_notify('advisory_lock_cancel', '" + text + "')");
+		}
+		assertThat(asked.setState("session", "cancelled").body()).contains("ENDED");
+		await().until(run::isDone);
+	}
+
+	@Test
+	void roleThatMayNotIsToldWhatIsMissing() throws SQLException {
+		TestPostgres.execute("CREATE ROLE free_low LOGIN PASSWORD 'low'; CREATE ROLE free_other LOGIN PASSWORD 'low'");
+		try (OperatedApplication low = OperatedApplication.start(Jobs.class,
+				concat("spring.datasource.url=" + url(), "spring.datasource.username=free_low",
+						"spring.datasource.password=low", "advisory-lock.ledger.enabled=false"))) {
+			try (Connection superuser = foreign("al:shop@other-host:77", "transaction")) {
+				assertThat(low.setState("transaction", "freed").body()).contains("only a superuser may");
+				assertThat(superuser.isValid(5)).isTrue();
+			}
+			try (Connection other = DriverManager.getConnection(url(), "free_other", "low")) {
+				hold(other, "al:shop@other-host:77", "transaction");
+				assertThat(low.setState("transaction", "freed").body())
+					.contains("GRANT pg_signal_backend TO \\\"free_low\\\"");
+				assertThat(other.isValid(5)).isTrue();
+				TestPostgres.execute("GRANT pg_signal_backend TO free_low");
+				assertThat(low.setState("transaction", "freed").statusCode()).isEqualTo(200);
+				assertThat(other.isValid(5)).isFalse();
+			}
+		}
+		finally {
+			TestPostgres.execute("DROP ROLE free_low; DROP ROLE free_other");
+		}
+	}
+
+	private static String[] concat(String... more) {
+		return Stream.concat(Stream.of(PROPERTIES), Stream.of(more)).toArray(String[]::new);
+	}
+
+	private static String url() {
+		return TestPostgres.url().replaceAll("(?<=[?&])(user|password)=[^&]*&?", "");
+	}
+
+	private static HttpResponse<String> free(String key, String others) {
+		return asked.post("actuator/advisorylocks/" + key, "application/json",
+				"{\"state\":\"freed\",\"others\":" + others + "}");
+	}
+
+	private static CompletableFuture<Void> hang(String key) {
+		Jobs jobs = holder.bean(Jobs.class);
+		return Gate.runAsync(() -> {
+			try {
+				if (key.equals("session")) {
+					jobs.session();
+				}
+				else {
+					jobs.transaction();
+				}
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+		});
+	}
+
+	private static List<String> actions(String key) {
+		return EndpointAnswer.of(asked.get(EndpointAnswer.ALL + "/" + key)).read("$.job.actions");
+	}
+
+	private static AuditEvent audited(String key, String type) {
+		List<AuditEvent> events = asked.bean(InMemoryAuditEventRepository.class).find("unauthenticated", null, type);
+		return events.stream().filter((event) -> key.equals(event.getData().get("key"))).findFirst().orElseThrow();
+	}
+
+	private static String number(String key) {
+		return Long.toString(AdvisoryLockKey.of("shop", key).value());
+	}
+
+	private static String entry(String key) {
+		AdvisoryLockKey lock = AdvisoryLockKey.of("shop", key);
+		return Integer.toUnsignedString(lock.classId()) + ":" + Integer.toUnsignedString(lock.objectId()) + ":1";
+	}
+
+	private static Connection foreign(String name, String... keys) throws SQLException {
+		Connection connection = TestPostgres.open();
+		hold(connection, name, keys);
+		return connection;
+	}
+
+	private static void hold(Connection connection, String name, String... keys) throws SQLException {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("SET application_name = '" + name + "'");
+			for (String key : keys) {
+				statement.execute("SELECT pg_advisory_lock(" + number(key) + ")");
+			}
+		}
+	}
+
+	static class Jobs {
+
+		@Bean
+		InMemoryAuditEventRepository auditEvents() {
+			return new InMemoryAuditEventRepository();
+		}
+
+		@SingleRunner("transaction")
+		void transaction() throws InterruptedException {
+			hang();
+		}
+
+		@SingleRunner(key = "session", scope = LockScope.SESSION)
+		void session() throws InterruptedException {
+			hang();
+		}
+
+		private static void hang() throws InterruptedException {
+			new CountDownLatch(1).await(60, TimeUnit.SECONDS);
+		}
+
+	}
+
+}
