@@ -1,0 +1,181 @@
+/*
+ * A tick of a job with once = PER_TICK and catchUp, in scope TRANSACTION: whatever dies, its effect in the database
+ * happens once, and it happens as long as somebody lives.
+ *
+ * begin    ledger.RecordedRun.begin, jdbc.TransactionScope          LedgerTests, OpenTickWatcherTests
+ * commit   ledger.RecordedRun.end, in the transaction of the work   LedgerAttemptTests, TransactionEndTests
+ * fail     ledger.RecordedRun.failWhileHeld                         LedgerAttemptTests
+ * kill     kill -9 of an instance                                   TakeoverTests
+ * cut      the server ends a session whose client still runs        TransactionWatchTests
+ * notice   the server frees what a dead client held                 TakeoverTests
+ * restart  an instance comes back                                   TakeoverTests
+ */
+module OncePerTick
+
+sig Tick {}
+
+sig Instance {
+	var runs: lone Tick,
+	-- whose transaction the server still has; a run without one cannot commit
+	var trx: lone Tick
+}
+
+var sig Alive in Instance {}
+
+-- Whose transaction has the lock
+var lone sig Holder in Instance {}
+
+-- Ticks that the ledger knows as completed
+var sig Completed in Tick {}
+
+-- Ticks whose effect is in the database, and those where it is twice
+var sig Once, Twice in Tick {}
+
+-- Left out of the mutant: the lock alone decides
+one sig Rules {}
+lone sig WithoutLedger in Rules {}
+
+pred init {
+	Alive = Instance
+	no Holder + Completed + Once + Twice + Instance.runs + Instance.trx
+}
+
+pred same [] {
+	Alive' = Alive
+	tables
+}
+
+pred tables {
+	Completed' = Completed
+	Once' = Once
+	Twice' = Twice
+}
+
+-- Called by its scheduler, or by a watcher that has found the tick open: the ledger is read under the lock
+pred begin [i: Instance, t: Tick] {
+	i in Alive
+	no i.runs
+	no Holder
+	t not in Completed or some WithoutLedger
+	Holder' = i
+	runs' = runs + i->t
+	trx' = trx + i->t
+	same
+}
+
+pred commit [i: Instance] {
+	i in Alive
+	some i.runs
+	i.trx = i.runs
+	Holder' = Holder - i
+	Completed' = Completed + i.runs
+	Once' = Once + i.runs
+	Twice' = Twice + (i.runs & Once)
+	runs' = runs - i->Tick
+	trx' = trx - i->Tick
+	Alive' = Alive
+}
+
+pred fail [i: Instance] {
+	i in Alive
+	some i.runs
+	Holder' = (i.trx = i.runs => Holder - i else Holder)
+	runs' = runs - i->Tick
+	trx' = trx - i->Tick
+	same
+}
+
+pred kill [i: Instance] {
+	i in Alive
+	Alive' = Alive - i
+	runs' = runs - i->Tick
+	trx' = trx
+	Holder' = Holder
+	tables
+}
+
+pred cut [i: Instance] {
+	i in Alive
+	some i.trx
+	trx' = trx - i->Tick
+	Holder' = Holder - i
+	runs' = runs
+	same
+}
+
+pred notice [i: Instance] {
+	i not in Alive
+	some i.trx
+	trx' = trx - i->Tick
+	Holder' = Holder - i
+	runs' = runs
+	same
+}
+
+pred restart [i: Instance] {
+	i not in Alive
+	no i.trx
+	Alive' = Alive + i
+	runs' = runs
+	trx' = trx
+	Holder' = Holder
+	tables
+}
+
+pred rest {
+	runs' = runs
+	trx' = trx
+	Holder' = Holder
+	same
+}
+
+pred fault [i: Instance] {
+	fail[i] or kill[i] or cut[i]
+}
+
+fact behaviour {
+	init
+	always (rest or some i: Instance | commit[i] or fault[i] or notice[i] or restart[i] or some t: Tick | begin[i, t])
+}
+
+-- What can go on does so at some time, and faults end at some time
+pred fair {
+	eventually always no i: Instance | fault[i]
+	all i: Instance {
+		(eventually always (i not in Alive and some i.trx)) implies always eventually notice[i]
+		(eventually always (some i.runs and i.trx = i.runs)) implies always eventually commit[i]
+		(eventually always (some i.runs and i.trx != i.runs)) implies always eventually fail[i]
+	}
+	(eventually always (no Holder and some Alive and some Tick - Completed))
+		implies always eventually some i: Instance, t: Tick | begin[i, t]
+	always eventually some Alive
+}
+
+assert effectOnce {
+	no WithoutLedger implies always (no Twice and Once = Completed)
+}
+
+assert oneRunAtATime {
+	always lone i: Instance | some i.trx
+}
+
+assert neverLost {
+	(no WithoutLedger and fair) implies eventually Tick = Completed
+}
+
+assert effectOnceByTheLockAlone {
+	some WithoutLedger implies always no Twice
+}
+
+-- A tick that was begun by three, and completed by the third
+pred takenOverTwice {
+	some disj a, b, c: Instance, t: Tick |
+		eventually (begin[a, t] and eventually (kill[a] and eventually (begin[b, t] and eventually (cut[b] and
+			eventually (begin[c, t] and eventually commit[c])))))
+}
+
+check effectOnce for exactly 3 Instance, exactly 2 Tick, 1 Rules, 14 steps expect 0
+check oneRunAtATime for exactly 3 Instance, exactly 2 Tick, 1 Rules, 14 steps expect 0
+check neverLost for exactly 3 Instance, exactly 2 Tick, 1 Rules, 12 steps expect 0
+check effectOnceByTheLockAlone for exactly 3 Instance, exactly 1 Tick, 1 Rules, 12 steps expect 1
+run takenOverTwice for exactly 3 Instance, exactly 1 Tick, 1 Rules, 12 steps expect 1
