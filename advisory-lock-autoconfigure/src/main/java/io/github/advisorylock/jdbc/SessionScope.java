@@ -73,7 +73,9 @@ final class SessionScope {
 	 * @param maxRun for how long it is held at most, or {@code null}
 	 * @return the lock, {@code null} when somebody else has it
 	 */
-	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
+	@SuppressWarnings("FutureReturnValueIgnored") // does nothing once the hold has ended
+	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline,
+			@Nullable Duration maxRun) {
 		LockSession session = requireSession(key);
 		Hold hold = new Hold(key, mode, LockScope.SESSION);
 		if (!this.holds.enter(hold, key, deadline) || acquire(hold, key, deadline, null) != LockOutcome.EXECUTED) {
