@@ -308,8 +308,7 @@ public class AdvisoryLocksSource {
 	 * @throws IllegalArgumentException if it is one that is kept for others
 	 */
 	List<AdvisoryLockKey> keys(String text, @Nullable JobDescriptor job) {
-		List<JobId> ids = (job != null) ? List.of(new JobId(job.namespace(), job.key()))
-				: JobId.isId(text) ? List.of()
+		List<JobId> ids = (job != null) ? List.of(new JobId(job.namespace(), job.key())) : JobId.isId(text) ? List.of()
 				: meanings(text, this.application.namespace()).stream().filter((id) -> !id.key().isBlank()).toList();
 		return ids.stream()
 			.map((id) -> LockRequest.of(id.key()).key(id.namespace(), this.application.keyFactory()))

@@ -214,8 +214,8 @@ final class OperatorActions {
 			throw new RefusedException("Failed to free '" + key + "': role '" + holder.me() + "' may not end " + process
 					+ ((holder.right() == LockHolders.Right.SUPERUSER)
 							? ", which is logged in as superuser '" + holder.role() + "': only a superuser may"
-							: ", which is logged in as '" + holder.role() + "': GRANT " + LockHolders.ROLE_THAT_MAY + " TO \""
-									+ holder.me() + "\", or have a superuser end it"),
+							: ", which is logged in as '" + holder.role() + "': GRANT " + LockHolders.ROLE_THAT_MAY
+									+ " TO \"" + holder.me() + "\", or have a superuser end it"),
 					null);
 		}
 		if (holder.others() > others) {
