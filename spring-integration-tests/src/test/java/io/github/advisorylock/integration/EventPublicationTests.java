@@ -161,7 +161,7 @@ class EventPublicationTests {
 
 		@TransactionalEventListener
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void on(OrderPlaced event) {
+		void on(OrderPlaced event) {
 			if (broken) {
 				throw new IllegalStateException("Broken");
 			}
