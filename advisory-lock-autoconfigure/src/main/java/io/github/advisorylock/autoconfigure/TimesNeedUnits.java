@@ -19,6 +19,8 @@ package io.github.advisorylock.autoconfigure;
 import java.time.Duration;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.context.properties.bind.AbstractBindHandler;
 import org.springframework.boot.context.properties.bind.BindContext;
 import org.springframework.boot.context.properties.bind.BindHandler;
@@ -41,7 +43,8 @@ final class TimesNeedUnits extends AbstractBindHandler {
 	}
 
 	@Override
-	public Object onSuccess(ConfigurationPropertyName name, Bindable<?> target, BindContext context, Object result) {
+	public @Nullable Object onSuccess(ConfigurationPropertyName name, Bindable<?> target, BindContext context,
+			Object result) {
 		if (result instanceof Duration time && !time.isZero() && PREFIX.isAncestorOf(name)) {
 			String text = context.getBinder().bind(name, Bindable.of(String.class)).orElse("");
 			if (NUMBER.matcher(text).matches()) {

@@ -19,6 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -73,20 +74,18 @@ final class SessionScope {
 	 * @param maxRun for how long it is held at most, or {@code null}
 	 * @return the lock, {@code null} when somebody else has it
 	 */
-	@SuppressWarnings("FutureReturnValueIgnored") // does nothing once the hold has ended
-	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline,
-			@Nullable Duration maxRun) {
+	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
 		LockSession session = requireSession(key);
 		Hold hold = new Hold(key, mode, LockScope.SESSION);
 		if (!this.holds.enter(hold, key, deadline) || acquire(hold, key, deadline, null) != LockOutcome.EXECUTED) {
 			return null;
 		}
 		hold.handOver();
-		HeldLock lock = new HeldSessionLock(hold, this::release, this.holds::leave, cleaner());
-		if (maxRun != null) {
-			session.limit(hold, maxRun);
-		}
-		return lock;
+		Future<?> limit = (maxRun != null) ? session.limit(hold, maxRun) : null;
+		return new HeldSessionLock(hold, (limit != null) ? (held) -> {
+			limit.cancel(false);
+			release(held);
+		} : this::release, this.holds::leave, cleaner());
 	}
 
 	private synchronized Cleaner cleaner() {
