@@ -213,7 +213,7 @@ class OnceAutoMethodTests {
 		}
 
 		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
-		@SingleRunner("expression:#{'a'}")
+		@SingleRunner("expression:#{'a'.length()}")
 		void expression() {
 			run();
 		}
