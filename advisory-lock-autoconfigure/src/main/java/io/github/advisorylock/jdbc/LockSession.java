@@ -75,7 +75,7 @@ public final class LockSession implements AutoCloseable {
 	/**
 	 * Anybody can say anything there.
 	 */
-	private static final Pattern CANCEL = Pattern.compile("(\\d+:\\d+:\\d) (\\d{1,9}) (.+)", Pattern.DOTALL);
+	private static final Pattern CANCEL = Pattern.compile("(\\d+:\\d+:\\d) (\\d{1,16}) (.+)", Pattern.DOTALL);
 
 	private static final Duration LOOK = Duration.ofMillis(70);
 
@@ -303,11 +303,22 @@ public final class LockSession implements AutoCloseable {
 		}, (text) -> {
 			Matcher parts = CANCEL.matcher(text);
 			if (parts.matches()) {
-				cancelled.cancel(parts.group(1), this.settings.heartbeat().plusMillis(Long.parseLong(parts.group(2))),
-						new Hold.Loss(LockLostEvent.Reason.CANCELLED,
-								"it was cancelled by " + AdvisoryLockKey.display(parts.group(3))));
+				Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.CANCELLED,
+						"it was cancelled by " + AdvisoryLockKey.display(parts.group(3)));
+				later("Failed to find out what was cancelled",
+						() -> cancelled.cancel(parts.group(1), since(Long.parseLong(parts.group(2))), loss));
 			}
 		});
+	}
+
+	/**
+	 * Return how long ago something was, by the clock of the server. What is told late
+	 * must not reach what has begun since.
+	 */
+	private Duration since(long epochMillis) {
+		long asked = System.nanoTime();
+		long now = ask(PostgresAdvisoryLockFunctions.CLOCK, List.of());
+		return Duration.ofMillis(now - epochMillis).plusNanos(System.nanoTime() - asked);
 	}
 
 	/**
@@ -835,9 +846,7 @@ public final class LockSession implements AutoCloseable {
 		/**
 		 * End the runs of a key.
 		 * @param entry the key, as the lock table of the server has it
-		 * @param since for how long a run has its lock, at least, if it is meant: what
-		 * was said is heard within a heartbeat, and what has begun after it was said is
-		 * another run
+		 * @param since how long ago that was said: what has begun since is another run
 		 * @param loss why
 		 */
 		void cancel(String entry, Duration since, Hold.Loss loss);

@@ -37,6 +37,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class PostgresAdvisoryLockFunctions {
 
+	/**
+	 * The clock of the server, in milliseconds since the epoch.
+	 */
+	static final String CLOCK = "SELECT CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) * 1000 AS bigint)";
+
 	private static final String IS_STANDBY = "pg_catalog.pg_is_in_recovery()";
 
 	static final String IS_THIS_STANDBY = "SELECT " + IS_STANDBY;

@@ -18,7 +18,6 @@ package io.github.advisorylock.monitor;
 
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -79,6 +78,8 @@ public class LockHolders {
 			    WHERE o.locktype = 'advisory' AND o.granted AND o.pid = l.pid) - 1 <= ? OFFSET 0) f
 			""";
 
+	private static final String CLOCK = "SELECT CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) * 1000 AS bigint)";
+
 	private static final String NOTIFY = "SELECT pg_catalog.pg_notify(?, ?)";
 
 	private static final long PATIENCE = TimeUnit.SECONDS.toNanos(6);
@@ -120,11 +121,11 @@ public class LockHolders {
 	 */
 	public boolean cancel(LockNumber number, Holder holder, String user) {
 		long begin = System.nanoTime();
+		String act = number.entry() + " " + this.jdbc.queryForObject(CLOCK, Long.class);
 		String name = user.substring(0, Math.min(user.length(), LONGEST_NAME));
 		while (System.nanoTime() - begin < PATIENCE && !Thread.currentThread().isInterrupted()) {
-			Duration age = Duration.ofNanos(System.nanoTime() - begin);
 			this.jdbc.query(NOTIFY, (row) -> {
-			}, LockSession.CANCEL_CHANNEL, number.entry() + " " + age.toMillis() + " " + name);
+			}, LockSession.CANCEL_CHANNEL, act + " " + name);
 			for (int i = 0; i < 4; i++) {
 				LockSupport.parkNanos(this, PAUSE);
 				if (find(number).stream().noneMatch((one) -> one.isSame(holder))) {

@@ -156,7 +156,8 @@ class HolderActionsTests {
 		String entry = entry("session");
 		CompletableFuture<Void> run = hang("session");
 		await().untilAsserted(() -> assertThat(actions("session")).contains("cancelled"));
-		for (String text : List.of("", "x", "1:2:3", "1:2:3 x y", entry + " 999999999 me", "1:2:1 999999999 me")) {
+		for (String text : List.of("", "x", "1:2:3", "1:2:3 x y", entry + " 999999999 me",
+				entry + " 99999999999999999999 me", "1:2:1 999999999 me")) {
 			TestPostgres.execute("SELECT pg_notify('advisory_lock_cancel', '" + text + "')");
 		}
 		assertThat(asked.setState("session", "cancelled").body()).contains("ENDED");

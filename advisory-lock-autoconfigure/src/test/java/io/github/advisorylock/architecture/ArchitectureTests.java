@@ -37,6 +37,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -160,6 +161,8 @@ class ArchitectureTests {
 			.beAssignableTo(Condition.class)
 			.orShould()
 			.beAssignableTo(BindHandler.class)
+			.orShould()
+			.beAssignableTo(RuntimeHintsRegistrar.class)
 			.orShould()
 			.haveSimpleNameEndingWith("Overrides")
 			.orShould()
