@@ -140,15 +140,10 @@ class AdvisoryLockPropertiesTests {
 		assertThat(defaultOf("advisory-lock.ledger.keep-runs.age")).isEqualTo(ledger.keepRuns().age().toDays() + "d");
 		assertThat(((Number) defaultOf("advisory-lock.ledger.keep-runs.count")).intValue())
 			.isEqualTo(ledger.keepRuns().count());
-		AdvisoryLockShedLockProperties shedLock = new Binder(new MapConfigurationPropertySource())
-			.bindOrCreate("advisory-lock.shedlock", AdvisoryLockShedLockProperties.class);
-		assertThat(defaultOf("advisory-lock.shedlock.enabled")).isEqualTo(shedLock.enabled());
-		assertThat(defaultOf("advisory-lock.shedlock.both-locks")).isEqualTo(shedLock.bothLocks());
-		assertThat(defaultOf("advisory-lock.shedlock.scope"))
-			.isEqualTo(shedLock.scope().name().toLowerCase(Locale.ROOT));
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))
 			.map((property) -> (String) property.get("name"))
-			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page)\\..*|management\\..*"))).hasSize(16);
+			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page|shedlock)\\..*|management\\..*")))
+			.hasSize(13);
 	}
 
 	static Object defaultOf(String name) {
