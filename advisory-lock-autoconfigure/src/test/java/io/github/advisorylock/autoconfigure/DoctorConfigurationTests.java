@@ -22,6 +22,7 @@ import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.autoconfigure.DoctorConfiguration.DoctorProperties;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -33,7 +34,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
-import org.springframework.test.util.TestSocketUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -59,11 +59,10 @@ class DoctorConfigurationTests {
 
 	@Test
 	void applicationWithoutLocksIsNotLookedAt(CapturedOutput output) {
-		DoctorContexts.create("jdbc:postgresql://127.0.0.1:" + TestSocketUtils.findAvailableTcpPort() + "/nobody")
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				assertThat(output).doesNotContain("LockDoctor");
-			});
+		DoctorContexts.create("jdbc:postgresql://127.0.0.1:" + FreePort.find() + "/nobody").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).doesNotContain("LockDoctor");
+		});
 	}
 
 	@Test
@@ -75,20 +74,18 @@ class DoctorConfigurationTests {
 
 	@Test
 	void databaseThatIsNotThereIsAWarning(CapturedOutput output) {
-		DoctorContexts
-			.inTransaction("jdbc:postgresql://127.0.0.1:" + TestSocketUtils.findAvailableTcpPort() + "/nobody")
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				assertThat(output).contains("WARN", "can't be examined", "advisory-lock.doctor.unreachable")
-					.doesNotContain(READY);
-			});
+		DoctorContexts.inTransaction("jdbc:postgresql://127.0.0.1:" + FreePort.find() + "/nobody").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("WARN", "can't be examined", "advisory-lock.doctor.unreachable")
+				.doesNotContain(READY);
+		});
 	}
 
 	@Test
 	void databaseThatIsNotThereStopsTheStartWhereAskedTo() {
-		String failure = DoctorContexts.failureOf(DoctorContexts
-			.inTransaction("jdbc:postgresql://127.0.0.1:" + TestSocketUtils.findAvailableTcpPort() + "/nobody")
-			.withPropertyValues("advisory-lock.doctor.unreachable=fail"));
+		String failure = DoctorContexts
+			.failureOf(DoctorContexts.inTransaction("jdbc:postgresql://127.0.0.1:" + FreePort.find() + "/nobody")
+				.withPropertyValues("advisory-lock.doctor.unreachable=fail"));
 		assertThat(failure).contains("can't be examined", "Check 'spring.datasource.url'");
 	}
 

@@ -29,6 +29,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestServer;
 import org.awaitility.Awaitility;
@@ -49,7 +50,6 @@ import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.test.util.TestSocketUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -165,7 +165,7 @@ class SessionLoginTests {
 
 	@Test
 	void hostThatDoesNotAnswerIsAWarning(CapturedOutput output) {
-		String url = urlWithoutUser(TestSocketUtils.findAvailableTcpPort());
+		String url = urlWithoutUser(FreePort.find());
 		DoctorContexts.inSession(server.url()).withPropertyValues("advisory-lock.session.url=" + url).run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains("WARN", "methods of scope SESSION will fail until it is there",

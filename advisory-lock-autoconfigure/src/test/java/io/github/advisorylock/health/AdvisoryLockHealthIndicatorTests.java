@@ -25,6 +25,7 @@ import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.autoconfigure.AdvisoryLockHealthAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
@@ -36,7 +37,6 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
-import org.springframework.test.util.TestSocketUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
@@ -87,7 +87,7 @@ class AdvisoryLockHealthIndicatorTests {
 
 	@Test
 	void sessionThatCannotBeOpenedIsOutOfServiceUntilItCan() {
-		int port = TestSocketUtils.findAvailableTcpPort();
+		int port = FreePort.find();
 		this.runner.withPropertyValues("advisory-lock.session.url=" + TestProxy.url(port)).run((context) -> {
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 			assertThatException().isThrownBy(() -> operations(context).tryAcquire(LockRequest.of("healthy")));

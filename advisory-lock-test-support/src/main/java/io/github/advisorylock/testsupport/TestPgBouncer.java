@@ -30,14 +30,12 @@ import java.util.List;
 
 import org.awaitility.Awaitility;
 
-import org.springframework.test.util.TestSocketUtils;
-
 /**
  * A PgBouncer in front of a {@link TestServer}, as a child process.
  */
 public final class TestPgBouncer implements AutoCloseable {
 
-	private final int port = TestSocketUtils.findAvailableTcpPort();
+	private final int port = FreePort.find();
 
 	private final Process process;
 

@@ -29,7 +29,6 @@ import java.util.stream.Stream;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 
-import org.springframework.test.util.TestSocketUtils;
 import org.springframework.util.FileSystemUtils;
 
 /**
@@ -39,7 +38,7 @@ public final class TestServer implements AutoCloseable {
 
 	private final Path directory;
 
-	private final int port = TestSocketUtils.findAvailableTcpPort();
+	private final int port = FreePort.find();
 
 	private final Map<String, String> settings;
 
