@@ -61,7 +61,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for applications whose beans are defined by what was generated ahead of time.
- * What generates it leaves the log silent for whatever the same JVM tests next.
+ * Compiles what is generated, which takes its time.
  */
 @Tag("aot")
 class AheadOfTimeTests {

@@ -75,16 +75,15 @@ final class ShedLockApplication implements AutoCloseable {
 	static ShedLockApplication start(String url, List<Class<?>> sources, String... properties) {
 		List<Class<?>> all = new ArrayList<>(sources);
 		all.add(Application.class);
-		return new ShedLockApplication(
-				new SpringApplicationBuilder(all.toArray(Class<?>[]::new)).web(WebApplicationType.NONE)
-					.bannerMode(Banner.Mode.OFF)
-					.properties("spring.datasource.url=" + url, "spring.application.name=" + NAMESPACE,
-							"spring.datasource.hikari.maximum-pool-size=20", "spring.datasource.hikari.minimum-idle=0",
-							"spring.flyway.enabled=false", "spring.liquibase.enabled=false", "spring.jmx.enabled=false",
-							"logging.level.root=warn", "advisory-lock.ledger.initialize-schema=always",
-							"advisory-lock.ledger.table-prefix=" + PREFIX)
-					.properties(properties)
-					.run());
+		return new ShedLockApplication(new SpringApplicationBuilder(all.toArray(Class<?>[]::new))
+			.web(WebApplicationType.NONE)
+			.bannerMode(Banner.Mode.OFF)
+			.properties("spring.datasource.url=" + url, "spring.application.name=" + NAMESPACE,
+					"spring.datasource.hikari.maximum-pool-size=20", "spring.datasource.hikari.minimum-idle=0",
+					"spring.flyway.enabled=false", "spring.liquibase.enabled=false", "spring.jmx.enabled=false",
+					"advisory-lock.ledger.initialize-schema=always", "advisory-lock.ledger.table-prefix=" + PREFIX)
+			.properties(properties)
+			.run());
 	}
 
 	LockProvider provider() {
@@ -113,10 +112,11 @@ final class ShedLockApplication implements AutoCloseable {
 	}
 
 	/**
-	 * Return whether the ledger keeps a name.
+	 * Return whether the ledger keeps a name, where there is one.
 	 */
 	static boolean isKept(String name) {
-		return !TestPostgres
+		boolean ledger = TestPostgres.query("SELECT to_regclass('" + PREFIX + "job') IS NOT NULL").contains("t");
+		return ledger && !TestPostgres
 			.query("SELECT 1 FROM " + PREFIX + "job WHERE key = '" + name + "' AND held_until > clock_timestamp()")
 			.isEmpty();
 	}
