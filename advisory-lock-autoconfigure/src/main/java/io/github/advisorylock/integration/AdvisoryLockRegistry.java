@@ -63,8 +63,6 @@ import org.springframework.util.Assert;
 public class AdvisoryLockRegistry
 		implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
 
-	private static final long KEEP_ALIVE_SECONDS = 10;
-
 	/**
 	 * As long as it takes.
 	 */
@@ -77,8 +75,7 @@ public class AdvisoryLockRegistry
 	/**
 	 * Has a thread while a lock has a time to live.
 	 */
-	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1,
-			LockScheduler.threads("advisory-lock-integration"));
+	private final ScheduledThreadPoolExecutor clock = LockScheduler.executor("advisory-lock-integration");
 
 	/**
 	 * The locks of each thread, which are not those of another registry. A thread that
@@ -108,9 +105,6 @@ public class AdvisoryLockRegistry
 		Assert.notNull(requests, "'requests' must not be null");
 		this.operations = operations;
 		this.requests = requests;
-		this.clock.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
-		this.clock.allowCoreThreadTimeOut(true);
-		this.clock.setRemoveOnCancelPolicy(true);
 	}
 
 	/**

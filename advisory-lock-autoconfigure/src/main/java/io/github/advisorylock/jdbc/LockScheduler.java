@@ -54,10 +54,21 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * @param name the name of its thread
 	 */
 	public LockScheduler(String name) {
-		this.executor = new ScheduledThreadPoolExecutor(1, threads(name));
-		this.executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
-		this.executor.allowCoreThreadTimeOut(true);
-		this.executor.setRemoveOnCancelPolicy(true);
+		this.executor = executor(name);
+	}
+
+	/**
+	 * Make an executor that has a thread only while there is something to do, and keeps
+	 * nothing of what is cancelled.
+	 * @param name the name of its thread
+	 * @return the executor, to be shut down by the caller
+	 */
+	public static ScheduledThreadPoolExecutor executor(String name) {
+		ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, threads(name));
+		executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+		executor.allowCoreThreadTimeOut(true);
+		executor.setRemoveOnCancelPolicy(true);
+		return executor;
 	}
 
 	/**

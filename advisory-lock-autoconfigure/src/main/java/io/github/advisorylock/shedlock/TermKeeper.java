@@ -55,8 +55,7 @@ final class TermKeeper implements Executor, AutoCloseable {
 	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_SECONDS,
 			TimeUnit.SECONDS, new SynchronousQueue<>(), LockScheduler.threads("advisory-lock-shedlock"));
 
-	private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1,
-			LockScheduler.threads("advisory-lock-shedlock-clock"));
+	private final ScheduledThreadPoolExecutor clock = LockScheduler.executor("advisory-lock-shedlock-clock");
 
 	private final Map<HeldLock, Future<?>> kept = new HashMap<>();
 
@@ -71,9 +70,6 @@ final class TermKeeper implements Executor, AutoCloseable {
 	TermKeeper(LockScope scope, Consumer<Object> eventPublisher) {
 		this.scope = scope;
 		this.eventPublisher = eventPublisher;
-		this.clock.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
-		this.clock.allowCoreThreadTimeOut(true);
-		this.clock.setRemoveOnCancelPolicy(true);
 	}
 
 	/**
