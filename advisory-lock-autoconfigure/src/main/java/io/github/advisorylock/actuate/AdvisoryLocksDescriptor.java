@@ -46,19 +46,23 @@ import org.jspecify.annotations.Nullable;
  * @param lockCount how many holders and waiters of advisory locks there are
  * @param locks the advisory locks of the server that are held or waited for, with a
  * thousand holders and waiters at most
+ * @param instances the instances of the namespace that the ledger knows: those that are
+ * alive first, then those that ended last
+ * @param leaders who leads which role
  * @since 0.1.0
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String instance, String namespace,
 		String database, boolean ledger, int jobCount, int matching, int page, int size, List<JobDescriptor> jobs,
-		int lockCount, List<LockDescriptor> locks) {
+		int lockCount, List<LockDescriptor> locks, List<InstanceDescriptor> instances, List<LeaderDescriptor> leaders) {
 
 	/**
 	 * Return the same with the name of its database on each job.
 	 */
 	AdvisoryLocksDescriptor in(String transactionManager) {
 		return with(this.ledger, this.jobCount, this.matching,
-				this.jobs.stream().map((job) -> job.in(transactionManager)).toList(), this.lockCount, this.locks);
+				this.jobs.stream().map((job) -> job.in(transactionManager)).toList(), this.lockCount, this.locks,
+				this.instances, this.leaders);
 	}
 
 	/**
@@ -78,13 +82,15 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		}
 		return with(this.ledger || other.ledger, this.jobCount + other.jobCount, this.matching + other.matching,
 				Stream.concat(this.jobs.stream(), other.jobs.stream()).toList(), this.lockCount + added,
-				List.copyOf(all.values()));
+				List.copyOf(all.values()), InstanceDescriptor.merge(this.instances, other.instances),
+				Stream.concat(this.leaders.stream(), other.leaders.stream()).toList());
 	}
 
 	private AdvisoryLocksDescriptor with(boolean ledger, int jobCount, int matching, List<JobDescriptor> jobs,
-			int lockCount, List<LockDescriptor> locks) {
+			int lockCount, List<LockDescriptor> locks, List<InstanceDescriptor> instances,
+			List<LeaderDescriptor> leaders) {
 		return new AdvisoryLocksDescriptor(this.time, this.clockSkew, this.instance, this.namespace, this.database,
-				ledger, jobCount, matching, this.page, this.size, jobs, lockCount, locks);
+				ledger, jobCount, matching, this.page, this.size, jobs, lockCount, locks, instances, leaders);
 	}
 
 	/**
@@ -97,9 +103,13 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * none of that key
 	 * @param scope how long the lock lives, {@code null} without a method
 	 * @param schedules when the method is called
-	 * @param next when it is called next on this instance, {@code null} if that is not
-	 * planned
-	 * @param state {@code running}, {@code paused} or {@code idle}
+	 * @param next when it is called next, {@code null} if that is not planned, or not
+	 * known
+	 * @param nextHere when the scheduler of this instance calls it next, {@code null} if
+	 * it does not
+	 * @param state the first that holds of {@code running}; {@code waiting}, which is for
+	 * a lock that nobody holds yet; {@code paused}; {@code failing}, where its last run
+	 * was not executed; {@code overdue}; {@code idle}
 	 * @param paused since when and by whom it is paused, {@code null} if it is not
 	 * @param lastTick the latest tick that was completed
 	 * @param openTick the tick that was tried last and is not completed, {@code null} if
@@ -117,22 +127,37 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * {@code cancelled} and {@code freed}
 	 * @param keys the keys that were made from it where it depends on arguments,
 	 * {@code null} if it does not, or the ledger knows of none
+	 * @param failures how many of its last runs in a row failed or were abandoned, 60 for
+	 * as many or more
+	 * @param median what half of the executed ones of its last 60 runs took no longer
+	 * than, {@code null} if there was none
+	 * @param p95 what 95 of a hundred of these took no longer than
+	 * @param durations what each of its last 60 runs took, in milliseconds, in the order
+	 * of the history, -1 for one that is not over
+	 * @param success which part of those of its last 60 runs that are over was executed,
+	 * 0 to 1, {@code null} if there was none
+	 * @param runningSince since when it runs, {@code null} if it does not, or that is not
+	 * known
+	 * @param instance where it runs, {@code null} if it does not, or that is not known
 	 * @param transactionManager whose database it is in, {@code null} where there is one
 	 * database
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record JobDescriptor(String key, String namespace, String id, @Nullable String target,
-			@Nullable LockScope scope, List<ScheduleDescriptor> schedules, @Nullable Instant next, String state,
-			@Nullable PauseDescriptor paused, @Nullable Instant lastTick, @Nullable TickDescriptor openTick,
-			@Nullable Instant completedAt, @Nullable RunDescriptor lastRun, String history, Map<String, Long> outcomes,
-			List<HolderDescriptor> holders, List<WaiterDescriptor> waiters, List<Problem> problems,
-			List<String> actions, @Nullable KeysDescriptor keys, @Nullable String transactionManager) {
+			@Nullable LockScope scope, List<ScheduleDescriptor> schedules, @Nullable Instant next,
+			@Nullable Instant nextHere, String state, @Nullable PauseDescriptor paused, @Nullable Instant lastTick,
+			@Nullable TickDescriptor openTick, @Nullable Instant completedAt, @Nullable RunDescriptor lastRun,
+			String history, Map<String, Long> outcomes, List<HolderDescriptor> holders, List<WaiterDescriptor> waiters,
+			List<Problem> problems, List<String> actions, @Nullable KeysDescriptor keys, int failures,
+			@Nullable Duration median, @Nullable Duration p95, List<Long> durations, @Nullable Double success,
+			@Nullable Instant runningSince, @Nullable String instance, @Nullable String transactionManager) {
 
 		JobDescriptor in(String transactionManager) {
 			return new JobDescriptor(this.key, this.namespace, this.id, this.target, this.scope, this.schedules,
-					this.next, this.state, this.paused, this.lastTick, this.openTick, this.completedAt, this.lastRun,
-					this.history, this.outcomes, this.holders, this.waiters, this.problems, this.actions, this.keys,
-					transactionManager);
+					this.next, this.nextHere, this.state, this.paused, this.lastTick, this.openTick, this.completedAt,
+					this.lastRun, this.history, this.outcomes, this.holders, this.waiters, this.problems, this.actions,
+					this.keys, this.failures, this.median, this.p95, this.durations, this.success, this.runningSince,
+					this.instance, transactionManager);
 		}
 
 	}
@@ -181,24 +206,14 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	}
 
 	/**
-	 * What an operator should look at.
+	 * What an operator should look at, what weighs most first.
 	 */
 	public enum Problem {
 
 		/**
-		 * No instance runs it for now.
+		 * This instance lost the lock in mid-run within the last hour.
 		 */
-		PAUSED,
-
-		/**
-		 * A tick was not completed in time.
-		 */
-		OVERDUE,
-
-		/**
-		 * The last completed tick is in the future: it does not run before.
-		 */
-		FUTURE_TICK,
+		LOST,
 
 		/**
 		 * The last run failed, or that of a key that was made from it.
@@ -211,14 +226,34 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		ABANDONED,
 
 		/**
-		 * This instance lost the lock in mid-run within the last hour.
+		 * A tick was not completed in time.
 		 */
-		LOST,
+		OVERDUE,
+
+		/**
+		 * The last completed tick is in the future: it does not run before.
+		 */
+		FUTURE_TICK,
 
 		/**
 		 * Several methods have this key.
 		 */
-		SHARED_KEY
+		SHARED_KEY,
+
+		/**
+		 * An instance went away without a word: killed, or cut off from the database.
+		 */
+		INSTANCE_VANISHED,
+
+		/**
+		 * The clock of an instance is more than five seconds from that of the database.
+		 */
+		CLOCK_SKEW,
+
+		/**
+		 * No instance runs it for now.
+		 */
+		PAUSED
 
 	}
 
@@ -241,9 +276,10 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 *
 	 * @param since since when, {@code null} if it is configured
 	 * @param by who paused the job, or the property that does
+	 * @param reason why, {@code null} if nobody said so
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record PauseDescriptor(@Nullable Instant since, String by) {
+	public record PauseDescriptor(@Nullable Instant since, String by, @Nullable String reason) {
 
 	}
 
@@ -261,11 +297,16 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param outcome {@code EXECUTED}, {@code FAILED} or {@code ABANDONED}, {@code null}
 	 * while it runs
 	 * @param error its failure; only its class for who may not see values
+	 * @param traceId the id of its trace, {@code null} if it had none
+	 * @param stackTrace the stack trace of its failure, {@code null} for who may not see
+	 * values, and in lists
+	 * @param key the key, where that depends on arguments and the runs of all of them are
+	 * asked for
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record RunDescriptor(@Nullable Instant tick, @Nullable Integer attempt, String instance, long fencingToken,
 			Instant startedAt, @Nullable Instant finishedAt, @Nullable Duration duration, @Nullable String outcome,
-			@Nullable String error) {
+			@Nullable String error, @Nullable String traceId, @Nullable String stackTrace, @Nullable String key) {
 
 	}
 
@@ -359,6 +400,65 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		 * One in another database of the server, which this application can't meet.
 		 */
 		OTHER_DATABASE
+
+	}
+
+	/**
+	 * One instance of the application.
+	 *
+	 * @param instance its name, as {@code host:pid}
+	 * @param namespace its namespace
+	 * @param state {@code alive}, {@code stopped} for one that ended in order, or
+	 * {@code vanished}
+	 * @param startedAt since when it is known
+	 * @param seenAt when it said last that it lives
+	 * @param endedAt when it ended, or was seen last if it vanished; {@code null} while
+	 * it lives
+	 * @param version the version of the application, {@code null} if that is not known
+	 * @param library the version of this library, {@code null} if that is not known
+	 * @param clockSkew by how much the clock of the database is ahead of its own,
+	 * {@code null} if that is not known
+	 * @param locks how many advisory locks it holds
+	 * @param leaderOf the roles that it leads
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record InstanceDescriptor(String instance, String namespace, String state, Instant startedAt, Instant seenAt,
+			@Nullable Instant endedAt, @Nullable String version, @Nullable String library, @Nullable Duration clockSkew,
+			int locks, List<String> leaderOf) {
+
+		private InstanceDescriptor and(InstanceDescriptor other) {
+			InstanceDescriptor later = this.seenAt.isBefore(other.seenAt) ? other : this;
+			return new InstanceDescriptor(later.instance, later.namespace, later.state, later.startedAt, later.seenAt,
+					later.endedAt, later.version, later.library, later.clockSkew, this.locks + other.locks,
+					Stream.concat(this.leaderOf.stream(), other.leaderOf.stream()).distinct().toList());
+		}
+
+		/**
+		 * Put together what several databases know.
+		 */
+		static List<InstanceDescriptor> merge(List<InstanceDescriptor> some, List<InstanceDescriptor> others) {
+			Map<List<String>, InstanceDescriptor> all = new LinkedHashMap<>();
+			Stream.concat(some.stream(), others.stream())
+				.forEach((one) -> all.merge(List.of(one.namespace, one.instance), one, InstanceDescriptor::and));
+			return List.copyOf(all.values());
+		}
+
+	}
+
+	/**
+	 * The leader of one role.
+	 *
+	 * @param role the role
+	 * @param namespace its namespace
+	 * @param instance who leads, {@code null} if nobody does for now
+	 * @param term the number of its term, which is higher than all before it,
+	 * {@code null} if that is not known
+	 * @param since since when it leads, {@code null} if that is not known
+	 * @param waiting the instances that would take over
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record LeaderDescriptor(String role, String namespace, @Nullable String instance, @Nullable Long term,
+			@Nullable Instant since, List<String> waiting) {
 
 	}
 

@@ -32,13 +32,18 @@ import java.util.stream.Stream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.JobPage;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
+import io.github.advisorylock.actuate.OverviewDescriptor.JobsDescriptor;
+import io.github.advisorylock.actuate.OverviewDescriptor.RunsDescriptor;
+import io.github.advisorylock.actuate.OverviewDescriptor.TicksDescriptor;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
@@ -61,6 +66,12 @@ public class AdvisoryLocksSource {
 	 * The states of jobs that can be asked for.
 	 */
 	public static final List<String> STATES = JobFilter.STATES;
+
+	/**
+	 * The orders that jobs can be asked for in: by key, what is next, ran last, took
+	 * longest, or failed most often in a row first.
+	 */
+	public static final List<String> SORTS = List.of("key", "next", "last", "duration", "failures");
 
 	private static final int RUNS = 60;
 
@@ -179,7 +190,11 @@ public class AdvisoryLocksSource {
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				InstanceName.get(), this.application.namespace(), activity.database(), records.isInUse(),
 				table.ids().size() + others + alone.seen(), own.size() + alone.total(), filter.page(), filter.size(),
-				jobs, activity.total(), locks.all());
+				jobs, activity.total(), locks.all(), instances(), table.leaders(locks));
+	}
+
+	private List<InstanceDescriptor> instances() {
+		return records().instances(this.application.namespace());
 	}
 
 	/**
@@ -228,6 +243,90 @@ public class AdvisoryLocksSource {
 			.sorted()
 			.flatMap((id) -> table.describe(id, locks, jobs.get(id), keys.get(id)).stream())
 			.toList();
+	}
+
+	/**
+	 * Return what needs an operator now.
+	 * @param showUnsanitized whether values may be seen
+	 * @return problems, and how much there is of everything
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public OverviewDescriptor getOverview(boolean showUnsanitized) {
+		return Overviews.of(getLocks(null, null, null, 1000, showUnsanitized));
+	}
+
+	/**
+	 * Return some of the jobs as they are now.
+	 * @param text what keys and methods of the jobs must contain
+	 * @param state the state the jobs must have, one of {@link #STATES}
+	 * @param sort their order, one of {@link #SORTS}
+	 * @param page which page of them, from 1
+	 * @param size how many are on a page, 1000 at most
+	 * @param showUnsanitized whether values may be seen
+	 * @return a page of jobs
+	 * @throws IllegalArgumentException if they can't be asked for like this
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public JobsDescriptor getJobs(@Nullable String text, @Nullable String state, @Nullable String sort,
+			@Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
+		AdvisoryLocksDescriptor all = getLocks(text, state, page, size, showUnsanitized);
+		return new JobsDescriptor(all.time(), all.instance(), all.namespace(), all.ledger(), all.jobCount(),
+				all.matching(), all.page(), all.size(), "key", all.jobs());
+	}
+
+	/**
+	 * Return some of the runs of a job.
+	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @param outcome how they must have ended, {@code EXECUTED}, {@code FAILED},
+	 * {@code ABANDONED} or {@code RUNNING}, {@code null} for all
+	 * @param sort their order: {@code latest}, which is that of {@code null}, or
+	 * {@code duration} for the longest first
+	 * @param page which page of them, from 1
+	 * @param size how many are on a page, 20 unless set, 100 at most
+	 * @param showUnsanitized whether values may be seen
+	 * @return a page of runs, or empty if there is no job of that key
+	 * @throws IllegalArgumentException if they can't be asked for like this
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public Optional<RunsDescriptor> getRuns(String key, @Nullable String outcome, @Nullable String sort,
+			@Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
+		return getJob(key, showUnsanitized).map((details) -> new RunsDescriptor(details.runs().size(), 1,
+				details.runs().size(), "latest", details.runs()));
+	}
+
+	/**
+	 * Return the ticks of a job: the next ones, and those that no run is known of.
+	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @return its ticks, or empty if there is no job of that key
+	 * @throws IllegalArgumentException if several jobs could be meant
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public Optional<TicksDescriptor> getTicks(String key) {
+		return getJob(key, false).map((details) -> new TicksDescriptor(
+				(details.job().next() != null) ? List.of(details.job().next()) : List.of(), null, 0, List.of()));
+	}
+
+	/**
+	 * Return the instances of the namespace, those that are alive first.
+	 * @return the instances, none without the ledger
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public List<InstanceDescriptor> getInstances() {
+		return this.databases.get()
+			.values()
+			.stream()
+			.map((source) -> source.records().instances(source.application.namespace()))
+			.reduce(List.of(), InstanceDescriptor::merge);
+	}
+
+	/**
+	 * Return who leads which role.
+	 * @return the leaders, in the order of the roles
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public List<LeaderDescriptor> getLeaders() {
+		JobTable table = table();
+		return table.leaders(new LockTable(this.monitor.locks(table.numbers(), false), (query) -> null));
 	}
 
 	/**

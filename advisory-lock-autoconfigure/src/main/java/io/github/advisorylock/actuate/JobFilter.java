@@ -29,8 +29,8 @@ import org.springframework.util.Assert;
  * Which jobs are asked for.
  *
  * @param text what keys and methods must contain
- * @param state the state of jobs: {@code running}, {@code paused}, {@code idle},
- * {@code problem}, or {@code all}
+ * @param state the state of jobs: {@code running}, {@code waiting}, {@code paused},
+ * {@code failing}, {@code overdue}, {@code idle}, {@code problem}, or {@code all}
  * @param page which page of them, from 1
  * @param size how many are on a page
  */
@@ -39,7 +39,8 @@ record JobFilter(String text, String state, int page, int size) {
 	/**
 	 * The states that can be asked for.
 	 */
-	static final List<String> STATES = List.of("all", "running", "paused", "idle", "problem");
+	static final List<String> STATES = List.of("all", "running", "waiting", "paused", "failing", "overdue", "idle",
+			"problem");
 
 	/**
 	 * All jobs, and the first page of them.

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
@@ -142,9 +143,16 @@ public class JobRegistry {
 	}
 
 	/**
+	 * Return the instances of a namespace, those that are alive first.
+	 */
+	List<InstanceDescriptor> instances(String namespace) {
+		return List.of();
+	}
+
+	/**
 	 * Let no instance run a job for now.
 	 */
-	void pause(JobId id, String user) {
+	void pause(JobId id, String user, @Nullable String reason) {
 		throw new UnsupportedOperationException("Nothing is recorded");
 	}
 
@@ -197,11 +205,14 @@ public class JobRegistry {
 	 * @param lastRun its last run, {@code null} if there is none, or runs are not asked
 	 * for
 	 * @param outcomes the first letters of the outcomes of its last runs
+	 * @param durations what each of these took, in milliseconds, -1 for one that is not
+	 * over
 	 * @param overdue whether it is overdue, given what is asked of its runs
 	 */
 	record RecordedJob(JobId id, boolean registered, @Nullable Instant lastTick, @Nullable TickDescriptor openTick,
 			@Nullable Instant completedAt, @Nullable PauseDescriptor paused, @Nullable String lastOutcome,
-			@Nullable RunDescriptor lastRun, String outcomes, Predicate<SingleRunnerOperation> overdue) {
+			@Nullable RunDescriptor lastRun, String outcomes, List<Long> durations,
+			Predicate<SingleRunnerOperation> overdue) {
 
 	}
 

@@ -25,6 +25,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -35,8 +36,10 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -160,23 +163,60 @@ final class JobTable {
 		return keys;
 	}
 
+	/**
+	 * Return who leads the roles of this instance.
+	 */
+	List<LeaderDescriptor> leaders(LockTable locks) {
+		String namespace = this.application.namespace();
+		return this.application.roles().get().stream().sorted().map((role) -> {
+			AdvisoryLockKey key = key(new JobId(namespace, LeaderElection.KEY_PREFIX + role));
+			HolderDescriptor leader = locks.holders(key).stream().findFirst().orElse(null);
+			return new LeaderDescriptor(role, namespace, (leader != null) ? leader.instance() : null, null, null,
+					List.of());
+		}).toList();
+	}
+
 	private JobDescriptor describe(JobId id, @Nullable SingleRunnerMethod method, LockTable locks,
 			@Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
 		AdvisoryLockKey key = (method != null) ? method.fixedKey() : (keys != null) ? null : key(id);
 		List<HolderDescriptor> holders = (key != null) ? locks.holders(key) : List.of();
 		PauseDescriptor paused = paused(method, job);
+		List<WaiterDescriptor> waiters = (key != null) ? locks.waiters(key) : List.of();
+		boolean overdue = isOverdue(method, job, holders);
+		RunStatistics statistics = (job != null) ? RunStatistics.of(job.outcomes(), job.durations())
+				: RunStatistics.NONE;
+		Instant next = (method != null) ? this.schedules.next(method.method()) : null;
 		return new JobDescriptor(id.key(), id.namespace(), id.text(), (method != null) ? target(method) : null,
 				(method != null) ? method.operation().scope() : null,
-				(method != null) ? this.schedules.of(method.method()) : List.of(),
-				(method != null) ? this.schedules.next(method.method()) : null,
-				!holders.isEmpty() ? "running" : (paused != null) ? "paused" : "idle", paused,
-				(job != null) ? job.lastTick() : null, (job != null) ? job.openTick() : null,
-				(job != null) ? job.completedAt() : null, (job != null) ? job.lastRun() : null,
-				(job != null) ? job.outcomes() : "",
-				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders,
-				(key != null) ? locks.waiters(key) : List.of(),
-				problems(id, key, locks, isOverdue(method, job, holders), paused, job, keys),
-				actions(method, job, isFutureTick(job, locks), holders), keys, null);
+				(method != null) ? this.schedules.of(method.method()) : List.of(), next, next,
+				state(holders, waiters, paused, job, overdue), paused, (job != null) ? job.lastTick() : null,
+				(job != null) ? job.openTick() : null, (job != null) ? job.completedAt() : null,
+				(job != null) ? job.lastRun() : null, (job != null) ? job.outcomes() : "",
+				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters,
+				problems(id, key, locks, overdue, paused, job, keys),
+				actions(method, job, isFutureTick(job, locks), holders), keys, statistics.failures(),
+				statistics.median(), statistics.p95(), statistics.durations(), statistics.success(),
+				holders.stream().map(HolderDescriptor::since).filter(Objects::nonNull).findFirst().orElse(null),
+				holders.stream().map(HolderDescriptor::instance).filter(Objects::nonNull).findFirst().orElse(null),
+				null);
+	}
+
+	private static String state(List<HolderDescriptor> holders, List<WaiterDescriptor> waiters,
+			@Nullable PauseDescriptor paused, @Nullable RecordedJob job, boolean overdue) {
+		if (!holders.isEmpty()) {
+			return "running";
+		}
+		if (!waiters.isEmpty()) {
+			return "waiting";
+		}
+		if (paused != null) {
+			return "paused";
+		}
+		String last = (job != null) ? job.lastOutcome() : null;
+		if (last != null && !last.equals("EXECUTED")) {
+			return "failing";
+		}
+		return overdue ? "overdue" : "idle";
 	}
 
 	private static boolean isOverdue(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
@@ -238,7 +278,8 @@ final class JobTable {
 
 	private static @Nullable PauseDescriptor paused(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
 		if (method != null && method.operation().paused()) {
-			return new PauseDescriptor(null, "advisory-lock.jobs." + method.operation().keyTemplate() + ".paused");
+			return new PauseDescriptor(null, "advisory-lock.jobs." + method.operation().keyTemplate() + ".paused",
+					null);
 		}
 		return (job != null) ? job.paused() : null;
 	}

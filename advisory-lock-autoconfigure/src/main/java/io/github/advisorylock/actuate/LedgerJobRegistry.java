@@ -88,7 +88,7 @@ public class LedgerJobRegistry extends JobRegistry {
 	List<RecordedJob> jobs(Collection<JobId> ids) {
 		return repository().jobs(names(ids))
 			.stream()
-			.map((job) -> describe(new JobRepository.JobHistory(job, true, null, "", null), null))
+			.map((job) -> describe(new JobRepository.JobHistory(job, true, null, "", List.of(), null), null))
 			.toList();
 	}
 
@@ -163,8 +163,8 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	void pause(JobId id, String user) {
-		ledger().pause(name(id), user);
+	void pause(JobId id, String user, @Nullable String reason) {
+		ledger().pause(name(id), user, reason);
 	}
 
 	@Override
@@ -197,7 +197,8 @@ public class LedgerJobRegistry extends JobRegistry {
 		LedgerJob job = history.job();
 		return new RecordedJob(id(job), history.registered(), job.lastTick(), openTick(job), history.completedAt(),
 				paused(job), (lastRun != null) ? lastRun.outcome() : name(job.lastOutcome()), lastRun,
-				history.outcomes(), (operation) -> job.overdueTick(operation.ledger(), Instant.now()) != null);
+				history.outcomes(), history.durations(),
+				(operation) -> job.overdueTick(operation.ledger(), Instant.now()) != null);
 	}
 
 	private static @Nullable TickDescriptor openTick(LedgerJob job) {
@@ -207,7 +208,8 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	private static @Nullable PauseDescriptor paused(LedgerJob job) {
 		String by = job.pausedBy();
-		return job.isPaused() ? new PauseDescriptor(job.pausedAt(), (by != null) ? by : "unknown") : null;
+		return job.isPaused() ? new PauseDescriptor(job.pausedAt(), (by != null) ? by : "unknown", job.pausedReason())
+				: null;
 	}
 
 	private static RunDescriptor describe(LedgerRun run, Redaction redaction) {
@@ -215,7 +217,8 @@ public class LedgerJobRegistry extends JobRegistry {
 		return new RunDescriptor(run.tick(), (run.tick() != null) ? run.attempt() : null, run.instance(),
 				run.fencingToken(), run.startedAt(), finishedAt,
 				(finishedAt != null) ? Duration.between(run.startedAt(), finishedAt) : null, name(run.outcome()),
-				redaction.error(run.errorClass(), run.error()));
+				redaction.error(run.errorClass(), run.error()), run.traceId(), redaction.stackTrace(run.stackTrace()),
+				null);
 	}
 
 	private static KeyDescriptor key(LedgerJob job) {

@@ -146,7 +146,7 @@ final class OperatorActions {
 			return run(id, user, redaction);
 		}
 		switch (state) {
-			case PAUSED -> this.registry.pause(id, user);
+			case PAUSED -> this.registry.pause(id, user, null);
 			case RESUMED -> this.registry.resume(id, user);
 			case TICK_UNDONE -> this.registry.undoTick(id, user);
 			default -> this.registry.forget(id, user);

@@ -45,6 +45,13 @@ record Redaction(Sanitizer sanitizer, boolean showUnsanitized) {
 		return text.equals(type) ? type : prefix + sanitize("error", text.substring(prefix.length()));
 	}
 
+	/**
+	 * Return the stack trace of a failure, for who may see values only.
+	 */
+	@Nullable String stackTrace(@Nullable String text) {
+		return (this.showUnsanitized && text != null) ? sanitize("stackTrace", text) : null;
+	}
+
 	private String sanitize(String key, String value) {
 		return String.valueOf(this.sanitizer.sanitize(new SanitizableData(null, key, value), this.showUnsanitized));
 	}

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.Array;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -103,9 +104,10 @@ public class JobRepository {
 	 * @return {@code false} if there is no job and no run of that name
 	 * @throws CannotAcquireLockException if a run keeps its row for longer than one waits
 	 */
-	boolean pause(JobName name, String by) {
+	boolean pause(JobName name, String by, @Nullable String reason) {
 		return change("pause", name,
 				(client) -> bind(client.sql(this.statements.pause()), name).param("by", by)
+					.param("reason", reason, Types.VARCHAR)
 					.param("patience", PATIENCE)
 					.update());
 	}
@@ -261,7 +263,7 @@ public class JobRepository {
 			LedgerRun lastRun = (row.getString("instance") != null) ? run(row, number) : null;
 			String letters = row.getString("outcomes");
 			return new JobHistory(job(row, number), row.getBoolean("registered"), lastRun,
-					(letters != null) ? letters : "", instant(row, "completed_at"));
+					(letters != null) ? letters : "", durations(row), instant(row, "completed_at"));
 		});
 	}
 
@@ -421,8 +423,9 @@ public class JobRepository {
 		return new LedgerJob(row.getString("namespace"), row.getString("key"), required(row, "first_seen_at"),
 				instant(row, "last_tick"), instant(row, "last_started_at"), instant(row, "last_finished_at"),
 				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
-				instant(row, "paused_at"), row.getString("paused_by"), instant(row, "resumed_at"),
-				instant(row, "open_tick"), row.getInt("attempts"), instant(row, "retry_at"));
+				instant(row, "paused_at"), row.getString("paused_by"), row.getString("paused_reason"),
+				instant(row, "resumed_at"), instant(row, "open_tick"), row.getInt("attempts"),
+				instant(row, "retry_at"));
 	}
 
 	private static ObservedJob observed(ResultSet row, int number) throws SQLException {
@@ -444,7 +447,13 @@ public class JobRepository {
 		return new LedgerRun(row.getLong("id"), row.getString("namespace"), row.getString("key"), instant(row, "tick"),
 				row.getInt("attempt"), LockScope.valueOf(row.getString("scope")), row.getString("instance"),
 				row.getLong("fencing_token"), required(row, "started_at"), instant(row, "finished_at"),
-				outcome(row.getString("outcome")), row.getString("error"), row.getString("error_class"));
+				outcome(row.getString("outcome")), row.getString("error"), row.getString("error_class"),
+				row.getString("trace_id"), row.getString("stack_trace"));
+	}
+
+	private static List<Long> durations(ResultSet row) throws SQLException {
+		Array durations = row.getArray("durations");
+		return (durations != null) ? List.of((Long[]) durations.getArray()) : List.of();
 	}
 
 	private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
@@ -470,10 +479,12 @@ public class JobRepository {
 	 * @param lastRun its last run, {@code null} if there was none, or it is forgotten
 	 * @param outcomes the first letters of the outcomes of its last runs, latest last,
 	 * {@code R} for one that is not over
+	 * @param durations what each of these took, in milliseconds, -1 for one that is not
+	 * over
 	 * @param completedAt since when its key is not run again, {@code null} if it is
 	 */
 	public record JobHistory(LedgerJob job, boolean registered, @Nullable LedgerRun lastRun, String outcomes,
-			@Nullable Instant completedAt) {
+			List<Long> durations, @Nullable Instant completedAt) {
 
 	}
 

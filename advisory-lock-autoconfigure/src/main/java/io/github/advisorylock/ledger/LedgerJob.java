@@ -38,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param fencingToken the token of the last run
  * @param pausedAt since when it is paused, {@code null} when it is not
  * @param pausedBy who paused it
+ * @param pausedReason why, {@code null} if nobody said so
  * @param resumedAt when its last pause ended, {@code null} if none has
  * @param openTick the tick that was tried last and not completed, {@code null} if there
  * is none
@@ -47,8 +48,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Nullable Instant lastTick,
 		@Nullable Instant lastStartedAt, @Nullable Instant lastFinishedAt, LedgerRun.@Nullable Outcome lastOutcome,
-		@Nullable Long fencingToken, @Nullable Instant pausedAt, @Nullable String pausedBy, @Nullable Instant resumedAt,
-		@Nullable Instant openTick, int attempts, @Nullable Instant retryAt) {
+		@Nullable Long fencingToken, @Nullable Instant pausedAt, @Nullable String pausedBy,
+		@Nullable String pausedReason, @Nullable Instant resumedAt, @Nullable Instant openTick, int attempts,
+		@Nullable Instant retryAt) {
 
 	/**
 	 * How much later than the clock of the database a tick may be: the clocks of

@@ -40,11 +40,14 @@ import org.springframework.transaction.UnexpectedRollbackException;
  * @param error the first line of what the failure prints, {@code null} if there was none
  * @param errorClass the name of its class, {@code null} if there was none, or it was
  * written by a version that did not keep it
+ * @param traceId the id of its trace, {@code null} if it had none
+ * @param stackTrace the stack trace of the failure, {@code null} if there was none, or it
+ * was not asked for
  * @since 0.1.0
  */
 public record LedgerRun(long id, String namespace, String key, @Nullable Instant tick, int attempt, LockScope scope,
 		String instance, long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable Outcome outcome,
-		@Nullable String error, @Nullable String errorClass) {
+		@Nullable String error, @Nullable String errorClass, @Nullable String traceId, @Nullable String stackTrace) {
 
 	/**
 	 * How a recorded run ended.

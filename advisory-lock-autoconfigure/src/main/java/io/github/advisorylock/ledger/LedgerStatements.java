@@ -538,7 +538,9 @@ final class LedgerStatements {
 
 	String runs() {
 		return name("""
-				SELECT * FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
+				SELECT r.id, r.namespace, r.key, r.tick, r.attempt, r.scope, r.instance, r.fencing_token, r.started_at,
+				  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id, NULL AS stack_trace
+				FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
 				ORDER BY r.fencing_token DESC LIMIT :limit
 				""");
 	}
@@ -549,12 +551,13 @@ final class LedgerStatements {
 	String pause() {
 		return name(
 				PATIENCE + """
-						INSERT INTO {job} AS j (namespace, key, paused_at, paused_by)
-						SELECT k.namespace, k.key, pg_catalog.clock_timestamp(), :by FROM patience CROSS JOIN (
+						INSERT INTO {job} AS j (namespace, key, paused_at, paused_by, paused_reason)
+						SELECT k.namespace, k.key, pg_catalog.clock_timestamp(), :by, CAST(:reason AS text) FROM patience CROSS JOIN (
 						  SELECT o.namespace, o.key FROM {job} o WHERE o.namespace = :namespace AND o.key = :key
 						  UNION SELECT r.namespace, r.key FROM {run} r WHERE r.namespace = :namespace AND r.key = :key) k
 						ON CONFLICT (namespace, key) DO UPDATE SET
-						  paused_at = coalesce(j.paused_at, excluded.paused_at), paused_by = coalesce(j.paused_by, excluded.paused_by)
+						  paused_at = coalesce(j.paused_at, excluded.paused_at), paused_by = coalesce(j.paused_by, excluded.paused_by),
+						  paused_reason = CASE WHEN j.paused_at IS NULL THEN excluded.paused_reason ELSE j.paused_reason END
 						""");
 	}
 
@@ -562,11 +565,12 @@ final class LedgerStatements {
 	 * End a pause, and note when. Of a job that is not paused, nothing changes.
 	 */
 	String resume() {
-		return name(PATIENCE + """
-				UPDATE {job} j SET paused_at = NULL, paused_by = NULL, resumed_at = CASE WHEN j.paused_at IS NULL
-				  THEN j.resumed_at ELSE pg_catalog.clock_timestamp() END
-				FROM patience WHERE j.namespace = :namespace AND j.key = :key
-				""");
+		return name(
+				PATIENCE + """
+						UPDATE {job} j SET paused_at = NULL, paused_by = NULL, paused_reason = NULL, resumed_at = CASE WHEN j.paused_at IS NULL
+						  THEN j.resumed_at ELSE pg_catalog.clock_timestamp() END
+						FROM patience WHERE j.namespace = :namespace AND j.key = :key
+						""");
 	}
 
 	/**
@@ -809,7 +813,7 @@ final class LedgerStatements {
 				    SELECT pg_catalog.current_setting('default_transaction_isolation') AS level UNION ALL
 				    SELECT s.reset_val FROM pg_catalog.pg_settings s
 				      WHERE s.name = 'default_transaction_isolation') d) AS strict
-				FROM pg_catalog.unnest(ARRAY['job', 'run', 'completion', 'fencing_token']) w (kind)
+				FROM pg_catalog.unnest(ARRAY['job', 'run', 'completion', 'instance', 'fencing_token']) w (kind)
 				LEFT JOIN LATERAL (
 				  SELECT pg_catalog.quote_ident(n.nspname) AS schema, pg_catalog.quote_ident(o.relname) AS name,
 				    pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable,
@@ -842,12 +846,13 @@ final class LedgerStatements {
 	 * Ask whether the columns that came later are there.
 	 */
 	String exists() {
-		return name(
-				"""
-						SELECT 4 = count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
-						  AND (a.attrelid, a.attname) IN ((CAST('{job}' AS regclass), 'remember_until'),
-						    (CAST('{job}' AS regclass), 'held_until'), (CAST('{run}' AS regclass), 'lock'), (CAST('{completion}' AS regclass), 'remember_until'))
-						""");
+		return name("""
+				SELECT 7 = count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
+				  AND (a.attrelid, a.attname) IN ((CAST('{job}' AS regclass), 'remember_until'),
+				    (CAST('{job}' AS regclass), 'held_until'), (CAST('{job}' AS regclass), 'lock'),
+				    (CAST('{job}' AS regclass), 'paused_reason'), (CAST('{run}' AS regclass), 'lock'),
+				    (CAST('{run}' AS regclass), 'stack_trace'), (CAST('{completion}' AS regclass), 'remember_until'))
+				""");
 	}
 
 	/**
@@ -857,13 +862,17 @@ final class LedgerStatements {
 		return new String[] { name("""
 				SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
 				  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by, j.template,
-				  j.resumed_at, j.open_tick, j.attempts, j.retry_at, j.remember_until, j.held_until FROM {job} j LIMIT 0
-				"""),
+				  j.resumed_at, j.open_tick, j.attempts, j.retry_at, j.remember_until, j.held_until, j.method, j.scope,
+				  j.schedules, j.once, j.min_interval, j.lock, j.paused_reason FROM {job} j LIMIT 0
+				"""), name("""
+				SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
+				  r.finished_at, r.outcome, r.error, r.error_class, r.attempt, r.template, r.keep_until, r.lock,
+				  r.trace_id, r.stack_trace FROM {run} r LIMIT 0
+				"""), name("SELECT c.namespace, c.key, c.completed_at, c.remember_until FROM {completion} c LIMIT 0"),
 				name("""
-						SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
-						  r.finished_at, r.outcome, r.error, r.error_class, r.attempt, r.template, r.keep_until, r.lock FROM {run} r LIMIT 0
-						"""),
-				name("SELECT c.namespace, c.key, c.completed_at, c.remember_until FROM {completion} c LIMIT 0") };
+						SELECT i.namespace, i.instance, i.started_at, i.seen_at, i.stopped_at, i.version, i.library,
+						  i.clock_skew_ms, i.roles, i.terms, i.led_since FROM {instance} i LIMIT 0
+						""") };
 	}
 
 	/**
@@ -877,18 +886,20 @@ final class LedgerStatements {
 						SELECT n.namespace, n.key, coalesce(j.first_seen_at, r.started_at, c.completed_at) AS first_seen_at, j.last_tick,
 						  coalesce(j.last_started_at, r.started_at) AS last_started_at,
 						  coalesce(j.last_finished_at, r.finished_at) AS last_finished_at,
-						  coalesce(j.last_outcome, r.outcome) AS last_outcome, j.paused_at, j.paused_by, j.resumed_at, j.open_tick,
-						  j.attempts, j.retry_at, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
+						  coalesce(j.last_outcome, r.outcome) AS last_outcome, j.paused_at, j.paused_by, j.paused_reason, j.resumed_at,
+						  j.open_tick, j.attempts, j.retry_at, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
 						  r.id, r.tick, r.attempt, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class,
-						  h.outcomes, j.key IS NOT NULL AS registered, c.completed_at
+						  r.trace_id, NULL AS stack_trace, h.outcomes, h.durations, j.key IS NOT NULL AS registered, c.completed_at
 						FROM ROWS FROM
 						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
 						LEFT JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
 						LEFT JOIN {completion} c ON c.namespace = n.namespace AND c.key = n.key
 						LEFT JOIN LATERAL (
 						  SELECT pg_catalog.string_agg(coalesce(pg_catalog.left(l.outcome, 1), 'R'), '' ORDER BY l.fencing_token)
-						    AS outcomes, pg_catalog.array_agg(l.fencing_token ORDER BY l.fencing_token DESC) AS tokens
-						  FROM (SELECT o.outcome, o.fencing_token FROM {run} o WHERE o.namespace = n.namespace AND o.key = n.key
+						    AS outcomes, pg_catalog.array_agg(l.fencing_token ORDER BY l.fencing_token DESC) AS tokens,
+						    pg_catalog.array_agg(coalesce(CAST(pg_catalog.date_part('epoch', l.finished_at - l.started_at) * 1000
+						      AS bigint), -1) ORDER BY l.fencing_token) AS durations
+						  FROM (SELECT o.outcome, o.fencing_token, o.started_at, o.finished_at FROM {run} o WHERE o.namespace = n.namespace AND o.key = n.key
 						    ORDER BY o.fencing_token DESC LIMIT :outcomes) l) h ON true
 						LEFT JOIN {run} r ON r.namespace = n.namespace AND r.key = n.key AND r.fencing_token = h.tokens[1]
 						WHERE j.key IS NOT NULL OR r.id IS NOT NULL OR c.key IS NOT NULL
@@ -946,6 +957,7 @@ final class LedgerStatements {
 						      WHEN 'problem' THEN s.paused_at IS NOT NULL OR s.last_outcome <> 'EXECUTED'
 						        OR s.last_tick > {future}
 						      WHEN 'running' THEN s.last_started_at > coalesce(s.last_finished_at, '-infinity')
+						      WHEN 'failing' THEN s.last_outcome <> 'EXECUTED' WHEN 'waiting' THEN false WHEN 'overdue' THEN false
 						      ELSE s.paused_at IS NULL AND coalesce(s.last_started_at <= s.last_finished_at, true) END
 						    AND (w.name = ''
 						      OR pg_catalog.strpos(pg_catalog.lower(s.namespace || '/' || s.key), pg_catalog.lower(w.name)) > 0)

@@ -65,6 +65,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private static final int LONGEST_WHO = 255;
 
+	private static final int LONGEST_REASON = 1000;
+
 	private static final int MOST_JOBS = 1000;
 
 	private final LedgerSettings settings;
@@ -312,16 +314,19 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	@Override
 	public void pause(String key, String by) {
 		checkWho(by);
-		pause(find(key), by);
+		pause(find(key), by, null);
 	}
 
 	/**
 	 * As {@link #pause(String, String)}, for exactly this job.
 	 * @param job the job
 	 * @param by who wants this
+	 * @param reason why, {@code null} if that is not told
 	 */
-	public void pause(JobName job, String by) {
-		act(job, by, (repository) -> repository.pause(job, by), "pause '%s': the ledger has no job of that key",
+	public void pause(JobName job, String by, @Nullable String reason) {
+		Assert.isTrue(reason == null || (reason.length() <= LONGEST_REASON && reason.indexOf('\0') < 0),
+				"'reason' must have no more than " + LONGEST_REASON + " characters, none of them NUL");
+		act(job, by, (repository) -> repository.pause(job, by, reason), "pause '%s': the ledger has no job of that key",
 				"'%s' was paused by ", new JobPausedEvent(job.namespace(), job.key(), by));
 	}
 

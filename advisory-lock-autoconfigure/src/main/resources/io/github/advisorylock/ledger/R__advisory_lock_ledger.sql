@@ -79,5 +79,36 @@ CREATE INDEX IF NOT EXISTS advisory_lock_completion_until ON advisory_lock_compl
 -- Until when nobody gets the key, as its last holder has promised
 ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS held_until timestamptz;
 
+-- What the job is, as the instances that have its method say: so that all others know it, too
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS method text;
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS scope varchar(16);
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS schedules text;
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS once varchar(16);
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS min_interval bigint;
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS lock text;
+
+-- Why it is paused
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS paused_reason text;
+
+-- Where to read more about a run
+ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS trace_id text;
+ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS stack_trace text;
+
+-- Who takes part: each instance says so once a minute, and when it ends in order
+CREATE TABLE IF NOT EXISTS advisory_lock_instance (
+  namespace        text         NOT NULL,
+  instance         text         NOT NULL,
+  started_at       timestamptz  NOT NULL DEFAULT clock_timestamp(),
+  seen_at          timestamptz  NOT NULL DEFAULT clock_timestamp(),
+  stopped_at       timestamptz,
+  version          text,
+  library          text,
+  clock_skew_ms    bigint,
+  roles            text[],
+  terms            bigint[],
+  led_since        timestamptz[],
+  PRIMARY KEY (namespace, instance)
+);
+
 -- Not in a transaction: the token of a run that was rolled back is never given again
 CREATE SEQUENCE IF NOT EXISTS advisory_lock_fencing_token AS bigint;

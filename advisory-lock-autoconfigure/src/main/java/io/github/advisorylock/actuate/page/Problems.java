@@ -81,6 +81,7 @@ record Problems(Times times) {
 					(job.lastTick() != null) ? this.times.at(job.lastTick()) : "unknown");
 			case LOST -> new Html("lost its lock in mid-run on this instance within the last hour");
 			case SHARED_KEY -> new Html("is the key of several methods");
+			case INSTANCE_VANISHED, CLOCK_SKEW -> Html.NONE;
 		};
 	}
 
