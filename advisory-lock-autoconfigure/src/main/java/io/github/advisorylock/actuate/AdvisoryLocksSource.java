@@ -256,6 +256,18 @@ public class AdvisoryLocksSource {
 	}
 
 	/**
+	 * Return who tells what is asked for, and when, without any job or lock.
+	 * @return nothing of the moment but the moment
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public AdvisoryLocksDescriptor getMoment() {
+		LockActivity activity = this.monitor.locks(Set.of(), false);
+		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
+				InstanceName.get(), this.application.namespace(), activity.database(), records().isInUse(), 0, 0, 1, 1,
+				List.of(), 0, List.of(), List.of(), List.of());
+	}
+
+	/**
 	 * Return some of the jobs as they are now.
 	 * @param text what keys and methods of the jobs must contain
 	 * @param state the state the jobs must have, one of {@link #STATES}

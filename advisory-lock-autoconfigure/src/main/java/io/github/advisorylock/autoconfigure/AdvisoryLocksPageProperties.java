@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.time.Duration;
 
 import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
+import io.github.advisorylock.actuate.page.RunLinks;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -31,10 +32,11 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param timeline How far the timeline goes back, in hours, unless the page is asked for
  * another time.
  * @param rows Number of jobs in the table at a time.
+ * @param links Where to find more of a run.
  */
 @ConfigurationProperties("advisory-lock.page")
 record AdvisoryLocksPageProperties(@DefaultValue("5s") Duration refresh, @DefaultValue("6h") Duration timeline,
-		@DefaultValue("100") int rows) {
+		@DefaultValue("100") int rows, @DefaultValue Links links) {
 
 	AdvisoryLocksPageEndpoint.Settings toSettings(AdvisoryLocksEndpointProperties endpoint) {
 		require(this.refresh.compareTo(Duration.ofSeconds(1)) >= 0 && this.refresh.compareTo(Duration.ofDays(1)) <= 0,
@@ -43,7 +45,8 @@ record AdvisoryLocksPageProperties(@DefaultValue("5s") Duration refresh, @Defaul
 				"timeline", "must be from 1h to 7d", this.timeline);
 		require(this.rows >= 1 && this.rows <= 1000, "rows", "must be from 1 to 1000", this.rows);
 		return new AdvisoryLocksPageEndpoint.Settings(this.refresh, this.timeline, this.rows, endpoint.showValues(),
-				endpoint.roles());
+				endpoint.roles(),
+				new RunLinks(this.links.address("log", this.links.log), this.links.address("trace", this.links.trace)));
 	}
 
 	private static void require(boolean valid, String name, String rule, Object value) {
@@ -51,6 +54,30 @@ record AdvisoryLocksPageProperties(@DefaultValue("5s") Duration refresh, @Defaul
 			throw new InvalidConfigurationPropertyValueException("advisory-lock.page." + name, value,
 					"It " + rule + ".");
 		}
+	}
+
+	/**
+	 * Where to find more of a run.
+	 *
+	 * @param log Address of the log of a run, with {traceId}, {instance}, {key},
+	 * {startedAt} or {finishedAt}.
+	 * @param trace Address of the trace of a run, with the same placeholders.
+	 */
+	record Links(@DefaultValue("") String log, @DefaultValue("") String trace) {
+
+		/**
+		 * Return an address that links can be made of.
+		 */
+		private String address(String name, String address) {
+			try {
+				return new RunLinks(address, "").log();
+			}
+			catch (IllegalArgumentException ex) {
+				throw new InvalidConfigurationPropertyValueException("advisory-lock.page.links." + name, address,
+						"It " + ex.getMessage() + ".");
+			}
+		}
+
 	}
 
 }

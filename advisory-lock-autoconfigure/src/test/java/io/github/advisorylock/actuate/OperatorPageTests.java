@@ -36,6 +36,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -50,6 +52,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 class OperatorPageTests {
 
 	private static final String PAGE = "actuator/advisorylockspage";
+
+	private static final String JOBS = PAGE + "?view=jobs";
 
 	private static final String EXPOSED = "management.endpoints.web.exposure.include=advisorylocks,advisorylockspage";
 
@@ -82,10 +86,11 @@ class OperatorPageTests {
 	@Test
 	void rowTellsMethodScheduleLastRunAndActions() {
 		application.setState("nightly-report", "running");
-		String row = row(application.get(PAGE).body(), "shop/nightly-report");
+		String row = row(application.get(JOBS).body(), "shop/nightly-report");
 		assertThat(row)
-			.contains("OperatorPageTests$Jobs.report", "0 0 3 * * *", "Europe/Berlin", "EXECUTED",
-					"aria-label=\"1 executed\"", "T02:00:00Z", "data-state=\"running\"", "data-state=\"paused\"")
+			.contains("OperatorPageTests$Jobs.report", "0 0 3 * * *", "every day at 03:00 (Europe/Berlin)", "EXECUTED",
+					"aria-label=\"Last runs: 1 executed\"", "T02:00:00Z", "data-state=\"running\"",
+					"data-state=\"paused\"", "100\u00a0% executed")
 			.doesNotContain("data-state=\"resumed\"");
 	}
 
@@ -94,12 +99,14 @@ class OperatorPageTests {
 		application.setState("sales-report", "running");
 		setPaused("nightly-report", "now(), paused_by = 'Jane'");
 		String page = application.get(PAGE).body();
-		assertThat(page).contains("Problems (2)", "data-problem=\"PAUSED\"", "by Jane", "data-problem=\"FAILED\"",
-				"no &lt;b&gt;sales&lt;/b&gt;");
-		assertThat(row(page, "shop/nightly-report")).contains("data-state=\"resumed\"")
+		assertThat(page).contains("1 job is paused", "data-problem=\"PAUSED\"", "1 job failed",
+				"data-problem=\"FAILED\"", "no &lt;b&gt;sales&lt;/b&gt;");
+		assertThat(page.indexOf("data-problem=\"FAILED\"")).isLessThan(page.indexOf("data-problem=\"PAUSED\""));
+		assertThat(row(application.get(JOBS).body(), "shop/nightly-report"))
+			.contains("by Jane", "data-state=\"resumed\"")
 			.doesNotContain("data-state=\"running\"");
 		setPaused("nightly-report", "NULL, paused_by = NULL");
-		assertThat(application.get(PAGE).body()).contains("Problems (1)");
+		assertThat(application.get(PAGE).body()).contains("1 job failed").doesNotContain("data-problem=\"PAUSED\"");
 	}
 
 	@Test
@@ -109,8 +116,8 @@ class OperatorPageTests {
 			.isThrownBy(() -> application.bean(AdvisoryLockOperations.class).execute(request, (lock) -> {
 				throw new IllegalStateException(MARKUP);
 			}));
-		for (String address : List.of("?q=script", "?key=shop%2F%3Cscript%3Ealert(1)%3C%2Fscript%3E",
-				"?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")) {
+		for (String address : List.of("?view=jobs&q=script", "?key=shop%2F%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+				"?view=timeline&q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")) {
 			assertThat(application.get(PAGE + address).body()).contains("&lt;script&gt;alert(1)&lt;/script&gt;")
 				.doesNotContain(MARKUP);
 		}
@@ -118,26 +125,28 @@ class OperatorPageTests {
 
 	@Test
 	void filtersChooseRows() {
-		assertThat(application.get(PAGE + "?q=SALES").body()).contains("data-key=\"shop/sales-report\" data-state")
+		assertThat(application.get(JOBS + "&q=SALES").body()).contains("data-key=\"shop/sales-report\" data-state")
 			.doesNotContain("data-key=\"shop/nightly-report\" data-state")
 			.contains("value=\"SALES\"", "1 of 4 jobs");
-		assertThat(application.get(PAGE + "?q=Jobs.pay").body()).contains("1 of 4 jobs");
-		assertThat(application.get(PAGE + "?state=paused").body()).contains("0 of 4 jobs");
+		assertThat(application.get(JOBS + "&q=Jobs.pay").body()).contains("1 of 4 jobs");
+		assertThat(application.get(JOBS + "&state=paused").body()).contains("0 of 4 jobs");
 		setPaused("sales-report", "now(), paused_by = 'Jane'");
-		assertThat(application.get(PAGE + "?state=paused").body()).contains("1 of 4 jobs");
-		assertThat(application.get(PAGE + "?state=problem").body()).contains("1 of 4 jobs",
+		assertThat(application.get(JOBS + "&state=paused").body()).contains("1 of 4 jobs");
+		assertThat(application.get(JOBS + "&state=problem").body()).contains("1 of 4 jobs",
 				"<option value=\"problem\" selected>");
-		assertThat(application.get(PAGE + "?state=nonsense&hours=0&page=-1").statusCode()).isEqualTo(200);
+		assertThat(application.get(JOBS + "&state=nonsense&sort=nonsense&range=nonsense&page=-1").statusCode())
+			.isEqualTo(200);
+		assertThat(application.get(PAGE + "?view=nonsense").body()).contains("<h1>Overview</h1>");
 	}
 
 	@Test
 	void longTableHasPagesWhichKeepTheFilter() {
-		String page = application.get(PAGE + "?q=%26o&hours=24").body();
+		String page = application.get(JOBS + "&q=%26o&sort=next").body();
 		assertThat(page).contains("0 of 4 jobs");
-		page = application.get(PAGE + "?q=o&hours=24").body();
-		assertThat(page)
-			.contains("4 of 4 jobs, page <strong>1</strong><a href=\"?q=o&amp;state=all&amp;hours=24&amp;page=2\">2");
-		assertThat(application.get(PAGE + "?q=o&hours=24&page=2").body())
+		page = application.get(JOBS + "&q=o&sort=next").body();
+		assertThat(page).contains("4 of 4 jobs", "Page 1 of 2",
+				"<a href=\"?view=jobs&amp;q=o&amp;sort=next&amp;page=2\">Next</a>");
+		assertThat(application.get(JOBS + "&q=o&sort=next&page=2").body())
 			.contains("data-key=\"shop/sales-report\" data-state");
 	}
 
@@ -148,13 +157,47 @@ class OperatorPageTests {
 		String page = application.get(PAGE + "?key=shop/nightly-report").body();
 		assertThat(page.split("data-outcome=\"EXECUTED\"")).hasSize(3);
 		assertThat(application.get(PAGE + "?key=nix").statusCode()).isEqualTo(200);
+		assertThat(application.get(PAGE + "?key=nix").body()).contains("There is no such job");
 	}
 
 	@Test
 	void timelineHasLaneForEachJobThatRan() {
 		application.setState("nightly-report", "running");
-		assertThat(application.get(PAGE).body()).contains("<g class=\"lane\" data-key=\"shop/nightly-report\">")
-			.doesNotContain("<g class=\"lane\" data-key=\"shop/sales-report\">");
+		assertThat(application.get(PAGE + "?view=timeline").body())
+			.contains("<li class=\"lane\" data-key=\"shop/nightly-report\">", "<title>A ", "The same as a table")
+			.doesNotContain("<li class=\"lane\" data-key=\"shop/sales-report\">");
+	}
+
+	@ParameterizedTest
+	@ValueSource(
+			strings = { "overview", "jobs", "timeline", "instances", "leaders", "locks", "job&key=nightly-report" })
+	void eachViewIsADocumentWithItsNameInTheNavigation(String view) {
+		HttpResponse<String> answer = application.get(PAGE + "?view=" + view);
+		assertThat(answer.statusCode()).isEqualTo(200);
+		assertThat(answer.body()).containsOnlyOnce("<h1>")
+			.containsOnlyOnce("aria-current=\"page\"")
+			.contains("<nav id=\"views\" aria-label=\"Views\">", "<main id=\"main\"")
+			.doesNotContain(" style=", "%s");
+	}
+
+	@Test
+	void scheduleIsToldInWordsWithItsNextFiveTimes() {
+		String page = application.get(PAGE + "?key=nightly-report").body();
+		String schedule = page.substring(page.indexOf("<section id=\"schedule\""));
+		assertThat(schedule).contains("every day at 03:00 (Europe/Berlin)", "<code>0 0 3 * * *</code>");
+		assertThat(schedule.substring(0, schedule.indexOf("</section>")).split("<li><time")).hasSize(6);
+	}
+
+	@Test
+	void runsLeadToTheirLogWhereThatIsKnown() {
+		try (OperatedApplication linked = OperatedApplication.start(Jobs.class, EXPOSED, WRITABLE,
+				"advisory-lock.page.links.log=https://log.example/?q={instance}+{key}&from={startedAt}",
+				"advisory-lock.page.links.trace=https://trace.example/{traceId}")) {
+			linked.setState("nightly-report", "running");
+			assertThat(linked.get(PAGE + "?key=nightly-report").body()).contains("<a href=\"https://log.example/?q=")
+				.contains("+nightly-report&amp;from=20")
+				.doesNotContain("https://trace.example");
+		}
 	}
 
 	@Test
@@ -171,12 +214,12 @@ class OperatorPageTests {
 	@Test
 	void pageIsReadOnlyUnlessTheEndpointIsExposedAndWritable() {
 		try (OperatedApplication readOnly = OperatedApplication.start(Jobs.class, EXPOSED)) {
-			assertThat(readOnly.get(PAGE).body()).contains("4 of 4 jobs, read-only", "data-endpoint=\"\"")
+			assertThat(readOnly.get(JOBS).body()).contains("4 of 4 jobs, read-only", "data-endpoint=\"\"")
 				.doesNotContain("<button type=\"button\" data-state");
 		}
 		try (OperatedApplication pageOnly = OperatedApplication.start(Jobs.class, WRITABLE,
 				"management.endpoints.web.exposure.include=advisorylockspage")) {
-			assertThat(pageOnly.get(PAGE).body()).contains("read-only");
+			assertThat(pageOnly.get(JOBS).body()).contains("read-only");
 			assertThat(pageOnly.get("actuator/advisorylocks").statusCode()).isEqualTo(404);
 		}
 		try (OperatedApplication endpointOnly = OperatedApplication.start(Jobs.class, WRITABLE,
@@ -218,7 +261,8 @@ class OperatorPageTests {
 
 	@Test
 	void wrongPropertyIsNamed() {
-		for (String property : List.of("refresh=10ms", "timeline=10m", "timeline=8d", "rows=0", "rows=1001")) {
+		for (String property : List.of("refresh=10ms", "timeline=10m", "timeline=8d", "rows=0", "rows=1001",
+				"links.log=javascript:alert(1)", "links.trace=https://trace.example/{unknown}")) {
 			assertThatException()
 				.isThrownBy(
 						() -> OperatedApplication.start(Jobs.class, EXPOSED, "advisory-lock.page." + property).close())

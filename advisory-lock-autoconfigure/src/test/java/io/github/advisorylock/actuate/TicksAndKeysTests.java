@@ -71,8 +71,8 @@ class TicksAndKeysTests {
 			.containsEntry("problems", List.of())
 			.containsEntry("actions", List.of("paused", "resumed"));
 		assertThat(answer.<List<String>>read("$.runs[*].outcome")).containsExactly("EXECUTED");
-		assertThat(application.get(PAGE + "?key=webhook:17").body()).contains("Last runs of shop/webhook:17",
-				"completed");
+		assertThat(application.get(PAGE + "?key=webhook:17").body()).contains("<h1>webhook:17</h1>", "completed",
+				"data-outcome=\"EXECUTED\"");
 		TestPostgres.execute("DELETE FROM operated_run WHERE key = 'webhook:17'");
 		assertThat(one("webhook:17").<Map<String, Object>>read("$.job")).containsKey("completedAt")
 			.doesNotContainKey("lastRun");
@@ -92,7 +92,8 @@ class TicksAndKeysTests {
 		assertThat(one("webhook:bad").<List<String>>read("$.job.problems")).containsExactly("FAILED");
 		assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "?state=problem"))
 			.<List<String>>read("$.jobs[*].key")).contains(TEMPLATE);
-		assertThat(application.get(PAGE).body()).contains("failed for 2 of its keys", "webhook:worse</a>");
+		assertThat(application.get(PAGE + "?view=jobs").body()).contains("2 failed and not run since",
+				"webhook:worse</a>");
 		application.bean(Jobs.class).webhook("bad", false);
 		application.bean(Jobs.class).webhook("worse", false);
 		assertThat(EndpointAnswer.job(application, TEMPLATE)).containsEntry("problems", List.of());
@@ -118,7 +119,8 @@ class TicksAndKeysTests {
 			.extractingByKey("actions")
 			.asString()
 			.contains("tick-undone");
-		assertThat(application.get(PAGE).body()).contains("is in the future, undo it", "Undo tick");
+		assertThat(application.get(PAGE).body()).contains("held back by a tick in the future");
+		assertThat(application.get(PAGE + "?key=future").body()).contains("Undo tick");
 		assertThat(application.setState("future", "tick-undone").body()).contains("\"state\":\"tick-undone\"");
 		assertThat(one("future").<Map<String, Object>>read("$.job")).doesNotContainKey("lastTick")
 			.containsEntry("problems", List.of());
@@ -129,7 +131,7 @@ class TicksAndKeysTests {
 	@Test
 	void jobThatIsNoMoreIsForgottenButNoneOfThisInstance() {
 		TestPostgres.execute("INSERT INTO operated_job (namespace, key, last_tick) VALUES ('shop', 'gone', now())");
-		assertThat(application.get(PAGE).body()).contains("aria-label=\"Forget gone\"");
+		assertThat(application.get(PAGE + "?key=gone").body()).contains("aria-label=\"Forget gone\"");
 		assertThat(application.setState("gone", "forgotten").statusCode()).isEqualTo(200);
 		assertThat(application.get(EndpointAnswer.ALL + "/gone").statusCode()).isEqualTo(404);
 		assertRefused(application.setState("future", "forgotten"), "has a method on this instance");
@@ -149,8 +151,7 @@ class TicksAndKeysTests {
 		assertThat(answer.<List<Integer>>read("$.runs[*].attempt")).containsExactly(2, 1);
 		String page = application.get(PAGE + "?key=tried").body();
 		assertThat(page).contains("attempt 3 for <time datetime=\"2026-03-01T02:00:00Z\"",
-				"at <time datetime=\"2026-03-01T02:04:00Z\"", "<td data-label=\"Attempt\">2</td>",
-				"failed in attempt 2");
+				"at <time datetime=\"2026-03-01T02:04:00Z\"", "data-label=\"Attempt\">2</td>", "failing 2 times");
 		TestPostgres.execute("UPDATE operated_job SET last_outcome = NULL WHERE key = 'tried'");
 		TestPostgres.execute("DELETE FROM operated_run WHERE key = 'tried'");
 	}

@@ -62,25 +62,42 @@ public class AdvisoryLocksPageEndpoint {
 	}
 
 	/**
-	 * Return the page.
+	 * Return a view of the page.
 	 * @param securityContext who asks
+	 * @param view the view: {@code overview}, {@code jobs}, {@code job},
+	 * {@code timeline}, {@code instances}, {@code leaders} or {@code locks}
 	 * @param key the one job to show, by its id or its name
 	 * @param q what keys or methods of the jobs must contain
 	 * @param state the state the jobs must have
-	 * @param hours how far the timeline goes back
+	 * @param outcome the outcome the runs must have
+	 * @param sort the order of jobs or runs
+	 * @param range how far the timeline goes back
 	 * @param page the page of the table, from 1
 	 * @return an HTML document
 	 */
 	@ReadOperation(produces = "text/html;charset=UTF-8")
-	public String page(SecurityContext securityContext, @Nullable String key, @Nullable String q,
-			@Nullable String state, @Nullable Integer hours, @Nullable Integer page) {
+	public String page(SecurityContext securityContext, @Nullable String view, @Nullable String key, @Nullable String q,
+			@Nullable String state, @Nullable String outcome, @Nullable String sort, @Nullable String range,
+			@Nullable Integer page) {
 		PageRequest.sendHeaders();
-		PageQuery query = PageQuery.of(key, q, state, hours, page, (int) this.settings.timeline().toHours());
+		PageQuery query = PageQuery.of(view, key, q, state, outcome, sort, range, page);
 		boolean shown = this.settings.showValues().isShown(securityContext, this.settings.roles());
 		String endpoint = this.writableEndpoint.get();
-		PageContent content = new PageContent(this.source, query, this.settings.rows(), endpoint != null, shown);
-		return this.document.write(content.title(), (endpoint != null) ? endpoint : "", this.settings.refresh(),
-				(endpoint != null) ? PageRequest.csrfHeader() : CsrfHeader.NONE, content.write());
+		View content = view(new View.Context(this.source, query, this.settings, endpoint != null, shown));
+		return this.document.write(content, query, (endpoint != null) ? endpoint : "", this.settings.refresh(),
+				(endpoint != null) ? PageRequest.csrfHeader() : CsrfHeader.NONE);
+	}
+
+	private static View view(View.Context context) {
+		return switch (context.query().view()) {
+			case "jobs" -> JobsView.of(context);
+			case "job" -> JobView.of(context);
+			case "timeline" -> TimelineView.of(context);
+			case "instances" -> InstancesView.of(context);
+			case "leaders" -> LeadersView.of(context);
+			case "locks" -> LocksView.of(context);
+			default -> OverviewView.of(context);
+		};
 	}
 
 	/**
@@ -91,8 +108,10 @@ public class AdvisoryLocksPageEndpoint {
 	 * @param rows how many jobs are in its table at a time
 	 * @param showValues to whom values are shown
 	 * @param roles which roles may see values, empty for any user that is logged in
+	 * @param links where to find more of a run
 	 */
-	public record Settings(Duration refresh, Duration timeline, int rows, Show showValues, Set<String> roles) {
+	public record Settings(Duration refresh, Duration timeline, int rows, Show showValues, Set<String> roles,
+			RunLinks links) {
 
 	}
 

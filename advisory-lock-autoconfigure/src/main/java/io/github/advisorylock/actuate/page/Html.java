@@ -17,6 +17,8 @@
 package io.github.advisorylock.actuate.page;
 
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 import java.util.stream.Collector;
 import java.util.stream.Collectors;
@@ -48,6 +50,20 @@ record Html(String markup) {
 	 */
 	static Html of(String template, @Nullable Object... values) {
 		return new Html(template.formatted(Arrays.stream(values).map(Html::escape).toArray()));
+	}
+
+	/**
+	 * Return markup for each element.
+	 */
+	static <T> Html each(Collection<T> elements, Function<? super T, Html> markup) {
+		return elements.stream().map(markup).collect(joining());
+	}
+
+	/**
+	 * Return markup where there is a value.
+	 */
+	static <T> Html with(@Nullable T value, Function<? super T, Html> markup) {
+		return (value != null) ? markup.apply(value) : NONE;
 	}
 
 	static Collector<Html, ?, Html> joining() {

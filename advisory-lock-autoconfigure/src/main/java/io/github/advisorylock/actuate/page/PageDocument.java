@@ -29,10 +29,12 @@ import io.github.advisorylock.actuate.page.PageRequest.CsrfHeader;
 import org.springframework.core.io.ClassPathResource;
 
 /**
- * The document around the content of the page, with its style and its script. Its policy
- * lets the browser run these two and nothing else.
+ * The document around a view, with its style and its script. Its policy lets the browser
+ * run these two and nothing else.
  */
 final class PageDocument {
+
+	private static final Duration TOLERATED_SKEW = Duration.ofSeconds(1);
 
 	private final String document = read("page.html");
 
@@ -46,17 +48,39 @@ final class PageDocument {
 
 	/**
 	 * Write the document.
-	 * @param title its title
+	 * @param view what it shows
+	 * @param query what was asked for
 	 * @param endpoint where to send writes to
 	 * @param refresh how often it shows what is new
 	 * @param token what a write must carry
-	 * @param content its content
 	 */
-	String write(String title, String endpoint, Duration refresh, CsrfHeader token, Html content) {
+	String write(View view, PageQuery query, String endpoint, Duration refresh, CsrfHeader token) {
+		Html links = Html.each(PageQuery.VIEWS.entrySet(), (one) -> link(one.getKey(), one.getValue(), query));
+		String namespace = view.about().namespace();
 		return Html
-			.of(this.document, this.styleHash, this.scriptHash, title, this.style, endpoint, refresh.toMillis(),
-					token.name(), token.value(), content, this.script)
+			.of(this.document, this.styleHash, this.scriptHash, view.title(), namespace, this.style, endpoint,
+					refresh.toMillis(), token.name(), token.value(), links, refresh.toSeconds(), view.title(),
+					about(view.about()), view.content(), this.script)
 			.markup();
+	}
+
+	private static Html link(String view, String name, PageQuery query) {
+		boolean shown = view.equals(query.view()) || (view.equals("jobs") && query.view().equals("job"));
+		return Html.of("<a href=\"?view=%s\"%s>%s</a>", view, shown ? new Html(" aria-current=\"page\"") : Html.NONE,
+				name);
+	}
+
+	private static Html about(About about) {
+		Html skew = (about.clockSkew().abs().compareTo(TOLERATED_SKEW) <= 0) ? Html.NONE
+				: Html.of(" <span class=\"skew\">Its clock is %s %s that of the database.</span>",
+						Times.text(about.clockSkew().abs()), about.clockSkew().isNegative() ? "ahead of" : "behind");
+		return Html.of("""
+				<b>%s</b>%s, as of <span id="updated" data-time="%s">%s</span>, told by <span
+				class="instance">%s</span>.%s%s""", about.namespace().isEmpty() ? "No namespace" : about.namespace(),
+				Html.with(about.database(), (database) -> Html.of(" in database %s", database)), about.time(),
+				new Times(about.time()).at(about.time()), about.instance(), skew,
+				about.ledger() ? "" : " The ledger is not in use, so nothing is known of runs: set "
+						+ "advisory-lock.ledger.enabled.");
 	}
 
 	private static String read(String name) {

@@ -16,71 +16,109 @@
 
 package io.github.advisorylock.actuate.page;
 
+import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 
-import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.util.UriComponentsBuilder;
 
 /**
- * What the address asks for.
+ * What the address asks for. What it asks for and can't have is left out.
  *
- * @param key the id or the name of the job to show, {@code null} for all
+ * @param view the view, one of {@link #VIEWS} or {@code job}
+ * @param key the id or the name of the job to show, {@code null} for none
  * @param text what keys and methods must contain
- * @param state the state of jobs: {@code running}, {@code paused}, {@code idle},
- * {@code problem}, or {@code all}
- * @param hours how far the timeline goes back
+ * @param state the state of jobs, or {@code all}
+ * @param outcome the outcome of runs, empty for any
+ * @param sort the order of jobs or runs, empty for the usual one
+ * @param range the name of how far a timeline goes back, empty for as far as there are
+ * runs
  * @param page the page of the table, from 1
  */
-record PageQuery(@Nullable String key, String text, String state, int hours, int page) {
+record PageQuery(String view, @Nullable String key, String text, String state, String outcome, String sort,
+		String range, int page) {
+
+	/**
+	 * The views with their names, in their order.
+	 */
+	static final Map<String, String> VIEWS = views();
+
+	/**
+	 * How far a timeline can go back.
+	 */
+	static final Map<String, Duration> RANGES = ranges();
+
+	static final List<String> OUTCOMES = List.of("EXECUTED", "FAILED", "ABANDONED", "RUNNING");
 
 	private static final int LONGEST_TEXT = 1000;
 
-	static final List<Integer> HOURS = List.of(1, 6, 24);
-
-	static PageQuery of(@Nullable String key, @Nullable String text, @Nullable String state, @Nullable Integer hours,
-			@Nullable Integer page, int defaultHours) {
-		return new PageQuery((key != null && !key.isBlank()) ? key : null, text(text),
-				(state != null && AdvisoryLocksSource.STATES.contains(state)) ? state : "all",
-				(hours != null) ? Math.max(1, Math.min(hours, 24 * 7)) : defaultHours,
-				(page != null) ? Math.max(1, Math.min(page, 10_000)) : 1);
+	PageQuery {
+		view = (key != null && !view.equals("timeline")) ? "job" : VIEWS.containsKey(view) ? view : "overview";
+		text = text.strip().replace("\0", "");
+		text = text.substring(0, Math.min(text.length(), LONGEST_TEXT));
+		state = AdvisoryLocksSource.STATES.contains(state) ? state : "all";
+		outcome = OUTCOMES.contains(outcome) ? outcome : "";
+		sort = AdvisoryLocksSource.SORTS.contains(sort) ? sort : "";
+		range = RANGES.containsKey(range) ? range : "";
+		page = Math.max(1, Math.min(page, 10_000));
 	}
 
-	private static String text(@Nullable String text) {
-		String stripped = (text != null) ? text.strip().replace("\0", "") : "";
-		return stripped.substring(0, Math.min(stripped.length(), LONGEST_TEXT));
+	static PageQuery of(@Nullable String view, @Nullable String key, @Nullable String text, @Nullable String state,
+			@Nullable String outcome, @Nullable String sort, @Nullable String range, @Nullable Integer page) {
+		return new PageQuery(Objects.toString(view, ""), (key != null && !key.isBlank()) ? key : null,
+				Objects.toString(text, ""), Objects.toString(state, ""), Objects.toString(outcome, ""),
+				Objects.toString(sort, ""), Objects.toString(range, ""), (page != null) ? page : 1);
 	}
 
 	/**
-	 * Return the address of another page of the table.
+	 * Return the address of the same with another value of a parameter, on its first page
+	 * unless that is what is asked for.
 	 */
-	String withPage(int other) {
-		return UriComponentsBuilder.newInstance()
-			.queryParam("q", "{q}")
-			.queryParam("state", "{state}")
-			.queryParam("hours", this.hours)
-			.queryParam("page", other)
-			.encode()
-			.build(this.text, this.state)
-			.toString();
+	String with(String name, Object value) {
+		Map<String, Object> values = new LinkedHashMap<>();
+		values.put("view", this.view);
+		values.put("key", Objects.toString(this.key, ""));
+		values.put("q", this.text);
+		values.put("state", this.state.equals("all") ? "" : this.state);
+		values.put("outcome", this.outcome);
+		values.put("sort", this.sort);
+		values.put("range", this.range);
+		values.put(name, value);
+		values.values().removeIf((one) -> one.toString().isEmpty());
+		UriComponentsBuilder builder = UriComponentsBuilder.newInstance();
+		values.keySet().forEach((one) -> builder.queryParam(one, "{" + one + "}"));
+		return builder.encode().buildAndExpand(values).toUriString();
 	}
 
 	/**
 	 * Return the address of one job.
 	 */
-	static String of(String id) {
-		return "?key=" + id;
+	static String ofJob(String id) {
+		return "?view=job&key=" + id;
 	}
 
-	static String name(JobDescriptor job) {
-		return name(job.namespace(), job.key());
+	private static Map<String, String> views() {
+		Map<String, String> views = new LinkedHashMap<>();
+		List.of("Overview", "Jobs", "Timeline", "Instances", "Leaders", "Locks")
+			.forEach((name) -> views.put(name.toLowerCase(Locale.ROOT), name));
+		return views;
 	}
 
-	static String name(String namespace, String key) {
-		return AdvisoryLockKey.display(namespace.isEmpty() ? key : namespace + "/" + key);
+	private static Map<String, Duration> ranges() {
+		Map<String, Duration> ranges = new LinkedHashMap<>();
+		ranges.put("15m", Duration.ofMinutes(15));
+		ranges.put("1h", Duration.ofHours(1));
+		ranges.put("6h", Duration.ofHours(6));
+		ranges.put("24h", Duration.ofDays(1));
+		ranges.put("7d", Duration.ofDays(7));
+		ranges.put("30d", Duration.ofDays(30));
+		return ranges;
 	}
 
 }

@@ -1,16 +1,22 @@
 "use strict";
 (function () {
   const body = document.body;
-  const parts = ["summary", "problems", "jobs", "pages", "job", "timeline", "locks"];
   const dialog = document.getElementById("confirm");
-  const texts = {
-    paused: (key) => "Pause \"" + key + "\"? No instance runs it from its next call on. What runs goes on.",
-    "tick-undone": (key) => "Undo the last tick of \"" + key + "\", which is in the future? Its last tick is the latest completed one before, and instances run the next.",
-    forgotten: (key) => "Forget \"" + key + "\", its ticks and its runs? Only if no instance has it any more.",
-    cancelled: (key) => "Cancel the run of \"" + key + "\"? The instance that has it tells it that its lock is lost, and interrupts it. Nobody else runs before it has ended.",
-    freed: (key) => "Free the lock of \"" + key + "\"? Only if its holder is beyond reach: its connection is ended, and others may run beside it.",
-    resumed: (key) => "Resume \"" + key + "\"? Instances run it again from its next call on.",
-    running: (key) => "Run \"" + key + "\" now on this instance, whatever its schedule?"
+  const live = document.getElementById("live");
+  const zone = document.getElementById("zone");
+  const here = Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
+  /* What a button says, what it will do, and what was done. */
+  const acts = {
+    paused: ["Pause job", "No instance runs it from its next call on, until it is resumed. A run that is under way goes on.", "is paused"],
+    resumed: ["Resume job", "Instances run it again from its next call on.", "is resumed"],
+    running: ["Run now", "It runs once, now, on the instance that shows this page, whatever its schedule. Others do not run beside it.", "is running"],
+    retried: ["Retry tick", "The tick that failed is run again now, by any live instance, without waiting for its next attempt.", "is retried"],
+    cancelled: ["Cancel run", "The instance that runs it is told that its lock is lost, and interrupts it. Nobody else runs it before it has ended.", "was told to end, and still has its lock", "danger"],
+    "tick-undone": ["Undo tick", "Its last tick, which is in the future, is taken back: instances run the next one.", "runs its next tick"],
+    freed: ["Free lock", "Only if its holder is beyond reach: the connection of the holder is ended, and others may run beside it.", "has a free lock", "danger"],
+    forgotten: ["Forget job", "Its ticks and its runs are removed from the ledger. Only if no instance has it any more.", "is forgotten", "danger"],
+    "all-paused": ["Pause all jobs", "No instance runs any job of this namespace from its next call on. Runs that are under way go on.", "All jobs are paused"],
+    "all-resumed": ["Resume all jobs", "Instances run again what was paused with all jobs. What was paused on its own stays so.", "All jobs are resumed"]
   };
   let asked = null;
   let latest = 0;
@@ -21,48 +27,81 @@
     document.getElementById("status").textContent = text;
   }
 
+  /* Tells it in the row of what it is about, else at the edge of the window. */
+  function say(id, text, bad) {
+    const row = [...document.querySelectorAll("[data-id]")].find((one) => one.dataset.id === id && one.querySelector(".said"));
+    if (row) {
+      const said = row.querySelector(".said");
+      said.textContent = text;
+      said.classList.toggle("bad", Boolean(bad));
+    }
+    tell(row ? "" : text);
+  }
+
+  function two(number) {
+    return String(number).padStart(2, "0");
+  }
+
   function showTimes(root) {
+    document.getElementById("zone-name").textContent = local ? here : "UTC";
+    zone.title = "Show times in " + (local ? "UTC" : here);
     if (local) {
       root.querySelectorAll("time").forEach((time) => {
-        time.title = time.textContent + " UTC";
-        time.textContent = new Date(time.dateTime).toLocaleString();
+        const at = new Date(time.dateTime);
+        const today = at.toDateString() === new Date().toDateString();
+        const clock = two(at.getHours()) + ":" + two(at.getMinutes());
+        time.textContent = today ? clock + ":" + two(at.getSeconds())
+            : at.getFullYear() + "-" + two(at.getMonth() + 1) + "-" + two(at.getDate()) + " " + clock;
+      });
+      root.querySelectorAll("[data-at]").forEach((mark) => {
+        const at = new Date(mark.dataset.at);
+        mark.textContent = mark.textContent.includes(":") ? two(at.getHours()) + ":" + two(at.getMinutes())
+            : two(at.getMonth() + 1) + "-" + two(at.getDate());
       });
     }
   }
 
-  function focusPath() {
-    const element = document.activeElement;
-    const row = element && element.closest("[data-key]");
-    if (!row || !element.closest("#jobs, #problems")) {
-      return null;
+  /* Makes one element like another, and leaves alone what is alike: focus, what is open, and what was said stay. */
+  function morph(old, fresh) {
+    if (old.isEqualNode(fresh) || (old.classList && old.classList.contains("said"))) {
+      return;
     }
-    return () => {
-      const place = element.closest("#jobs") ? "#jobs" : "#problems";
-      const again = [...document.querySelectorAll(place + " [data-key]")].find((other) => other.dataset.id === row.dataset.id);
-      const state = element.dataset.state;
-      const target = again && (state ? again.querySelector("button[data-state=" + state + "]") || again.querySelector("button") : again.querySelector("a"));
-      if (target) {
-        target.focus();
+    if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName || (old.dataset && old.dataset.id !== fresh.dataset.id)) {
+      old.replaceWith(document.importNode(fresh, true));
+      return;
+    }
+    if (old.nodeType !== Node.ELEMENT_NODE) {
+      old.nodeValue = fresh.nodeValue;
+      return;
+    }
+    [...old.attributes].filter((one) => !fresh.hasAttribute(one.name) && one.name !== "open").forEach((one) => old.removeAttribute(one.name));
+    [...fresh.attributes].forEach((one) => old.getAttribute(one.name) === one.value || old.setAttribute(one.name, one.value));
+    if (old.nodeName === "INPUT" || old.nodeName === "SELECT") {
+      return;
+    }
+    const known = new Map([...old.children].filter((one) => one.dataset.id).map((one) => [one.dataset.id, one]));
+    [...fresh.childNodes].forEach((child, i) => {
+      const same = child.dataset && known.get(child.dataset.id);
+      if (same && same !== old.childNodes[i]) {
+        old.insertBefore(same, old.childNodes[i] || null);
       }
-    };
+      if (old.childNodes[i]) {
+        morph(old.childNodes[i], child);
+      }
+      else {
+        old.append(document.importNode(child, true));
+      }
+    });
+    while (old.childNodes.length > fresh.childNodes.length) {
+      old.lastChild.remove();
+    }
   }
 
   function replace(fresh) {
-    const restore = focusPath();
-    const open = document.querySelector("#locks details").open;
     showTimes(fresh);
-    fresh.querySelector("#locks details").open = open;
-    for (const id of parts) {
-      const before = document.getElementById(id);
-      const after = fresh.getElementById(id);
-      if (before && after && before.outerHTML !== after.outerHTML) {
-        before.replaceWith(document.importNode(after, true));
-      }
-    }
+    document.title = fresh.title;
+    ["views", "about", "view"].forEach((id) => morph(document.getElementById(id), fresh.getElementById(id)));
     body.dataset.csrfToken = fresh.body.dataset.csrfToken;
-    if (restore && !document.querySelector(":focus")) {
-      restore();
-    }
   }
 
   async function refresh() {
@@ -77,11 +116,14 @@
         throw new Error(answer.redirected ? "logged out" : "status " + answer.status);
       }
       replace(new DOMParser().parseFromString(text, "text/html"));
-      document.documentElement.classList.remove("stale");
+      if (document.documentElement.classList.contains("stale")) {
+        document.documentElement.classList.remove("stale");
+        tell("");
+      }
     }
     catch (error) {
       document.documentElement.classList.add("stale");
-      tell("Could not refresh: " + error.message);
+      tell("Could not refresh: " + error.message + ". What is shown is from before.");
     }
   }
 
@@ -93,81 +135,71 @@
     return cookie ? { "X-XSRF-TOKEN": decodeURIComponent(cookie.substring(11)) } : {};
   }
 
-  async function act(key, id, state, others) {
-    tell("Asking for \"" + key + "\" to be " + state + " ...");
+  function done(what, result) {
+    if (what.state === "running" && result.outcome) {
+      return " ended: " + result.outcome + (result.error ? ", " + result.error : "");
+    }
+    return " " + (what.state === "cancelled" && result.outcome ? "has ended" : acts[what.state][2]);
+  }
+
+  async function act(what) {
+    const name = "\"" + what.key + "\"";
+    say(what.id, "Asking ...");
     try {
-      const answer = await fetch(body.dataset.endpoint + "/" + encodeURIComponent(id), {
-        method: "POST", credentials: "same-origin", body: JSON.stringify({ state: state, others: others }),
+      const answer = await fetch(body.dataset.endpoint + (what.id ? "/" + encodeURIComponent(what.id) : ""), {
+        method: "POST", credentials: "same-origin",
+        body: JSON.stringify({ state: what.state.replace("all-", ""), others: what.others, reason: what.reason || undefined }),
         headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
       });
       const result = await answer.json().catch(() => ({}));
       if (answer.status === 409 && result.others) {
-        ask(key, id, state, result.error + ".", result.others);
-        tell("\"" + key + "\" was not changed");
+        ask({ ...what, others: result.others }, result.error + ".");
+        say(what.id, name + " was not changed", true);
       }
       else if (!answer.ok) {
-        tell("\"" + key + "\" was not changed: " + (typeof result.error === "string" && (answer.status === 400 || answer.status === 409) ? result.error : "status " + answer.status));
-      }
-      else if (state === "running") {
-        tell("\"" + key + "\" " + (result.outcome ? "ended: " + result.outcome + (result.error ? ", " + result.error : "") : "is running"));
-      }
-      else if (state === "cancelled") {
-        tell("\"" + key + "\" " + (result.outcome ? "has ended" : "was told to end, and still has its lock"));
+        say(what.id, name + " was not changed: " + (typeof result.error === "string" && (answer.status === 400 || answer.status === 409) ? result.error : "status " + answer.status), true);
       }
       else {
-        tell("\"" + key + "\" is " + state.replace("-", " "));
+        say(what.id, what.id ? name + done(what, result) : acts[what.state][2], result.outcome === "FAILED");
       }
     }
     catch (error) {
-      tell("\"" + key + "\" was not changed: " + error.message);
+      say(what.id, name + " was not changed: " + error.message, true);
     }
     await refresh();
   }
 
-  function ask(key, id, state, text, others) {
-    asked = { key: key, id: id, state: state, others: others };
-    document.getElementById("confirm-text").textContent = text;
+  function ask(what, text) {
+    const [verb, does, , danger] = acts[what.state];
+    const yes = document.getElementById("confirm-yes");
+    asked = what;
+    document.getElementById("confirm-title").textContent = what.id ? verb + " \"" + what.key + "\"?" : verb + "?";
+    document.getElementById("confirm-text").textContent = text || does;
+    document.getElementById("confirm-why").hidden = !what.state.endsWith("paused");
+    document.getElementById("confirm-reason").value = "";
+    yes.textContent = verb;
+    yes.className = danger || "";
     dialog.showModal();
     document.getElementById("confirm-no").focus();
-  }
-
-  function filter() {
-    const address = new URL(location.href);
-    address.search = new URLSearchParams(new FormData(document.getElementById("filter"))).toString();
-    if (document.getElementById("job")) {
-      location.assign(address);
-    }
-    else if (address.href !== location.href) {
-      history.pushState(null, "", address);
-      refresh();
-    }
   }
 
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button[data-state]");
     if (button) {
-      const job = button.closest("[data-id]").dataset;
-      ask(job.key, job.id, button.dataset.state, texts[button.dataset.state](job.key));
+      const row = button.closest("[data-id]").dataset;
+      ask({ key: row.key, id: row.id, state: button.dataset.state });
     }
   });
-  document.getElementById("confirm-yes").addEventListener("click", () => {
-    dialog.close();
-    act(asked.key, asked.id, asked.state, asked.others);
-  });
+  dialog.querySelector("form").addEventListener("submit", () => act({ ...asked, reason: document.getElementById("confirm-reason").value.trim() }));
   document.getElementById("confirm-no").addEventListener("click", () => dialog.close());
-  document.getElementById("filter").addEventListener("submit", (event) => {
-    event.preventDefault();
-    filter();
-  });
-  document.getElementById("filter").addEventListener("change", filter);
-  document.getElementById("local").addEventListener("click", () => {
+  document.addEventListener("change", (event) => event.target.closest("form.filter") && event.target.form.requestSubmit());
+  live.addEventListener("click", () => live.setAttribute("aria-pressed", String(live.getAttribute("aria-pressed") !== "true")));
+  zone.addEventListener("click", () => {
     local = !local;
     localStorage.setItem("advisory-locks-local-time", String(local));
     refresh();
   });
-  window.addEventListener("popstate", () => location.reload());
   document.addEventListener("visibilitychange", () => document.hidden || refresh());
   showTimes(document);
-  setInterval(() => document.hidden || dialog.open || document.getElementById("paused").checked || refresh(),
-      Number(body.dataset.refresh));
+  setInterval(() => document.hidden || dialog.open || live.getAttribute("aria-pressed") !== "true" || refresh(), Number(body.dataset.refresh));
 })();

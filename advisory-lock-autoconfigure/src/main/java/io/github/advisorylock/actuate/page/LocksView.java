@@ -1,0 +1,70 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate.page;
+
+import java.util.List;
+import java.util.Locale;
+
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LockDescriptor;
+
+/**
+ * The advisory locks of the server, and who waits for whom.
+ *
+ * @param parts tells of holders
+ */
+record LocksView(JobParts parts) {
+
+	private static final int MOST = 500;
+
+	static View of(View.Context context) {
+		AdvisoryLocksDescriptor all = context.source().getLocks("", "all", 1, 1, context.showValues());
+		return new View("Locks", About.of(all), new LocksView(new JobParts(new Times(all.time()))).write(all));
+	}
+
+	private Html write(AdvisoryLocksDescriptor all) {
+		return Html.of("%s%s", new WaitGraph(all.locks()).draw(),
+				View.section("locks", "Advisory locks of the server", all.locks().isEmpty()
+						? new Html("<p class=\"empty\">Nobody holds an advisory lock.</p>") : table(all)));
+	}
+
+	private Html table(AdvisoryLocksDescriptor all) {
+		return Html.of("<p>%s</p>%s",
+				(all.lockCount() > MOST) ? "the first of " + all.lockCount() : all.locks().size() + " locks",
+				View.table("all-locks", "Advisory locks",
+						List.of("Key", "Whose", "Held by", "Waiting", "Number", "Database"),
+						Html.each(all.locks().stream().limit(MOST).toList(), this::row)));
+	}
+
+	static String name(LockDescriptor lock) {
+		String key = lock.key();
+		return (key != null) ? JobParts.name((lock.namespace() != null) ? lock.namespace() : "", key)
+				: "advisory lock " + lock.number();
+	}
+
+	private Html row(LockDescriptor lock) {
+		return Html.of("<tr data-kind=\"%s\"><th scope=\"row\">%s</th>%s%s%s%s%s</tr>", lock.kind(),
+				Html.of("%s%s", View.icon("lock"), name(lock)),
+				View.cell("whose", "Whose", lock.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ')),
+				View.cell("holders", "Held by", this.parts.holders(lock.holders())),
+				View.cell("waiting", "Waiting", this.parts.waiters(lock.waiters())),
+				View.cell("number", "Number",
+						Html.of("<code>%s</code>%s", lock.number(), lock.shared() ? " shared" : "")),
+				View.cell("database", "Database", lock.database()));
+	}
+
+}
