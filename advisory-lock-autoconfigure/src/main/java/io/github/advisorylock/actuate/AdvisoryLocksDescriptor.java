@@ -426,6 +426,11 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 			@Nullable Instant endedAt, @Nullable String version, @Nullable String library, @Nullable Duration clockSkew,
 			int locks, List<String> leaderOf) {
 
+		InstanceDescriptor leading(List<String> roles) {
+			return new InstanceDescriptor(this.instance, this.namespace, this.state, this.startedAt, this.seenAt,
+					this.endedAt, this.version, this.library, this.clockSkew, this.locks, roles);
+		}
+
 		private InstanceDescriptor and(InstanceDescriptor other) {
 			InstanceDescriptor later = this.seenAt.isBefore(other.seenAt) ? other : this;
 			return new InstanceDescriptor(later.instance, later.namespace, later.state, later.startedAt, later.seenAt,

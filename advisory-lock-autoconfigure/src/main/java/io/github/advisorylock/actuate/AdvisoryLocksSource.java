@@ -36,9 +36,11 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.JobPage;
+import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
 import io.github.advisorylock.actuate.OverviewDescriptor.JobsDescriptor;
@@ -185,16 +187,16 @@ public class AdvisoryLocksSource {
 				Math.max(0, filter.offset() - own.size()), filter.size() - (int) page(own, filter).count());
 		List<JobId> ids = Stream.concat(page(own, filter), alone.ids().stream()).toList();
 		LockTable locks = new LockTable(withLocksOf(alone.ids(), table, activity), redaction::query);
+		List<RecordedInstance> instances = records.instances(this.application.namespace());
+		Leaders leaders = new Leaders(this.application, instances);
+		leaders.keys().forEach((key) -> locks.name(key, Kind.LEADER, null));
+		List<LeaderDescriptor> leading = leaders.describe(locks);
 		List<JobDescriptor> jobs = describe(ids, new HashSet<>(templates), table, records, locks, redaction);
 		int others = (int) templates.stream().filter((template) -> !table.ids().contains(template)).count();
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				InstanceName.get(), this.application.namespace(), activity.database(), records.isInUse(),
 				table.ids().size() + others + alone.seen(), own.size() + alone.total(), filter.page(), filter.size(),
-				jobs, activity.total(), locks.all(), instances(), table.leaders(locks));
-	}
-
-	private List<InstanceDescriptor> instances() {
-		return records().instances(this.application.namespace());
+				jobs, activity.total(), locks.all(), Leaders.describe(instances, leading), leading);
 	}
 
 	/**
@@ -327,8 +329,13 @@ public class AdvisoryLocksSource {
 		return this.databases.get()
 			.values()
 			.stream()
-			.map((source) -> source.records().instances(source.application.namespace()))
+			.map(AdvisoryLocksSource::getOwnInstances)
 			.reduce(List.of(), InstanceDescriptor::merge);
+	}
+
+	private List<InstanceDescriptor> getOwnInstances() {
+		List<RecordedInstance> instances = records().instances(this.application.namespace());
+		return Leaders.describe(instances, leaders(instances));
 	}
 
 	/**
@@ -337,8 +344,13 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public List<LeaderDescriptor> getLeaders() {
-		JobTable table = table();
-		return table.leaders(new LockTable(this.monitor.locks(table.numbers(), false), (query) -> null));
+		return leaders(records().instances(this.application.namespace()));
+	}
+
+	private List<LeaderDescriptor> leaders(List<RecordedInstance> instances) {
+		Leaders leaders = new Leaders(this.application, instances);
+		LockActivity activity = this.monitor.locks(leaders.numbers(), false);
+		return leaders.describe(new LockTable(activity, (query) -> null));
 	}
 
 	/**

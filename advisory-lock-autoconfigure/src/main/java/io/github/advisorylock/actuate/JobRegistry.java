@@ -24,12 +24,13 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
-import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import io.github.advisorylock.interceptor.LedgerOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -145,7 +146,7 @@ public class JobRegistry {
 	/**
 	 * Return the instances of a namespace, those that are alive first.
 	 */
-	List<InstanceDescriptor> instances(String namespace) {
+	List<RecordedInstance> instances(String namespace) {
 		return List.of();
 	}
 
@@ -207,12 +208,49 @@ public class JobRegistry {
 	 * @param outcomes the first letters of the outcomes of its last runs
 	 * @param durations what each of these took, in milliseconds, -1 for one that is not
 	 * over
+	 * @param facts what it is, as is recorded
 	 * @param overdue whether it is overdue, given what is asked of its runs
 	 */
 	record RecordedJob(JobId id, boolean registered, @Nullable Instant lastTick, @Nullable TickDescriptor openTick,
 			@Nullable Instant completedAt, @Nullable PauseDescriptor paused, @Nullable String lastOutcome,
-			@Nullable RunDescriptor lastRun, String outcomes, List<Long> durations,
-			Predicate<SingleRunnerOperation> overdue) {
+			@Nullable RunDescriptor lastRun, String outcomes, List<Long> durations, RecordedFacts facts,
+			Predicate<LedgerOperation> overdue) {
+
+	}
+
+	/**
+	 * An instance, as is recorded.
+	 *
+	 * @param instance what it says of itself, with the roles that it says it leads
+	 * @param roles the roles that it may have
+	 */
+	record RecordedInstance(InstanceDescriptor instance, List<RecordedRole> roles) {
+
+	}
+
+	/**
+	 * A role of an instance.
+	 *
+	 * @param name the role
+	 * @param term the term in which it leads, {@code null} if it does not
+	 * @param since since when it leads, {@code null} if it does not
+	 */
+	record RecordedRole(String name, @Nullable Long term, @Nullable Instant since) {
+
+	}
+
+	/**
+	 * What a job is, as is recorded by the instances that have its method.
+	 *
+	 * @param target its method, {@code null} if nobody has told
+	 * @param scope how long its lock lives, {@code null} if nobody has told
+	 * @param schedule when it is called
+	 * @param startedAt when its last run started, {@code null} if there was none
+	 * @param finishedAt when that ended, {@code null} if none has
+	 * @param operation what is asked of its runs
+	 */
+	record RecordedFacts(@Nullable String target, @Nullable LockScope scope, RecordedSchedule schedule,
+			@Nullable Instant startedAt, @Nullable Instant finishedAt, LedgerOperation operation) {
 
 	}
 

@@ -36,10 +36,10 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
+import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -163,35 +163,28 @@ final class JobTable {
 		return keys;
 	}
 
-	/**
-	 * Return who leads the roles of this instance.
-	 */
-	List<LeaderDescriptor> leaders(LockTable locks) {
-		String namespace = this.application.namespace();
-		return this.application.roles().get().stream().sorted().map((role) -> {
-			AdvisoryLockKey key = key(new JobId(namespace, LeaderElection.KEY_PREFIX + role));
-			HolderDescriptor leader = locks.holders(key).stream().findFirst().orElse(null);
-			return new LeaderDescriptor(role, namespace, (leader != null) ? leader.instance() : null, null, null,
-					List.of());
-		}).toList();
-	}
-
 	private JobDescriptor describe(JobId id, @Nullable SingleRunnerMethod method, LockTable locks,
 			@Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
 		AdvisoryLockKey key = (method != null) ? method.fixedKey() : (keys != null) ? null : key(id);
 		List<HolderDescriptor> holders = (key != null) ? locks.holders(key) : List.of();
 		PauseDescriptor paused = paused(method, job);
 		List<WaiterDescriptor> waiters = (key != null) ? locks.waiters(key) : List.of();
+		RecordedFacts facts = (job != null) ? job.facts() : null;
 		boolean overdue = isOverdue(method, job, holders);
 		RunStatistics statistics = (job != null) ? RunStatistics.of(job.outcomes(), job.durations())
 				: RunStatistics.NONE;
-		Instant next = (method != null) ? this.schedules.next(method.method()) : null;
-		return new JobDescriptor(id.key(), id.namespace(), id.text(), (method != null) ? target(method) : null,
-				(method != null) ? method.operation().scope() : null,
-				(method != null) ? this.schedules.of(method.method()) : List.of(), next, next,
-				state(holders, waiters, paused, job, overdue), paused, (job != null) ? job.lastTick() : null,
-				(job != null) ? job.openTick() : null, (job != null) ? job.completedAt() : null,
-				(job != null) ? job.lastRun() : null, (job != null) ? job.outcomes() : "",
+		Instant nextHere = (method != null) ? this.schedules.next(method.method()) : null;
+		Instant next = (facts != null) ? facts.schedule().next(locks.time(), facts.startedAt(), facts.finishedAt())
+				: null;
+		return new JobDescriptor(id.key(), id.namespace(), id.text(),
+				(method != null) ? target(method) : (facts != null) ? facts.target() : null,
+				(method != null) ? method.operation().scope() : (facts != null) ? facts.scope() : null,
+				(method != null) ? this.schedules.of(method.method())
+						: (facts != null) ? facts.schedule().schedules() : List.of(),
+				(next != null) ? next : nextHere, nextHere, state(holders, waiters, paused, job, overdue), paused,
+				(job != null) ? job.lastTick() : null, (job != null) ? job.openTick() : null,
+				(job != null) ? job.completedAt() : null, (job != null) ? job.lastRun() : null,
+				(job != null) ? job.outcomes() : "",
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters,
 				problems(id, key, locks, overdue, paused, job, keys),
 				actions(method, job, isFutureTick(job, locks), holders), keys, statistics.failures(),
@@ -221,7 +214,8 @@ final class JobTable {
 
 	private static boolean isOverdue(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
 			List<HolderDescriptor> holders) {
-		return holders.isEmpty() && method != null && job != null && job.overdue().test(method.operation());
+		return holders.isEmpty() && job != null
+				&& job.overdue().test((method != null) ? method.operation().ledger() : job.facts().operation());
 	}
 
 	private static boolean isFutureTick(@Nullable RecordedJob job, LockTable locks) {

@@ -19,21 +19,30 @@ package io.github.advisorylock.actuate;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
+import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
+import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
+import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.ledger.JobFacts;
 import io.github.advisorylock.ledger.JobName;
 import io.github.advisorylock.ledger.JobRepository;
+import io.github.advisorylock.ledger.KnownInstance;
 import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
@@ -88,7 +97,7 @@ public class LedgerJobRegistry extends JobRegistry {
 	List<RecordedJob> jobs(Collection<JobId> ids) {
 		return repository().jobs(names(ids))
 			.stream()
-			.map((job) -> describe(new JobRepository.JobHistory(job, true, null, "", List.of(), null), null))
+			.map((job) -> describe(new JobRepository.JobHistory(job, true, null, "", List.of(), null, null), null))
 			.toList();
 	}
 
@@ -163,6 +172,29 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
+	List<RecordedInstance> instances(String namespace) {
+		return repository().instances(namespace).stream().map(LedgerJobRegistry::describe).toList();
+	}
+
+	private static RecordedInstance describe(KnownInstance one) {
+		List<RecordedRole> roles = one.roles()
+			.stream()
+			.map((role) -> new RecordedRole(role.name(), role.term(), role.since()))
+			.toList();
+		return new RecordedInstance(new InstanceDescriptor(one.instance(), one.namespace(),
+				one.state().name().toLowerCase(Locale.ROOT), one.startedAt(), one.seenAt(), endedAt(one), one.version(),
+				one.library(), one.clockSkew(), one.locks(), List.of()), roles);
+	}
+
+	private static @Nullable Instant endedAt(KnownInstance instance) {
+		return switch (instance.state()) {
+			case ALIVE -> null;
+			case STOPPED -> instance.stoppedAt();
+			case VANISHED -> instance.seenAt();
+		};
+	}
+
+	@Override
 	void pause(JobId id, String user, @Nullable String reason) {
 		ledger().pause(name(id), user, reason);
 	}
@@ -197,8 +229,21 @@ public class LedgerJobRegistry extends JobRegistry {
 		LedgerJob job = history.job();
 		return new RecordedJob(id(job), history.registered(), job.lastTick(), openTick(job), history.completedAt(),
 				paused(job), (lastRun != null) ? lastRun.outcome() : name(job.lastOutcome()), lastRun,
-				history.outcomes(), history.durations(),
-				(operation) -> job.overdueTick(operation.ledger(), Instant.now()) != null);
+				history.outcomes(), history.durations(), facts(job, history.facts()),
+				(operation) -> job.overdueTick(operation, Instant.now()) != null);
+	}
+
+	private static RecordedFacts facts(LedgerJob job, @Nullable JobFacts facts) {
+		if (facts == null) {
+			return new RecordedFacts(null, null, RecordedSchedule.of(null), job.lastStartedAt(), job.lastFinishedAt(),
+					LedgerOperation.RECORDED);
+		}
+		RecordedSchedule schedule = RecordedSchedule.of(facts.schedules());
+		Long minInterval = facts.minInterval();
+		LedgerOperation operation = new LedgerOperation(true, "PER_TICK".equals(facts.once()), schedule.ticks(), false,
+				(minInterval != null) ? Duration.of(minInterval, ChronoUnit.MICROS) : null, null);
+		return new RecordedFacts(facts.method(), (facts.scope() != null) ? LockScope.valueOf(facts.scope()) : null,
+				schedule, job.lastStartedAt(), job.lastFinishedAt(), operation);
 	}
 
 	private static @Nullable TickDescriptor openTick(LedgerJob job) {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
@@ -24,6 +25,8 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LeadershipGainedEvent;
+import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
@@ -31,6 +34,7 @@ import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.InstancePresence;
 import io.github.advisorylock.ledger.LedgerLifecycle;
 import io.github.advisorylock.ledger.LedgerSettings;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
@@ -43,10 +47,12 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.boot.info.BuildProperties;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Lazy;
 
@@ -70,9 +76,12 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	@ConditionalOnMissingBean(AdvisoryLockLedger.class)
 	@DependsOnDatabaseInitialization
 	PostgresAdvisoryLockLedger advisoryLockLedger(Ledgers ledgers, LockDatabase database,
-			ObjectProvider<LedgerLifecycle> lifecycle) {
+			ObjectProvider<LedgerLifecycle> lifecycle, ObjectProvider<InstancePresence> presence) {
 		PostgresAdvisoryLockLedger ledger = ledgers.ledger(database);
-		ledger.whenOpen(() -> lifecycle.getObject().ledgerOpened());
+		ledger.whenOpen(() -> {
+			lifecycle.getObject().ledgerOpened();
+			presence.ifAvailable(InstancePresence::ledgerOpened);
+		});
 		return ledger;
 	}
 
@@ -84,16 +93,41 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	}
 
 	@Bean
+	@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.ledger.instances", matchIfMissing = true)
+	InstancePresence instancePresence(Ledgers ledgers, ObjectProvider<PostgresAdvisoryLockLedger> ledger,
+			ObjectProvider<LeaderRoles> roles) {
+		return ledgers.presence(ledger::getObject, () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get());
+	}
+
+	@Bean
+	@ConditionalOnBean(InstancePresence.class)
+	ApplicationListener<PayloadApplicationEvent<LeadershipGainedEvent>> leadershipGainedListener(
+			InstancePresence presence) {
+		return (event) -> presence.gained(event.getPayload().role(), event.getPayload().term());
+	}
+
+	@Bean
+	@ConditionalOnBean(InstancePresence.class)
+	ApplicationListener<PayloadApplicationEvent<LeadershipLostEvent>> leadershipLostListener(
+			InstancePresence presence) {
+		return (event) -> presence.lost(event.getPayload().role());
+	}
+
+	@Bean
 	@ConditionalOnBean(LedgerLifecycle.class)
 	ApplicationListener<ApplicationReadyEvent> missedTickListener(LedgerLifecycle lifecycle) {
 		return (event) -> lifecycle.catchUp();
 	}
 
 	@Bean
-	Ledgers lockLedgers(AdvisoryLockProperties properties, SingleRunnerSettings settings,
+	Ledgers lockLedgers(AdvisoryLockProperties lockProperties, SingleRunnerSettings settings,
 			SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-			ConfigurableApplicationContext context) {
-		return new Ledgers(properties.ledger(), settings, methods, databases, context);
+			ObjectProvider<BuildProperties> build, ConfigurableApplicationContext context) {
+		BuildProperties properties = build.getIfUnique();
+		String version = (properties != null) ? properties.getVersion()
+				: context.getEnvironment().getProperty("spring.application.version");
+		return new Ledgers(lockProperties.ledger(), settings, methods, databases, version, context);
 	}
 
 	private static LedgerSettings settings(AdvisoryLockProperties.Ledger properties) {
@@ -115,6 +149,8 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 		private final ObjectProvider<LockDatabases> databases;
 
+		private final @Nullable String version;
+
 		private final ConfigurableApplicationContext context;
 
 		private final List<LedgerLifecycle> lifecycles = new CopyOnWriteArrayList<>();
@@ -123,11 +159,12 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 		Ledgers(AdvisoryLockProperties.Ledger properties, SingleRunnerSettings settings,
 				SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-				ConfigurableApplicationContext context) {
+				@Nullable String version, ConfigurableApplicationContext context) {
 			this.properties = properties;
 			this.settings = settings;
 			this.methods = methods;
 			this.databases = databases;
+			this.version = version;
 			this.context = context;
 		}
 
@@ -135,12 +172,20 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		public List<Object> createFor(LockDatabase database) {
 			PostgresAdvisoryLockLedger ledger = ledger(database);
 			LedgerLifecycle lifecycle = lifecycle(() -> ledger, database.template()::get, database);
-			ledger.whenOpen(lifecycle::ledgerOpened);
 			this.lifecycles.add(lifecycle);
 			if (this.ready) {
 				lifecycle.catchUp();
 			}
-			return List.of(ledger, lifecycle);
+			if (!this.properties.instances()) {
+				ledger.whenOpen(lifecycle::ledgerOpened);
+				return List.of(ledger, lifecycle);
+			}
+			InstancePresence presence = presence(() -> ledger, List::of);
+			ledger.whenOpen(() -> {
+				lifecycle.ledgerOpened();
+				presence.ledgerOpened();
+			});
+			return List.of(ledger, presence, lifecycle);
 		}
 
 		private PostgresAdvisoryLockLedger ledger(LockDatabase database) {
@@ -153,6 +198,14 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 				Supplier<@Nullable AdvisoryLockOperations> operations, LockDatabase database) {
 			return new LedgerLifecycle(ledger, operations, this.methods, isIn(database), this.context,
 					settings(this.properties), Boolean.TRUE.equals(this.properties.enabled()));
+		}
+
+		/**
+		 * Roles are those of the default database.
+		 */
+		private InstancePresence presence(Supplier<PostgresAdvisoryLockLedger> ledger,
+				Supplier<? extends Collection<String>> roles) {
+			return new InstancePresence(ledger, this.settings.namespace(), this.version, roles);
 		}
 
 		private Predicate<SingleRunnerMethod> isIn(LockDatabase database) {

@@ -345,10 +345,12 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	 * a dot.
 	 * @param rememberKeys Time for which a completed key is remembered.
 	 * @param keepRuns How much of the history is kept.
+	 * @param instances Whether each instance says in the ledger that it is there, once a
+	 * minute.
 	 */
 	record Ledger(@Nullable Boolean enabled, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
 			@DefaultValue("advisory_lock_") String tablePrefix, @DefaultValue("7d") Duration rememberKeys,
-			@DefaultValue KeepRuns keepRuns) {
+			@DefaultValue KeepRuns keepRuns, @DefaultValue("true") boolean instances) {
 
 		LedgerUse use() {
 			return (this.enabled == null) ? LedgerUse.ON_DEMAND : this.enabled ? LedgerUse.ALWAYS : LedgerUse.OFF;

@@ -114,14 +114,17 @@ final class JobFinder {
 	/**
 	 * A method of this application whose runs are recorded under a key of its own.
 	 *
-	 * @param namespace the namespace of the key
-	 * @param key the name of the key
+	 * @param facts what its job is
 	 * @param run runs it now and says how that ended, {@code null} if it needs arguments
 	 */
-	record LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
+	record LedgerMethod(JobFacts facts, @Nullable Supplier<LockOutcome> run) {
+
+		LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
+			this(JobFacts.unknown(new JobName(namespace, key)), run);
+		}
 
 		JobName name() {
-			return new JobName(this.namespace, this.key);
+			return this.facts.name();
 		}
 
 	}

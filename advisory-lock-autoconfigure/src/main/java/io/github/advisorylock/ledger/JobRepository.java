@@ -17,9 +17,9 @@
 package io.github.advisorylock.ledger;
 
 import java.sql.Array;
-import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,6 +33,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
@@ -76,6 +77,8 @@ public class JobRepository {
 
 	private static final int MOST_FAILURES = 50;
 
+	private static final int MOST_INSTANCES = 1000;
+
 	/**
 	 * How long to wait for the server when jobs are observed: who observes them takes
 	 * over for others, and must not fall silent with a server that does.
@@ -86,17 +89,73 @@ public class JobRepository {
 
 	private final LedgerStatements statements;
 
-	JobRepository(LedgerConnections connections, LedgerStatements statements) {
+	private final String instance;
+
+	JobRepository(LedgerConnections connections, LedgerStatements statements, String instance) {
 		this.connections = connections;
 		this.statements = statements;
+		this.instance = instance;
 	}
 
 	/**
 	 * Add those of some jobs that are not there yet.
 	 */
-	void register(Collection<JobName> names) {
-		this.connections
-			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.register()), names).update());
+	void register(Collection<JobFacts> jobs) {
+		List<JobName> names = jobs.stream().map(JobFacts::name).toList();
+		this.connections.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.register()), names)
+			.param("methods", array(jobs, JobFacts::method))
+			.param("scopes", array(jobs, JobFacts::scope))
+			.param("schedules", array(jobs, JobFacts::schedules))
+			.param("onces", array(jobs, JobFacts::once))
+			.param("intervals", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::minInterval).toArray()))
+			.param("locks", array(jobs, JobFacts::lock))
+			.update());
+	}
+
+	/**
+	 * Say that this instance is there.
+	 * @param first whether it says so for the first time
+	 */
+	void appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
+		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
+				(apart) -> JdbcClient.create(apart)
+					.sql(this.statements.appear())
+					.param("namespace", namespace)
+					.param("instance", this.instance)
+					.param("version", version, Types.VARCHAR)
+					.param("library", JobRepository.class.getPackage().getImplementationVersion(), Types.VARCHAR)
+					.param("now", OffsetDateTime.now(ZoneOffset.UTC))
+					.param("first", first)
+					.param("roles", array(roles, KnownInstance.Role::name))
+					.param("terms", new SqlArrayValue("bigint", roles.stream().map(KnownInstance.Role::term).toArray()))
+					.param("since", array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
+					.update());
+	}
+
+	/**
+	 * Say that this instance ends.
+	 */
+	void leave(String namespace) {
+		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
+				(apart) -> JdbcClient.create(apart)
+					.sql(this.statements.leave())
+					.param("namespace", namespace)
+					.param("instance", this.instance)
+					.update());
+	}
+
+	/**
+	 * Return the instances of a namespace, those that live first, then those that ended
+	 * last.
+	 * @param namespace the namespace
+	 * @return the instances, a thousand at most
+	 */
+	public List<KnownInstance> instances(String namespace) {
+		return read((client) -> client.sql(this.statements.instances())
+			.param("namespace", namespace)
+			.param("most", MOST_INSTANCES)
+			.query(JobRepository::instance)
+			.list());
 	}
 
 	/**
@@ -217,21 +276,11 @@ public class JobRepository {
 	List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
 		List<JobName> names = keys.stream().map(JobName::of).toList();
 		Object[] locks = keys.stream().map(PostgresAdvisoryLockTemplate::lockEntry).toArray();
-		return this.connections.apart((apart) -> apart.getJdbcOperations().execute((Connection connection) -> {
-			int timeout = connection.getNetworkTimeout();
-			connection.setNetworkTimeout(Runnable::run, LONGEST_OBSERVATION_MILLIS);
-			try {
-				return bind(JdbcClient.create(apart).sql(this.statements.observe()), names)
+		return this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
+				(apart) -> bind(JdbcClient.create(apart).sql(this.statements.observe()), names)
 					.param("locks", new SqlArrayValue("text", locks))
 					.query(JobRepository::observed)
-					.list();
-			}
-			finally {
-				if (!connection.isClosed()) {
-					connection.setNetworkTimeout(Runnable::run, timeout);
-				}
-			}
-		}));
+					.list());
 	}
 
 	/**
@@ -263,7 +312,7 @@ public class JobRepository {
 			LedgerRun lastRun = (row.getString("instance") != null) ? run(row, number) : null;
 			String letters = row.getString("outcomes");
 			return new JobHistory(job(row, number), row.getBoolean("registered"), lastRun,
-					(letters != null) ? letters : "", durations(row), instant(row, "completed_at"));
+					(letters != null) ? letters : "", durations(row), facts(row), instant(row, "completed_at"));
 		});
 	}
 
@@ -397,8 +446,8 @@ public class JobRepository {
 			.param("keys", array(names, JobName::key));
 	}
 
-	private static SqlArrayValue array(Collection<JobName> names, Function<JobName, String> element) {
-		return new SqlArrayValue("text", names.stream().map(element).toArray());
+	private static <T> SqlArrayValue array(Collection<T> all, Function<T, @Nullable String> element) {
+		return new SqlArrayValue("text", all.stream().map(element).toArray());
 	}
 
 	private static JobNamesPage page(ResultSet rows) throws SQLException {
@@ -451,6 +500,37 @@ public class JobRepository {
 				row.getString("trace_id"), row.getString("stack_trace"));
 	}
 
+	private static JobFacts facts(ResultSet row) throws SQLException {
+		return new JobFacts(name(row, 0), row.getString("method"), row.getString("job_scope"),
+				row.getString("schedules"), row.getString("once"), row.getObject("min_interval", Long.class),
+				row.getString("lock"));
+	}
+
+	private static KnownInstance instance(ResultSet row, int number) throws SQLException {
+		Long skew = row.getObject("clock_skew_ms", Long.class);
+		return new KnownInstance(row.getString("namespace"), row.getString("instance"),
+				KnownInstance.State.valueOf(row.getString("state")), required(row, "started_at"),
+				required(row, "seen_at"), instant(row, "stopped_at"), row.getString("version"),
+				row.getString("library"), (skew != null) ? Duration.ofMillis(skew) : null, row.getInt("locks"),
+				roles(row));
+	}
+
+	private static List<KnownInstance.Role> roles(ResultSet row) throws SQLException {
+		Array names = row.getArray("roles");
+		Array terms = row.getArray("terms");
+		Array since = row.getArray("led_since");
+		if (names == null || terms == null || since == null) {
+			return List.of();
+		}
+		String[] roles = (String[]) names.getArray();
+		Long[] numbers = (Long[]) terms.getArray();
+		Timestamp[] times = (Timestamp[]) since.getArray();
+		return IntStream.range(0, roles.length)
+			.mapToObj((i) -> new KnownInstance.Role(roles[i], numbers[i],
+					(times[i] != null) ? times[i].toInstant() : null))
+			.toList();
+	}
+
 	private static List<Long> durations(ResultSet row) throws SQLException {
 		Array durations = row.getArray("durations");
 		return (durations != null) ? List.of((Long[]) durations.getArray()) : List.of();
@@ -481,10 +561,11 @@ public class JobRepository {
 	 * {@code R} for one that is not over
 	 * @param durations what each of these took, in milliseconds, -1 for one that is not
 	 * over
+	 * @param facts what it is, {@code null} if that is not asked for
 	 * @param completedAt since when its key is not run again, {@code null} if it is
 	 */
 	public record JobHistory(LedgerJob job, boolean registered, @Nullable LedgerRun lastRun, String outcomes,
-			List<Long> durations, @Nullable Instant completedAt) {
+			List<Long> durations, @Nullable JobFacts facts, @Nullable Instant completedAt) {
 
 	}
 

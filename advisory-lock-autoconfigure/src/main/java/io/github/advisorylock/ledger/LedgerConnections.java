@@ -100,6 +100,25 @@ final class LedgerConnections {
 	}
 
 	/**
+	 * As {@link #apart(Function)}, and wait for a server that is silent no longer than so
+	 * many milliseconds: its connection is given up then.
+	 */
+	<R extends @Nullable Object> R apartWithin(int millis, Function<NamedParameterJdbcOperations, R> work) {
+		return apart((apart) -> apart.getJdbcOperations().execute((Connection connection) -> {
+			int timeout = connection.getNetworkTimeout();
+			connection.setNetworkTimeout(Runnable::run, millis);
+			try {
+				return work.apply(apart);
+			}
+			finally {
+				if (!connection.isClosed()) {
+					connection.setNetworkTimeout(Runnable::run, timeout);
+				}
+			}
+		}));
+	}
+
+	/**
 	 * Work in one transaction of its own, whatever the pool and the thread do. Is done
 	 * again as {@link #apart(Function)} is.
 	 */

@@ -90,7 +90,8 @@ final class LedgerPurge {
 	List<Work> outdated() {
 		return List.of(new Work(this.statements.purgeCompletions(), Map.of(), OffsetDateTime.MIN, MOST_ROWS),
 				new Work(this.statements.purgeRuns(), Map.of(), OffsetDateTime.MIN, MOST_ROWS),
-				new Work(this.statements.purgeJobs(), Map.of(), OffsetDateTime.MIN, MOST_ROWS / 2));
+				new Work(this.statements.purgeJobs(), Map.of(), OffsetDateTime.MIN, MOST_ROWS / 2),
+				new Work(this.statements.purgeInstances(), Map.of(), OffsetDateTime.MIN, MOST_ROWS));
 	}
 
 	/**

@@ -492,19 +492,110 @@ final class LedgerStatements {
 
 	/**
 	 * Add jobs that are not there yet, and keep those that are until somebody forgets
-	 * them. A row that says so already is not locked: a run may have it.
+	 * them. Of those that are there, what they are is told anew where that has changed,
+	 * but for rows that a run has locked. A row that says all this already is not locked.
 	 */
 	String register() {
 		return name(
 				"""
-						INSERT INTO {job} AS o (namespace, key)
-						SELECT DISTINCT n.namespace, n.key
-						FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
-						  n (namespace, key)
+						WITH wanted AS MATERIALIZED (
+						  SELECT DISTINCT ON (n.namespace, n.key) n.* FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])),
+						    pg_catalog.unnest(CAST(:keys AS text[])), pg_catalog.unnest(CAST(:methods AS text[])),
+						    pg_catalog.unnest(CAST(:scopes AS text[])), pg_catalog.unnest(CAST(:schedules AS text[])),
+						    pg_catalog.unnest(CAST(:onces AS text[])), pg_catalog.unnest(CAST(:intervals AS bigint[])),
+						    pg_catalog.unnest(CAST(:locks AS text[])))
+						    n (namespace, key, method, scope, schedules, once, min_interval, lock)
+						  ORDER BY n.namespace, n.key, n.method
+						), stale AS MATERIALIZED (
+						  SELECT w.* FROM {job} j JOIN wanted w ON w.namespace = j.namespace AND w.key = j.key
+						  WHERE j.remember_until IS NULL AND w.method IS NOT NULL
+						    AND (j.method, j.scope, j.schedules, j.once, j.min_interval, j.lock)
+						      IS DISTINCT FROM (w.method, w.scope, w.schedules, w.once, w.min_interval, w.lock)
+						  FOR NO KEY UPDATE OF j SKIP LOCKED
+						), told AS (
+						  UPDATE {job} j SET method = s.method, scope = s.scope, schedules = s.schedules, once = s.once,
+						    min_interval = s.min_interval, lock = s.lock
+						  FROM stale s WHERE j.namespace = s.namespace AND j.key = s.key
+						)
+						INSERT INTO {job} AS o (namespace, key, method, scope, schedules, once, min_interval, lock)
+						SELECT w.namespace, w.key, w.method, w.scope, w.schedules, w.once, w.min_interval, w.lock FROM wanted w
 						WHERE NOT EXISTS (SELECT FROM {job} j
-						  WHERE j.namespace = n.namespace AND j.key = n.key AND j.remember_until IS NULL)
-						ON CONFLICT (namespace, key) DO UPDATE SET remember_until = NULL WHERE o.remember_until IS NOT NULL
+						  WHERE j.namespace = w.namespace AND j.key = w.key AND j.remember_until IS NULL)
+						ON CONFLICT (namespace, key) DO UPDATE SET remember_until = NULL, method = excluded.method,
+						  scope = excluded.scope, schedules = excluded.schedules, once = excluded.once,
+						  min_interval = excluded.min_interval, lock = excluded.lock
+						  WHERE o.remember_until IS NOT NULL
 						""");
+	}
+
+	/**
+	 * Say that an instance is there.
+	 */
+	String appear() {
+		return name(
+				"""
+						INSERT INTO {instance} AS i (namespace, instance, version, library, clock_skew_ms, roles, terms, led_since)
+						VALUES (:namespace, :instance, :version, :library,
+						  CAST(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - CAST(:now AS timestamptz)) * 1000 AS bigint),
+						  CAST(:roles AS text[]), CAST(:terms AS bigint[]), CAST(:since AS timestamptz[]))
+						ON CONFLICT (namespace, instance) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = NULL,
+						  started_at = CASE WHEN :first THEN excluded.started_at ELSE i.started_at END, version = excluded.version,
+						  library = excluded.library, clock_skew_ms = excluded.clock_skew_ms, roles = excluded.roles,
+						  terms = excluded.terms, led_since = excluded.led_since
+						""");
+	}
+
+	/**
+	 * Say that an instance ends in order.
+	 */
+	String leave() {
+		return name(
+				"""
+						UPDATE {instance} i SET stopped_at = pg_catalog.clock_timestamp(), seen_at = pg_catalog.clock_timestamp()
+						WHERE i.namespace = :namespace AND i.instance = :instance
+						""");
+	}
+
+	/**
+	 * The instances of a namespace, those that live first, then those that ended last.
+	 * Connections have the end of the name of their instance in theirs.
+	 */
+	String instances() {
+		return name(
+				"""
+						WITH connected AS MATERIALIZED (
+						  SELECT pg_catalog.split_part(a.application_name, '@', -1) AS name, count(l.locktype) AS locks
+						  FROM pg_catalog.pg_stat_activity a LEFT JOIN pg_catalog.pg_locks l
+						    ON l.pid = a.pid AND l.locktype = 'advisory' AND l.granted
+						  WHERE a.datname = pg_catalog.current_database() AND a.application_name LIKE 'al:%@%' GROUP BY 1
+						), told AS (
+						  SELECT i.*, coalesce(c.locks, 0) AS locks, CASE WHEN i.stopped_at IS NOT NULL THEN 'STOPPED'
+						    WHEN i.seen_at > pg_catalog.clock_timestamp() - INTERVAL '150 seconds' OR c.name IS NOT NULL THEN 'ALIVE'
+						    ELSE 'VANISHED' END AS state
+						  FROM {instance} i LEFT JOIN connected c
+						    ON c.name = pg_catalog.right(pg_catalog.regexp_replace(i.instance, '[^ -~]', '?', 'g'), 28)
+						  WHERE i.namespace = :namespace
+						)
+						SELECT t.* FROM told t ORDER BY t.state <> 'ALIVE', CASE WHEN t.state <> 'ALIVE' THEN t.seen_at END DESC,
+						  t.started_at, t.instance LIMIT :most
+						""");
+	}
+
+	/**
+	 * Forget some instances that ended, or vanished, a day ago, {@link #PURGED the next
+	 * ones}.
+	 */
+	String purgeInstances() {
+		return name(TURN + """
+				, old AS MATERIALIZED (
+				  SELECT o.ctid AS place, o.seen_at AS position FROM {instance} o WHERE (SELECT t.mine FROM turn t)
+				    AND o.seen_at >= CAST(:after AS timestamptz)
+				    AND o.seen_at < pg_catalog.statement_timestamp() - INTERVAL '1 day'
+				  ORDER BY o.seen_at LIMIT :batch
+				), gone AS (
+				  DELETE FROM {instance} i WHERE i.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+				)
+				""" + PURGED);
 	}
 
 	String jobs() {
@@ -889,7 +980,8 @@ final class LedgerStatements {
 						  coalesce(j.last_outcome, r.outcome) AS last_outcome, j.paused_at, j.paused_by, j.paused_reason, j.resumed_at,
 						  j.open_tick, j.attempts, j.retry_at, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
 						  r.id, r.tick, r.attempt, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class,
-						  r.trace_id, NULL AS stack_trace, h.outcomes, h.durations, j.key IS NOT NULL AS registered, c.completed_at
+						  r.trace_id, NULL AS stack_trace, h.outcomes, h.durations,
+						  j.method, j.scope AS job_scope, j.schedules, j.once, j.min_interval, j.lock, j.key IS NOT NULL AS registered, c.completed_at
 						FROM ROWS FROM
 						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
 						LEFT JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key

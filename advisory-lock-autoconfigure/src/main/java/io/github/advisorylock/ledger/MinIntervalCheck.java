@@ -21,9 +21,6 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.util.Comparator;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.CronTicks;
@@ -31,12 +28,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.format.annotation.DurationFormat;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
-import org.springframework.scheduling.annotation.Scheduled;
-import org.springframework.scheduling.annotation.Schedules;
-import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
 
 /**
@@ -78,11 +69,10 @@ final class MinIntervalCheck {
 	 * Spring says so.
 	 */
 	private @Nullable Duration shortestPeriod(SingleRunnerMethod method) {
-		Set<Scheduled> schedules = AnnotatedElementUtils.getMergedRepeatableAnnotations(method.method(),
-				Scheduled.class, Schedules.class);
 		try {
-			return schedules.stream()
-				.map(this::period)
+			return MethodSchedule.of(method.method(), this.resolver)
+				.stream()
+				.map(MinIntervalCheck::period)
 				.filter(Objects::nonNull)
 				.min(Comparator.naturalOrder())
 				.orElse(null);
@@ -93,23 +83,14 @@ final class MinIntervalCheck {
 		}
 	}
 
-	private @Nullable Duration period(Scheduled schedule) {
-		String cron = resolve(schedule.cron());
-		if (!cron.isEmpty()) {
-			return cron.equals(Scheduled.CRON_DISABLED) ? null : period(cron, resolve(schedule.zone()));
-		}
-		TimeUnit unit = schedule.timeUnit();
-		return Stream
-			.of(period(schedule.fixedRate(), unit), period(schedule.fixedRateString(), unit),
-					period(schedule.fixedDelay(), unit), period(schedule.fixedDelayString(), unit))
-			.filter(Objects::nonNull)
-			.findFirst()
-			.orElse(null);
+	private static @Nullable Duration period(MethodSchedule schedule) {
+		String cron = schedule.expression();
+		ZoneId zone = schedule.zone();
+		return (cron != null && zone != null) ? period(cron, zone) : schedule.interval();
 	}
 
-	private static @Nullable Duration period(String cron, String zone) {
-		CronTicks ticks = new CronTicks(cron,
-				StringUtils.hasText(zone) ? StringUtils.parseTimeZoneString(zone).toZoneId() : ZoneId.systemDefault());
+	private static @Nullable Duration period(String cron, ZoneId zone) {
+		CronTicks ticks = new CronTicks(cron, zone);
 		Duration shortest = null;
 		Instant last = ticks.nextAfter(Instant.now());
 		for (int i = 0; i < TICKS && last != null; i++) {
@@ -119,22 +100,6 @@ final class MinIntervalCheck {
 			last = next;
 		}
 		return shortest;
-	}
-
-	private static @Nullable Duration period(long time, TimeUnit unit) {
-		return (time >= 0) ? Duration.of(time, unit.toChronoUnit()) : null;
-	}
-
-	private @Nullable Duration period(String text, TimeUnit unit) {
-		String time = resolve(text);
-		return !time.isEmpty()
-				? DurationFormatterUtils.detectAndParse(time, DurationFormat.Unit.fromChronoUnit(unit.toChronoUnit()))
-				: null;
-	}
-
-	private String resolve(String text) {
-		String resolved = this.resolver.resolveStringValue(text);
-		return (resolved != null) ? resolved.strip() : "";
 	}
 
 }

@@ -146,7 +146,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		LedgerSchema.Opened schema = this.schema.open();
 		RunRepository runs = new RunRepository(this.connections, schema.statements(), this.settings, this.abandoned,
 				this.instance, this.recentKeys);
-		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.statements()));
+		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.statements(), this.instance));
 		this.whenOpen.run();
 		register();
 	}
@@ -161,7 +161,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			return;
 		}
 		if (!methods.isEmpty()) {
-			repository().register(methods.stream().map(JobFinder.LedgerMethod::name).toList());
+			repository().register(methods.stream().map(JobFinder.LedgerMethod::facts).toList());
 		}
 		this.registered = true;
 	}

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.function.Predicate;
@@ -26,9 +27,13 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.annotation.AnnotatedMethodBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * The annotated methods of this application whose runs are recorded, and how to call them
@@ -95,8 +100,36 @@ final class RecordedMethodRegistry {
 
 	private List<JobFinder.LedgerMethod> toLedgerMethod(SingleRunnerMethod method) {
 		AdvisoryLockKey key = method.fixedKey();
-		return (key != null) ? List.of(new JobFinder.LedgerMethod(key.namespace(), key.name(), run(method)))
-				: List.of();
+		return (key != null) ? List.of(new JobFinder.LedgerMethod(facts(method, key), run(method))) : List.of();
+	}
+
+	private JobFacts facts(SingleRunnerMethod method, AdvisoryLockKey key) {
+		LedgerOperation ledger = method.operation().ledger();
+		Duration minInterval = ledger.minInterval();
+		return new JobFacts(JobName.of(key),
+				method.method().getDeclaringClass().getName() + "." + method.method().getName(),
+				method.operation().scope().name(), schedules(method),
+				ledger.oncePerTick() ? "PER_TICK" : ledger.oncePerKey() ? "PER_KEY" : "NONE",
+				(minInterval != null) ? LedgerSettings.micros(minInterval) : null,
+				PostgresAdvisoryLockTemplate.lockEntry(key));
+	}
+
+	/**
+	 * A schedule that can't be read is none: Spring says so.
+	 */
+	private String schedules(SingleRunnerMethod method) {
+		try {
+			return MethodSchedule.toJson(MethodSchedule.of(method.method(), this::resolve));
+		}
+		catch (IllegalArgumentException ex) {
+			return MethodSchedule.toJson(List.of());
+		}
+	}
+
+	private @Nullable String resolve(String text) {
+		BeanFactory beans = (this.beanFactory instanceof ConfigurableApplicationContext context)
+				? context.getBeanFactory() : this.beanFactory;
+		return (beans instanceof ConfigurableBeanFactory factory) ? factory.resolveEmbeddedValue(text) : text;
 	}
 
 	private @Nullable Supplier<LockOutcome> run(SingleRunnerMethod method) {

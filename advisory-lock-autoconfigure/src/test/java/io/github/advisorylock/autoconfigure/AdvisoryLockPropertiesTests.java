@@ -140,10 +140,11 @@ class AdvisoryLockPropertiesTests {
 		assertThat(defaultOf("advisory-lock.ledger.keep-runs.age")).isEqualTo(ledger.keepRuns().age().toDays() + "d");
 		assertThat(((Number) defaultOf("advisory-lock.ledger.keep-runs.count")).intValue())
 			.isEqualTo(ledger.keepRuns().count());
+		assertThat(defaultOf("advisory-lock.ledger.instances")).isEqualTo(ledger.instances());
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))
 			.map((property) -> (String) property.get("name"))
 			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page|shedlock)\\..*|management\\..*")))
-			.hasSize(13);
+			.hasSize(14);
 	}
 
 	static Object defaultOf(String name) {

@@ -33,6 +33,7 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.AbstractLockTests;
+import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -120,7 +121,10 @@ public final class LedgerInstance implements AutoCloseable {
 		LedgerSettings settings = new LedgerSettings(AbstractLedgerTests.PREFIX, false, Duration.ofDays(30), 1000,
 				Duration.ofDays(7));
 		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(pool, settings, AbstractLockTests.NAMESPACE,
-				"killed:" + ProcessHandle.current().pid(), List::of);
+				InstanceName.get(), List::of);
+		InstancePresence presence = new InstancePresence(() -> ledger, "killed", null, List::of);
+		ledger.whenOpen(presence::ledgerOpened);
+		presence.start();
 		LockSession session = new LockSession(new DriverManagerDataSource(args[0]), "killed",
 				LockSessionSettings.DEFAULT, (lost) -> {
 				});

@@ -64,7 +64,8 @@ public final class LockContextRunner {
 	}
 
 	/**
-	 * Create an application that has everything but a DataSource.
+	 * Create an application that has everything but a DataSource. Its instance does not
+	 * say that it is there: many tests count connections and statements.
 	 */
 	public static ApplicationContextRunner withoutDatabase() {
 		return new ApplicationContextRunner()
@@ -72,7 +73,7 @@ public final class LockContextRunner {
 					AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
 					TransactionAutoConfiguration.class, AdvisoryLockAutoConfiguration.class))
 			.withConfiguration(AutoConfigurations.of(ledger()))
-			.withPropertyValues("spring.application.name=test");
+			.withPropertyValues("spring.application.name=test", "advisory-lock.ledger.instances=false");
 	}
 
 	/**

@@ -1,0 +1,124 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.time.ZoneId;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.Schedules;
+import org.springframework.util.StringUtils;
+import org.springframework.util.StringValueResolver;
+
+/**
+ * When a method is called, as {@code @Scheduled} says: by a cron expression, or with a
+ * time between calls.
+ *
+ * @param type {@code cron}, {@code fixedRate} or {@code fixedDelay}
+ * @param expression the cron expression
+ * @param zone the time zone of the expression
+ * @param interval the time between calls, or between the end of one and the next
+ */
+record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId zone, @Nullable Duration interval) {
+
+	private static final String CRON = "cron";
+
+	/**
+	 * Return the schedules of a method, without those that are switched off.
+	 * @param resolver resolves what stands in the annotation
+	 * @throws IllegalArgumentException if one can't be read
+	 */
+	static List<MethodSchedule> of(Method method, StringValueResolver resolver) {
+		return AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class, Schedules.class)
+			.stream()
+			.map((schedule) -> of(schedule, resolver))
+			.filter(Objects::nonNull)
+			.toList();
+	}
+
+	private static @Nullable MethodSchedule of(Scheduled schedule, StringValueResolver resolver) {
+		String cron = resolve(schedule.cron(), resolver);
+		if (!cron.isEmpty()) {
+			String zone = resolve(schedule.zone(), resolver);
+			return cron.equals(Scheduled.CRON_DISABLED) ? null
+					: new MethodSchedule(CRON, cron, StringUtils.hasText(zone)
+							? StringUtils.parseTimeZoneString(zone).toZoneId() : ZoneId.systemDefault(), null);
+		}
+		TimeUnit unit = schedule.timeUnit();
+		Duration rate = first(interval(schedule.fixedRate(), unit),
+				interval(resolve(schedule.fixedRateString(), resolver), unit));
+		Duration delay = first(interval(schedule.fixedDelay(), unit),
+				interval(resolve(schedule.fixedDelayString(), resolver), unit));
+		return (rate != null) ? new MethodSchedule("fixedRate", null, null, rate)
+				: (delay != null) ? new MethodSchedule("fixedDelay", null, null, delay) : null;
+	}
+
+	private static @Nullable Duration first(@Nullable Duration one, @Nullable Duration other) {
+		return (one != null) ? one : other;
+	}
+
+	private static @Nullable Duration interval(long time, TimeUnit unit) {
+		return (time >= 0) ? Duration.of(time, unit.toChronoUnit()) : null;
+	}
+
+	private static @Nullable Duration interval(String time, TimeUnit unit) {
+		return !time.isEmpty()
+				? DurationFormatterUtils.detectAndParse(time, DurationFormat.Unit.fromChronoUnit(unit.toChronoUnit()))
+				: null;
+	}
+
+	private static String resolve(String text, StringValueResolver resolver) {
+		String resolved = resolver.resolveStringValue(text);
+		return (resolved != null) ? resolved.strip() : "";
+	}
+
+	/**
+	 * Write schedules as a JSON array of objects.
+	 */
+	static String toJson(List<MethodSchedule> schedules) {
+		return schedules.stream().map(MethodSchedule::toJson).collect(Collectors.joining(",", "[", "]"));
+	}
+
+	private String toJson() {
+		return Stream
+			.of(member("type", this.type), member("expression", this.expression), member("zone", this.zone),
+					member("interval", this.interval))
+			.filter(Objects::nonNull)
+			.collect(Collectors.joining(",", "{", "}"));
+	}
+
+	/**
+	 * None of the values has a character that JSON would want escaped, but for what can't
+	 * be a schedule.
+	 */
+	private static @Nullable String member(String name, @Nullable Object value) {
+		return (value != null) ? "\"" + name + "\":\"" + value.toString().replaceAll("[\"\\\\\\p{Cntrl}]", " ") + "\""
+				: null;
+	}
+
+}

@@ -1,0 +1,226 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link InstancePresence}, and for what an instance tells of its methods.
+ */
+class InstancePresenceTests extends AbstractLedgerTests {
+
+	private final InstancePresence presence = new InstancePresence(() -> this.ledger, NAMESPACE, "1.2.3",
+			() -> List.of("reports", "mail"));
+
+	@AfterEach
+	void stop() {
+		this.presence.stop();
+	}
+
+	@Test
+	void instanceIsKnownUntilItStopsInOrder() {
+		start();
+		KnownInstance known = known();
+		assertThat(known.state()).isEqualTo(KnownInstance.State.ALIVE);
+		assertThat(known.version()).isEqualTo("1.2.3");
+		assertThat(known.clockSkew()).isNotNull().isBetween(Duration.ofSeconds(-30), Duration.ofSeconds(30));
+		assertThat(known.roles()).extracting(KnownInstance.Role::name).containsExactly("mail", "reports");
+		this.presence.stop();
+		assertThat(known().state()).isEqualTo(KnownInstance.State.STOPPED);
+		assertThat(known().stoppedAt()).isNotNull();
+		this.presence.start();
+		Awaitility.await().until(() -> known().state() == KnownInstance.State.ALIVE);
+		assertThat(known().startedAt()).isAfter(known.startedAt());
+	}
+
+	@Test
+	void nothingIsSaidBeforeTheLedgerIsOpen() {
+		this.presence.start();
+		this.presence.gained("reports", 1);
+		this.presence.stop();
+		assertThat(TestPostgres.query("SELECT instance FROM ledger_tests_instance")).isEmpty();
+	}
+
+	@Test
+	void termOfALeaderIsToldAtOnceAndTakenBack() {
+		start();
+		this.presence.gained("reports", 775);
+		Awaitility.await()
+			.untilAsserted(
+					() -> assertThat(known().roles()).extracting(KnownInstance.Role::term).containsExactly(null, 775L));
+		assertThat(known().roles().get(1).since()).isNotNull();
+		this.presence.lost("reports");
+		Awaitility.await()
+			.untilAsserted(
+					() -> assertThat(known().roles()).extracting(KnownInstance.Role::term).containsExactly(null, null));
+	}
+
+	@Test
+	void stopDoesNotWaitForWhoeverHasTheRow() throws Exception {
+		start();
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			statement.execute("UPDATE ledger_tests_instance SET version = 'locked'");
+			CompletableFuture<Void> stopped = CompletableFuture.runAsync(this.presence::stop, (task) -> {
+				Thread thread = new Thread(task, "stop");
+				thread.setDaemon(true);
+				thread.start();
+			});
+			stopped.get(30, TimeUnit.SECONDS);
+			assertThat(this.presence.isRunning()).isFalse();
+			other.rollback();
+		}
+		Awaitility.await().until(() -> known().state() == KnownInstance.State.STOPPED);
+	}
+
+	@Test
+	void instanceThatWasNotSeenVanishedUnlessItHasAConnection() throws Exception {
+		TestPostgres.execute("INSERT INTO ledger_tests_instance (namespace, instance, seen_at) VALUES "
+				+ "('tests', 'a-host-with-a-name-that-is-long:9', clock_timestamp() - INTERVAL '151 seconds'), "
+				+ "('tests', 'other:9', clock_timestamp() - INTERVAL '140 seconds')");
+		assertThat(states()).containsExactly("ALIVE other:9", "VANISHED a-host-with-a-name-that-is-long:9");
+		try (Connection connection = TestPostgres.open(); Statement statement = connection.createStatement()) {
+			statement.execute("SET application_name = 'al:job@t-with-a-name-that-is-long:9'");
+			statement.execute("SELECT pg_advisory_lock(17)");
+			assertThat(states()).contains("ALIVE a-host-with-a-name-that-is-long:9");
+			assertThat(this.ledger.repository().instances(NAMESPACE))
+				.filteredOn((one) -> one.instance().startsWith("a-host"))
+				.extracting(KnownInstance::locks)
+				.containsExactly(1);
+		}
+	}
+
+	@Test
+	void instanceIsForgottenADayAfterItWasSeen() {
+		TestPostgres.execute("INSERT INTO ledger_tests_instance (namespace, instance, seen_at) VALUES "
+				+ "('tests', 'old:1', clock_timestamp() - INTERVAL '25 hours'), "
+				+ "('tests', 'young:1', clock_timestamp() - INTERVAL '23 hours')");
+		LedgerPurge purge = this.ledger.purge();
+		LedgerPurge.Work last = purge.outdated().get(purge.outdated().size() - 1);
+		Awaitility.await().until(() -> purge.execute(last, last.first(), 100).mine());
+		assertThat(states()).containsExactly("VANISHED young:1");
+	}
+
+	@Test
+	void applicationSaysThatItIsThereAndWhatItsJobsAre() {
+		TestPostgres.execute("DROP SCHEMA IF EXISTS presence CASCADE; CREATE SCHEMA presence");
+		ApplicationContextRunner runner = LockContextRunner.create()
+			.withPropertyValues("advisory-lock.ledger.table-prefix=presence.al_",
+					"advisory-lock.ledger.initialize-schema=always", "advisory-lock.ledger.enabled=true",
+					"advisory-lock.ledger.instances=true", "spring.application.version=7.8", "nightly.cron=0 0 3 * * *")
+			.withBean(Jobs.class);
+		runner.run((context) -> {
+			assertThat(context).hasNotFailed();
+			Awaitility.await()
+				.until(() -> TestPostgres.query("SELECT instance || ' ' || version FROM presence.al_instance")
+					.equals(List.of(InstanceName.get() + " 7.8")));
+			assertThat(facts()).containsExactly(
+					"nightly " + Jobs.class.getName() + ".nightly TRANSACTION [{\"type\":\"cron\",\"expression\":"
+							+ "\"0 0 3 * * *\",\"zone\":\"Europe/Berlin\"}] NONE",
+					"often " + Jobs.class.getName() + ".often TRANSACTION "
+							+ "[{\"type\":\"fixedDelay\",\"interval\":\"PT1H\"}] NONE");
+			assertThat(TestPostgres.query("SELECT lock FROM presence.al_job WHERE lock NOT LIKE '%:1'")).isEmpty();
+		});
+		assertThat(TestPostgres.query("SELECT instance FROM presence.al_instance WHERE stopped_at IS NOT NULL"))
+			.containsExactly(InstanceName.get());
+		TestPostgres.execute("TRUNCATE presence.al_instance");
+		runner.withPropertyValues("advisory-lock.ledger.instances=false", "nightly.cron=0 0 4 * * *").run((context) -> {
+			assertThat(context).doesNotHaveBean(InstancePresence.class);
+			assertThat(facts().get(0)).contains("0 0 4 * * *");
+		});
+		assertThat(TestPostgres.query("SELECT instance FROM presence.al_instance")).isEmpty();
+		TestPostgres.execute("DROP SCHEMA presence CASCADE");
+	}
+
+	@Test
+	void startDoesNotWaitForARunThatHasTheRowOfAJobWhichChanged() throws Exception {
+		JobName name = new JobName(NAMESPACE, "job");
+		this.ledger.repository().register(List.of(fact(name, "[]")));
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			statement.execute("UPDATE ledger_tests_job SET attempts = 0");
+			this.ledger.repository().register(List.of(fact(name, "[1]")));
+			other.rollback();
+		}
+		assertThat(TestPostgres.query("SELECT schedules FROM ledger_tests_job")).containsExactly("[]");
+		this.ledger.repository().register(List.of(fact(name, "[1]")));
+		assertThat(TestPostgres.query("SELECT schedules FROM ledger_tests_job")).containsExactly("[1]");
+		String version = TestPostgres.query("SELECT xmin FROM ledger_tests_job").get(0);
+		this.ledger.repository().register(List.of(fact(name, "[1]"), JobFacts.unknown(name)));
+		assertThat(TestPostgres.query("SELECT xmin FROM ledger_tests_job")).containsExactly(version);
+	}
+
+	private static JobFacts fact(JobName name, String schedules) {
+		return new JobFacts(name, "Jobs.run", "SESSION", schedules, "NONE", null, "1:2:1");
+	}
+
+	private void start() {
+		this.presence.ledgerOpened();
+		this.presence.start();
+		Awaitility.await().until(() -> !this.ledger.repository().instances(NAMESPACE).isEmpty());
+	}
+
+	private KnownInstance known() {
+		return this.ledger.repository().instances(NAMESPACE).get(0);
+	}
+
+	private List<String> states() {
+		return this.ledger.repository()
+			.instances(NAMESPACE)
+			.stream()
+			.map((one) -> one.state() + " " + one.instance())
+			.toList();
+	}
+
+	private static List<String> facts() {
+		return TestPostgres
+			.query("SELECT concat_ws(' ', key, method, scope, schedules, once) FROM presence.al_job ORDER BY key");
+	}
+
+	static class Jobs {
+
+		@SingleRunner("nightly")
+		@Scheduled(cron = "${nightly.cron}", zone = "Europe/Berlin")
+		void nightly() {
+		}
+
+		@SingleRunner("often")
+		@Scheduled(fixedDelay = 3_600_000, initialDelay = 3_600_000)
+		void often() {
+		}
+
+	}
+
+}
