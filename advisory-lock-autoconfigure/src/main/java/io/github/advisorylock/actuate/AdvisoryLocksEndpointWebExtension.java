@@ -138,6 +138,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * role {@code resigned}
 	 * @param others how many other locks of the holder may be free, too, when a lock is
 	 * freed, none unless set
+	 * @param reason why a job is paused, {@code null} if that is not told
 	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return what was done; status 404 if there is no job of that key, 400 if that can't
 	 * be done with it, or there are several, 409 if a run has its row for now, or who
@@ -145,7 +146,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable Integer others,
-			@Selector(match = Match.ALL_REMAINING) String... key) {
+			@Nullable String reason, @Selector(match = Match.ALL_REMAINING) String... key) {
 		boolean shown = isShown(securityContext);
 		String name = String.join("/", key);
 		if (this.actions.isRole(name)) {
@@ -155,7 +156,8 @@ public class AdvisoryLocksEndpointWebExtension {
 			return answer(() -> end(name, state, (others != null) ? others : 0, user(securityContext)));
 		}
 		return answer(() -> this.source.getJob(name, shown)
-			.map((job) -> this.actions.act(job.job(), state, user(securityContext), this.source.redaction(shown)))
+			.map((job) -> this.actions.act(job.job(), state, reason, user(securityContext),
+					this.source.redaction(shown)))
 			.orElse(null));
 	}
 
@@ -235,7 +237,8 @@ public class AdvisoryLocksEndpointWebExtension {
 			}
 			for (String name : arguments.keySet()) {
 				if (!known.contains(name)) {
-					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state' and 'others' are known";
+					return "Unknown field '" + AdvisoryLockKey.display(name)
+							+ "': only 'state', 'others' and 'reason' are known";
 				}
 			}
 			return (arguments.get(STATE) instanceof String) ? null : "'state' must be a text";

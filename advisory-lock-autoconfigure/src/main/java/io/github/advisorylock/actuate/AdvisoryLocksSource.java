@@ -17,13 +17,16 @@
 package io.github.advisorylock.actuate;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -40,8 +43,11 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.JobPage;
+import io.github.advisorylock.actuate.JobRegistry.JobSummary;
+import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
+import io.github.advisorylock.actuate.JobRegistry.RunPage;
 import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
 import io.github.advisorylock.actuate.OverviewDescriptor.JobsDescriptor;
 import io.github.advisorylock.actuate.OverviewDescriptor.RunsDescriptor;
@@ -73,9 +79,21 @@ public class AdvisoryLocksSource {
 	 * The orders that jobs can be asked for in: by key, what is next, ran last, took
 	 * longest, or failed most often in a row first.
 	 */
-	public static final List<String> SORTS = List.of("key", "next", "last", "duration", "failures");
+	public static final List<String> SORTS = JobFilter.SORTS;
+
+	private static final List<String> OUTCOMES = List.of("all", "EXECUTED", "FAILED", "ABANDONED", "RUNNING");
+
+	private static final String LATEST = "latest";
 
 	private static final int RUNS = 60;
+
+	private static final int RUNS_OF_PAGE = 20;
+
+	private static final int MOST_RUNS_OF_PAGE = 100;
+
+	private static final int MOST_PAGES = 1_000_000;
+
+	private static final int MOST_JOBS = 1000;
 
 	private static final int LATEST_KEYS = 5;
 
@@ -158,7 +176,7 @@ public class AdvisoryLocksSource {
 	 */
 	public AdvisoryLocksDescriptor getLocks(@Nullable String text, @Nullable String state, @Nullable Integer page,
 			@Nullable Integer size, boolean showUnsanitized) {
-		JobFilter filter = JobFilter.of(text, state, page, size);
+		JobFilter filter = JobFilter.of(text, state, null, page, size);
 		Redaction redaction = redaction(showUnsanitized);
 		Map<String, AdvisoryLocksSource> databases = this.databases.get();
 		if (databases.size() == 1) {
@@ -185,7 +203,7 @@ public class AdvisoryLocksSource {
 		List<JobId> own = find(filter, table, records, templates, failures, new LockTable(activity, redaction::query));
 		JobPage alone = records.alone(table.ids(), filter.text(), filter.state(),
 				Math.max(0, filter.offset() - own.size()), filter.size() - (int) page(own, filter).count());
-		List<JobId> ids = Stream.concat(page(own, filter), alone.ids().stream()).toList();
+		List<JobId> ids = Stream.concat(page(own, filter), alone.ids().stream()).sorted().toList();
 		LockTable locks = new LockTable(withLocksOf(alone.ids(), table, activity), redaction::query);
 		List<RecordedInstance> instances = records.instances(this.application.namespace());
 		Leaders leaders = new Leaders(this.application, instances);
@@ -241,10 +259,7 @@ public class AdvisoryLocksSource {
 			.toList();
 		Map<JobId, KeysDescriptor> keys = records.keys(parents, LATEST_KEYS, redaction);
 		table.nameLocks(locks, jobs.values());
-		return ids.stream()
-			.sorted()
-			.flatMap((id) -> table.describe(id, locks, jobs.get(id), keys.get(id)).stream())
-			.toList();
+		return ids.stream().flatMap((id) -> table.describe(id, locks, jobs.get(id), keys.get(id)).stream()).toList();
 	}
 
 	/**
@@ -254,7 +269,34 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public OverviewDescriptor getOverview(boolean showUnsanitized) {
-		return Overviews.of(getLocks(null, null, null, 1000, showUnsanitized));
+		Redaction redaction = redaction(showUnsanitized);
+		return this.databases.get()
+			.entrySet()
+			.stream()
+			.map((database) -> database.getValue().getOwnOverview(redaction))
+			.reduce(Overviews::merge)
+			.orElseThrow();
+	}
+
+	/**
+	 * Four statements: locks, instances, schedules, jobs.
+	 */
+	private OverviewDescriptor getOwnOverview(Redaction redaction) {
+		JobRegistry records = records();
+		if (!records.isInUse()) {
+			return Overviews.of(getLocks(JobFilter.of(null, null, null, null, MOST_JOBS), redaction));
+		}
+		JobTable table = table();
+		List<RecordedInstance> instances = records.instances(this.application.namespace());
+		Leaders leaders = new Leaders(this.application, instances);
+		Set<LockNumber> numbers = new LinkedHashSet<>(leaders.numbers());
+		numbers.addAll(table.numbers());
+		LockActivity activity = this.monitor.locks(numbers, true);
+		LockTable locks = new LockTable(activity, redaction::query);
+		List<LeaderDescriptor> leading = leaders.describe(locks);
+		JobSummary jobs = records.summary(table.own(), activity.time(), redaction);
+		return Overviews.of(activity, this.application.namespace(), jobs, locks, table::key, table.problems(),
+				Leaders.describe(instances, leading), leading);
 	}
 
 	/**
@@ -283,9 +325,47 @@ public class AdvisoryLocksSource {
 	 */
 	public JobsDescriptor getJobs(@Nullable String text, @Nullable String state, @Nullable String sort,
 			@Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
+		JobFilter filter = JobFilter.of(text, state, sort, page, size);
+		Redaction redaction = redaction(showUnsanitized);
+		Map<String, AdvisoryLocksSource> databases = this.databases.get();
+		if (databases.size() == 1 && records().isInUse()) {
+			return getJobs(filter, redaction);
+		}
 		AdvisoryLocksDescriptor all = getLocks(text, state, page, size, showUnsanitized);
 		return new JobsDescriptor(all.time(), all.instance(), all.namespace(), all.ledger(), all.jobCount(),
-				all.matching(), all.page(), all.size(), "key", all.jobs());
+				all.matching(), all.page(), all.size(), filter.sort(),
+				all.jobs().stream().sorted(order(filter.sort())).toList());
+	}
+
+	/**
+	 * The order of a page that was put together from several databases, or without a
+	 * ledger.
+	 */
+	private static Comparator<JobDescriptor> order(String sort) {
+		return switch (sort) {
+			case "next" -> Comparator.comparing(JobDescriptor::next, Comparator.nullsLast(Comparator.naturalOrder()));
+			case "last" -> Comparator.comparing((job) -> (job.lastRun() != null) ? job.lastRun().startedAt() : null,
+					Comparator.nullsLast(Comparator.reverseOrder()));
+			case "duration" -> Comparator.comparing((job) -> (job.lastRun() != null) ? job.lastRun().duration() : null,
+					Comparator.nullsLast(Comparator.reverseOrder()));
+			case "failures" -> Comparator.comparing(JobDescriptor::failures, Comparator.reverseOrder());
+			default -> Comparator.comparing(JobDescriptor::namespace).thenComparing(JobDescriptor::key);
+		};
+	}
+
+	private JobsDescriptor getJobs(JobFilter filter, Redaction redaction) {
+		JobRegistry records = records();
+		JobTable table = table();
+		JobPage page = records.page(table.own(), filter, Instant.now());
+		Set<LockNumber> numbers = page.ids()
+			.stream()
+			.map((id) -> LockNumber.of(table.key(id)))
+			.collect(Collectors.toSet());
+		LockActivity activity = this.monitor.locks(numbers, false);
+		List<JobDescriptor> jobs = describe(page.ids(), Set.of(), table, records,
+				new LockTable(activity, redaction::query), redaction);
+		return new JobsDescriptor(activity.time(), InstanceName.get(), this.application.namespace(), true, page.seen(),
+				page.total(), filter.page(), filter.size(), filter.sort(), jobs);
 	}
 
 	/**
@@ -304,8 +384,34 @@ public class AdvisoryLocksSource {
 	 */
 	public Optional<RunsDescriptor> getRuns(String key, @Nullable String outcome, @Nullable String sort,
 			@Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
-		return getJob(key, showUnsanitized).map((details) -> new RunsDescriptor(details.runs().size(), 1,
-				details.runs().size(), "latest", details.runs()));
+		int number = (page != null) ? page : 1;
+		int rows = (size != null) ? size : RUNS_OF_PAGE;
+		String order = (sort != null) ? sort : LATEST;
+		String ended = (outcome != null) ? outcome : "all";
+		Assert.isTrue(number >= 1 && number <= MOST_PAGES, "'page' must be from 1 to " + MOST_PAGES);
+		Assert.isTrue(rows >= 1 && rows <= MOST_RUNS_OF_PAGE, "'size' must be from 1 to " + MOST_RUNS_OF_PAGE);
+		Assert.isTrue(order.equals(LATEST) || order.equals("duration"), "'sort' must be 'latest' or 'duration'");
+		Assert.isTrue(OUTCOMES.contains(ended), "'outcome' must be one of " + OUTCOMES);
+		Redaction redaction = redaction(showUnsanitized);
+		return ofJob(key, (source, id) -> {
+			RunPage runs = source.records()
+				.runs(id, ended, order.equals("duration"), (number - 1) * rows, rows, redaction);
+			return new RunsDescriptor(runs.total(), number, rows, order, runs.runs());
+		});
+	}
+
+	/**
+	 * Ask the database that has a job.
+	 */
+	private <T> Optional<T> ofJob(String key, BiFunction<AdvisoryLocksSource, JobId, T> question) {
+		Map<String, AdvisoryLocksSource> databases = this.databases.get();
+		return Stream.of(true, false)
+			.flatMap((byMethod) -> databases.values()
+				.stream()
+				.filter((source) -> !byMethod || source.hasMethod(key))
+				.flatMap((source) -> Stream.ofNullable(source.find(key, source.table(), source.records()))
+					.map((id) -> question.apply(source, id))))
+			.findFirst();
 	}
 
 	/**
@@ -316,8 +422,18 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public Optional<TicksDescriptor> getTicks(String key) {
-		return getJob(key, false).map((details) -> new TicksDescriptor(
-				(details.job().next() != null) ? List.of(details.job().next()) : List.of(), null, 0, List.of()));
+		return ofJob(key, AdvisoryLocksSource::getTicks);
+	}
+
+	private TicksDescriptor getTicks(JobId id) {
+		List<RecordedJob> jobs = records().histories(List.of(id), 1, redaction(false));
+		if (jobs.isEmpty()) {
+			return new TicksDescriptor(List.of(), null, 0, List.of());
+		}
+		RecordedFacts facts = jobs.get(0).facts();
+		Instant now = Instant.now();
+		List<Instant> known = facts.operation().oncePerTick() ? records().ticks(id) : List.of();
+		return facts.schedule().ticks(now, known, jobs.get(0).openTick() != null || jobs.get(0).paused() != null);
 	}
 
 	/**

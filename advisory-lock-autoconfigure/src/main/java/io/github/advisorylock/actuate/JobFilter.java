@@ -31,10 +31,11 @@ import org.springframework.util.Assert;
  * @param text what keys and methods must contain
  * @param state the state of jobs: {@code running}, {@code waiting}, {@code paused},
  * {@code failing}, {@code overdue}, {@code idle}, {@code problem}, or {@code all}
+ * @param sort their order
  * @param page which page of them, from 1
  * @param size how many are on a page
  */
-record JobFilter(String text, String state, int page, int size) {
+record JobFilter(String text, String state, String sort, int page, int size) {
 
 	/**
 	 * The states that can be asked for.
@@ -43,9 +44,14 @@ record JobFilter(String text, String state, int page, int size) {
 			"problem");
 
 	/**
+	 * The orders that can be asked for.
+	 */
+	static final List<String> SORTS = List.of("key", "next", "last", "duration", "failures");
+
+	/**
 	 * All jobs, and the first page of them.
 	 */
-	private static final JobFilter ALL = new JobFilter("", "all", 1, 100);
+	private static final JobFilter ALL = new JobFilter("", "all", "key", 1, 100);
 
 	private static final int LARGEST_PAGE = 1000;
 
@@ -54,6 +60,8 @@ record JobFilter(String text, String state, int page, int size) {
 	JobFilter {
 		Assert.isTrue(STATES.contains(state),
 				() -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose one of " + STATES);
+		Assert.isTrue(SORTS.contains(sort),
+				() -> "Unknown order '" + AdvisoryLockKey.display(sort) + "': choose one of " + SORTS);
 		Assert.isTrue(page >= 1 && page <= 1_000_000, "'page' must be from 1 to 1000000");
 		Assert.isTrue(size >= 1 && size <= LARGEST_PAGE, "'size' must be from 1 to " + LARGEST_PAGE);
 		Assert.isTrue(text.length() <= LONGEST_TEXT && text.indexOf('\0') < 0,
@@ -63,9 +71,10 @@ record JobFilter(String text, String state, int page, int size) {
 	/**
 	 * Create a filter from what may be left out.
 	 */
-	static JobFilter of(@Nullable String text, @Nullable String state, @Nullable Integer page, @Nullable Integer size) {
+	static JobFilter of(@Nullable String text, @Nullable String state, @Nullable String sort, @Nullable Integer page,
+			@Nullable Integer size) {
 		return new JobFilter((text != null) ? text.strip() : ALL.text, (state != null) ? state : ALL.state,
-				(page != null) ? page : ALL.page, (size != null) ? size : ALL.size);
+				(sort != null) ? sort : ALL.sort, (page != null) ? page : ALL.page, (size != null) ? size : ALL.size);
 	}
 
 	boolean matches(JobDescriptor job) {

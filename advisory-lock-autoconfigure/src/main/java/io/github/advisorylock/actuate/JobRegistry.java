@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Predicate;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
@@ -30,6 +31,8 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
+import io.github.advisorylock.actuate.OverviewDescriptor.ProblemDescriptor;
+import io.github.advisorylock.actuate.OverviewDescriptor.ProblemGroup;
 import io.github.advisorylock.interceptor.LedgerOperation;
 import org.jspecify.annotations.Nullable;
 
@@ -92,6 +95,41 @@ public class JobRegistry {
 	 */
 	JobPage alone(Collection<JobId> known, String text, String state, int offset, int limit) {
 		return JobPage.NONE;
+	}
+
+	/**
+	 * Return a page of all jobs, in the order that is asked for.
+	 * @param own the jobs of the methods of this instance
+	 * @param now the time
+	 */
+	JobPage page(List<OwnJob> own, JobFilter filter, Instant now) {
+		return JobPage.NONE;
+	}
+
+	/**
+	 * Return in short how all jobs are.
+	 * @param own the jobs of the methods of this instance
+	 * @param now the time
+	 * @param redaction hides values
+	 */
+	JobSummary summary(List<OwnJob> own, Instant now, Redaction redaction) {
+		return new JobSummary(Map.of(), List.of(), List.of());
+	}
+
+	/**
+	 * Return a page of the runs of a job.
+	 * @param outcome how they must have ended, {@code RUNNING}, or {@code all}
+	 * @param longest whether the longest come first, rather than the latest
+	 */
+	RunPage runs(JobId id, String outcome, boolean longest, int offset, int limit, Redaction redaction) {
+		return new RunPage(0, List.of());
+	}
+
+	/**
+	 * Return the ticks that runs of a job are known of, latest first.
+	 */
+	List<Instant> ticks(JobId id) {
+		return List.of();
 	}
 
 	/**
@@ -251,6 +289,40 @@ public class JobRegistry {
 	 */
 	record RecordedFacts(@Nullable String target, @Nullable LockScope scope, RecordedSchedule schedule,
 			@Nullable Instant startedAt, @Nullable Instant finishedAt, LedgerOperation operation) {
+
+	}
+
+	/**
+	 * A job of the methods of this instance.
+	 *
+	 * @param id what tells it from others
+	 * @param target its method
+	 * @param key its key, {@code null} if that depends on arguments
+	 * @param paused whether it is paused by its configuration
+	 * @param troubled whether it has a problem that only this instance knows
+	 */
+	record OwnJob(JobId id, String target, @Nullable AdvisoryLockKey key, boolean paused, boolean troubled) {
+
+	}
+
+	/**
+	 * How all jobs are.
+	 *
+	 * @param states how many are in each state, as far as there are any
+	 * @param running some of those that run, and since when, as far as that is recorded
+	 * @param problems the problems of each kind
+	 */
+	record JobSummary(Map<String, Integer> states, List<ProblemDescriptor> running, List<ProblemGroup> problems) {
+
+	}
+
+	/**
+	 * Some runs.
+	 *
+	 * @param total how many are asked for
+	 * @param runs those of the page
+	 */
+	record RunPage(int total, List<RunDescriptor> runs) {
 
 	}
 

@@ -28,7 +28,9 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
@@ -39,9 +41,13 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
+import io.github.advisorylock.actuate.JobRegistry.OwnJob;
 import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
+import io.github.advisorylock.actuate.OverviewDescriptor.ProblemDescriptor;
+import io.github.advisorylock.actuate.OverviewDescriptor.ProblemGroup;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +62,8 @@ final class JobTable {
 	 * How far ahead of the database's clock a tick is one of the future.
 	 */
 	private static final Duration FUTURE = Duration.ofMinutes(1);
+
+	private static final int MOST_PROBLEMS = 5;
 
 	private final GuardedApplication application;
 
@@ -99,6 +107,42 @@ final class JobTable {
 	 */
 	Set<JobId> ids() {
 		return this.methods.keySet();
+	}
+
+	/**
+	 * Return the jobs of the methods of this instance with what only it knows.
+	 */
+	List<OwnJob> own() {
+		return this.methods.entrySet().stream().map((entry) -> own(entry.getKey(), entry.getValue())).toList();
+	}
+
+	private OwnJob own(JobId id, List<SingleRunnerMethod> methods) {
+		SingleRunnerMethod method = methods.get(0);
+		AdvisoryLockKey key = method.fixedKey();
+		return new OwnJob(id, target(method), key, methods.stream().anyMatch((one) -> one.operation().paused()),
+				methods.size() > 1 || (key != null && this.counter.hasLost(key)));
+	}
+
+	/**
+	 * Return the problems that only this instance knows, what weighs most first.
+	 */
+	List<ProblemGroup> problems() {
+		List<OwnJob> own = own();
+		return Stream
+			.of(group(Problem.LOST, own, (job) -> job.key() != null && this.counter.hasLost(job.key())),
+					group(Problem.SHARED_KEY, own, (job) -> methods(job.id()).size() > 1))
+			.filter((group) -> group.count() > 0)
+			.toList();
+	}
+
+	private static ProblemGroup group(Problem problem, List<OwnJob> own, Predicate<OwnJob> has) {
+		List<OwnJob> jobs = own.stream().filter(has).toList();
+		return new ProblemGroup(problem, jobs.size(),
+				jobs.stream()
+					.limit(MOST_PROBLEMS)
+					.map((job) -> new ProblemDescriptor(job.id().key(), job.id().namespace(), job.id().text(), null,
+							InstanceName.get(), null, job.target(), null))
+					.toList());
 	}
 
 	private List<SingleRunnerMethod> methods(JobId id) {

@@ -20,7 +20,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -33,12 +35,18 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
+import io.github.advisorylock.actuate.OverviewDescriptor.ProblemDescriptor;
+import io.github.advisorylock.actuate.OverviewDescriptor.ProblemGroup;
 import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.ledger.JobCatalog;
 import io.github.advisorylock.ledger.JobFacts;
 import io.github.advisorylock.ledger.JobName;
 import io.github.advisorylock.ledger.JobRepository;
@@ -56,6 +64,10 @@ import org.springframework.util.Assert;
  * @since 0.1.0
  */
 public class LedgerJobRegistry extends JobRegistry {
+
+	private static final int MOST_RUNNING = 20;
+
+	private static final int LATEST_PROBLEMS = 5;
 
 	private static final KeysDescriptor NO_KEYS = new KeysDescriptor(0, List.of(), 0, List.of());
 
@@ -113,6 +125,74 @@ public class LedgerJobRegistry extends JobRegistry {
 	JobPage alone(Collection<JobId> known, String text, String state, int offset, int limit) {
 		JobRepository.JobNamesPage page = repository().alone(names(known), text, state, offset, limit);
 		return new JobPage(page.seen(), page.total(), page.names().stream().map(LedgerJobRegistry::id).toList());
+	}
+
+	@Override
+	JobPage page(List<OwnJob> own, JobFilter filter, Instant now) {
+		JobCatalog catalog = ledger().catalog();
+		JobRepository.JobNamesPage page = catalog.jobs(known(catalog, own, now), filter.text(), filter.state(),
+				filter.sort(), filter.offset(), filter.size());
+		return new JobPage(page.seen(), page.total(), page.names().stream().map(LedgerJobRegistry::id).toList());
+	}
+
+	@Override
+	JobSummary summary(List<OwnJob> own, Instant now, Redaction redaction) {
+		JobCatalog catalog = ledger().catalog();
+		JobCatalog.Summary summary = catalog.summary(known(catalog, own, now), MOST_RUNNING, LATEST_PROBLEMS);
+		Map<Problem, ProblemGroup> groups = new EnumMap<>(Problem.class);
+		for (JobCatalog.Trouble trouble : summary.problems()) {
+			Problem problem = Problem.valueOf(trouble.kind());
+			groups.computeIfAbsent(problem, (kind) -> new ProblemGroup(kind, trouble.count(), new ArrayList<>()))
+				.latest()
+				.add(describe(trouble, redaction));
+		}
+		return new JobSummary(summary.states(),
+				summary.running().stream().map((job) -> describe(job, redaction)).toList(),
+				List.copyOf(groups.values()));
+	}
+
+	private static ProblemDescriptor describe(JobCatalog.Trouble trouble, Redaction redaction) {
+		String reason = (trouble.reason() != null) ? ": " + trouble.reason() : "";
+		String detail = (trouble.by() != null) ? "by " + trouble.by() + reason
+				: redaction.error(trouble.errorClass(), trouble.error());
+		Long failures = trouble.failures();
+		return new ProblemDescriptor(trouble.name().key(), trouble.name().namespace(), id(trouble.name()).text(),
+				trouble.at(), trouble.instance(), (failures != null) ? failures.intValue() : null, detail, null);
+	}
+
+	/**
+	 * What is planned is the same for all jobs of one schedule.
+	 */
+	private static JobCatalog.Known known(JobCatalog catalog, List<OwnJob> own, Instant now) {
+		return new JobCatalog.Known(own.stream()
+			.map((job) -> new JobCatalog.OwnJob(name(job.id()), job.target(),
+					(job.key() != null) ? PostgresAdvisoryLockTemplate.lockEntry(job.key()) : null, job.paused(),
+					job.troubled()))
+			.toList(), catalog.schedules().stream().map((schedules) -> plan(schedules, now)).toList());
+	}
+
+	private static JobCatalog.Plan plan(String schedules, Instant now) {
+		RecordedSchedule schedule = RecordedSchedule.of(schedules);
+		ScheduleDescriptor interval = schedule.interval();
+		return new JobCatalog.Plan(schedules, schedule.nextTick(now),
+				schedule.latestTick(now, now.minus(LedgerJob.OVERDUE_AFTER)),
+				(interval != null) ? interval.interval() : null,
+				interval != null && interval.type().equals("fixedDelay"));
+	}
+
+	@Override
+	RunPage runs(JobId id, String outcome, boolean longest, int offset, int limit, Redaction redaction) {
+		JobCatalog.RunPage page = ledger().catalog().runs(name(id), outcome, longest, offset, limit);
+		return new RunPage(page.total(),
+				page.runs()
+					.stream()
+					.map((run) -> describe(run, run.key().equals(id.key()) ? null : run.key(), redaction))
+					.toList());
+	}
+
+	@Override
+	List<Instant> ticks(JobId id) {
+		return ledger().catalog().ticks(name(id));
 	}
 
 	/**
@@ -258,12 +338,16 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	private static RunDescriptor describe(LedgerRun run, Redaction redaction) {
+		return describe(run, null, redaction);
+	}
+
+	private static RunDescriptor describe(LedgerRun run, @Nullable String key, Redaction redaction) {
 		Instant finishedAt = run.finishedAt();
 		return new RunDescriptor(run.tick(), (run.tick() != null) ? run.attempt() : null, run.instance(),
 				run.fencingToken(), run.startedAt(), finishedAt,
 				(finishedAt != null) ? Duration.between(run.startedAt(), finishedAt) : null, name(run.outcome()),
 				redaction.error(run.errorClass(), run.error()), run.traceId(), redaction.stackTrace(run.stackTrace()),
-				null);
+				key);
 	}
 
 	private static KeyDescriptor key(LedgerJob job) {

@@ -134,19 +134,20 @@ final class OperatorActions {
 	 * Do something with a job.
 	 * @throws IllegalArgumentException if that can't be done with it
 	 */
-	ActionDescriptor act(JobDescriptor job, String state, String user, Redaction redaction) {
+	ActionDescriptor act(JobDescriptor job, String state, @Nullable String reason, String user, Redaction redaction) {
 		OperatorActions there = this.databases.apply(job.transactionManager());
 		if (there != null) {
-			return there.act(job, state, user, redaction);
+			return there.act(job, state, reason, user, redaction);
 		}
 		Assert.isTrue(this.registry.isWritable() && job.actions().contains(state), () -> reason(job, state));
+		Assert.isTrue(reason == null || state.equals(PAUSED), "'reason' is for state '" + PAUSED + "' only");
 		audit(job.namespace(), job.key(), state, user);
 		JobId id = new JobId(job.namespace(), job.key());
 		if (state.equals(RUNNING)) {
 			return run(id, user, redaction);
 		}
 		switch (state) {
-			case PAUSED -> this.registry.pause(id, user, null);
+			case PAUSED -> this.registry.pause(id, user, reason);
 			case RESUMED -> this.registry.resume(id, user);
 			case TICK_UNDONE -> this.registry.undoTick(id, user);
 			default -> this.registry.forget(id, user);

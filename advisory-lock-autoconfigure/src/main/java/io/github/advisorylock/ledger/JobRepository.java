@@ -450,7 +450,7 @@ public class JobRepository {
 		return new SqlArrayValue("text", all.stream().map(element).toArray());
 	}
 
-	private static JobNamesPage page(ResultSet rows) throws SQLException {
+	static JobNamesPage page(ResultSet rows) throws SQLException {
 		int seen = 0;
 		int total = 0;
 		List<JobName> names = new ArrayList<>();
@@ -492,7 +492,7 @@ public class JobRepository {
 				instant(row, "xact_start"));
 	}
 
-	private static LedgerRun run(ResultSet row, int number) throws SQLException {
+	static LedgerRun run(ResultSet row, int number) throws SQLException {
 		return new LedgerRun(row.getLong("id"), row.getString("namespace"), row.getString("key"), instant(row, "tick"),
 				row.getInt("attempt"), LockScope.valueOf(row.getString("scope")), row.getString("instance"),
 				row.getLong("fencing_token"), required(row, "started_at"), instant(row, "finished_at"),
@@ -536,7 +536,7 @@ public class JobRepository {
 		return (durations != null) ? List.of((Long[]) durations.getArray()) : List.of();
 	}
 
-	private static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
+	static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
 		OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
 		return (time != null) ? time.toInstant() : null;
 	}

@@ -61,7 +61,7 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 	/**
 	 * How long after its planned time a tick should be completed, or be under way.
 	 */
-	private static final Duration OVERDUE_AFTER = Duration.ofMinutes(5);
+	public static final Duration OVERDUE_AFTER = Duration.ofMinutes(5);
 
 	/**
 	 * Return whether the key is paused.

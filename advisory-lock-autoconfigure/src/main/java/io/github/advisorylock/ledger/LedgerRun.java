@@ -80,10 +80,13 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 	 *
 	 * @param type the name of the exception's class
 	 * @param text the first line of what the exception prints
+	 * @param stackTrace the first of its stack trace, {@code null} if there is none
 	 */
-	public record Failure(String type, String text) {
+	public record Failure(String type, String text, @Nullable String stackTrace) {
 
 		private static final int LONGEST_TEXT = 1024;
+
+		private static final int LONGEST_STACK_TRACE = 8000;
 
 		/**
 		 * Describe a failure.
@@ -91,7 +94,7 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 		 * @return what is to be kept of it
 		 */
 		public static Failure of(Throwable failure) {
-			return new Failure(bounded(failure.getClass().getName()), bounded(print(failure)));
+			return new Failure(bounded(failure.getClass().getName()), bounded(print(failure)), stackTrace(failure));
 		}
 
 		/**
@@ -99,13 +102,35 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 		 * for.
 		 */
 		static Failure rollback(String reason) {
-			return new Failure(UnexpectedRollbackException.class.getName(), reason);
+			return new Failure(UnexpectedRollbackException.class.getName(), reason, null);
 		}
 
 		private static String bounded(String text) {
-			String line = text.replace("\0", "").lines().findFirst().orElse("");
-			return (line.codePointCount(0, line.length()) <= LONGEST_TEXT) ? line
-					: line.substring(0, line.offsetByCodePoints(0, LONGEST_TEXT));
+			return bounded(text.replace("\0", "").lines().findFirst().orElse(""), LONGEST_TEXT);
+		}
+
+		private static String bounded(String text, int longest) {
+			return (text.codePointCount(0, text.length()) <= longest) ? text
+					: text.substring(0, text.offsetByCodePoints(0, longest));
+		}
+
+		/**
+		 * A trace may be long, and an exception of the application unable to say what it
+		 * is about.
+		 */
+		private static String stackTrace(Throwable failure) {
+			StringBuilder text = new StringBuilder();
+			Throwable cause = failure;
+			while (cause != null && text.length() < LONGEST_STACK_TRACE) {
+				text.append(text.isEmpty() ? "" : "Caused by: ").append(print(cause)).append('\n');
+				for (StackTraceElement frame : cause.getStackTrace()) {
+					if (text.length() < LONGEST_STACK_TRACE) {
+						text.append("\tat ").append(frame).append('\n');
+					}
+				}
+				cause = cause.getCause();
+			}
+			return bounded(text.toString().replace("\0", ""), LONGEST_STACK_TRACE);
 		}
 
 		/**

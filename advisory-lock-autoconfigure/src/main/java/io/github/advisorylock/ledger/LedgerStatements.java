@@ -20,6 +20,8 @@ import java.util.Map;
 
 import io.github.advisorylock.jdbc.RisingNumbers;
 
+import org.springframework.util.Assert;
+
 /**
  * The SQL of the ledger. Parameters are named; durations are in microseconds, jobs an
  * array of {@code namespaces} and one of {@code keys}. {@code null} is bound for a tick
@@ -275,7 +277,7 @@ final class LedgerStatements {
 	private static final String END = """
 			WITH ended AS (
 			  UPDATE {run} r SET finished_at = greatest(pg_catalog.clock_timestamp(), r.started_at), outcome = :outcome,
-			    error_class = :errorClass, error = :error
+			    error_class = :errorClass, error = :error, stack_trace = :stackTrace
 			  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = :token AND r.finished_at IS NULL
 			  RETURNING r.*
 			)
@@ -287,11 +289,11 @@ final class LedgerStatements {
 	private static final String ENDED = """
 			WITH ended AS (
 			  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, finished_at, outcome,
-			    error_class, error, keep_until, template)
+			    error_class, error, stack_trace, keep_until, template)
 			  SELECT :namespace, :key, CAST(:tick AS timestamptz), CAST(:attempt AS integer), :scope, :instance,
 			    CAST(:token AS bigint), CAST(:startedAt AS timestamptz),
 			    greatest(pg_catalog.clock_timestamp(), CAST(:startedAt AS timestamptz)), CAST(:outcome AS text),
-			    CAST(:errorClass AS text), CAST(:error AS text),
+			    CAST(:errorClass AS text), CAST(:error AS text), CAST(:stackTrace AS text),
 			"""
 			+ KEEP_UNTIL.replace("{start}", "CAST(:startedAt AS timestamptz)") + """
 					, CASE WHEN CAST(:outcome AS text) <> 'EXECUTED' THEN CAST(:template AS text) END
@@ -330,6 +332,67 @@ final class LedgerStatements {
 			    AND (j.namespace, j.key) NOT IN (SELECT k.namespace, k.key FROM known k)
 			)
 			""";
+
+	/**
+	 * All jobs that are listed, with the state of each: those of the ledger that are not
+	 * listed under what their keys were made from, and {@code own} ones, which whoever
+	 * asks has methods of. When a cron schedule is next, and which tick should have been
+	 * completed by now, comes with the question.
+	 */
+	private static final String LISTED = """
+			WITH held AS MATERIALIZED (
+			  SELECT pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) AS lock, pg_catalog.bool_or(l.granted) AS granted
+			  FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND l.database = (
+			    SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()) GROUP BY 1
+			), planned AS MATERIALIZED (
+			  SELECT p.* FROM ROWS FROM (pg_catalog.unnest(CAST(:schedules AS text[])),
+			    pg_catalog.unnest(CAST(:nexts AS timestamptz[])), pg_catalog.unnest(CAST(:dues AS timestamptz[])),
+			    pg_catalog.unnest(CAST(:intervals AS bigint[])), pg_catalog.unnest(CAST(:delays AS boolean[])))
+			    p (schedules, next, due, every, delay)
+			), own AS MATERIALIZED (
+			  SELECT o.* FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])),
+			    pg_catalog.unnest(CAST(:keys AS text[])), pg_catalog.unnest(CAST(:methods AS text[])),
+			    pg_catalog.unnest(CAST(:locks AS text[])), pg_catalog.unnest(CAST(:paused AS boolean[])),
+			    pg_catalog.unnest(CAST(:troubled AS boolean[]))) o (namespace, key, method, lock, paused, troubled)
+			), joined AS (
+			  SELECT coalesce(j.namespace, o.namespace) AS namespace, coalesce(j.key, o.key) AS key,
+			    coalesce(j.method, o.method) AS method, coalesce(j.lock, o.lock) AS lock, j.schedules, j.once, j.min_interval,
+			    j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at, j.last_outcome, j.paused_at, j.paused_by,
+			    j.paused_reason, j.resumed_at, coalesce(o.paused, false) AS configured, coalesce(o.troubled, false) AS troubled
+			  FROM (SELECT l.* FROM {job} l WHERE l.template IS NULL OR l.paused_at IS NOT NULL) j
+			  FULL JOIN own o ON o.namespace = j.namespace AND o.key = j.key
+			), dated AS (
+			  SELECT j.*, h.granted, j.paused_at IS NOT NULL OR j.configured AS paused,
+			    coalesce(p.next, CASE WHEN p.delay THEN j.last_finished_at ELSE j.last_started_at END
+			      + p.every * INTERVAL '1 microsecond') AS next,
+			    CASE WHEN j.once = 'PER_TICK' AND j.paused_at IS NULL AND NOT j.configured AND h.granted IS NOT TRUE
+			      AND p.due > greatest(j.first_seen_at, j.last_tick, j.resumed_at)
+			      AND coalesce(p.due < pg_catalog.clock_timestamp() - INTERVAL '5 minutes'
+			        - j.min_interval * INTERVAL '1 microsecond', true) THEN p.due END AS due
+			  FROM joined j LEFT JOIN planned p ON p.schedules = j.schedules LEFT JOIN held h ON h.lock = j.lock
+			), jobs AS MATERIALIZED (
+			  SELECT d.*, CASE WHEN d.granted THEN 'running' WHEN d.granted IS NOT NULL THEN 'waiting' WHEN d.paused THEN 'paused'
+			    WHEN d.last_outcome <> 'EXECUTED' THEN 'failing' WHEN d.due IS NOT NULL THEN 'overdue' ELSE 'idle' END AS state
+			  FROM dated d
+			)
+			""";
+
+	/**
+	 * How many of the last runs of a job in a row were not executed.
+	 */
+	private static final String FAILURES = """
+			(SELECT count(*) FROM {run} f WHERE f.namespace = {of}.namespace AND f.key = {of}.key AND f.outcome <> 'EXECUTED'
+			  AND f.fencing_token > coalesce((SELECT e.fencing_token FROM {run} e WHERE e.namespace = {of}.namespace
+			    AND e.key = {of}.key AND e.outcome = 'EXECUTED' ORDER BY e.fencing_token DESC LIMIT 1), 0))
+			""";
+
+	private static final Map<String, String> ORDERS = Map.of("key", "j.namespace, j.key", "next",
+			"j.next NULLS LAST, j.namespace, j.key", "last", "j.last_started_at DESC NULLS LAST, j.namespace, j.key",
+			"duration",
+			"CASE WHEN j.last_finished_at >= j.last_started_at THEN j.last_finished_at - j.last_started_at END "
+					+ "DESC NULLS LAST, j.namespace, j.key",
+			"failures", "CASE WHEN j.last_outcome <> 'EXECUTED' THEN " + FAILURES.replace("{of}", "j")
+					+ " ELSE 0 END DESC, j.last_finished_at DESC NULLS LAST, j.namespace, j.key");
 
 	/**
 	 * One statement of housekeeping at a time, whatever instance it is of: the lock ends
@@ -525,6 +588,117 @@ final class LedgerStatements {
 						  scope = excluded.scope, schedules = excluded.schedules, once = excluded.once,
 						  min_interval = excluded.min_interval, lock = excluded.lock
 						  WHERE o.remember_until IS NOT NULL
+						""");
+	}
+
+	/**
+	 * The schedules of jobs, each once.
+	 */
+	String schedules() {
+		return name("SELECT DISTINCT j.schedules FROM {job} j WHERE j.schedules <> '[]' LIMIT :most");
+	}
+
+	/**
+	 * A page of the jobs that are asked for, in an order, and how many there are.
+	 * @param sort the name of the order
+	 */
+	String listed(String sort) {
+		String order = ORDERS.get(sort);
+		Assert.notNull(order, "'sort' must be known");
+		return name(
+				LISTED + """
+						, wanted AS MATERIALIZED (
+						  SELECT j.* FROM jobs j, (SELECT pg_catalog.lower(CAST(:text AS text)) AS text, CAST(:state AS text) AS state) w
+						  WHERE (w.state IN ('all', j.state) OR (w.state = 'problem' AND (j.paused OR j.troubled OR j.due IS NOT NULL
+						      OR j.last_outcome <> 'EXECUTED' OR j.last_tick > {future})))
+						    AND (w.text = '' OR pg_catalog.strpos(pg_catalog.lower(j.namespace || '/' || j.key), w.text) > 0
+						      OR pg_catalog.strpos(pg_catalog.lower(j.method), w.text) > 0)
+						)
+						SELECT (SELECT count(*) FROM jobs) AS seen, (SELECT count(*) FROM wanted) AS total, p.namespace, p.key
+						FROM (SELECT 1) one LEFT JOIN (
+						  SELECT j.namespace, j.key, pg_catalog.row_number() OVER (ORDER BY {order}) AS position FROM wanted j
+						  ORDER BY position LIMIT :limit OFFSET :offset) p ON true
+						ORDER BY p.position
+						"""
+					.replace("{order}", order));
+	}
+
+	/**
+	 * How many jobs are in which state, those that run, and the latest few of all
+	 * problems of each kind with the last run.
+	 */
+	String summary() {
+		return name(
+				LISTED + """
+						, problems AS (
+						  SELECT CAST(j.last_outcome AS text) AS kind, j.namespace, j.key, j.last_finished_at AS at,
+						    CAST(NULL AS text) AS who, CAST(NULL AS text) AS why FROM jobs j WHERE j.last_outcome <> 'EXECUTED'
+						  UNION ALL SELECT f.outcome, o.namespace, o.key, f.finished_at, NULL, NULL FROM own o CROSS JOIN LATERAL (
+						    SELECT r.* FROM {run} r WHERE r.namespace = o.namespace AND r.template = o.key AND r.outcome <> 'EXECUTED'
+						    ORDER BY r.id DESC LIMIT 1) f
+						    WHERE o.lock IS NULL AND f.started_at > pg_catalog.clock_timestamp() - INTERVAL '1 day' AND NOT EXISTS (
+						      SELECT FROM {run} l WHERE l.namespace = f.namespace AND l.key = f.key AND l.fencing_token > f.fencing_token)
+						  UNION ALL SELECT 'OVERDUE', j.namespace, j.key, j.due, NULL, NULL FROM jobs j WHERE j.due IS NOT NULL
+						  UNION ALL SELECT 'FUTURE_TICK', j.namespace, j.key, j.last_tick, NULL, NULL FROM jobs j
+						    WHERE j.last_tick > {future}
+						  UNION ALL SELECT 'PAUSED', j.namespace, j.key, j.paused_at, j.paused_by, j.paused_reason FROM jobs j
+						    WHERE j.paused
+						), ranked AS (
+						  SELECT p.*, count(*) OVER (PARTITION BY p.kind) AS count,
+						    pg_catalog.row_number() OVER (PARTITION BY p.kind ORDER BY p.at DESC NULLS LAST, p.namespace, p.key) AS place
+						  FROM problems p
+						)
+						SELECT 'STATE' AS kind, j.state AS key, '' AS namespace, count(*) AS count, CAST(NULL AS timestamptz) AS at,
+						  NULL AS who, NULL AS why, NULL AS instance, NULL AS error, NULL AS error_class, CAST(NULL AS bigint) AS failures,
+						  CAST(NULL AS bigint) AS place
+						FROM jobs j GROUP BY j.state
+						UNION ALL SELECT 'RUNNING', r.key, r.namespace, 1, r.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM (
+						  SELECT j.key, j.namespace, CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity')
+						    THEN j.last_started_at END AS at
+						  FROM jobs j WHERE j.granted ORDER BY at NULLS LAST, j.namespace, j.key LIMIT :running) r
+						UNION ALL SELECT k.kind, k.key, k.namespace, k.count, k.at, k.who, k.why, l.instance, l.error, l.error_class,
+						  CASE WHEN k.kind IN ('FAILED', 'ABANDONED') THEN {failures} END, k.place
+						FROM ranked k LEFT JOIN LATERAL (
+						  SELECT r.instance, r.error, r.error_class FROM {run} r WHERE k.kind IN ('FAILED', 'ABANDONED')
+						    AND r.namespace = k.namespace AND r.key = k.key AND r.outcome = k.kind
+						  ORDER BY r.fencing_token DESC LIMIT 1) l ON true
+						WHERE k.place <= :latest
+						ORDER BY kind, place NULLS LAST
+						"""
+					.replace("{failures}", FAILURES.replace("{of}", "k")));
+	}
+
+	/**
+	 * A page of the runs of a job, or of all keys that were made from a template and have
+	 * failed, and how many there are.
+	 */
+	String runsMatching() {
+		return name(
+				"""
+						WITH wanted AS MATERIALIZED (
+						  SELECT r.* FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
+						    AND CAST(:outcome AS text) IN ('all', coalesce(r.outcome, 'RUNNING'))
+						  UNION ALL SELECT r.* FROM {run} r WHERE r.namespace = :namespace AND r.template = :key
+						    AND r.outcome <> 'EXECUTED' AND r.key <> :key AND CAST(:outcome AS text) IN ('all', r.outcome)
+						)
+						SELECT (SELECT count(*) FROM wanted) AS total, p.* FROM (SELECT 1) one LEFT JOIN (
+						  SELECT w.id, w.namespace, w.key, w.tick, w.attempt, w.scope, w.instance, w.fencing_token, w.started_at,
+						    w.finished_at, w.outcome, w.error, w.error_class, w.trace_id, w.stack_trace, pg_catalog.row_number() OVER (
+						      ORDER BY CASE WHEN :longest THEN w.finished_at - w.started_at END DESC NULLS LAST, w.fencing_token DESC)
+						      AS position
+						  FROM wanted w ORDER BY position LIMIT :limit OFFSET :offset) p ON true
+						ORDER BY p.position
+						""");
+	}
+
+	/**
+	 * The ticks that runs of a job are known of, since a time.
+	 */
+	String ticks() {
+		return name(
+				"""
+						SELECT DISTINCT r.tick FROM {run} r WHERE r.namespace = :namespace AND r.key = :key AND r.tick IS NOT NULL
+						ORDER BY r.tick DESC LIMIT :most
 						""");
 	}
 

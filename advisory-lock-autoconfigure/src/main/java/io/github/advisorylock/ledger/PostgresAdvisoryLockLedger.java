@@ -226,6 +226,15 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	/**
+	 * Return all jobs as operators look at them. Can be asked once the ledger is
+	 * {@linkplain #isOpen() open}.
+	 * @return the catalog of jobs
+	 */
+	public JobCatalog catalog() {
+		return new JobCatalog(this.connections, opened().schema().statements());
+	}
+
+	/**
 	 * Return whether this instance may delete what need not be remembered any more. Can
 	 * be asked once the ledger is {@linkplain #isOpen() open}.
 	 */

@@ -245,7 +245,8 @@ final class RunRepository {
 
 	private static MapSqlParameterSource with(MapSqlParameterSource parameters, LedgerRun.@Nullable Failure failure) {
 		return parameters.addValue("errorClass", (failure != null) ? failure.type() : null, Types.VARCHAR)
-			.addValue("error", (failure != null) ? failure.text() : null, Types.VARCHAR);
+			.addValue("error", (failure != null) ? failure.text() : null, Types.VARCHAR)
+			.addValue("stackTrace", (failure != null) ? failure.stackTrace() : null, Types.VARCHAR);
 	}
 
 	private static Decision decision(ResultSet row) throws SQLException {

@@ -49,6 +49,11 @@ class EndpointTranscriptTests {
 
 	private static final String EXPOSED = "management.endpoints.web.exposure.include=advisorylocks";
 
+	/**
+	 * The three applications are one instance, which is there when the first of them is.
+	 */
+	private static final String ALONE = "advisory-lock.ledger.instances=false";
+
 	private static final String UNRESTRICTED = "management.endpoint.advisorylocks.access=unrestricted";
 
 	@Test
@@ -70,9 +75,9 @@ class EndpointTranscriptTests {
 	 * they may not, and of 8082, where they log in.
 	 */
 	private static String runCommands(String document) {
-		try (OperatedApplication open = OperatedApplication.start(Jobs.class, EXPOSED, UNRESTRICTED);
-				OperatedApplication readOnly = OperatedApplication.start(Jobs.class, EXPOSED);
-				OperatedApplication secured = OperatedApplication.startSecured(Jobs.class, EXPOSED, UNRESTRICTED,
+		try (OperatedApplication open = OperatedApplication.start(Jobs.class, EXPOSED, UNRESTRICTED, ALONE);
+				OperatedApplication readOnly = OperatedApplication.start(Jobs.class, EXPOSED, ALONE);
+				OperatedApplication secured = OperatedApplication.startSecured(Jobs.class, EXPOSED, UNRESTRICTED, ALONE,
 						"spring.security.user.name=anna", "spring.security.user.password=secret");
 				Gate gate = Jobs.close()) {
 			List<OperatedApplication> applications = List.of(open, readOnly, secured);

@@ -76,6 +76,21 @@ class JobActionsTests {
 	}
 
 	@Test
+	void pauseMayHaveAReasonAndNothingElseMay() {
+		assertThat(application
+			.post("actuator/advisorylocks/broken", "application/json", "{\"state\":\"paused\",\"reason\":\"no paper\"}")
+			.statusCode()).isEqualTo(200);
+		assertThat(EndpointAnswer.job(application, "broken")).containsEntry("state", "paused")
+			.extractingByKey("paused")
+			.asString()
+			.contains("reason=no paper", "by=unauthenticated");
+		assertThat(application
+			.post("actuator/advisorylocks/broken", "application/json", "{\"state\":\"resumed\",\"reason\":\"paper\"}")
+			.statusCode()).isEqualTo(400);
+		assertThat(application.setState("broken", "resumed").statusCode()).isEqualTo(200);
+	}
+
+	@Test
 	void runThatLastsGoesOnAfterTheAnswer() {
 		Gate gate = new Gate();
 		Jobs.gate = gate;

@@ -88,6 +88,36 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 	}
 
 	@Test
+	void pauseHasAReasonUntilItIsResumed() {
+		execute(LockScope.TRANSACTION, TICK);
+		JobName name = new JobName(NAMESPACE, "job");
+		this.ledger.pause(name, "ann", "the printer burns");
+		this.ledger.pause(name, "ben", "another reason");
+		assertThat(this.ledger.job("job").orElseThrow().pausedReason()).isEqualTo("the printer burns");
+		this.ledger.resume("job", "ann");
+		assertThat(this.ledger.job("job").orElseThrow().pausedReason()).isNull();
+		this.ledger.pause("job", "ann");
+		this.ledger.pause(name, "ben", "too late");
+		assertThat(this.ledger.job("job").orElseThrow().pausedReason()).isNull();
+		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.pause(name, "ann", "x".repeat(1001)))
+			.withMessageContaining("'reason'");
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void failedRunHasItsStackTraceAndAnExecutedOneHasNone(LockScope scope) {
+		execute(scope, TICK);
+		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK.plusSeconds(60)));
+		JobName name = new JobName(NAMESPACE, "job");
+		List<LedgerRun> runs = this.ledger.catalog().runs(name, "all", false, 0, 10).runs();
+		assertThat(runs.get(0).stackTrace()).startsWith("java.lang.IllegalStateException: expected\n\tat ")
+			.contains("executeAndFail")
+			.hasSizeLessThanOrEqualTo(8000);
+		assertThat(runs.get(1).stackTrace()).isNull();
+		assertThat(this.ledger.runs("job", 10).get(0).stackTrace()).isNull();
+	}
+
+	@Test
 	void tickOfTheFutureThatIsTheOnlyOneLeavesNone() {
 		execute(LockScope.TRANSACTION, TICK);
 		TestPostgres.execute("DELETE FROM ledger_tests_run");
