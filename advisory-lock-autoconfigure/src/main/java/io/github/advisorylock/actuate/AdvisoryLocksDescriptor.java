@@ -353,6 +353,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param kind whose it is
 	 * @param key the name of its key, {@code null} if that is not known
 	 * @param namespace the namespace of the key
+	 * @param id what stands for the job in addresses, {@code null} if it is the lock of
+	 * none
 	 * @param number what is locked, as the arguments of PostgreSQL's lock functions
 	 * @param database the database it is in
 	 * @param shared whether it is a shared lock
@@ -360,7 +362,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param waiters who waits for it
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record LockDescriptor(Kind kind, @Nullable String key, @Nullable String namespace, String number,
+	public record LockDescriptor(Kind kind, @Nullable String key, @Nullable String namespace, @Nullable String id, String number,
 			String database, boolean shared, List<HolderDescriptor> holders, List<WaiterDescriptor> waiters) {
 
 	}

@@ -117,6 +117,7 @@ final class LockTable {
 		KnownLock lock = isHere(first) ? this.known.get(first.number()) : null;
 		return new LockDescriptor((lock != null) ? lock.kind() : kind(entries),
 				(lock != null) ? lock.key().name() : null, (lock != null) ? lock.key().namespace() : null,
+				(lock != null && lock.kind() == Kind.JOB) ? JobId.of(lock.key()).text() : null,
 				first.number().toString(), first.database(), first.shared(), holders(entries), waiters(entries));
 	}
 

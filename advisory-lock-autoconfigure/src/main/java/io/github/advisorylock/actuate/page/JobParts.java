@@ -202,15 +202,26 @@ record JobParts(Times times) {
 			button(buttons, job, "freed", "Free lock");
 			button(buttons, job, "forgotten", "Forget");
 		}
-		return Html.of("<div class=\"buttons\">%s</div><p class=\"said\" role=\"status\"></p>",
-				buttons.stream().collect(Html.joining()));
+		return buttons(buttons);
 	}
 
 	private static void button(List<Html> buttons, JobDescriptor job, String state, String text) {
 		if (job.actions().contains(state)) {
-			buttons.add(Html.of("<button type=\"button\" data-state=\"%s\" aria-label=\"%s %s\">%s</button>", state,
-					text, AdvisoryLockKey.display(job.key()), text));
+			buttons.add(button(job.key(), state, text));
 		}
+	}
+
+	static Html button(String key, String state, String text) {
+		return Html.of("<button type=\"button\" data-state=\"%s\" aria-label=\"%s %s\">%s</button>", state, text,
+				AdvisoryLockKey.display(key), text);
+	}
+
+	/**
+	 * Return buttons with a place for what became of a press.
+	 */
+	static Html buttons(List<Html> buttons) {
+		return Html.of("<div class=\"buttons actions\">%s</div><p class=\"said\" role=\"status\"></p>",
+				buttons.stream().collect(Html.joining()));
 	}
 
 }

@@ -26,14 +26,15 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LockDescriptor;
  * The advisory locks of the server, and who waits for whom.
  *
  * @param parts tells of holders
+ * @param writable whether there are buttons
  */
-record LocksView(JobParts parts) {
+record LocksView(JobParts parts, boolean writable) {
 
 	private static final int MOST = 500;
 
 	static View of(View.Context context) {
 		AdvisoryLocksDescriptor all = context.source().getLocks("", "all", 1, 1, context.showValues());
-		return new View("Locks", About.of(all), new LocksView(new JobParts(new Times(all.time()))).write(all));
+		return new View("Locks", About.of(all), new LocksView(new JobParts(new Times(all.time())), context.writable()).write(all));
 	}
 
 	private Html write(AdvisoryLocksDescriptor all) {
@@ -57,14 +58,23 @@ record LocksView(JobParts parts) {
 	}
 
 	private Html row(LockDescriptor lock) {
-		return Html.of("<tr data-kind=\"%s\"><th scope=\"row\">%s</th>%s%s%s%s%s</tr>", lock.kind(),
-				Html.of("%s%s", View.icon("lock"), name(lock)),
+		String id = lock.id();
+		String key = String.valueOf(lock.key());
+		Html name = (id != null) ? JobParts.link(id, key) : Html.of("%s", name(lock));
+		return Html.of("<tr data-kind=\"%s\" data-id=\"%s\" data-key=\"%s\"><th scope=\"row\">%s%s</th>%s%s%s%s%s</tr>", lock.kind(),
+				(id != null) ? id : lock.number(), name(lock), View.icon("lock"), name,
 				View.cell("whose", "Whose", lock.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ')),
-				View.cell("holders", "Held by", this.parts.holders(lock.holders())),
+				View.cell("holders", "Held by", Html.of("%s%s", this.parts.holders(lock.holders()), free(lock))),
 				View.cell("waiting", "Waiting", this.parts.waiters(lock.waiters())),
 				View.cell("number", "Number",
 						Html.of("<code>%s</code>%s", lock.number(), lock.shared() ? " shared" : "")),
 				View.cell("database", "Database", lock.database()));
+	}
+
+	private Html free(LockDescriptor lock) {
+		boolean held = lock.holders().stream().anyMatch((holder) -> holder.instance() != null);
+		return (lock.id() == null || !held || !this.writable) ? Html.NONE
+				: JobParts.buttons(List.of(JobParts.button(String.valueOf(lock.key()), "freed", "Free lock")));
 	}
 
 }

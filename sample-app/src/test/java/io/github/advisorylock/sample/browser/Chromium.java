@@ -116,6 +116,13 @@ final class Chromium implements AutoCloseable {
 	}
 
 	/**
+	 * Return how wide the page is, with what can only be seen by scrolling sideways.
+	 */
+	int width() {
+		return ((Number) run("return document.scrollingElement.scrollWidth")).intValue();
+	}
+
+	/**
 	 * Prefer {@code light} or {@code dark}.
 	 */
 	void prefer(String colorScheme) {

@@ -71,7 +71,7 @@ class HostileKeyBrowserTests {
 	void clickPausesTheJobOfItsRowAndNothingElse(String key) throws Exception {
 		fleet.execute("INSERT INTO advisory_lock_job (namespace, key) VALUES ('sample-app', '" + key + "')");
 		browser.forget();
-		new OperatorPage(browser, member.address()).open("").act(key, "paused", "is paused");
+		new OperatorPage(browser, member.address()).openJobs().act(key, "paused", "is paused");
 		assertThat(fleet.query("SELECT key FROM advisory_lock_job WHERE paused_at IS NOT NULL")).containsExactly(key);
 		String id = "~" + Base64.getUrlEncoder()
 			.withoutPadding()

@@ -68,26 +68,47 @@ final class OperatorPage {
 	}
 
 	/**
+	 * Open the table of jobs.
+	 */
+	OperatorPage openJobs() {
+		return open("?view=jobs");
+	}
+
+	/**
+	 * Open the view of one job.
+	 */
+	OperatorPage openJob(String key) {
+		return open("?view=job&key=" + this.namespace + key);
+	}
+
+	/**
 	 * Return the state of a job in the table, or the text of one of its cells.
 	 */
 	String of(String key, String name) {
 		return Objects.toString(this.browser.run(
 				"""
 						const row = [...document.querySelectorAll("#jobs tbody tr")].find((row) => row.dataset.key === arguments[0]);
-						return !row ? "" : arguments[1] === "state" ? row.dataset.state : row.querySelector("td." + arguments[1]).innerText
+						return !row ? "" : arguments[1] === "state" ? row.dataset.state : row.querySelector("." + arguments[1]).innerText
 						""",
 				this.namespace + key, name), "");
 	}
 
-	String status() {
-		return element("#status").getText();
+	/**
+	 * Return what is said next to a job, or else at the edge of the window.
+	 */
+	String status(String key) {
+		return Objects.toString(this.browser.run("""
+				const place = [...document.querySelectorAll("[data-key]")]
+				  .find((one) => one.dataset.key === arguments[0] && one.querySelector(".said"));
+				return (place ? place.querySelector(".said") : document.getElementById("status")).innerText
+				""", this.namespace + key), "");
 	}
 
 	/**
 	 * Return the time of what the page shows.
 	 */
 	String updated() {
-		return this.browser.run("return document.getElementById('updated').dateTime").toString();
+		return this.browser.run("return document.getElementById('updated').dataset.time").toString();
 	}
 
 	/**
@@ -95,7 +116,7 @@ final class OperatorPage {
 	 */
 	void press(String key, String state) {
 		await().ignoreException(StaleElementReferenceException.class).untilAsserted(() -> {
-			element("tr[data-key=\"" + this.namespace + key + "\"] button[data-state=" + state + "]").click();
+			element("[data-key=\"" + this.namespace + key + "\"] button[data-state=" + state + "]").click();
 			assertThat(isAsking()).isTrue();
 		});
 		assertThat(element("#confirm").getText()).contains(key);
@@ -119,7 +140,7 @@ final class OperatorPage {
 	void act(String key, String state, String answer) {
 		press(key, state);
 		confirm();
-		await().untilAsserted(() -> assertThat(status()).contains(key, answer));
+		await().untilAsserted(() -> assertThat(status(key)).contains(key, answer));
 	}
 
 	/**
@@ -134,7 +155,7 @@ final class OperatorPage {
 	 */
 	String focus() {
 		return Objects.toString(this.browser.run("""
-				const element = document.activeElement, row = element.closest("tr[data-key]");
+				const element = document.activeElement, row = element.closest("[data-key]");
 				return element.id || (row ? row.dataset.key.substring(arguments[0]) + " " + element.dataset.state : "")
 				""", this.namespace.length()), "");
 	}

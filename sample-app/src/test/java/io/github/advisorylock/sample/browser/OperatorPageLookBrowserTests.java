@@ -17,6 +17,7 @@
 package io.github.advisorylock.sample.browser;
 
 import java.nio.file.Path;
+import java.util.List;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -41,6 +42,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  */
 @Tag("browser")
 class OperatorPageLookBrowserTests {
+
+	private static final String JOBS = "?view=jobs";
 
 	private static final String RATES = "currency-rates";
 
@@ -92,21 +95,24 @@ class OperatorPageLookBrowserTests {
 	@Test
 	void markupInKeyErrorAndInstanceIsShownAsText() {
 		OperatorPage page = page("");
+		assertThat(page.element("#problems").getText()).contains(MarkupJob.KEY, MarkupJob.ERROR);
+		page.openJobs();
 		assertThat(page.of(MarkupJob.KEY, "key")).contains(MarkupJob.KEY);
-		assertThat(page.element("#problems").getText()).contains(MarkupJob.KEY, MarkupJob.ERROR, HOST);
 		page.awaitRefresh();
-		page.element("tr[data-key=\"sample-app/" + MarkupJob.KEY + "\"] td.key a").click();
+		page.element("tr[data-key=\"sample-app/" + MarkupJob.KEY + "\"] a.key").click();
 		OperatorPage.await()
 			.untilAsserted(() -> assertThat(page.element("#runs tbody tr[data-outcome=FAILED]").getText())
 				.contains(MarkupJob.ERROR, HOST));
 		page.awaitRefresh();
-		assertThat(browser.run("return document.querySelectorAll('main :is(script, img, b)').length")).isEqualTo(0L);
+		assertThat(
+				browser.run("return document.querySelectorAll('main :is(script, img, [onclick], [onerror])').length"))
+			.isEqualTo(0L);
 		assertThatExceptionOfType(NoAlertPresentException.class).isThrownBy(() -> browser.driver().switchTo().alert());
 	}
 
 	@Test
 	void jobWithMarkupInItsKeyIsPausedAndResumed() {
-		OperatorPage page = page("");
+		OperatorPage page = page(JOBS);
 		page.act(MarkupJob.KEY, "paused", "is paused");
 		assertThat(fleet.query("SELECT key FROM advisory_lock_job WHERE paused_at IS NOT NULL"))
 			.containsExactly(MarkupJob.KEY);
@@ -115,7 +121,7 @@ class OperatorPageLookBrowserTests {
 
 	@Test
 	void filtersAreKeptInAddressByReloadAndBackButton() {
-		OperatorPage page = page("");
+		OperatorPage page = page(JOBS);
 		int all = page.keys().size();
 		page.element("input[name=q]").sendKeys("rates", Keys.ENTER);
 		OperatorPage.await().untilAsserted(() -> assertThat(page.keys()).containsExactly(RATES));
@@ -130,19 +136,16 @@ class OperatorPageLookBrowserTests {
 	}
 
 	@Test
-	void filterByStateAppliesAtOnceAndShowsTheListAgainFromOneJob() {
-		OperatorPage page = page("?key=sample-app/" + RATES);
-		assertThat(page.keys()).containsExactly(RATES);
-		assertThat(page.element("#job").getText()).contains(RATES);
+	void filterByStateAppliesAtOnce() {
+		OperatorPage page = page(JOBS);
 		page.element("select[name=state] option[value=problem]").click();
 		OperatorPage.await().untilAsserted(() -> assertThat(page.keys()).containsExactly(MarkupJob.KEY));
 		assertThat(browser.driver().getCurrentUrl()).contains("state=problem");
-		assertThat(browser.driver().findElements(By.id("job"))).isEmpty();
 	}
 
 	@Test
 	void keyboardAlonePausesAndResumesAndKeepsItsPlace() {
-		OperatorPage page = page("");
+		OperatorPage page = page(JOBS);
 		page.tabTo(RATES + " paused");
 		page.awaitRefresh();
 		page.awaitRefresh();
@@ -155,28 +158,67 @@ class OperatorPageLookBrowserTests {
 		page.type(Keys.ENTER);
 		page.tabTo("confirm-yes");
 		page.type(Keys.ENTER);
-		OperatorPage.await().until(() -> page.status().contains("is resumed"));
+		OperatorPage.await().until(() -> page.status(RATES).contains("is resumed"));
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "", "?key=sample-app/currency-rates" })
-	void pageOf400PixelsIsNotScrolledSideways(String query) {
-		browser.resize(400, 800);
-		OperatorPage page = page(query);
-		page.element("#locks summary").click();
-		assertThat(page.element("tr button[data-state=paused]").isDisplayed()).isTrue();
-		assertThat(browser.run("return document.scrollingElement.scrollWidth"))
-			.isEqualTo(browser.run("return document.scrollingElement.clientWidth"));
+	@ValueSource(strings = { "", "?view=jobs", "?view=timeline", "?view=instances", "?view=leaders", "?view=locks",
+			"?view=job&key=sample-app/currency-rates" })
+	void viewIsAccessibleInBothThemesAndNotScrolledSideways(String query) {
+		for (int width : new int[] { 360, 1200, 3840 }) {
+			for (String colorScheme : List.of("light", "dark")) {
+				browser.resize(width, 800);
+				browser.prefer(colorScheme);
+				page(query);
+				browser.run("document.querySelectorAll('details').forEach((one) => one.open = true)");
+				assertThat(browser.width()).isEqualTo(width);
+				assertThat(Contrast.background(browser) > 127).isEqualTo(colorScheme.equals("light"));
+				assertThat(Contrast.tooLow(browser)).isEmpty();
+				assertThat(Accessibility.violations(browser)).isEmpty();
+			}
+		}
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "light", "dark" })
-	void textsHaveEnoughContrast(String colorScheme) {
-		browser.prefer(colorScheme);
-		OperatorPage page = page("");
-		page.element("#locks summary").click();
-		assertThat(Contrast.background(browser) > 127).isEqualTo(colorScheme.equals("light"));
-		assertThat(Contrast.tooLow(browser)).isEmpty();
+	@Test
+	void dialogIsAccessibleAndSaysWhatItsButtonWillDo() {
+		OperatorPage page = page(JOBS);
+		page.press(RATES, "paused");
+		assertThat(page.element("#confirm").getText()).contains("No instance runs it", "Pause job",
+				"Leave it as it is");
+		assertThat(Accessibility.violations(browser)).isEmpty();
+		page.refuse();
+	}
+
+	@Test
+	void missingLabelIsAViolation() {
+		page(JOBS);
+		browser
+			.run("document.querySelector('input[name=q]').parentElement.replaceWith(document.createElement('input'))");
+		assertThat(Accessibility.violations(browser))
+			.anySatisfy((violation) -> assertThat(violation).contains("label"));
+	}
+
+	@Test
+	void buttonSaysInWhichZoneTimesAre() {
+		OperatorPage page = page(JOBS);
+		assertThat(page.element("#zone").getText()).isEqualTo("Times in UTC");
+		page.element("#zone").click();
+		String zone = String.valueOf(browser.run("return Intl.DateTimeFormat().resolvedOptions().timeZone"));
+		OperatorPage.await().until(() -> page.element("#zone").getText().equals("Times in " + zone));
+		page.element("#zone").click();
+		OperatorPage.await().until(() -> page.element("#zone").getText().equals("Times in UTC"));
+	}
+
+	@Test
+	void refreshIsStoppedAndLeavesAloneWhatIsOpen() {
+		OperatorPage page = page("?view=timeline");
+		page.element("#timeline-text summary").click();
+		page.awaitRefresh();
+		assertThat(page.element("#timeline-text").getDomAttribute("open")).isNotNull();
+		page.element("#live").click();
+		assertThat(page.element("#live").getDomAttribute("aria-pressed")).isEqualTo("false");
+		page.element("#live").click();
+		page.awaitRefresh();
 	}
 
 	@Test
@@ -186,12 +228,14 @@ class OperatorPageLookBrowserTests {
 				.get("data:text/html,<p>off</p><script>document.querySelector('p').innerText = 'on'</script>");
 			assertThat(plain.driver().findElement(By.tagName("p")).getText()).isEqualTo("off");
 			plain.driver().get(address + OperatorPage.PATH);
+			assertThat(plain.driver().findElement(By.id("problems")).getText()).contains(MarkupJob.KEY);
+			plain.driver().findElement(By.linkText("Jobs")).click();
 			assertThat(plain.driver().findElement(By.id("jobs")).getText()).contains(RATES, MarkupJob.KEY,
-					"0 0 3 * * *");
+					"every day at 03:00");
 			assertThat(plain.driver().findElements(By.cssSelector("#jobs button")))
 				.noneMatch((button) -> button.isDisplayed());
 			plain.driver().findElement(By.name("q")).sendKeys("rates");
-			plain.driver().findElement(By.cssSelector("#filter button[type=submit]")).click();
+			plain.driver().findElement(By.cssSelector(".filter button[type=submit]")).click();
 			Awaitility.await().until(() -> plain.driver().getCurrentUrl().contains("q=rates"));
 			assertThat(plain.driver().findElements(By.cssSelector("#jobs tbody tr"))).hasSize(1);
 		}

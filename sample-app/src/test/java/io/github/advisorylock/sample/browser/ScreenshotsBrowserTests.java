@@ -26,6 +26,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,6 +41,9 @@ class ScreenshotsBrowserTests {
 	private static final String[] PROPERTIES = { "spring.application.name=shop", "sample.report.cron=0 */30 * * * *",
 			"sample.sync.cron=0 */10 * * * *", "shop.carts=0 */15 * * * *", "shop.rates=0 0 * * * *",
 			"shop.search=0 */20 * * * *", "shop.archive=0 0 * * * *", "shop.mail=0 */30 * * * *" };
+
+	private static final List<String> DOCUMENTED = List.of("overview-light", "jobs-light", "job-light", "timeline-dark",
+			"overview-narrow");
 
 	@TempDir
 	private static Path directory;
@@ -58,7 +63,7 @@ class ScreenshotsBrowserTests {
 		page = new OperatorPage(browser, one.address(), "shop");
 		two.address();
 		ShopHistory.write(fleet, one.name(), two.name());
-		page.open("").act("search-index", "running", "is running");
+		page.openJobs().act("search-index", "running", "is running");
 	}
 
 	@AfterAll
@@ -67,26 +72,51 @@ class ScreenshotsBrowserTests {
 		fleet.close();
 	}
 
-	@Test
-	void pageIsPicturedLightDarkAndNarrow() throws IOException {
+	@ParameterizedTest
+	@ValueSource(strings = { "overview", "jobs&q=shopjobs", "timeline", "instances", "leaders", "locks",
+			"job&key=shop/newsletter" })
+	void eachViewIsPicturedLightDarkAndNarrow(String view) throws IOException {
+		String name = view.replaceFirst("&.*", "");
 		browser.resize(1350, 900, 1200 / 1350.0);
 		browser.prefer("light");
-		page.open("?q=shopjobs&hours=6");
-		assertThat(List.of("running", "paused", "idle")).containsExactly(page.of("search-index", "state"),
-				page.of("archive-orders", "state"), page.of("newsletter", "state"));
-		picture("light");
+		page.open("?view=" + view);
+		picture(name + "-light");
 		browser.prefer("dark");
-		picture("dark");
+		picture(name + "-dark");
 		browser.prefer("light");
-		browser.resize(400, 800);
-		picture("narrow");
+		browser.resize(360, 800);
+		picture(name + "-narrow");
+	}
+
+	@Test
+	void statesAreThoseOfTheHistory() {
+		page.openJobs();
+		assertThat(List.of("running", "paused", "failing")).containsExactly(page.of("search-index", "state"),
+				page.of("archive-orders", "state"), page.of("newsletter", "state"));
+	}
+
+	@Test
+	void emptyPageIsPictured() throws IOException {
+		browser.resize(1350, 900, 1200 / 1350.0);
+		page.open("?view=jobs&q=nothing-is-called-like-that");
+		assertThat(page.element(".empty").getText()).contains("No job is like that");
+		picture("jobs-empty");
+	}
+
+	@Test
+	void pageOfAnInstanceThatIsGoneSaysSo() throws IOException {
+		Fleet.Member three = fleet.start("shop-6c9d-3", PROPERTIES);
+		OperatorPage gone = new OperatorPage(browser, three.address(), "shop").open("");
+		three.process().kill();
+		OperatorPage.await().until(() -> gone.element("#status").getText().startsWith("Could not refresh"));
+		picture("overview-failure");
 	}
 
 	private static void picture(String name) throws IOException {
 		byte[] png = browser.screenshot();
 		assertThat(png.length).isBetween(10_000, 250_000);
 		write(Path.of("target", "screenshots"), name, png);
-		if (System.getProperty("screenshots", "").equals("write")) {
+		if (System.getProperty("screenshots", "").equals("write") && DOCUMENTED.contains(name)) {
 			write(Path.of("..", "docs", "images"), name, png);
 		}
 	}
