@@ -362,8 +362,9 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param waiters who waits for it
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record LockDescriptor(Kind kind, @Nullable String key, @Nullable String namespace, @Nullable String id, String number,
-			String database, boolean shared, List<HolderDescriptor> holders, List<WaiterDescriptor> waiters) {
+	public record LockDescriptor(Kind kind, @Nullable String key, @Nullable String namespace, @Nullable String id,
+			String number, String database, boolean shared, List<HolderDescriptor> holders,
+			List<WaiterDescriptor> waiters) {
 
 	}
 

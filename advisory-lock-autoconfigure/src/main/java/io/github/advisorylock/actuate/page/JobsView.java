@@ -61,12 +61,14 @@ record JobsView(JobParts parts, PageQuery query, boolean writable) {
 	}
 
 	private Html filter() {
-		return Html.of("""
-				<form class="filter" method="get" role="search"><input type="hidden" name="view" value="jobs">
-				<label>Key or method <input name="q" type="search" value="%s"></label>
-				<label>State <select name="state">%s</select></label>
-				<label>Sort by <select name="sort">%s</select></label><button type="submit">Show</button></form>
-				""", this.query.text(),
+		return Html.of(
+				"""
+						<form class="filter" method="get" autocomplete="off" role="search"><input type="hidden" name="view" value="jobs">
+						<label>Key or method <input name="q" type="search" value="%s"></label>
+						<label>State <select name="state">%s</select></label>
+						<label>Sort by <select name="sort">%s</select></label><button type="submit">Show</button></form>
+						""",
+				this.query.text(),
 				Html.each(AdvisoryLocksSource.STATES,
 						(state) -> View.option(state, state, state.equals(this.query.state()))),
 				Html.each(SORTS.entrySet(), (sort) -> View.option(sort.getKey(), sort.getValue(),

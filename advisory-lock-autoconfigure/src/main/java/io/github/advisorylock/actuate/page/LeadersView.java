@@ -40,13 +40,13 @@ record LeadersView(Times times) {
 		return all.leaders().isEmpty()
 				? new Html("<p class=\"empty\">There are no roles with a leader: see @LeaderOnly.</p>")
 				: Html.of(
-						"<p>A term is a number that is higher than that of all leaders before; numbers in between "
+						"<p class=\"note\">A term is a number that is higher than that of all leaders before; numbers in between "
 								+ "went to runs of jobs.</p>%s",
 						View.table("leaders", "Leaders", LABELS, Html.each(all.leaders(), this::row)));
 	}
 
 	private Html row(LeaderDescriptor leader) {
-		return Html.of("<tr data-role=\"%s\"><th scope=\"row\">%s %s</th>%s%s%s%s</tr>", leader.role(),
+		return Html.of("<tr data-role=\"%s\"><th scope=\"row\">%s%s</th>%s%s%s%s</tr>", leader.role(),
 				View.icon("leader"), AdvisoryLockKey.display(leader.role()),
 				View.cell("instance", "Leader",
 						(leader.instance() != null) ? leader.instance() : View.badge("failing", "nobody leads")),

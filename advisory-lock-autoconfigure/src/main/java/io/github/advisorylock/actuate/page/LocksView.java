@@ -34,7 +34,8 @@ record LocksView(JobParts parts, boolean writable) {
 
 	static View of(View.Context context) {
 		AdvisoryLocksDescriptor all = context.source().getLocks("", "all", 1, 1, context.showValues());
-		return new View("Locks", About.of(all), new LocksView(new JobParts(new Times(all.time())), context.writable()).write(all));
+		return new View("Locks", About.of(all),
+				new LocksView(new JobParts(new Times(all.time())), context.writable()).write(all));
 	}
 
 	private Html write(AdvisoryLocksDescriptor all) {
@@ -61,8 +62,8 @@ record LocksView(JobParts parts, boolean writable) {
 		String id = lock.id();
 		String key = String.valueOf(lock.key());
 		Html name = (id != null) ? JobParts.link(id, key) : Html.of("%s", name(lock));
-		return Html.of("<tr data-kind=\"%s\" data-id=\"%s\" data-key=\"%s\"><th scope=\"row\">%s%s</th>%s%s%s%s%s</tr>", lock.kind(),
-				(id != null) ? id : lock.number(), name(lock), View.icon("lock"), name,
+		return Html.of("<tr data-kind=\"%s\" data-id=\"%s\" data-key=\"%s\"><th scope=\"row\">%s%s</th>%s%s%s%s%s</tr>",
+				lock.kind(), (id != null) ? id : lock.number(), name(lock), View.icon("lock"), name,
 				View.cell("whose", "Whose", lock.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ')),
 				View.cell("holders", "Held by", Html.of("%s%s", this.parts.holders(lock.holders()), free(lock))),
 				View.cell("waiting", "Waiting", this.parts.waiters(lock.waiters())),

@@ -160,8 +160,8 @@ record OverviewView(Times times, boolean writable) {
 	}
 
 	private Html instance(InstanceDescriptor one) {
-		return Html.of("<li class=\"%s\">%s <span class=\"instance\">%s</span> <small>%s %s%s</small></li>",
-				one.state(), View.icon(one.state()), one.instance(), one.state(),
+		return Html.of("<li class=\"%s\">%s<span class=\"instance\">%s</span> <small>%s %s%s</small></li>", one.state(),
+				View.icon(one.state()), one.instance(), one.state(),
 				(one.endedAt() != null) ? this.times.since(one.endedAt()) + " ago"
 						: "for " + this.times.since(one.startedAt()),
 				Html.with(one.version(), (version) -> Html.of(", version %s", version)));
@@ -173,11 +173,9 @@ record OverviewView(Times times, boolean writable) {
 	}
 
 	private Html leader(LeaderDescriptor leader) {
-		return Html.of("<li>%s <b>%s</b> %s%s</li>", View.icon("leader"), AdvisoryLockKey.display(leader.role()),
-				(leader.instance() == null) ? View.badge("failing", "nobody leads")
-						: on(leader.instance(),
-								Html.with(leader.since(), (since) -> Html.of(" for %s", this.times.since(since)))),
-				Html.with(leader.term(), (term) -> Html.of(" <small>term %s</small>", term)));
+		return Html.of("<li>%s<b>%s</b> %s</li>", View.icon("leader"), AdvisoryLockKey.display(leader.role()),
+				(leader.instance() == null) ? View.badge("failing", "nobody leads") : on(leader.instance(),
+						Html.with(leader.since(), (since) -> Html.of(" for %s", this.times.since(since)))));
 	}
 
 	private static Html everything() {

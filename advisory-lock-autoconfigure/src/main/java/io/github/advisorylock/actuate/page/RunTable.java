@@ -43,11 +43,13 @@ record RunTable(Times times, PageQuery query, RunLinks links) {
 	}
 
 	private Html filter() {
-		return Html.of("""
-				<form class="filter" method="get"><input type="hidden" name="view" value="job"><input type="hidden"
-				name="key" value="%s"><label>Outcome <select name="outcome">%s%s</select></label>
-				<label>Sort by <select name="sort">%s%s</select></label><button type="submit">Show</button></form>
-				""", this.query.key(), View.option("", "any", this.query.outcome().isEmpty()),
+		return Html.of(
+				"""
+						<form class="filter" method="get" autocomplete="off"><input type="hidden" name="view" value="job"><input type="hidden"
+						name="key" value="%s"><label>Outcome <select name="outcome">%s%s</select></label>
+						<label>Sort by <select name="sort">%s%s</select></label><button type="submit">Show</button></form>
+						""",
+				this.query.key(), View.option("", "any", this.query.outcome().isEmpty()),
 				Html.each(PageQuery.OUTCOMES,
 						(outcome) -> View.option(outcome, outcome.toLowerCase(Locale.ROOT),
 								outcome.equals(this.query.outcome()))),

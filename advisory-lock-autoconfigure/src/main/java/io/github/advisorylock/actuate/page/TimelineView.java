@@ -44,11 +44,13 @@ final class TimelineView {
 		AdvisoryLocksDescriptor all = context.source()
 			.getLocks(query.text(), query.state(), query.page(), Math.min(MOST_LANES, context.settings().rows()),
 					context.showValues());
-		Html filter = Html.of("""
-				<form class="filter" method="get" role="search"><input type="hidden" name="view" value="timeline">
-				<input type="hidden" name="range" value="%s"><label>Key or method <input name="q" type="search"
-				value="%s"></label><button type="submit">Show</button></form>%s
-				""", query.range(), query.text(), zoom(query));
+		Html filter = Html.of(
+				"""
+						<form class="filter" method="get" autocomplete="off" role="search"><input type="hidden" name="view" value="timeline">
+						<input type="hidden" name="range" value="%s"><label>Key or method <input name="q" type="search"
+						value="%s"></label><button type="submit">Show</button></form>%s
+						""",
+				query.range(), query.text(), zoom(query));
 		return new View("Timeline", About.of(all),
 				Html.of("%s%s%s", filter, draw(context, new Times(all.time()), all.jobs()),
 						View.pages(query, (all.matching() + all.size() - 1) / all.size())));

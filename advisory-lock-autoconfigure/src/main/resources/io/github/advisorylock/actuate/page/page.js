@@ -98,9 +98,16 @@
   }
 
   function replace(fresh) {
+    const focused = document.activeElement;
+    const row = focused.closest("[data-id]");
     showTimes(fresh);
     document.title = fresh.title;
     ["views", "about", "view"].forEach((id) => morph(document.getElementById(id), fresh.getElementById(id)));
+    if (row && !focused.isConnected) {
+      /* The button is gone: the one that takes its place has the focus. */
+      const again = row.querySelector("button[data-state]") || row.querySelector("a");
+      (again || document.getElementById("main")).focus();
+    }
     body.dataset.csrfToken = fresh.body.dataset.csrfToken;
   }
 

@@ -116,10 +116,12 @@ final class Chromium implements AutoCloseable {
 	}
 
 	/**
-	 * Return how wide the page is, with what can only be seen by scrolling sideways.
+	 * Return by how much the page is wider than the window: what can only be seen by
+	 * scrolling sideways.
 	 */
-	int width() {
-		return ((Number) run("return document.scrollingElement.scrollWidth")).intValue();
+	int overflow() {
+		return ((Number) run("return document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth"))
+			.intValue();
 	}
 
 	/**
