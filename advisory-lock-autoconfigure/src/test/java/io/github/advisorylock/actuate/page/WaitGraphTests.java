@@ -41,8 +41,8 @@ class WaitGraphTests {
 	@Test
 	void chainIsDrawnFromWhoHoldsUpTheOthers() {
 		String drawn = text(lock("report", 1, 2), lock("export", 2, 3));
-		assertThat(drawn).containsSubsequence("server-1:1 (1)", "holds up", "server-2:1 (2)", "waits for shop/report, for 5.0 s",
-				"process-3 (3)", "waits for shop/export");
+		assertThat(drawn).containsSubsequence("server-1:1 (1)", "holds up", "server-2:1 (2)",
+				"waits for shop/report, for 5.0 s", "process-3 (3)", "waits for shop/export");
 		assertThat(drawn).doesNotContain("deadlock").containsOnlyOnce("holds up");
 	}
 
@@ -67,8 +67,8 @@ class WaitGraphTests {
 		HolderDescriptor held = new HolderDescriptor("server-" + holder + ":1", holder, null, null, null, null, null,
 				null);
 		List<WaiterDescriptor> waiting = Arrays.stream(waiters)
-			.map((pid) -> new WaiterDescriptor(pid, null, Duration.ofSeconds(5), List.of(holder), "process-" + pid, null,
-					null))
+			.map((pid) -> new WaiterDescriptor(pid, null, Duration.ofSeconds(5), List.of(holder), "process-" + pid,
+					null, null))
 			.toList();
 		return new LockDescriptor(Kind.JOB, key, "shop", null, "1", "shop", false, List.of(held), waiting);
 	}
