@@ -19,7 +19,6 @@ package io.github.advisorylock.autoconfigure;
 import java.time.Duration;
 
 import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
-import io.github.advisorylock.actuate.page.RunLinks;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -45,8 +44,8 @@ record AdvisoryLocksPageProperties(@DefaultValue("5s") Duration refresh, @Defaul
 				"timeline", "must be from 1h to 7d", this.timeline);
 		require(this.rows >= 1 && this.rows <= 1000, "rows", "must be from 1 to 1000", this.rows);
 		return new AdvisoryLocksPageEndpoint.Settings(this.refresh, this.timeline, this.rows, endpoint.showValues(),
-				endpoint.roles(),
-				new RunLinks(this.links.address("log", this.links.log), this.links.address("trace", this.links.trace)));
+				endpoint.roles(), new AdvisoryLocksPageEndpoint.Links(this.links.address("log", this.links.log),
+						this.links.address("trace", this.links.trace)));
 	}
 
 	private static void require(boolean valid, String name, String rule, Object value) {
@@ -70,7 +69,7 @@ record AdvisoryLocksPageProperties(@DefaultValue("5s") Duration refresh, @Defaul
 		 */
 		private String address(String name, String address) {
 			try {
-				return new RunLinks(address, "").log();
+				return new AdvisoryLocksPageEndpoint.Links(address, "").log();
 			}
 			catch (IllegalArgumentException ex) {
 				throw new InvalidConfigurationPropertyValueException("advisory-lock.page.links." + name, address,

@@ -45,6 +45,8 @@ public class AdvisoryLocksPageEndpoint {
 
 	private final Supplier<@Nullable String> writableEndpoint;
 
+	private final RunLinks links;
+
 	private final PageDocument document = new PageDocument();
 
 	/**
@@ -58,6 +60,7 @@ public class AdvisoryLocksPageEndpoint {
 			Supplier<@Nullable String> writableEndpoint) {
 		this.source = source;
 		this.settings = settings;
+		this.links = new RunLinks(settings.links().log(), settings.links().trace());
 		this.writableEndpoint = writableEndpoint;
 	}
 
@@ -83,7 +86,8 @@ public class AdvisoryLocksPageEndpoint {
 		PageQuery query = PageQuery.of(view, key, q, state, outcome, sort, range, page);
 		boolean shown = this.settings.showValues().isShown(securityContext, this.settings.roles());
 		String endpoint = this.writableEndpoint.get();
-		View content = view(new View.Context(this.source, query, this.settings, endpoint != null, shown));
+		View content = view(new View.Context(this.source, query, this.settings.rows(), this.settings.timeline(),
+				this.links, endpoint != null, shown));
 		return this.document.write(content, query, (endpoint != null) ? endpoint : "", this.settings.refresh(),
 				(endpoint != null) ? PageRequest.csrfHeader() : CsrfHeader.NONE);
 	}
@@ -111,7 +115,31 @@ public class AdvisoryLocksPageEndpoint {
 	 * @param links where to find more of a run
 	 */
 	public record Settings(Duration refresh, Duration timeline, int rows, Show showValues, Set<String> roles,
-			RunLinks links) {
+			Links links) {
+
+	}
+
+	/**
+	 * Where to find more of a run: addresses with <code>{traceId}</code>,
+	 * <code>{instance}</code>, <code>{key}</code>, <code>{startedAt}</code> or
+	 * <code>{finishedAt}</code> in them.
+	 *
+	 * @param log the address of its log, empty for none
+	 * @param trace the address of its trace, empty for none
+	 */
+	public record Links(String log, String trace) {
+
+		/**
+		 * Create addresses.
+		 * @param log the address of its log
+		 * @param trace the address of its trace
+		 * @throws IllegalArgumentException if one is none of the web, or asks for what is
+		 * not known of a run
+		 */
+		public Links {
+			RunLinks.check(log);
+			RunLinks.check(trace);
+		}
 
 	}
 

@@ -28,6 +28,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LockDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
@@ -47,6 +48,12 @@ record JobParts(Times times) {
 
 	static String name(String namespace, String key) {
 		return AdvisoryLockKey.display(namespace.isEmpty() ? key : namespace + "/" + key);
+	}
+
+	static String lock(LockDescriptor lock) {
+		String key = lock.key();
+		return (key != null) ? name((lock.namespace() != null) ? lock.namespace() : "", key)
+				: "advisory lock " + lock.number();
 	}
 
 	static Html link(String id, String key) {

@@ -170,7 +170,7 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 			.getRuns(this.job.id(), query.outcome().isEmpty() ? null : query.outcome(),
 					query.sort().equals("duration") ? "duration" : null, query.page(), null, this.context.showValues())
 			.orElse(new RunsDescriptor(0, 1, 1, "latest", List.of()));
-		return new RunTable(this.parts.times(), query, this.context.settings().links()).write(this.job.key(), runs);
+		return new RunTable(this.parts.times(), query, this.context.links()).write(this.job.key(), runs);
 	}
 
 }

@@ -42,7 +42,7 @@ record JobsView(JobParts parts, PageQuery query, boolean writable) {
 		PageQuery query = context.query();
 		JobsDescriptor all = context.source()
 			.getJobs(query.text(), query.state(), query.sort().isEmpty() ? null : query.sort(), query.page(),
-					context.settings().rows(), context.showValues());
+					context.rows(), context.showValues());
 		JobsView view = new JobsView(new JobParts(new Times(all.time())), query, context.writable());
 		return new View("Jobs",
 				new About(all.time(), all.instance(), all.namespace(), null, Duration.ZERO, all.ledger()),

@@ -52,18 +52,12 @@ record LocksView(JobParts parts, boolean writable) {
 						Html.each(all.locks().stream().limit(MOST).toList(), this::row)));
 	}
 
-	static String name(LockDescriptor lock) {
-		String key = lock.key();
-		return (key != null) ? JobParts.name((lock.namespace() != null) ? lock.namespace() : "", key)
-				: "advisory lock " + lock.number();
-	}
-
 	private Html row(LockDescriptor lock) {
 		String id = lock.id();
 		String key = String.valueOf(lock.key());
-		Html name = (id != null) ? JobParts.link(id, key) : Html.of("%s", name(lock));
+		Html name = (id != null) ? JobParts.link(id, key) : Html.of("%s", JobParts.lock(lock));
 		return Html.of("<tr data-kind=\"%s\" data-id=\"%s\" data-key=\"%s\"><th scope=\"row\">%s%s</th>%s%s%s%s%s</tr>",
-				lock.kind(), (id != null) ? id : lock.number(), name(lock), View.icon("lock"), name,
+				lock.kind(), (id != null) ? id : lock.number(), JobParts.lock(lock), View.icon("lock"), name,
 				View.cell("whose", "Whose", lock.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ')),
 				View.cell("holders", "Held by", Html.of("%s%s", this.parts.holders(lock.holders()), free(lock))),
 				View.cell("waiting", "Waiting", this.parts.waiters(lock.waiters())),

@@ -35,23 +35,18 @@ import org.springframework.web.util.UriUtils;
  * is known of the run; empty for none
  * @param trace the address of its trace
  */
-public record RunLinks(String log, String trace) {
+record RunLinks(String log, String trace) {
 
 	private static final Pattern PLACEHOLDER = Pattern.compile("\\{(\\w*)}");
 
 	private static final Set<String> KNOWN = Set.of("traceId", "instance", "key", "startedAt", "finishedAt");
 
 	/**
-	 * Create links.
-	 * @throws IllegalArgumentException if an address is none of the web, or asks for what
-	 * is not known of a run
+	 * Check an address.
+	 * @throws IllegalArgumentException if it is none of the web, or asks for what is not
+	 * known of a run
 	 */
-	public RunLinks {
-		check(log);
-		check(trace);
-	}
-
-	private static void check(String address) {
+	static void check(String address) {
 		Assert.isTrue(address.isEmpty() || address.matches("https?://[^\\s/{].*"),
 				"must begin with https:// or http://");
 		PLACEHOLDER.matcher(address)

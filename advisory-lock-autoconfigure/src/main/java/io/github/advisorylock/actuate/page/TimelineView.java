@@ -42,7 +42,7 @@ final class TimelineView {
 	static View of(View.Context context) {
 		PageQuery query = context.query();
 		AdvisoryLocksDescriptor all = context.source()
-			.getLocks(query.text(), query.state(), query.page(), Math.min(MOST_LANES, context.settings().rows()),
+			.getLocks(query.text(), query.state(), query.page(), Math.min(MOST_LANES, context.rows()),
 					context.showValues());
 		Html filter = Html.of(
 				"""
@@ -71,7 +71,7 @@ final class TimelineView {
 
 	static Html draw(View.Context context, Times times, List<JobDescriptor> jobs) {
 		Duration asked = PageQuery.RANGES.get(context.query().range());
-		Duration length = (asked != null) ? asked : context.settings().timeline();
+		Duration length = (asked != null) ? asked : context.timeline();
 		List<RunPeriod> periods = periods(context.source(), jobs, length);
 		if (asked == null) {
 			Duration fit = fit(periods, times.now(), length);

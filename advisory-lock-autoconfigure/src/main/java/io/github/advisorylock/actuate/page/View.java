@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate.page;
 
+import java.time.Duration;
 import java.util.List;
 
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
@@ -94,11 +95,13 @@ record View(String title, About about, Html content) {
 	 *
 	 * @param source knows jobs and locks
 	 * @param query what is asked for
-	 * @param settings how the page looks
+	 * @param rows how many jobs are in a table at a time
+	 * @param timeline how far a timeline goes back, unless that is asked for
+	 * @param links lead to what others know of a run
 	 * @param writable whether there are buttons
 	 * @param showValues whether values may be seen
 	 */
-	record Context(AdvisoryLocksSource source, PageQuery query, AdvisoryLocksPageEndpoint.Settings settings,
+	record Context(AdvisoryLocksSource source, PageQuery query, int rows, Duration timeline, RunLinks links,
 			boolean writable, boolean showValues) {
 
 	}

@@ -55,7 +55,7 @@ final class WaitGraph {
 				this.names.putIfAbsent(waiter.pid(),
 						Objects.toString(waiter.application(), "") + " (" + waiter.pid() + ")");
 				this.blockers.put(waiter.pid(), waiter.blockedBy());
-				String what = LocksView.name(lock)
+				String what = JobParts.lock(lock)
 						+ ((waiter.waiting() != null) ? ", for " + Times.text(waiter.waiting()) : "");
 				waiter.blockedBy()
 					.forEach((blocker) -> this.waiters.computeIfAbsent(blocker, (pid) -> new TreeMap<>())

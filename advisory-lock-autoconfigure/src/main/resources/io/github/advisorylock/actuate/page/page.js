@@ -206,6 +206,13 @@
     localStorage.setItem("advisory-locks-local-time", String(local));
     refresh();
   });
+  /* Going back must not bring back what was typed and then left. */
+  window.addEventListener("pageshow", (event) => {
+    document.querySelectorAll("form.filter").forEach((form) => form.reset());
+    if (event.persisted) {
+      refresh();
+    }
+  });
   document.addEventListener("visibilitychange", () => document.hidden || refresh());
   showTimes(document);
   setInterval(() => document.hidden || dialog.open || live.getAttribute("aria-pressed") !== "true" || refresh(), Number(body.dataset.refresh));

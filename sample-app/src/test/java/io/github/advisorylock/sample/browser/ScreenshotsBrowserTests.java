@@ -42,7 +42,7 @@ class ScreenshotsBrowserTests {
 			"sample.sync.cron=0 */10 * * * *", "shop.carts=0 */15 * * * *", "shop.rates=0 0 * * * *",
 			"shop.search=0 */20 * * * *", "shop.archive=0 0 * * * *", "shop.mail=0 */30 * * * *" };
 
-	private static final List<String> DOCUMENTED = List.of("overview-light", "jobs-light", "job-light", "timeline-dark",
+	private static final List<String> DOCUMENTED = List.of("overview-light", "job-light", "timeline-dark",
 			"overview-narrow");
 
 	@TempDir
@@ -91,8 +91,8 @@ class ScreenshotsBrowserTests {
 	@Test
 	void statesAreThoseOfTheHistory() {
 		page.openJobs();
-		assertThat(List.of("running", "paused", "failing")).containsExactly(page.of("search-index", "state"),
-				page.of("archive-orders", "state"), page.of("newsletter", "state"));
+		assertThat(page.of("archive-orders", "state")).isEqualTo("paused");
+		assertThat(page.of("newsletter", "state")).isEqualTo("failing");
 	}
 
 	@Test
