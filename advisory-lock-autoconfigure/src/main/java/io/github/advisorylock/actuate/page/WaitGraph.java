@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LockDescriptor;
@@ -123,8 +124,12 @@ final class WaitGraph {
 	private Html deadlock(List<Integer> circle) {
 		List<Integer> members = circle.stream().filter((pid) -> circle(pid).contains(pid)).toList();
 		return Html.of("<li class=\"deadlock\">%s<ol>%s</ol></li>", View.badge("FAILED", "deadlock"),
-				Html.each(members, (pid) -> Html.of("<li><b>%s</b> waits for %s</li>", name(pid),
-						Html.of("%s", this.blockers.getOrDefault(pid, List.of()).stream().map(this::name).toList()))));
+				Html.each(members,
+						(pid) -> Html.of("<li><b>%s</b> waits for %s</li>", name(pid),
+								this.blockers.getOrDefault(pid, List.of())
+									.stream()
+									.map(this::name)
+									.collect(Collectors.joining(", ")))));
 	}
 
 }

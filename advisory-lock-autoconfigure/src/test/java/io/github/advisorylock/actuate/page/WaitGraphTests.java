@@ -49,7 +49,7 @@ class WaitGraphTests {
 	@Test
 	void circleIsDrawnAsDeadlockAndOnce() {
 		String drawn = text(lock("report", 1, 2), lock("export", 2, 1, 3));
-		assertThat(drawn).containsOnlyOnce("deadlock")
+		assertThat(drawn).containsOnlyOnce("deadlock</span>")
 			.containsSubsequence("server-2:1 (2)</b> waits for", "server-1:1 (1)")
 			.containsSubsequence("server-1:1 (1)</b> waits for", "server-2:1 (2)");
 	}
