@@ -196,7 +196,6 @@ record JobParts(Times times) {
 		List<Html> buttons = new ArrayList<>();
 		boolean paused = job.paused() != null;
 		if (!paused) {
-			button(buttons, job, "retried", "Retry tick");
 			button(buttons, job, "running", "Run now");
 			button(buttons, job, "paused", "Pause");
 		}

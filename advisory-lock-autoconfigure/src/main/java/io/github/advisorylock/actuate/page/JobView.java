@@ -67,17 +67,20 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 	}
 
 	private Html write(List<RunDescriptor> latest) {
+		RunsDescriptor runs = runs();
 		return Html.of("""
 				<div id="job" data-key="%s" data-id="%s" data-state="%s">%s%s</div><div class="cards">%s%s%s</div>%s%s%s
 				""", JobParts.name(this.job), this.job.id(), this.job.state(), JobParts.place(this.job),
 				this.context.writable() ? Html.of("<div class=\"actions\">%s</div>", JobParts.actions(this.job, true))
 						: Html.NONE,
 				View.section("now", "Now", facts()), View.section("schedule", "Schedule", schedule()),
-				View.section("durations", "Last runs", durations()), failure(latest),
+				View.section("durations", "Last runs", durations()), failure(latest, runs),
 				View.section("who", "Who ran it",
 						Html.of("%s%s", TimelineView.zoom(this.context.query()),
 								TimelineView.draw(this.context, this.parts.times(), List.of(this.job)))),
-				View.section("all-runs", "Runs", runs()));
+				View.section("all-runs", "Runs",
+						new RunTable(this.parts.times(), this.context.query(), this.context.links())
+							.write(this.job.key(), runs)));
 	}
 
 	private Html facts() {
@@ -150,27 +153,34 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 	}
 
 	/**
-	 * Return why the last run failed, if it did.
+	 * Return why the last run failed, if it did. Its stack trace is told with the table
+	 * only.
 	 */
-	private Html failure(List<RunDescriptor> latest) {
+	private Html failure(List<RunDescriptor> latest, RunsDescriptor runs) {
 		return latest.stream()
 			.filter((run) -> run.outcome() != null)
 			.limit(1)
 			.filter((run) -> run.error() != null)
 			.map((run) -> View.section("why", "Why the last run failed",
 					Html.of("<p>%s on %s: <code>%s</code></p>%s", this.parts.times().at(run.startedAt()),
-							run.instance(), run.error(),
-							Html.with(run.stackTrace(), (trace) -> Html.of("<pre tabindex=\"0\">%s</pre>", trace)))))
+							run.instance(), run.error(), stackTrace(run, runs))))
 			.collect(Html.joining());
 	}
 
-	private Html runs() {
+	private static Html stackTrace(RunDescriptor run, RunsDescriptor runs) {
+		return runs.runs()
+			.stream()
+			.filter((one) -> one.fencingToken() == run.fencingToken() && one.startedAt().equals(run.startedAt()))
+			.map((one) -> Html.with(one.stackTrace(), (trace) -> Html.of("<pre tabindex=\"0\">%s</pre>", trace)))
+			.collect(Html.joining());
+	}
+
+	private RunsDescriptor runs() {
 		PageQuery query = this.context.query();
-		RunsDescriptor runs = this.context.source()
+		return this.context.source()
 			.getRuns(this.job.id(), query.outcome().isEmpty() ? null : query.outcome(),
 					query.sort().equals("duration") ? "duration" : null, query.page(), null, this.context.showValues())
 			.orElse(new RunsDescriptor(0, 1, 1, "latest", List.of()));
-		return new RunTable(this.parts.times(), query, this.context.links()).write(this.job.key(), runs);
 	}
 
 }

@@ -32,9 +32,8 @@ import org.jspecify.annotations.Nullable;
  * What needs an operator now, and what goes on.
  *
  * @param times tells times
- * @param writable whether there are buttons
  */
-record OverviewView(Times times, boolean writable) {
+record OverviewView(Times times) {
 
 	private static final int MOST_INSTANCES = 8;
 
@@ -42,14 +41,14 @@ record OverviewView(Times times, boolean writable) {
 		OverviewDescriptor all = context.source().getOverview(context.showValues());
 		return new View("Overview",
 				new About(all.time(), all.instance(), all.namespace(), all.database(), all.clockSkew(), all.ledger()),
-				new OverviewView(new Times(all.time()), context.writable()).write(all));
+				new OverviewView(new Times(all.time())).write(all));
 	}
 
 	private Html write(OverviewDescriptor all) {
-		return Html.of("%s%s<div class=\"cards\">%s%s%s</div>%s", problems(all), tiles(all),
+		return Html.of("%s%s<div class=\"cards\">%s%s%s</div>", problems(all), tiles(all),
 				View.section("running", "Running now", running(all)),
 				View.section("instances", "Instances", instances(all)),
-				View.section("leaders", "Leaders", leaders(all)), this.writable ? everything() : Html.NONE);
+				View.section("leaders", "Leaders", leaders(all)));
 	}
 
 	private Html problems(OverviewDescriptor all) {
@@ -176,14 +175,6 @@ record OverviewView(Times times, boolean writable) {
 		return Html.of("<li>%s<b>%s</b> %s</li>", View.icon("leader"), AdvisoryLockKey.display(leader.role()),
 				(leader.instance() == null) ? View.badge("failing", "nobody leads") : on(leader.instance(),
 						Html.with(leader.since(), (since) -> Html.of(" for %s", this.times.since(since)))));
-	}
-
-	private static Html everything() {
-		return View.section("everything", "Everything at once", new Html("""
-				<div data-id="" data-key="all jobs" class="actions"><div class="buttons"><button type="button"
-				data-state="all-paused">Pause all jobs</button><button type="button" data-state="all-resumed">Resume all
-				jobs</button></div><p class="said" role="status"></p></div>
-				"""));
 	}
 
 }

@@ -10,13 +10,10 @@
     paused: ["Pause job", "No instance runs it from its next call on, until it is resumed. A run that is under way goes on.", "is paused"],
     resumed: ["Resume job", "Instances run it again from its next call on.", "is resumed"],
     running: ["Run now", "It runs once, now, on the instance that shows this page, whatever its schedule. Others do not run beside it.", "is running"],
-    retried: ["Retry tick", "The tick that failed is run again now, by any live instance, without waiting for its next attempt.", "is retried"],
     cancelled: ["Cancel run", "The instance that runs it is told that its lock is lost, and interrupts it. Nobody else runs it before it has ended.", "was told to end, and still has its lock", "danger"],
     "tick-undone": ["Undo tick", "Its last tick, which is in the future, is taken back: instances run the next one.", "runs its next tick"],
     freed: ["Free lock", "Only if its holder is beyond reach: the connection of the holder is ended, and others may run beside it.", "has a free lock", "danger"],
-    forgotten: ["Forget job", "Its ticks and its runs are removed from the ledger. Only if no instance has it any more.", "is forgotten", "danger"],
-    "all-paused": ["Pause all jobs", "No instance runs any job of this namespace from its next call on. Runs that are under way go on.", "All jobs are paused"],
-    "all-resumed": ["Resume all jobs", "Instances run again what was paused with all jobs. What was paused on its own stays so.", "All jobs are resumed"]
+    forgotten: ["Forget job", "Its ticks and its runs are removed from the ledger. Only if no instance has it any more.", "is forgotten", "danger"]
   };
   let asked = null;
   let latest = 0;
@@ -153,9 +150,9 @@
     const name = "\"" + what.key + "\"";
     say(what.id, "Asking ...");
     try {
-      const answer = await fetch(body.dataset.endpoint + (what.id ? "/" + encodeURIComponent(what.id) : ""), {
+      const answer = await fetch(body.dataset.endpoint + "/" + encodeURIComponent(what.id), {
         method: "POST", credentials: "same-origin",
-        body: JSON.stringify({ state: what.state.replace("all-", ""), others: what.others, reason: what.reason || undefined }),
+        body: JSON.stringify({ state: what.state, others: what.others, reason: what.reason || undefined }),
         headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
       });
       const result = await answer.json().catch(() => ({}));
@@ -167,7 +164,7 @@
         say(what.id, name + " was not changed: " + (typeof result.error === "string" && (answer.status === 400 || answer.status === 409) ? result.error : "status " + answer.status), true);
       }
       else {
-        say(what.id, what.id ? name + done(what, result) : acts[what.state][2], result.outcome === "FAILED");
+        say(what.id, name + done(what, result), result.outcome === "FAILED");
       }
     }
     catch (error) {
@@ -180,9 +177,9 @@
     const [verb, does, , danger] = acts[what.state];
     const yes = document.getElementById("confirm-yes");
     asked = what;
-    document.getElementById("confirm-title").textContent = what.id ? verb + " \"" + what.key + "\"?" : verb + "?";
+    document.getElementById("confirm-title").textContent = verb + " \"" + what.key + "\"?";
     document.getElementById("confirm-text").textContent = text || does;
-    document.getElementById("confirm-why").hidden = !what.state.endsWith("paused");
+    document.getElementById("confirm-why").hidden = what.state !== "paused";
     document.getElementById("confirm-reason").value = "";
     yes.textContent = verb;
     yes.className = danger || "";
