@@ -34,12 +34,12 @@ final class TranscriptText {
 
 	private static final int WIDTH = 110;
 
-	private static final Map<Pattern, String> FIXED = Map.of(Pattern.compile("(\"next\": )\"[^\"]+\""),
+	private static final Map<Pattern, String> FIXED = Map.of(Pattern.compile("(\"next(?:Here)?\": )\"[^\"]+\""),
 			"$1\"2026-03-02T02:00:00Z\"", Pattern.compile("\"20[^\"]+Z\"(?<!T02:00:00Z\")"),
 			"\"2026-03-01T09:15:00.123Z\"", Pattern.compile("\"-?PT[^\"]+\""), "\"PT0.012S\"",
-			Pattern.compile("(\"pid\": )\\d+"), "$14711", Pattern.compile("(\"fencingToken\": )\\d+"), "$142",
-			Pattern.compile("(\"client\": )\"[^\"]+\""), "$1\"10.0.0.5:51234\"",
-			Pattern.compile("(\"(?:user|database)\": )\"[^\"]+\""), "$1\"shop\"");
+			Pattern.compile("(\"durations\": )\\[\\d+\\]"), "$1[12]", Pattern.compile("(\"pid\": )\\d+"), "$14711",
+			Pattern.compile("(\"fencingToken\": )\\d+"), "$142", Pattern.compile("(\"client\": )\"[^\"]+\""),
+			"$1\"10.0.0.5:51234\"", Pattern.compile("(\"(?:user|database)\": )\"[^\"]+\""), "$1\"shop\"");
 
 	private TranscriptText() {
 	}
