@@ -34,9 +34,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.DataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link LedgerLifecycle} where the database comes up after the application.
@@ -70,8 +71,8 @@ class LedgerLifecycleTests {
 				assertThat(context).hasNotFailed();
 				assertThat(output).contains("The ledger of advisory locks could not be prepared yet");
 				Jobs jobs = context.getBean(Jobs.class);
-				assertThatException().isThrownBy(() -> jobs.pay("1"));
-				assertThatException().isThrownBy(() -> jobs.refresh("1"));
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jobs.pay("1"));
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jobs.refresh("1"));
 				try (TestProxy database = new TestProxy(Duration.ZERO, this.port)) {
 					assertThat(jobs.pay("1").executed()).isTrue();
 					assertThat(jobs.pay("1").executed()).isFalse();
