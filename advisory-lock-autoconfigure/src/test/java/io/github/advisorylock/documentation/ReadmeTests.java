@@ -28,6 +28,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -56,17 +57,53 @@ class ReadmeTests {
 
 	@Test
 	void javaCompiles() throws Exception {
-		assertThat(SnippetCompiler.compile(blocks(JAVA::contains)
+		Map<String, List<String>> programs = blocks(JAVA::contains)
 			// Tests that are shown are compiled in the module that has what they need
 			.filter((block) -> !block.place().startsWith("docs/testing.md"))
-			.map((block) -> block.language().equals("diff") ? CodeBlockCheck.changed(block) : block.text())
-			.toList())).isEmpty();
+			.collect(Collectors.groupingBy((block) -> block.isFile() ? block.document() : block.place(),
+					Collectors.mapping(ReadmeTests::java, Collectors.toList())));
+		assertThat(SnippetCompiler.compile(programs.values())).isEmpty();
+	}
+
+	private static String java(CodeBlock block) {
+		return block.language().equals("diff") ? CodeBlockCheck.changed(block) : block.text();
 	}
 
 	@ParameterizedTest
 	@MethodSource("otherBlocks")
 	void codeBlockDoesWhatItsLanguageSays(CodeBlock block) throws Exception {
 		CodeBlockCheck.check(block);
+	}
+
+	/**
+	 * There is no Gradle that could build it wherever this is built.
+	 */
+	@Test
+	void gradleBuildHasWhatThatOfMavenHas() {
+		String maven = blocks("docs/getting-started.md", "xml").get(0);
+		String gradle = blocks("docs/getting-started.md", "groovy").get(0);
+		assertThat(found(gradle, "id 'org.springframework.boot' version '([^']+)'"))
+			.isEqualTo(found(maven, "(?s)<artifactId>spring-boot-starter-parent</artifactId>\\s*<version>([^<]+)<"))
+			.hasSize(1);
+		assertThat(found(gradle, "\\w*(?:mplementation|nly) '([^']+)'")).isEqualTo(DEPENDENCY.matcher(maven)
+			.results()
+			.map((dependency) -> String.join(":",
+					found(dependency.group(), "<(?:groupId|artifactId|version)>([^<]+)<")))
+			.toList());
+		assertThat(gradle).containsSubsequence("mavenLocal()",
+				"platform(org.springframework.boot.gradle.plugin.SpringBootPlugin.BOM_COORDINATES)");
+	}
+
+	@Test
+	void coordinatesThatTextNamesAreThoseOfTheBuild() throws Exception {
+		assertThat(found(String.join("\n", Documentation.documents().values()),
+				"(io\\.github\\.advisorylock:[\\w-]+:[\\w.-]*\\w)"))
+			.hasSizeGreaterThan(3)
+			.isSubsetOf(CodeBlockCheck.built());
+	}
+
+	private static List<String> found(String text, String pattern) {
+		return Pattern.compile(pattern).matcher(text).results().map((match) -> match.group(1)).toList();
 	}
 
 	@Test
