@@ -55,6 +55,8 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 */
 	public LockScheduler(String name) {
 		this.executor = executor(name);
+		// what is due already is done nevertheless
+		this.executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 	}
 
 	/**
@@ -174,7 +176,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	}
 
 	/**
-	 * As {@link #stop()}, for good.
+	 * As {@link #stop()}, for good, and without what is planned for later.
 	 */
 	@Override
 	public synchronized void close() {
