@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
@@ -46,19 +47,21 @@ import org.jspecify.annotations.Nullable;
  * @param lockCount how many holders and waiters of advisory locks there are
  * @param locks the advisory locks of the server that are held or waited for, with a
  * thousand holders and waiters at most
+ * @param databases the databases that have the locks, {@code null} where there is one
  * @since 0.1.0
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String instance, String namespace,
 		String database, boolean ledger, int jobCount, int matching, int page, int size, List<JobDescriptor> jobs,
-		int lockCount, List<LockDescriptor> locks) {
+		int lockCount, List<LockDescriptor> locks, @Nullable List<DatabaseDescriptor> databases) {
 
 	/**
 	 * Return the same with the name of its database on each job.
 	 */
 	AdvisoryLocksDescriptor in(String transactionManager) {
 		return with(this.ledger, this.jobCount, this.matching,
-				this.jobs.stream().map((job) -> job.in(transactionManager)).toList(), this.lockCount, this.locks);
+				this.jobs.stream().map((job) -> job.in(transactionManager)).toList(), this.lockCount, this.locks,
+				List.of(new DatabaseDescriptor(transactionManager, this.database, this.clockSkew, this.ledger)));
 	}
 
 	/**
@@ -78,13 +81,26 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		}
 		return with(this.ledger || other.ledger, this.jobCount + other.jobCount, this.matching + other.matching,
 				Stream.concat(this.jobs.stream(), other.jobs.stream()).toList(), this.lockCount + added,
-				List.copyOf(all.values()));
+				List.copyOf(all.values()),
+				Stream.of(this.databases, other.databases).filter(Objects::nonNull).flatMap(List::stream).toList());
 	}
 
 	private AdvisoryLocksDescriptor with(boolean ledger, int jobCount, int matching, List<JobDescriptor> jobs,
-			int lockCount, List<LockDescriptor> locks) {
+			int lockCount, List<LockDescriptor> locks, List<DatabaseDescriptor> databases) {
 		return new AdvisoryLocksDescriptor(this.time, this.clockSkew, this.instance, this.namespace, this.database,
-				ledger, jobCount, matching, this.page, this.size, jobs, lockCount, locks);
+				ledger, jobCount, matching, this.page, this.size, jobs, lockCount, locks, databases);
+	}
+
+	/**
+	 * One of several databases that have locks.
+	 *
+	 * @param transactionManager the name of its transaction manager, as jobs have it
+	 * @param database its name on the server, as locks have it
+	 * @param clockSkew by how much its clock is ahead of this instance's
+	 * @param ledger whether its ledger is in use
+	 */
+	public record DatabaseDescriptor(String transactionManager, String database, Duration clockSkew, boolean ledger) {
+
 	}
 
 	/**

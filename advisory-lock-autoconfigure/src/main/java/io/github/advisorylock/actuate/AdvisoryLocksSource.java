@@ -179,7 +179,7 @@ public class AdvisoryLocksSource {
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				InstanceName.get(), this.application.namespace(), activity.database(), records.isInUse(),
 				table.ids().size() + others + alone.seen(), own.size() + alone.total(), filter.page(), filter.size(),
-				jobs, activity.total(), locks.all());
+				jobs, activity.total(), locks.all(), null);
 	}
 
 	/**
@@ -233,25 +233,68 @@ public class AdvisoryLocksSource {
 	/**
 	 * Return one job as it is now.
 	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @param manager the transaction manager of the database it is in, {@code null} for
+	 * that of the method on this instance, or the one where it is recorded
 	 * @param showUnsanitized whether values may be seen
 	 * @return the job, or empty if there is none of that key
-	 * @throws IllegalArgumentException if several jobs could be meant
+	 * @throws IllegalArgumentException if several jobs could be meant, or there is no
+	 * such database
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	public Optional<JobDetailsDescriptor> getJob(String key, boolean showUnsanitized) {
-		Map<String, AdvisoryLocksSource> databases = this.databases.get();
-		if (databases.size() == 1) {
+	public Optional<JobDetailsDescriptor> getJob(String key, @Nullable String manager, boolean showUnsanitized) {
+		Map<String, AdvisoryLocksSource> databases = databases(manager);
+		if (this.databases.get().size() == 1) {
 			return getOwnJob(key, showUnsanitized);
 		}
-		return Stream.of(true, false)
-			.flatMap((byMethod) -> databases.entrySet()
-				.stream()
-				.filter((database) -> !byMethod || database.getValue().hasMethod(key))
-				.flatMap((database) -> database.getValue()
-					.getOwnJob(key, showUnsanitized)
-					.map((found) -> new JobDetailsDescriptor(found.job().in(database.getKey()), found.runs()))
-					.stream()))
-			.findFirst();
+		List<String> ofMethod = databases.keySet()
+			.stream()
+			.filter((name) -> get(databases, name).hasMethod(key))
+			.toList();
+		List<JobDetailsDescriptor> found = (!ofMethod.isEmpty() ? ofMethod : List.copyOf(databases.keySet())).stream()
+			.flatMap((name) -> get(databases, name).getOwnJob(key, showUnsanitized)
+				.map((job) -> new JobDetailsDescriptor(job.job().in(name), job.runs()))
+				.stream())
+			.toList();
+		Assert.isTrue(found.size() <= 1, () -> several(key,
+				found.stream().map((job) -> String.valueOf(job.job().transactionManager())).toList()));
+		return found.stream().findFirst();
+	}
+
+	/**
+	 * Return what to say of a key that is in several databases.
+	 */
+	static String several(String key, List<String> managers) {
+		return "'" + AdvisoryLockKey.display(key) + "' is in several databases; name one of them by "
+				+ "'transactionManager': " + String.join(", ", managers);
+	}
+
+	/**
+	 * Return the databases that are asked for.
+	 * @param manager the transaction manager of the only one, {@code null} for all
+	 * @throws IllegalArgumentException if there is no such database
+	 */
+	private Map<String, AdvisoryLocksSource> databases(@Nullable String manager) {
+		Map<String, AdvisoryLocksSource> all = this.databases.get();
+		Assert.isTrue(manager == null || all.containsKey(manager),
+				() -> "There are no locks in a database of transaction manager '"
+						+ AdvisoryLockKey.display(String.valueOf(manager)) + "', only in those of "
+						+ String.join(", ", all.keySet()));
+		return (manager != null) ? Map.of(manager, get(all, manager)) : all;
+	}
+
+	private static AdvisoryLocksSource get(Map<String, AdvisoryLocksSource> databases, String manager) {
+		AdvisoryLocksSource source = databases.get(manager);
+		Assert.state(source != null, "'manager' must be the name of a database");
+		return source;
+	}
+
+	/**
+	 * Return in which databases a key can be that nothing tells more of.
+	 * @param manager the transaction manager of the only one, {@code null} for all
+	 * @throws IllegalArgumentException if there is no such database
+	 */
+	Set<String> managers(@Nullable String manager) {
+		return databases(manager).keySet();
 	}
 
 	private boolean hasMethod(String key) {

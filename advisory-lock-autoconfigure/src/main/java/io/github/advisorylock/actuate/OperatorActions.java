@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -163,17 +164,31 @@ final class OperatorActions {
 
 	/**
 	 * Do something about who holds a lock.
-	 * @param manager the transaction manager of the database that has the lock,
-	 * {@code null} for the default one
+	 * @param managers the transaction managers of the databases that may have the lock
 	 * @param keys what is locked: the first of them that somebody holds
 	 * @param others how many other locks of the holder may be free then, too
 	 * @throws RefusedException if that can't be done
 	 */
-	ActionDescriptor end(@Nullable String manager, List<AdvisoryLockKey> keys, String state, int others, String user) {
-		OperatorActions there = this.databases.apply(manager);
-		if (there != null) {
-			return there.end(null, keys, state, others, user);
+	ActionDescriptor end(Collection<String> managers, List<AdvisoryLockKey> keys, String state, int others,
+			String user) {
+		List<String> holding = (managers.size() == 1) ? List.copyOf(managers)
+				: managers.stream().filter((manager) -> in(manager).isHeld(keys)).toList();
+		if (holding.size() > 1) {
+			throw new RefusedException(AdvisoryLocksSource.several(keys.get(0).name(), holding), null);
 		}
+		return (holding.isEmpty() ? this : in(holding.get(0))).end(keys, state, others, user);
+	}
+
+	private OperatorActions in(String manager) {
+		OperatorActions there = this.databases.apply(manager);
+		return (there != null) ? there : this;
+	}
+
+	private boolean isHeld(List<AdvisoryLockKey> keys) {
+		return keys.stream().anyMatch((key) -> !this.lockHolders.find(LockNumber.of(key)).isEmpty());
+	}
+
+	private ActionDescriptor end(List<AdvisoryLockKey> keys, String state, int others, String user) {
 		for (AdvisoryLockKey key : keys) {
 			LockNumber number = LockNumber.of(key);
 			List<LockHolders.Holder> found = this.lockHolders.find(number);

@@ -150,8 +150,13 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		@Nullable LockSession lockSession(LockDatabaseConfiguration.Parts parts, LockDatabase database) {
-			return parts.session(database.dataSource());
+		@Nullable LockSession lockSession(LockDatabaseConfiguration.Parts parts, LockDatabase database,
+				TransactionManagers managers) {
+			LockSession session = parts.session(database.dataSource());
+			if (session != null && managers.haveOtherThan(database)) {
+				session.setDatabase(database.name());
+			}
+			return session;
 		}
 
 		@Bean

@@ -136,11 +136,10 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 	private static void checkSharedKey(SingleRunnerMethod method, LockDatabase database, SingleRunnerMethod other,
 			LockDatabase otherDatabase) {
 		if (method.hasSameKeyText(other) && !database.isOn(otherDatabase.dataSource())) {
-			throw missing(method,
-					"has the same 'key' as " + other + ", '" + method.operation().keyTemplate()
-							+ "', and 'allowSharedKey' does not make them exclude each other: its lock is in the database "
-							+ "of transaction manager '" + database.name() + "', that of the other one in the database of '"
-							+ otherDatabase.name() + "'",
+			throw missing(method, "has the same 'key' as " + other + ", '" + method.operation().keyTemplate()
+					+ "', and 'allowSharedKey' does not make them exclude each other: its lock is in the database "
+					+ "of transaction manager '" + database.name() + "', that of the other one in the database of '"
+					+ otherDatabase.name() + "'",
 					"Name the same 'transactionManager' on both, in scope SESSION if their work is in two databases, or "
 							+ "give each method its own 'key'.");
 		}

@@ -49,8 +49,7 @@ class SingleRunnerStartupCheckTests {
 
 	@Test
 	void longestTimeOfRunNeedsSession() {
-		FailureAnalysis analysis = LockContextRunner
-			.analyzeFailure(this.hiding.withBean("jobs", LimitedJob.class));
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(this.hiding.withBean("jobs", LimitedJob.class));
 		assertThat(analysis.getDescription()).contains("method 'run'", LimitedJob.class.getName(), "bean 'jobs'",
 				"attribute 'maxRun' (PT30M)", "does not tell its URL");
 		assertThat(analysis.getAction()).contains("'advisory-lock.session.url', 'username' and 'password'",
@@ -59,8 +58,8 @@ class SingleRunnerStartupCheckTests {
 
 	@Test
 	void longestTimeOfPropertyNeedsSession() {
-		FailureAnalysis analysis = LockContextRunner.analyzeFailure(this.hiding.withBean("jobs", Job.class)
-			.withPropertyValues("advisory-lock.jobs.unlimited.max-run=10m"));
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(
+				this.hiding.withBean("jobs", Job.class).withPropertyValues("advisory-lock.jobs.unlimited.max-run=10m"));
 		assertThat(analysis.getDescription()).contains("bean 'jobs'", "attribute 'maxRun' (PT10M)");
 		assertThat(analysis.getAction()).contains("'max-run' of the job");
 	}

@@ -58,15 +58,17 @@ record JobRows(Times times, boolean writable) {
 	}
 
 	private Html row(JobDescriptor job) {
-		return Html.of("""
-				<tr data-key="%s" data-state="%s" data-id="%s"><td class="key" data-label="Job">%s</td>
-				<td class="method" data-label="Method"><span title="%s">%s</span></td>
-				<td class="schedule" data-label="Schedule">%s</td><td class="next" data-label="Next">%s</td>
-				<td class="last" data-label="Last run">%s</td><td class="duration" data-label="Took">%s</td>
-				<td class="runs" data-label="Last 60 runs">%s</td><td class="holder" data-label="Held by">%s</td>
-				<td class="waiters" data-label="Waiting">%s</td><td class="skips" data-label="Skips here">%s</td>%s</tr>
-				""", PageQuery.name(job), job.state(), job.id(), key(job), job.target(), shortName(job.target()),
-				schedules(job), this.times.at(job.next()), last(job), duration(job.lastRun()),
+		return Html.of(
+				"""
+						<tr data-key="%s" data-state="%s" data-id="%s" data-manager="%s"><td class="key" data-label="Job">%s</td>
+						<td class="method" data-label="Method"><span title="%s">%s</span></td>
+						<td class="schedule" data-label="Schedule">%s</td><td class="next" data-label="Next">%s</td>
+						<td class="last" data-label="Last run">%s</td><td class="duration" data-label="Took">%s</td>
+						<td class="runs" data-label="Last 60 runs">%s</td><td class="holder" data-label="Held by">%s</td>
+						<td class="waiters" data-label="Waiting">%s</td><td class="skips" data-label="Skips here">%s</td>%s</tr>
+						""",
+				PageQuery.name(job), job.state(), job.id(), job.transactionManager(), key(job), job.target(),
+				shortName(job.target()), schedules(job), this.times.at(job.next()), last(job), duration(job.lastRun()),
 				Sparkline.of(job.history()), holders(job), waiters(job), skips(job.outcomes()),
 				this.writable ? actions(job) : Html.NONE);
 	}

@@ -22,6 +22,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.DatabaseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
@@ -69,7 +70,7 @@ final class PageContent {
 	 */
 	private static @Nullable JobDetailsDescriptor find(AdvisoryLocksSource source, String key, boolean showValues) {
 		try {
-			return source.getJob(key, showValues).orElse(null);
+			return source.getJob(key, null, showValues).orElse(null);
 		}
 		catch (IllegalArgumentException ex) {
 			return null;
@@ -97,12 +98,24 @@ final class PageContent {
 
 	private Html summary() {
 		return Html.of("""
-				<p id="summary">%s, namespace %s, database %s, clock %s ms off%s. As of <time id="updated"
+				<p id="summary">%s, namespace %s, %s%s. As of <time id="updated"
 				datetime="%s">%s</time>%s</p>
-				""", this.all.instance(), this.all.namespace().isEmpty() ? "(none)" : this.all.namespace(),
-				this.all.database(), this.all.clockSkew().toMillis(), leaders(), this.all.time(),
-				this.times.at(this.all.time()).markup().replaceAll("<[^>]*>", ""), this.all.ledger() ? ""
+				""", this.all.instance(), this.all.namespace().isEmpty() ? "(none)" : this.all.namespace(), databases(),
+				leaders(), this.all.time(), this.times.at(this.all.time()).markup().replaceAll("<[^>]*>", ""),
+				this.all.ledger() ? ""
 						: ". The ledger is not in use, so nothing is known of runs: see advisory-lock.ledger.enabled");
+	}
+
+	private Html databases() {
+		List<DatabaseDescriptor> databases = this.all.databases();
+		if (databases == null) {
+			return Html.of("database %s, clock %s ms off", this.all.database(), this.all.clockSkew().toMillis());
+		}
+		return Html.of("databases%s",
+				databases.stream()
+					.map((database) -> Html.of(" %s (%s, clock %s ms off)", database.transactionManager(),
+							database.database(), database.clockSkew().toMillis()))
+					.collect(Html.joining()));
 	}
 
 	private Html leaders() {

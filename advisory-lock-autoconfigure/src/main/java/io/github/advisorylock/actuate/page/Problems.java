@@ -22,6 +22,7 @@ import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.DatabaseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
@@ -46,10 +47,13 @@ record Problems(Times times) {
 
 	Html list(AdvisoryLocksDescriptor all) {
 		List<Html> problems = new ArrayList<>();
-		if (all.clockSkew().abs().compareTo(TOLERATED_SKEW) > 0) {
-			problems.add(Html.of("<li data-problem=\"CLOCK_SKEW\">The clock of %s is %s %s that of the database.</li>",
-					all.instance(), Times.text(all.clockSkew().abs()),
-					all.clockSkew().isNegative() ? "ahead of" : "behind"));
+		List<DatabaseDescriptor> databases = all.databases();
+		if (databases == null) {
+			addSkew(all.instance(), all.clockSkew(), "the database", problems);
+		}
+		else {
+			databases.forEach((database) -> addSkew(all.instance(), database.clockSkew(),
+					"database " + database.database() + " of " + database.transactionManager(), problems));
 		}
 		for (JobDescriptor job : all.jobs()) {
 			job.problems().forEach((problem) -> problems.add(item(job, problem)));
@@ -62,6 +66,13 @@ record Problems(Times times) {
 		return Html.of("<section id=\"problems\" class=\"some\"><h2>Problems (%s)</h2><ul>%s</ul>%s</section>", count,
 				problems.stream().limit(MOST).collect(Html.joining()),
 				(more > 0) ? Html.of("<p><a href=\"?state=problem\">%s more</a></p>", more) : Html.NONE);
+	}
+
+	private static void addSkew(String instance, Duration skew, String database, List<Html> problems) {
+		if (skew.abs().compareTo(TOLERATED_SKEW) > 0) {
+			problems.add(Html.of("<li data-problem=\"CLOCK_SKEW\">The clock of %s is %s %s that of %s.</li>", instance,
+					Times.text(skew.abs()), skew.isNegative() ? "ahead of" : "behind", database));
+		}
 	}
 
 	private Html item(JobDescriptor job, Problem problem) {

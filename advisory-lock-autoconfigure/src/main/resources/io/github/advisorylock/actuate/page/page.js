@@ -93,16 +93,16 @@
     return cookie ? { "X-XSRF-TOKEN": decodeURIComponent(cookie.substring(11)) } : {};
   }
 
-  async function act(key, id, state, others) {
+  async function act(key, id, state, others, manager) {
     tell("Asking for \"" + key + "\" to be " + state + " ...");
     try {
       const answer = await fetch(body.dataset.endpoint + "/" + encodeURIComponent(id), {
-        method: "POST", credentials: "same-origin", body: JSON.stringify({ state: state, others: others }),
+        method: "POST", credentials: "same-origin", body: JSON.stringify({ state: state, others: others, transactionManager: manager || undefined }),
         headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
       });
       const result = await answer.json().catch(() => ({}));
       if (answer.status === 409 && result.others) {
-        ask(key, id, state, result.error + ".", result.others);
+        ask(key, id, state, result.error + ".", result.others, manager);
         tell("\"" + key + "\" was not changed");
       }
       else if (!answer.ok) {
@@ -124,8 +124,8 @@
     await refresh();
   }
 
-  function ask(key, id, state, text, others) {
-    asked = { key: key, id: id, state: state, others: others };
+  function ask(key, id, state, text, others, manager) {
+    asked = { key: key, id: id, state: state, others: others, manager: manager };
     document.getElementById("confirm-text").textContent = text;
     dialog.showModal();
     document.getElementById("confirm-no").focus();
@@ -147,12 +147,12 @@
     const button = event.target.closest("button[data-state]");
     if (button) {
       const job = button.closest("[data-id]").dataset;
-      ask(job.key, job.id, button.dataset.state, texts[button.dataset.state](job.key));
+      ask(job.key, job.id, button.dataset.state, texts[button.dataset.state](job.key), undefined, job.manager);
     }
   });
   document.getElementById("confirm-yes").addEventListener("click", () => {
     dialog.close();
-    act(asked.key, asked.id, asked.state, asked.others);
+    act(asked.key, asked.id, asked.state, asked.others, asked.manager);
   });
   document.getElementById("confirm-no").addEventListener("click", () => dialog.close());
   document.getElementById("filter").addEventListener("submit", (event) => {
