@@ -255,17 +255,9 @@ public class AdvisoryLocksSource {
 				.map((job) -> new JobDetailsDescriptor(job.job().in(name), job.runs()))
 				.stream())
 			.toList();
-		Assert.isTrue(found.size() <= 1, () -> several(key,
+		Assert.isTrue(found.size() <= 1, () -> OperatorActions.several(key,
 				found.stream().map((job) -> String.valueOf(job.job().transactionManager())).toList()));
 		return found.stream().findFirst();
-	}
-
-	/**
-	 * Return what to say of a key that is in several databases.
-	 */
-	static String several(String key, List<String> managers) {
-		return "'" + AdvisoryLockKey.display(key) + "' is in several databases; name one of them by "
-				+ "'transactionManager': " + String.join(", ", managers);
 	}
 
 	/**

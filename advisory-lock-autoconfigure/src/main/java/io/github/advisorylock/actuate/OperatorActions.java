@@ -174,9 +174,17 @@ final class OperatorActions {
 		List<String> holding = (managers.size() == 1) ? List.copyOf(managers)
 				: managers.stream().filter((manager) -> in(manager).isHeld(keys)).toList();
 		if (holding.size() > 1) {
-			throw new RefusedException(AdvisoryLocksSource.several(keys.get(0).name(), holding), null);
+			throw new RefusedException(several(keys.get(0).name(), holding), null);
 		}
 		return (holding.isEmpty() ? this : in(holding.get(0))).end(keys, state, others, user);
+	}
+
+	/**
+	 * Return what to say of a key that is in several databases.
+	 */
+	static String several(String key, List<String> managers) {
+		return "'" + AdvisoryLockKey.display(key) + "' is in several databases; name one of them by "
+				+ "'transactionManager': " + String.join(", ", managers);
 	}
 
 	private OperatorActions in(String manager) {
