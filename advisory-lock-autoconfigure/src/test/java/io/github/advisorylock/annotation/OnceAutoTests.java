@@ -46,6 +46,7 @@ import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfigurati
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.task.SimpleAsyncTaskSchedulerCustomizer;
 import org.springframework.boot.task.ThreadPoolTaskSchedulerCustomizer;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -213,6 +214,11 @@ class OnceAutoTests {
 
 		@Bean
 		ThreadPoolTaskSchedulerCustomizer clockOfScheduler(Clock clock) {
+			return (scheduler) -> scheduler.setClock(clock);
+		}
+
+		@Bean
+		SimpleAsyncTaskSchedulerCustomizer clockOfSchedulerWithVirtualThreads(Clock clock) {
 			return (scheduler) -> scheduler.setClock(clock);
 		}
 
