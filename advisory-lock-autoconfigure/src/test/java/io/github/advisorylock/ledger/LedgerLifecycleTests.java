@@ -27,6 +27,7 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +36,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.IllegalTransactionStateException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -82,6 +84,16 @@ class LedgerLifecycleTests {
 						.contains("nightly");
 				}
 			});
+	}
+
+	@Test
+	void poolThatOnlyReadsIsToldByKeyAndProperty() {
+		createTables();
+		this.runner.withPropertyValues("spring.datasource.hikari.read-only=true")
+			.run((context) -> assertThatExceptionOfType(IllegalTransactionStateException.class)
+				.isThrownBy(() -> context.getBean(Jobs.class).pay("read-only"))
+				.withMessageContainingAll("'test/payment:read-only'", "transaction is read-only",
+						"'spring.datasource.hikari.read-only'"));
 	}
 
 	private void createTables() {
