@@ -33,9 +33,9 @@ clean_up() {
   rm -rf "$work"
 }
 trap clean_up EXIT
-# Steps are conditions: says which one does not hold
+# Steps are conditions, each in a line of its own: && and ! would hide that one does not hold. Says which one it is
 set -E
-trap 'echo "Line $LINENO does not hold: $BASH_COMMAND" >&2' ERR
+trap 'echo "Does not hold, lines $LINENO ${BASH_LINENO[*]}: $BASH_COMMAND" >&2' ERR
 
 # Writes the files of a document into a folder
 extract() {
@@ -123,7 +123,7 @@ prepare_databases() {
 # Waits until a command succeeds
 until_true() {
   local _
-  for _ in $(seq 300); do
+  for _ in $(seq 600); do
     ! "$@" || return 0
     sleep 0.2
   done
@@ -137,6 +137,10 @@ lines() {
 
 has_lines() {
   [ "$(lines "$2" "${@:3}")" -ge "$1" ]
+}
+
+is_between() {
+  [ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
 }
 
 has_none() {
@@ -205,7 +209,8 @@ check_getting_started() {
   runs=$(lines 'Counting the stock' "$work"/*.log)
   echo "two instances had $ticks ticks and $runs runs"
   # The one that was killed may not have come to say which tick it had
-  [ "$ticks" -ge 2 ] && [ $((runs - ticks)) -le 1 ]
+  [ "$ticks" -ge 2 ]
+  is_between 0 1 $((runs - ticks))
 }
 
 # One instance leads, and the other when that one has been stopped
@@ -236,7 +241,8 @@ check_ledger() {
   runs=$(lines 'Counting the stock' "$work"/*.log)
   echo "the ledger has $rows runs, the logs have $runs"
   [ "$rows" -eq "$(ask shop shop "SELECT count(DISTINCT tick) FROM advisory_lock_run")" ]
-  [ "$rows" -ge 4 ] && [ $((runs - rows)) -ge 0 ] && [ $((runs - rows)) -le 1 ]
+  [ "$rows" -ge 4 ]
+  is_between 0 1 $((runs - rows))
   [ "$(ask shop shop "SELECT count(*) FROM flyway_schema_history WHERE script LIKE '%advisory_lock_ledger.sql' AND success")" = 1 ]
 }
 
@@ -252,6 +258,29 @@ check_migrate_from_shedlock() {
   echo "instance $first was killed while it exported, then instance $other did"
   [ "$(ask shop shop "SELECT count(*) FROM advisory_lock_job WHERE key = 'export'")" = 1 ]
   [ "$(ask shop shop "SELECT count(*) FROM pg_tables WHERE tablename = 'shedlock'")" = 0 ]
+}
+
+# The page knows what runs, and a pause on one instance stops both
+check_operations() {
+  local counted
+  start_two "$1" --server.port=0
+  until_true has_lines 2 "Ran 'shop/stock-report'" "$work/one.log" "$work/two.log"
+  curl -sSf "http://localhost:$(web_port two)/actuator/advisorylockspage" >"$work/page.log"
+  has_lines 1 stock-report "$work/page.log"
+  eval "$(commands docs/operations.md curl | sed "s/:8080/:$(web_port one)/") -sSf" >"$work/pause.log"
+  [ "$(ask shop shop "SELECT count(*) FROM advisory_lock_job WHERE key = 'stock-report' AND paused_at IS NOT NULL")" = 1 ]
+  # What had begun has ended by then
+  until_true paused_for 1
+  counted=$(ask shop shop "SELECT count(*) FROM advisory_lock_run")
+  has_lines "$counted" 'Counting the stock' "$work/one.log" "$work/two.log"
+  until_true paused_for 7
+  [ "$(ask shop shop "SELECT count(*) FROM advisory_lock_run")" = "$counted" ]
+  echo "a pause on instance one stopped both: $counted runs before, and none in the ticks after"
+}
+
+# Whether the job has been paused for some seconds, by the clock of the database
+paused_for() {
+  [ "$(ask shop shop "SELECT paused_at < clock_timestamp() - interval '$1 s' FROM advisory_lock_job")" = t ]
 }
 
 # The lock is in the reporting database, and nothing of it in the main one; each report is made once
@@ -298,16 +327,22 @@ counts() {
 # other line pass, which needs no further jar
 check_testing() {
   local tests=$1/src/test/java/com/example/shop line
-  grep -q 'tests="1" errors="0" skipped="0" failures="0"' "$1/target/surefire-reports/TEST-com.example.shop.ShopTests.xml"
+  passed "$1" ShopTests 1
+  passed "$1" OrderCleanupTests 2
   line=$(grep -oE '@SpringBootTest\(properties = "advisory-lock.enabled[^)]*\)' docs/testing.md)
   sed "s/^@SpringBootTest/$line/; /^@AutoConfigureInMemoryLocks/d; s/ShopTests/UnguardedTests/" "$tests/ShopTests.java" \
     >"$tests/UnguardedTests.java"
   sed -i '/^@AutoConfigureInMemoryLocks/d' "$tests/ShopTests.java"
   ! (cd "$1" && mvn -B test) >"$work/maven.log" 2>&1
-  has_lines 1 'Tests run: 2, Failures: 0, Errors: 1' "$work/maven.log"
+  has_lines 1 'Tests run: 4, Failures: 0, Errors: 1' "$work/maven.log"
   has_lines 1 'Tests run: 1, Failures: 0, Errors: 1.*ShopTests' "$work/maven.log"
   has_lines 1 '@AutoConfigureInMemoryLocks' "$work/maven.log"
   echo "without its line, and only then, the test fails: $(grep -m 1 -o '[^.]*@AutoConfigureInMemoryLocks.*' "$work/maven.log")"
+}
+
+# Whether tests of an application have run, and all have passed: FOLDER CLASS COUNT
+passed() {
+  grep -q "tests=\"$3\" errors=\"0\" skipped=\"0\" failures=\"0\"" "$1/target/surefire-reports/TEST-com.example.shop.$2.xml"
 }
 
 # However often and wherever an event is delivered, it has its effect once, and each delivery is told that it is done
