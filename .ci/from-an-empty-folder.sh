@@ -189,7 +189,7 @@ first_of_both() {
 }
 
 build() {
-  (cd "$1" && eval "$(commands "$guide" mvn | sed 's/^mvn/mvn -B/')")
+  (cd "$1" && eval "$(commands "$guide" mvn | sed 's/^mvn/mvn -B -Dstyle.color=never/')")
 }
 
 ticks_of() {
@@ -226,7 +226,7 @@ check_leaders() {
   echo "instance $first had the lock of the role, then instance $other"
 }
 
-# The tables come from Flyway; each tick has one row, whatever is killed in between
+# The tables come from Flyway, and from Liquibase then; each tick has one row, whatever is killed in between
 check_ledger() {
   local rows runs
   start_two "$1"
@@ -239,11 +239,24 @@ check_ledger() {
   stop three TERM
   rows=$(ask shop shop "SELECT count(*) FROM advisory_lock_run WHERE key = 'stock-report' AND outcome = 'EXECUTED'")
   runs=$(lines 'Counting the stock' "$work"/*.log)
-  echo "the ledger has $rows runs, the logs have $runs"
   [ "$rows" -eq "$(ask shop shop "SELECT count(DISTINCT tick) FROM advisory_lock_run")" ]
   [ "$rows" -ge 4 ]
   is_between 0 1 $((runs - rows))
   [ "$(ask shop shop "SELECT count(*) FROM flyway_schema_history WHERE script LIKE '%advisory_lock_ledger.sql' AND success")" = 1 ]
+  with_liquibase "$1"
+  echo "the ledger of Flyway has $rows runs, the logs have $runs; that of Liquibase was there as well"
+}
+
+# The other way to the tables: its change log stands in the folder already
+with_liquibase() {
+  sed -i 's/spring-boot-starter-flyway/spring-boot-starter-liquibase/; /<dependency>/{N; /org.flywaydb/{N;N;d}}' "$1/pom.xml"
+  build "$1"
+  prepare_databases "$1"
+  start "$1" four
+  await_start four
+  until_true has_lines 1 "Ran 'shop/stock-report'" "$work/four.log"
+  [ "$(ask shop shop "SELECT count(*) > 0 FROM databasechangelog WHERE filename LIKE '%advisory-lock-ledger.yaml'")" = t ]
+  [ "$(ask shop shop "SELECT count(*) > 0 FROM advisory_lock_run")" = t ]
 }
 
 # One of both exports, by an advisory lock; when it is killed at it the other does at the next tick; no table of ShedLock
