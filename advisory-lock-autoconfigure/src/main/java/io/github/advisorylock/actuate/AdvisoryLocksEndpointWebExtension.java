@@ -134,11 +134,12 @@ public class AdvisoryLocksEndpointWebExtension {
 
 	/**
 	 * Pause, resume or run a job, undo its tick of the future, forget it, cancel its run,
-	 * free its lock, or hand over a role that this instance leads.
+	 * free its lock, hand over a role that this instance leads, or free a role whose
+	 * leader is beyond reach.
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused}, {@code resumed}, {@code running},
 	 * {@code tick-undone}, {@code forgotten}, {@code cancelled} or {@code freed}, for a
-	 * role {@code resigned}
+	 * role {@code resigned} or {@code freed}
 	 * @param others how many other locks of the holder may be free, too, when a lock is
 	 * freed, none unless set
 	 * @param transactionManager the transaction manager of the database it is in, where
@@ -153,7 +154,7 @@ public class AdvisoryLocksEndpointWebExtension {
 			@Nullable String transactionManager, @Selector(match = Match.ALL_REMAINING) String... key) {
 		boolean shown = isShown(securityContext);
 		String name = String.join("/", key);
-		if (this.actions.isRole(name)) {
+		if (this.actions.isRole(name) && !OperatorActions.isRoleToFree(name, state)) {
 			return answer(() -> this.actions.act(name, state, user(securityContext)));
 		}
 		if (OperatorActions.isAboutHolder(state)) {
@@ -166,6 +167,10 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	private @Nullable Object end(String name, @Nullable String manager, String state, int others, String user) {
+		if (OperatorActions.isRoleToFree(name, state)) {
+			return this.actions.freeRole((manager != null) ? this.source.managers(manager) : Set.of(), name, others,
+					user);
+		}
 		JobDescriptor job = this.source.getJob(name, manager, false).map(JobDetailsDescriptor::job).orElse(null);
 		List<AdvisoryLockKey> keys = this.source.keys(name, job);
 		String known = (job != null && job.target() != null) ? job.transactionManager() : manager;

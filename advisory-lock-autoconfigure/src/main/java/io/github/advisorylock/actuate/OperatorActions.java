@@ -120,7 +120,7 @@ final class OperatorActions {
 	 */
 	ActionDescriptor act(String key, String state, String user) {
 		Assert.isTrue(RESIGNED.equals(state), () -> "Unknown state '" + AdvisoryLockKey.display(state)
-				+ "' of the role of a leader: choose '" + RESIGNED + "'");
+				+ "' of the role of a leader: choose '" + RESIGNED + "' or '" + FREED + "'");
 		String namespace = this.application.namespace();
 		audit(namespace, key, state, user);
 		this.election.get().resign(role(key));
@@ -160,6 +160,26 @@ final class OperatorActions {
 	 */
 	static boolean isAboutHolder(String state) {
 		return CANCELLED.equals(state) || FREED.equals(state);
+	}
+
+	/**
+	 * Return whether a role is to be freed, on whatever instance its leader is.
+	 */
+	static boolean isRoleToFree(String key, String state) {
+		return FREED.equals(state) && key.startsWith(LeaderElection.KEY_PREFIX) && LeaderElection.isRole(role(key));
+	}
+
+	/**
+	 * Free the role of a leader that is beyond reach. Its session is ended, as it is when
+	 * the leader dies: it believes in itself for no longer than its trust window from
+	 * what the server answered last, and a successor waits for longer than that.
+	 * @param managers the transaction manager of the database that has the role, none for
+	 * the default one
+	 * @throws RefusedException if that can't be done
+	 */
+	ActionDescriptor freeRole(Collection<String> managers, String key, int others, String user) {
+		AdvisoryLockKey lock = this.application.keyFactory().createKey(this.application.namespace(), key);
+		return end(managers, List.of(lock), FREED, others, user);
 	}
 
 	/**

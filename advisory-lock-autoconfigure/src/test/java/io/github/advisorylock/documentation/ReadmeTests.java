@@ -32,7 +32,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -140,6 +145,24 @@ class ReadmeTests {
 				.query("SELECT number || ' ' || application_name || ' ' || granted FROM (" + query + ") locks"))
 				.contains(number + " al:seen true");
 		}
+	}
+
+	@Test
+	void queryCancelsTheRunOfKey() {
+		String query = blocks("docs/operations.md", "sql").get(2);
+		LockContextRunner.create()
+			.withPropertyValues("spring.application.name=shop", "advisory-lock.session.heartbeat=200ms")
+			.run((context) -> {
+				AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+				try (HeldLock other = operations.tryAcquire(LockRequest.of("other")).orElseThrow();
+						HeldLock held = operations.tryAcquire(LockRequest.of("nightly-report")).orElseThrow()) {
+					Awaitility.await().until(() -> {
+						assertThat(TestPostgres.query(query)).hasSizeLessThanOrEqualTo(1);
+						return !held.isHeld();
+					});
+					assertThat(other.isHeld()).isTrue();
+				}
+			});
 	}
 
 	@Test
