@@ -273,13 +273,15 @@ check_migrate_from_shedlock() {
   [ "$(ask shop shop "SELECT count(*) FROM pg_tables WHERE tablename = 'shedlock'")" = 0 ]
 }
 
-# The page knows what runs, and a pause on one instance stops both
+# The page is there, the endpoint knows the job, and a pause on one instance stops both
 check_operations() {
   local counted
   start_two "$1" --server.port=0
   until_true has_lines 2 "Ran 'shop/stock-report'" "$work/one.log" "$work/two.log"
-  curl -sSf "http://localhost:$(web_port two)/actuator/advisorylockspage" >"$work/page.log"
-  has_lines 1 stock-report "$work/page.log"
+  curl -sSf "http://localhost:$(web_port two)/actuator/advisorylockspage" >"$work/page"
+  has_lines 1 'dvisory locks of shop' "$work/page"
+  curl -sSf "http://localhost:$(web_port two)/actuator/advisorylocks" >"$work/jobs.log"
+  has_lines 1 '"key":"stock-report"' "$work/jobs.log"
   eval "$(commands docs/operations.md curl | sed "s/:8080/:$(web_port one)/") -sSf" >"$work/pause.log"
   [ "$(ask shop shop "SELECT count(*) FROM advisory_lock_job WHERE key = 'stock-report' AND paused_at IS NOT NULL")" = 1 ]
   # What had begun has ended by then
