@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.annotation;
 
-import java.sql.Time;
 import java.time.temporal.TemporalAccessor;
 import java.util.Date;
 
@@ -89,7 +88,7 @@ final class KeyText {
 	}
 
 	private static boolean isDateOnly(Class<?> type) {
-		return type == java.sql.Date.class || type == Time.class;
+		return type.getName().equals("java.sql.Date") || type.getName().equals("java.sql.Time");
 	}
 
 	/**

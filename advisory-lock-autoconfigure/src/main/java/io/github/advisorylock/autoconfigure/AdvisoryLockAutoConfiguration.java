@@ -35,6 +35,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -136,6 +137,11 @@ public final class AdvisoryLockAutoConfiguration {
 				ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
 				ObjectProvider<TransactionManagers> managers, Environment environment) {
 			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, environment);
+		}
+
+		@Bean
+		PropertyNamesStartupCheck propertyNamesStartupCheck(ListableBeanFactory beanFactory, Environment environment) {
+			return new PropertyNamesStartupCheck(beanFactory, environment);
 		}
 
 	}
