@@ -144,8 +144,12 @@ class KotlinBeanTests {
 
 	private fun busy(name: String, call: () -> Unit) {
 		TestPostgres.open().use { holder ->
-			holder.createStatement().use { it.execute("SELECT pg_advisory_lock(${AdvisoryLockKey.of("kotlin", name).value()})") }
-			call()
+			holder.createStatement().use { statement ->
+				statement.execute("SELECT pg_advisory_lock(${AdvisoryLockKey.of("kotlin", name).value()})")
+				call()
+				// a server that is only told to close releases later
+				statement.execute("SELECT pg_advisory_unlock_all()")
+			}
 		}
 	}
 
