@@ -120,6 +120,8 @@ class MaxRunTests extends AbstractLockTests {
 			.isThrownBy(() -> this.template.execute(limited(LockScope.TRANSACTION),
 					(lock) -> this.jdbc.queryForObject("SELECT 1 FROM pg_sleep(60)", Integer.class)))
 			.satisfies((ex) -> assertThat(ex).isInstanceOfAny(QueryTimeoutException.class, DataAccessException.class));
+		// a virtual thread does not wait until the server has heard of it
+		await().until(() -> TestPostgres.locks().isEmpty());
 	}
 
 	@ParameterizedTest
