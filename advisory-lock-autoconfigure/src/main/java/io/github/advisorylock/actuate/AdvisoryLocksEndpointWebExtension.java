@@ -154,23 +154,29 @@ public class AdvisoryLocksEndpointWebExtension {
 			@Nullable String transactionManager, @Selector(match = Match.ALL_REMAINING) String... key) {
 		boolean shown = isShown(securityContext);
 		String name = String.join("/", key);
-		if (this.actions.isRole(name) && !OperatorActions.isRoleToFree(name, state)) {
+		if (OperatorActions.isRoleToFree(name, state)) {
+			return answer(() -> freeRole(name, transactionManager, allowed(others), user(securityContext)));
+		}
+		if (this.actions.isRole(name)) {
 			return answer(() -> this.actions.act(name, state, user(securityContext)));
 		}
 		if (OperatorActions.isAboutHolder(state)) {
-			return answer(
-					() -> end(name, transactionManager, state, (others != null) ? others : 0, user(securityContext)));
+			return answer(() -> end(name, transactionManager, state, allowed(others), user(securityContext)));
 		}
 		return answer(() -> this.source.getJob(name, transactionManager, shown)
 			.map((job) -> this.actions.act(job.job(), state, user(securityContext), this.source.redaction(shown)))
 			.orElse(null));
 	}
 
+	private static int allowed(@Nullable Integer others) {
+		return (others != null) ? others : 0;
+	}
+
+	private Object freeRole(String name, @Nullable String manager, int others, String user) {
+		return this.actions.freeRole((manager != null) ? this.source.managers(manager) : Set.of(), name, others, user);
+	}
+
 	private @Nullable Object end(String name, @Nullable String manager, String state, int others, String user) {
-		if (OperatorActions.isRoleToFree(name, state)) {
-			return this.actions.freeRole((manager != null) ? this.source.managers(manager) : Set.of(), name, others,
-					user);
-		}
 		JobDescriptor job = this.source.getJob(name, manager, false).map(JobDetailsDescriptor::job).orElse(null);
 		List<AdvisoryLockKey> keys = this.source.keys(name, job);
 		String known = (job != null && job.target() != null) ? job.transactionManager() : manager;
