@@ -49,13 +49,7 @@ public record SingleRunnerMethod(String beanName, Method method, SingleRunnerOpe
 		return this.beanName.equals(other.beanName) && this.method.equals(other.method);
 	}
 
-	/**
-	 * Return whether the text of the key is the same in the same namespace.
-	 * @param other another method
-	 * @return {@code true} if the two lock the same keys, unless these are in different
-	 * databases
-	 */
-	public boolean hasSameKeyText(SingleRunnerMethod other) {
+	boolean hasSameKeyText(SingleRunnerMethod other) {
 		return this.namespace.equals(other.namespace)
 				&& this.operation.keyTemplate().equals(other.operation.keyTemplate());
 	}

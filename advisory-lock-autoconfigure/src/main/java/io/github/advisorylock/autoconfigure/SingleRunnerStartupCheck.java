@@ -17,7 +17,7 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -99,12 +99,13 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 							+ "advisory-lock-test, or set 'advisory-lock.enabled' to false to run methods without locks.");
 		}
 		if (available instanceof PostgresAdvisoryLockTemplate template) {
-			Map<SingleRunnerMethod, LockDatabase> checked = new LinkedHashMap<>();
+			Map<List<String>, Place> places = new HashMap<>();
 			for (SingleRunnerMethod method : methods) {
 				LockDatabase database = check(method, template);
 				if (database != null) {
-					checked.forEach((other, itsDatabase) -> checkSharedKey(method, database, other, itsDatabase));
-					checked.put(method, database);
+					Place place = new Place(method, database);
+					List<String> key = List.of(method.namespace(), method.operation().keyTemplate());
+					checkSharedKey(place, places.computeIfAbsent(key, (none) -> place));
 				}
 			}
 		}
@@ -133,13 +134,13 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 	 * Who lets two methods have one key wants them to exclude each other, which locks in
 	 * two databases don't.
 	 */
-	private static void checkSharedKey(SingleRunnerMethod method, LockDatabase database, SingleRunnerMethod other,
-			LockDatabase otherDatabase) {
-		if (method.hasSameKeyText(other) && !database.isOn(otherDatabase.dataSource())) {
-			throw missing(method, "has the same 'key' as " + other + ", '" + method.operation().keyTemplate()
+	private static void checkSharedKey(Place place, Place first) {
+		SingleRunnerMethod method = place.method();
+		if (!place.database().isOn(first.database().dataSource())) {
+			throw missing(method, "has the same 'key' as " + first.method() + ", '" + method.operation().keyTemplate()
 					+ "', and 'allowSharedKey' does not make them exclude each other: its lock is in the database "
-					+ "of transaction manager '" + database.name() + "', that of the other one in the database of '"
-					+ otherDatabase.name() + "'",
+					+ "of transaction manager '" + place.database().name()
+					+ "', that of the other one in the database of '" + first.database().name() + "'",
 					"Name the same 'transactionManager' on both, in scope SESSION if their work is in two databases, or "
 							+ "give each method its own 'key'.");
 		}
@@ -227,6 +228,13 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 
 	private static InvalidSingleRunnerException missing(SingleRunnerMethod method, String problem, String action) {
 		return new InvalidSingleRunnerException(method.beanName(), method.method(), problem, action, null);
+	}
+
+	/**
+	 * A method, and the database that has its lock.
+	 */
+	private record Place(SingleRunnerMethod method, LockDatabase database) {
+
 	}
 
 }

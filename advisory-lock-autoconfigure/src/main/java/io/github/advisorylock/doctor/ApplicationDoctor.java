@@ -74,13 +74,14 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 	@Override
 	public void afterSingletonsInstantiated() {
 		Diagnosis diagnosis = new Diagnosis();
+		List<SingleRunnerMethod> methods = this.methods.get();
 		this.fleet.examine(this.treatment, diagnosis);
-		this.namespace.examine(this.methods.get(), diagnosis);
+		this.namespace.examine(methods, diagnosis);
 		if (!this.treatment.isOff(DoctorCheck.SELF_INVOCATION)) {
-			OwnCallExamination.examine(this.beans, this.methods.get(), diagnosis);
+			OwnCallExamination.examine(this.beans, methods, diagnosis);
 		}
 		if (!this.treatment.isOff(DoctorCheck.SPRING_BATCH)) {
-			BatchExamination.examine(this.beans, this.methods.get(), diagnosis);
+			BatchExamination.examine(this.beans, methods, diagnosis);
 		}
 		this.treatment.act(diagnosis);
 	}

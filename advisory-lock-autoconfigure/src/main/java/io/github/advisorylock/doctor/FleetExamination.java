@@ -75,13 +75,12 @@ final class FleetExamination {
 		boolean unscheduled = calls
 				&& this.beans.getBeanNamesForType(ScheduledAnnotationBeanPostProcessor.class, true, false).length == 0;
 		boolean unguarded = !treatment.isOff(DoctorCheck.UNGUARDED_SCHEDULED);
+		List<ScheduledMethod> all = (unguarded || unscheduled) ? find(beanNames(true)) : List.of();
 		if (unguarded) {
-			find(beanNames(true)).stream()
-				.filter(this::isUnguarded)
-				.forEach((method) -> foundUnguarded(method, diagnosis));
+			all.stream().filter(this::isUnguarded).forEach((method) -> foundUnguarded(method, diagnosis));
 		}
 		if (unscheduled) {
-			find(beanNames(true)).stream()
+			all.stream()
 				.filter(ScheduledMethod::isDeclared)
 				.findFirst()
 				.ifPresent((method) -> diagnosis.found(DoctorCheck.SCHEDULING, method

@@ -20,9 +20,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Method;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
@@ -45,26 +47,21 @@ final class OwnCallExamination {
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final List<SingleRunnerMethod> methods;
-
 	private final Diagnosis diagnosis;
 
-	private OwnCallExamination(ConfigurableListableBeanFactory beans, List<SingleRunnerMethod> methods,
-			Diagnosis diagnosis) {
+	private OwnCallExamination(ConfigurableListableBeanFactory beans, Diagnosis diagnosis) {
 		this.beans = beans;
-		this.methods = methods;
 		this.diagnosis = diagnosis;
 	}
 
 	static void examine(ConfigurableListableBeanFactory beans, List<SingleRunnerMethod> methods, Diagnosis diagnosis) {
-		OwnCallExamination examination = new OwnCallExamination(beans, methods, diagnosis);
-		methods.stream().map(SingleRunnerMethod::beanName).distinct().forEach(examination::examine);
+		OwnCallExamination examination = new OwnCallExamination(beans, diagnosis);
+		methods.stream()
+			.collect(Collectors.groupingBy(SingleRunnerMethod::beanName, LinkedHashMap::new, Collectors.toList()))
+			.forEach(examination::examine);
 	}
 
-	private void examine(String beanName) {
-		List<SingleRunnerMethod> own = this.methods.stream()
-			.filter((method) -> method.beanName().equals(beanName))
-			.toList();
+	private void examine(String beanName, List<SingleRunnerMethod> own) {
 		Class<?> type = this.beans.containsBean(beanName) ? this.beans.getType(beanName, false) : null;
 		Set<Class<?>> hierarchy = new LinkedHashSet<>();
 		own.forEach((method) -> addHierarchy(method.method().getDeclaringClass(), hierarchy));
