@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
 public interface LockCallback<T extends @Nullable Object, X extends Exception> {
 
 	/**
-	 * Do the work.
+	 * Do the work. It must be done when this returns: what goes on elsewhere, with a
+	 * future or a reactive type as the result, goes on without the lock.
 	 * @param lock what is known about the lock that is held
 	 * @return the result, may be {@code null}
 	 * @throws X any failure, which reaches the caller as it is

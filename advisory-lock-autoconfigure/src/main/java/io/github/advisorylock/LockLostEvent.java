@@ -16,6 +16,8 @@
 
 package io.github.advisorylock;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Published as an application event when a lock ended while its holder was still at it:
  * another instance may run the same work now. Published too when a holder is told to end;
@@ -24,9 +26,11 @@ package io.github.advisorylock;
  *
  * @param key the key that is no longer locked
  * @param reason why the holder has lost it
+ * @param database the name of the transaction manager in whose database the lock was,
+ * {@code null} where the application has one database
  * @since 0.1.0
  */
-public record LockLostEvent(AdvisoryLockKey key, Reason reason) {
+public record LockLostEvent(AdvisoryLockKey key, Reason reason, @Nullable String database) {
 
 	/**
 	 * Create an event for a lock whose session or transaction is gone.
@@ -34,6 +38,15 @@ public record LockLostEvent(AdvisoryLockKey key, Reason reason) {
 	 */
 	public LockLostEvent(AdvisoryLockKey key) {
 		this(key, Reason.GONE);
+	}
+
+	/**
+	 * Create an event where there is one database.
+	 * @param key the key that is no longer locked
+	 * @param reason why the holder has lost it
+	 */
+	public LockLostEvent(AdvisoryLockKey key, Reason reason) {
+		this(key, reason, null);
 	}
 
 	/**

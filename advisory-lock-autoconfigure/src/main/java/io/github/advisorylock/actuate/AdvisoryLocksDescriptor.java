@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
@@ -49,12 +50,14 @@ import org.jspecify.annotations.Nullable;
  * @param instances the instances of the namespace that the ledger knows: those that are
  * alive first, then those that ended last
  * @param leaders who leads which role
+ * @param databases the databases that have the locks, {@code null} where there is one
  * @since 0.1.0
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String instance, String namespace,
 		String database, boolean ledger, int jobCount, int matching, int page, int size, List<JobDescriptor> jobs,
-		int lockCount, List<LockDescriptor> locks, List<InstanceDescriptor> instances, List<LeaderDescriptor> leaders) {
+		int lockCount, List<LockDescriptor> locks, List<InstanceDescriptor> instances, List<LeaderDescriptor> leaders,
+		@Nullable List<DatabaseDescriptor> databases) {
 
 	/**
 	 * Return the same with the name of its database on each job.
@@ -62,7 +65,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	AdvisoryLocksDescriptor in(String transactionManager) {
 		return with(this.ledger, this.jobCount, this.matching,
 				this.jobs.stream().map((job) -> job.in(transactionManager)).toList(), this.lockCount, this.locks,
-				this.instances, this.leaders);
+				this.instances, this.leaders,
+				List.of(new DatabaseDescriptor(transactionManager, this.database, this.clockSkew, this.ledger)));
 	}
 
 	/**
@@ -83,14 +87,28 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		return with(this.ledger || other.ledger, this.jobCount + other.jobCount, this.matching + other.matching,
 				Stream.concat(this.jobs.stream(), other.jobs.stream()).toList(), this.lockCount + added,
 				List.copyOf(all.values()), InstanceDescriptor.merge(this.instances, other.instances),
-				Stream.concat(this.leaders.stream(), other.leaders.stream()).toList());
+				Stream.concat(this.leaders.stream(), other.leaders.stream()).toList(),
+				Stream.of(this.databases, other.databases).filter(Objects::nonNull).flatMap(List::stream).toList());
 	}
 
 	private AdvisoryLocksDescriptor with(boolean ledger, int jobCount, int matching, List<JobDescriptor> jobs,
 			int lockCount, List<LockDescriptor> locks, List<InstanceDescriptor> instances,
-			List<LeaderDescriptor> leaders) {
+			List<LeaderDescriptor> leaders, List<DatabaseDescriptor> databases) {
 		return new AdvisoryLocksDescriptor(this.time, this.clockSkew, this.instance, this.namespace, this.database,
-				ledger, jobCount, matching, this.page, this.size, jobs, lockCount, locks, instances, leaders);
+				ledger, jobCount, matching, this.page, this.size, jobs, lockCount, locks, instances, leaders,
+				databases);
+	}
+
+	/**
+	 * One of several databases that have locks.
+	 *
+	 * @param transactionManager the name of its transaction manager, as jobs have it
+	 * @param database its name on the server, as locks have it
+	 * @param clockSkew by how much its clock is ahead of this instance's
+	 * @param ledger whether its ledger is in use
+	 */
+	public record DatabaseDescriptor(String transactionManager, String database, Duration clockSkew, boolean ledger) {
+
 	}
 
 	/**

@@ -61,12 +61,15 @@ public class AdvisoryLocksEndpoint {
 
 	/**
 	 * Return one job with its last runs, values hidden.
+	 * @param transactionManager the transaction manager of the database it is in, where
+	 * there are several
 	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return the job, {@code null} if there is none of that key
 	 */
 	@ReadOperation
-	public @Nullable JobDetailsDescriptor job(@Selector(match = Selector.Match.ALL_REMAINING) String... key) {
-		return this.source.getJob(String.join("/", key), false).orElse(null);
+	public @Nullable JobDetailsDescriptor job(@Nullable String transactionManager,
+			@Selector(match = Selector.Match.ALL_REMAINING) String... key) {
+		return this.source.getJob(String.join("/", key), transactionManager, false).orElse(null);
 	}
 
 }

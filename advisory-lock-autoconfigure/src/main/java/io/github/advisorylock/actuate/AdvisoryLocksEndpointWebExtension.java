@@ -120,25 +120,31 @@ public class AdvisoryLocksEndpointWebExtension {
 	/**
 	 * Return one job with its last runs.
 	 * @param securityContext who asks
+	 * @param transactionManager the transaction manager of the database it is in, where
+	 * there are several
 	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return the job; status 404 if there is none of that key, 400 if there are several
 	 */
 	@ReadOperation
-	public WebEndpointResponse<Object> job(SecurityContext securityContext,
+	public WebEndpointResponse<Object> job(SecurityContext securityContext, @Nullable String transactionManager,
 			@Selector(match = Match.ALL_REMAINING) String... key) {
-		return answer(() -> this.source.getJob(String.join("/", key), isShown(securityContext)).orElse(null));
+		return answer(() -> this.source.getJob(String.join("/", key), transactionManager, isShown(securityContext))
+			.orElse(null));
 	}
 
 	/**
 	 * Pause, resume or run a job, undo its tick of the future, forget it, cancel its run,
-	 * free its lock, or hand over a role that this instance leads.
+	 * free its lock, hand over a role that this instance leads, or free a role whose
+	 * leader is beyond reach.
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused}, {@code resumed}, {@code running},
 	 * {@code tick-undone}, {@code forgotten}, {@code cancelled} or {@code freed}, for a
-	 * role {@code resigned}
+	 * role {@code resigned} or {@code freed}
 	 * @param others how many other locks of the holder may be free, too, when a lock is
 	 * freed, none unless set
 	 * @param reason why a job is paused, {@code null} if that is not told
+	 * @param transactionManager the transaction manager of the database it is in, where
+	 * there are several
 	 * @param key its id, its key, or its namespace, a slash and its key
 	 * @return what was done; status 404 if there is no job of that key, 400 if that can't
 	 * be done with it, or there are several, 409 if a run has its row for now, or who
@@ -146,26 +152,38 @@ public class AdvisoryLocksEndpointWebExtension {
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable Integer others,
-			@Nullable String reason, @Selector(match = Match.ALL_REMAINING) String... key) {
+			@Nullable String reason, @Nullable String transactionManager,
+			@Selector(match = Match.ALL_REMAINING) String... key) {
 		boolean shown = isShown(securityContext);
 		String name = String.join("/", key);
+		if (OperatorActions.isRoleToFree(name, state)) {
+			return answer(() -> freeRole(name, transactionManager, allowed(others), user(securityContext)));
+		}
 		if (this.actions.isRole(name)) {
 			return answer(() -> this.actions.act(name, state, user(securityContext)));
 		}
 		if (OperatorActions.isAboutHolder(state)) {
-			return answer(() -> end(name, state, (others != null) ? others : 0, user(securityContext)));
+			return answer(() -> end(name, transactionManager, state, allowed(others), user(securityContext)));
 		}
-		return answer(() -> this.source.getJob(name, shown)
+		return answer(() -> this.source.getJob(name, transactionManager, shown)
 			.map((job) -> this.actions.act(job.job(), state, reason, user(securityContext),
 					this.source.redaction(shown)))
 			.orElse(null));
 	}
 
-	private @Nullable Object end(String name, String state, int others, String user) {
-		JobDescriptor job = this.source.getJob(name, false).map(JobDetailsDescriptor::job).orElse(null);
+	private static int allowed(@Nullable Integer others) {
+		return (others != null) ? others : 0;
+	}
+
+	private Object freeRole(String name, @Nullable String manager, int others, String user) {
+		return this.actions.freeRole((manager != null) ? this.source.managers(manager) : Set.of(), name, others, user);
+	}
+
+	private @Nullable Object end(String name, @Nullable String manager, String state, int others, String user) {
+		JobDescriptor job = this.source.getJob(name, manager, false).map(JobDetailsDescriptor::job).orElse(null);
 		List<AdvisoryLockKey> keys = this.source.keys(name, job);
-		return keys.isEmpty() ? null
-				: this.actions.end((job != null) ? job.transactionManager() : null, keys, state, others, user);
+		String known = (job != null && job.target() != null) ? job.transactionManager() : manager;
+		return keys.isEmpty() ? null : this.actions.end(this.source.managers(known), keys, state, others, user);
 	}
 
 	private static WebEndpointResponse<Object> answer(Supplier<@Nullable Object> answer) {
@@ -238,7 +256,7 @@ public class AdvisoryLocksEndpointWebExtension {
 			for (String name : arguments.keySet()) {
 				if (!known.contains(name)) {
 					return "Unknown field '" + AdvisoryLockKey.display(name)
-							+ "': only 'state', 'others' and 'reason' are known";
+							+ "': only 'state', 'others', 'reason' and 'transactionManager' are known";
 				}
 			}
 			return (arguments.get(STATE) instanceof String) ? null : "'state' must be a text";

@@ -214,7 +214,7 @@ public class AdvisoryLocksSource {
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				InstanceName.get(), this.application.namespace(), activity.database(), records.isInUse(),
 				table.ids().size() + others + alone.seen(), own.size() + alone.total(), filter.page(), filter.size(),
-				jobs, activity.total(), locks.all(), Leaders.describe(instances, leading), leading);
+				jobs, activity.total(), locks.all(), Leaders.describe(instances, leading), leading, null);
 	}
 
 	/**
@@ -270,10 +270,13 @@ public class AdvisoryLocksSource {
 	 */
 	public OverviewDescriptor getOverview(boolean showUnsanitized) {
 		Redaction redaction = redaction(showUnsanitized);
-		return this.databases.get()
-			.entrySet()
+		Map<String, AdvisoryLocksSource> databases = this.databases.get();
+		if (databases.size() == 1) {
+			return getOwnOverview(redaction);
+		}
+		return databases.entrySet()
 			.stream()
-			.map((database) -> database.getValue().getOwnOverview(redaction))
+			.map((database) -> database.getValue().getOwnOverview(redaction).in(database.getKey()))
 			.reduce(Overviews::merge)
 			.orElseThrow();
 	}
@@ -305,10 +308,22 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public AdvisoryLocksDescriptor getMoment() {
+		Map<String, AdvisoryLocksSource> databases = this.databases.get();
+		if (databases.size() == 1) {
+			return getOwnMoment();
+		}
+		return databases.entrySet()
+			.stream()
+			.map((database) -> database.getValue().getOwnMoment().in(database.getKey()))
+			.reduce(AdvisoryLocksDescriptor::and)
+			.orElseThrow();
+	}
+
+	private AdvisoryLocksDescriptor getOwnMoment() {
 		LockActivity activity = this.monitor.locks(Set.of(), false);
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				InstanceName.get(), this.application.namespace(), activity.database(), records().isInUse(), 0, 0, 1, 1,
-				List.of(), 0, List.of(), List.of(), List.of());
+				List.of(), 0, List.of(), List.of(), List.of(), null);
 	}
 
 	/**
@@ -371,6 +386,8 @@ public class AdvisoryLocksSource {
 	/**
 	 * Return some of the runs of a job.
 	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @param manager the transaction manager of the database it is in, {@code null} where
+	 * that is clear without
 	 * @param outcome how they must have ended, {@code EXECUTED}, {@code FAILED},
 	 * {@code ABANDONED} or {@code RUNNING}, {@code null} for all
 	 * @param sort their order: {@code latest}, which is that of {@code null}, or
@@ -382,8 +399,8 @@ public class AdvisoryLocksSource {
 	 * @throws IllegalArgumentException if they can't be asked for like this
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	public Optional<RunsDescriptor> getRuns(String key, @Nullable String outcome, @Nullable String sort,
-			@Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
+	public Optional<RunsDescriptor> getRuns(String key, @Nullable String manager, @Nullable String outcome,
+			@Nullable String sort, @Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
 		int number = (page != null) ? page : 1;
 		int rows = (size != null) ? size : RUNS_OF_PAGE;
 		String order = (sort != null) ? sort : LATEST;
@@ -393,7 +410,7 @@ public class AdvisoryLocksSource {
 		Assert.isTrue(order.equals(LATEST) || order.equals("duration"), "'sort' must be 'latest' or 'duration'");
 		Assert.isTrue(OUTCOMES.contains(ended), "'outcome' must be one of " + OUTCOMES);
 		Redaction redaction = redaction(showUnsanitized);
-		return ofJob(key, (source, id) -> {
+		return ofJob(key, manager, (source, id) -> {
 			RunPage runs = source.records()
 				.runs(id, ended, order.equals("duration"), (number - 1) * rows, rows, redaction);
 			return new RunsDescriptor(runs.total(), number, rows, order, runs.runs());
@@ -403,8 +420,9 @@ public class AdvisoryLocksSource {
 	/**
 	 * Ask the database that has a job.
 	 */
-	private <T> Optional<T> ofJob(String key, BiFunction<AdvisoryLocksSource, JobId, T> question) {
-		Map<String, AdvisoryLocksSource> databases = this.databases.get();
+	private <T> Optional<T> ofJob(String key, @Nullable String manager,
+			BiFunction<AdvisoryLocksSource, JobId, T> question) {
+		Map<String, AdvisoryLocksSource> databases = databases(manager);
 		return Stream.of(true, false)
 			.flatMap((byMethod) -> databases.values()
 				.stream()
@@ -417,12 +435,14 @@ public class AdvisoryLocksSource {
 	/**
 	 * Return the ticks of a job: the next ones, and those that no run is known of.
 	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @param manager the transaction manager of the database it is in, {@code null} where
+	 * that is clear without
 	 * @return its ticks, or empty if there is no job of that key
 	 * @throws IllegalArgumentException if several jobs could be meant
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	public Optional<TicksDescriptor> getTicks(String key) {
-		return ofJob(key, AdvisoryLocksSource::getTicks);
+	public Optional<TicksDescriptor> getTicks(String key, @Nullable String manager) {
+		return ofJob(key, manager, AdvisoryLocksSource::getTicks);
 	}
 
 	private TicksDescriptor getTicks(JobId id) {
@@ -472,25 +492,60 @@ public class AdvisoryLocksSource {
 	/**
 	 * Return one job as it is now.
 	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @param manager the transaction manager of the database it is in, {@code null} for
+	 * that of the method on this instance, or the one where it is recorded
 	 * @param showUnsanitized whether values may be seen
 	 * @return the job, or empty if there is none of that key
-	 * @throws IllegalArgumentException if several jobs could be meant
+	 * @throws IllegalArgumentException if several jobs could be meant, or there is no
+	 * such database
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
-	public Optional<JobDetailsDescriptor> getJob(String key, boolean showUnsanitized) {
-		Map<String, AdvisoryLocksSource> databases = this.databases.get();
-		if (databases.size() == 1) {
+	public Optional<JobDetailsDescriptor> getJob(String key, @Nullable String manager, boolean showUnsanitized) {
+		Map<String, AdvisoryLocksSource> databases = databases(manager);
+		if (this.databases.get().size() == 1) {
 			return getOwnJob(key, showUnsanitized);
 		}
-		return Stream.of(true, false)
-			.flatMap((byMethod) -> databases.entrySet()
-				.stream()
-				.filter((database) -> !byMethod || database.getValue().hasMethod(key))
-				.flatMap((database) -> database.getValue()
-					.getOwnJob(key, showUnsanitized)
-					.map((found) -> new JobDetailsDescriptor(found.job().in(database.getKey()), found.runs()))
-					.stream()))
-			.findFirst();
+		List<String> ofMethod = databases.keySet()
+			.stream()
+			.filter((name) -> get(databases, name).hasMethod(key))
+			.toList();
+		List<JobDetailsDescriptor> found = (!ofMethod.isEmpty() ? ofMethod : List.copyOf(databases.keySet())).stream()
+			.flatMap((name) -> get(databases, name).getOwnJob(key, showUnsanitized)
+				.map((job) -> new JobDetailsDescriptor(job.job().in(name), job.runs()))
+				.stream())
+			.toList();
+		Assert.isTrue(found.size() <= 1, () -> OperatorActions.several(key,
+				found.stream().map((job) -> String.valueOf(job.job().transactionManager())).toList()));
+		return found.stream().findFirst();
+	}
+
+	/**
+	 * Return the databases that are asked for.
+	 * @param manager the transaction manager of the only one, {@code null} for all
+	 * @throws IllegalArgumentException if there is no such database
+	 */
+	private Map<String, AdvisoryLocksSource> databases(@Nullable String manager) {
+		Map<String, AdvisoryLocksSource> all = this.databases.get();
+		Assert.isTrue(manager == null || all.containsKey(manager),
+				() -> "There are no locks in a database of transaction manager '"
+						+ AdvisoryLockKey.display(String.valueOf(manager)) + "', only in those of "
+						+ String.join(", ", all.keySet()));
+		return (manager != null) ? Map.of(manager, get(all, manager)) : all;
+	}
+
+	private static AdvisoryLocksSource get(Map<String, AdvisoryLocksSource> databases, String manager) {
+		AdvisoryLocksSource source = databases.get(manager);
+		Assert.state(source != null, "'manager' must be the name of a database");
+		return source;
+	}
+
+	/**
+	 * Return in which databases a key can be that nothing tells more of.
+	 * @param manager the transaction manager of the only one, {@code null} for all
+	 * @throws IllegalArgumentException if there is no such database
+	 */
+	Set<String> managers(@Nullable String manager) {
+		return databases(manager).keySet();
 	}
 
 	private boolean hasMethod(String key) {

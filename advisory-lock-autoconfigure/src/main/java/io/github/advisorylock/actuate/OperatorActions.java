@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -119,7 +120,7 @@ final class OperatorActions {
 	 */
 	ActionDescriptor act(String key, String state, String user) {
 		Assert.isTrue(RESIGNED.equals(state), () -> "Unknown state '" + AdvisoryLockKey.display(state)
-				+ "' of the role of a leader: choose '" + RESIGNED + "'");
+				+ "' of the role of a leader: choose '" + RESIGNED + "' or '" + FREED + "'");
 		String namespace = this.application.namespace();
 		audit(namespace, key, state, user);
 		this.election.get().resign(role(key));
@@ -163,18 +164,60 @@ final class OperatorActions {
 	}
 
 	/**
+	 * Return whether a role is to be freed, on whatever instance its leader is.
+	 */
+	static boolean isRoleToFree(String key, String state) {
+		return FREED.equals(state) && key.startsWith(LeaderElection.KEY_PREFIX) && LeaderElection.isRole(role(key));
+	}
+
+	/**
+	 * Free the role of a leader that is beyond reach. Its session is ended, as it is when
+	 * the leader dies: it believes in itself for no longer than its trust window from
+	 * what the server answered last, and a successor waits for longer than that.
+	 * @param managers the transaction manager of the database that has the role, none for
+	 * the default one
+	 * @throws RefusedException if that can't be done
+	 */
+	ActionDescriptor freeRole(Collection<String> managers, String key, int others, String user) {
+		AdvisoryLockKey lock = this.application.keyFactory().createKey(this.application.namespace(), key);
+		return end(managers, List.of(lock), FREED, others, user);
+	}
+
+	/**
 	 * Do something about who holds a lock.
-	 * @param manager the transaction manager of the database that has the lock,
-	 * {@code null} for the default one
+	 * @param managers the transaction managers of the databases that may have the lock
 	 * @param keys what is locked: the first of them that somebody holds
 	 * @param others how many other locks of the holder may be free then, too
 	 * @throws RefusedException if that can't be done
 	 */
-	ActionDescriptor end(@Nullable String manager, List<AdvisoryLockKey> keys, String state, int others, String user) {
-		OperatorActions there = this.databases.apply(manager);
-		if (there != null) {
-			return there.end(null, keys, state, others, user);
+	ActionDescriptor end(Collection<String> managers, List<AdvisoryLockKey> keys, String state, int others,
+			String user) {
+		List<String> holding = (managers.size() == 1) ? List.copyOf(managers)
+				: managers.stream().filter((manager) -> in(manager).isHeld(keys)).toList();
+		if (holding.size() > 1) {
+			throw new RefusedException(several(keys.get(0).name(), holding), null);
 		}
+		return (holding.isEmpty() ? this : in(holding.get(0))).end(keys, state, others, user);
+	}
+
+	/**
+	 * Return what to say of a key that is in several databases.
+	 */
+	static String several(String key, List<String> managers) {
+		return "'" + AdvisoryLockKey.display(key) + "' is in several databases; name one of them by "
+				+ "'transactionManager': " + String.join(", ", managers);
+	}
+
+	private OperatorActions in(String manager) {
+		OperatorActions there = this.databases.apply(manager);
+		return (there != null) ? there : this;
+	}
+
+	private boolean isHeld(List<AdvisoryLockKey> keys) {
+		return keys.stream().anyMatch((key) -> !this.lockHolders.find(LockNumber.of(key)).isEmpty());
+	}
+
+	private ActionDescriptor end(List<AdvisoryLockKey> keys, String state, int others, String user) {
 		for (AdvisoryLockKey key : keys) {
 			LockNumber number = LockNumber.of(key);
 			List<LockHolders.Holder> found = this.lockHolders.find(number);

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.DatabaseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
@@ -52,13 +53,24 @@ import org.jspecify.annotations.Nullable;
  * @param instances the instances, those that are alive first, 50 at most
  * @param lockCount how many holders and waiters of advisory locks there are on the server
  * @param waiterCount how many of these wait
+ * @param databases the databases that have the locks, {@code null} where there is one
  * @since 0.1.0
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record OverviewDescriptor(Instant time, Duration clockSkew, String instance, String namespace, String database,
 		boolean ledger, int jobCount, Map<String, Integer> states, int problemCount, List<ProblemGroup> problems,
 		int runningCount, List<RunningDescriptor> running, List<LeaderDescriptor> leaders,
-		Map<String, Integer> instanceStates, List<InstanceDescriptor> instances, int lockCount, int waiterCount) {
+		Map<String, Integer> instanceStates, List<InstanceDescriptor> instances, int lockCount, int waiterCount,
+		@Nullable List<DatabaseDescriptor> databases) {
+
+	OverviewDescriptor in(String transactionManager) {
+		return new OverviewDescriptor(this.time, this.clockSkew, this.instance, this.namespace, this.database,
+				this.ledger, this.jobCount, this.states, this.problemCount,
+				this.problems.stream().map((group) -> group.in(transactionManager)).toList(), this.runningCount,
+				this.running.stream().map((job) -> job.in(transactionManager)).toList(), this.leaders,
+				this.instanceStates, this.instances, this.lockCount, this.waiterCount,
+				List.of(new DatabaseDescriptor(transactionManager, this.database, this.clockSkew, this.ledger)));
+	}
 
 	/**
 	 * All problems of one kind.
@@ -68,6 +80,11 @@ public record OverviewDescriptor(Instant time, Duration clockSkew, String instan
 	 * @param latest the latest of them, latest first, five at most
 	 */
 	public record ProblemGroup(Problem problem, int count, List<ProblemDescriptor> latest) {
+
+		private ProblemGroup in(String transactionManager) {
+			return new ProblemGroup(this.problem, this.count,
+					this.latest.stream().map((one) -> one.in(transactionManager)).toList());
+		}
 
 	}
 
@@ -93,6 +110,11 @@ public record OverviewDescriptor(Instant time, Duration clockSkew, String instan
 			@Nullable String instance, @Nullable Integer failures, @Nullable String detail,
 			@Nullable String transactionManager) {
 
+		private ProblemDescriptor in(String transactionManager) {
+			return (this.id == null) ? this : new ProblemDescriptor(this.name, this.namespace, this.id, this.since,
+					this.instance, this.failures, this.detail, transactionManager);
+		}
+
 	}
 
 	/**
@@ -110,6 +132,11 @@ public record OverviewDescriptor(Instant time, Duration clockSkew, String instan
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record RunningDescriptor(String key, String namespace, String id, @Nullable String instance,
 			@Nullable Instant since, int waiters, @Nullable String transactionManager) {
+
+		private RunningDescriptor in(String transactionManager) {
+			return new RunningDescriptor(this.key, this.namespace, this.id, this.instance, this.since, this.waiters,
+					transactionManager);
+		}
 
 	}
 

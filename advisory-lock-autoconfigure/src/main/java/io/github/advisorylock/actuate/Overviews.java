@@ -24,6 +24,7 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -81,7 +82,7 @@ final class Overviews {
 				problems.stream().mapToInt(ProblemGroup::count).sum(), problems, states.getOrDefault("running", 0),
 				jobs.running().stream().map((job) -> running(job, locks, keys)).toList(), leaders, instanceStates,
 				instances.stream().limit(MOST_INSTANCES).toList(), activity.total(),
-				(int) activity.entries().stream().filter((entry) -> !entry.granted()).count());
+				(int) activity.entries().stream().filter((entry) -> !entry.granted()).count(), null);
 	}
 
 	private static Map<String, Integer> counts(List<String> names) {
@@ -141,7 +142,8 @@ final class Overviews {
 				one.runningCount() + other.runningCount(),
 				Stream.concat(one.running().stream(), other.running().stream()).toList(),
 				Stream.concat(one.leaders().stream(), other.leaders().stream()).toList(), instanceStates, instances,
-				Math.max(one.lockCount(), other.lockCount()), Math.max(one.waiterCount(), other.waiterCount()));
+				Math.max(one.lockCount(), other.lockCount()), Math.max(one.waiterCount(), other.waiterCount()),
+				Stream.of(one.databases(), other.databases()).filter(Objects::nonNull).flatMap(List::stream).toList());
 	}
 
 	private static ProblemGroup merge(ProblemGroup one, ProblemGroup other) {
@@ -188,7 +190,7 @@ final class Overviews {
 				all.ledger(), all.jobCount(), states, groups.stream().mapToInt(ProblemGroup::count).sum(), groups,
 				running.size(), running.stream().limit(20).toList(), all.leaders(), instances,
 				all.instances().stream().limit(MOST_INSTANCES).toList(), all.lockCount(),
-				all.locks().stream().mapToInt((lock) -> lock.waiters().size()).sum());
+				all.locks().stream().mapToInt((lock) -> lock.waiters().size()).sum(), null);
 	}
 
 }

@@ -34,6 +34,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.CompoundExpression;
 import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.util.ClassUtils;
@@ -42,7 +43,7 @@ import org.springframework.util.StringUtils;
 
 /**
  * Follows what expressions read of arguments, as far as the declared types tell: a
- * property that a type has not got would fail in each call.
+ * property that a type has not got, or one that has no text, would fail in each call.
  * <p>
  * Of an interface, an abstract class or a map it is not known what the argument will have
  * got, so nothing is said of those.
@@ -61,22 +62,54 @@ final class ArgumentProperties {
 
 	/**
 	 * Check an expression.
-	 * @throws IllegalArgumentException if it reads what an argument has not got
+	 * @throws IllegalArgumentException if it reads what an argument has not got, or
+	 * yields what has no text
 	 */
-	void check(SpelNode node, String expression) {
-		if (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference variable) {
-			follow(node, this.parameters.get(variable.toStringAST().substring(1)), expression);
-		}
+	void check(SpelNode root, String expression) {
+		checkReads(root, expression);
+		checkText(root, expression);
+	}
+
+	private void checkReads(SpelNode node, String expression) {
+		typeOf(node, expression);
 		for (int i = 0; i < node.getChildCount(); i++) {
-			check(node.getChild(i), expression);
+			checkReads(node.getChild(i), expression);
 		}
 	}
 
-	private static void follow(SpelNode path, @Nullable ResolvableType start, String expression) {
-		ResolvableType type = start;
-		for (int i = 1; i < path.getChildCount() && isKnown(type); i++) {
-			type = next(path.getChild(i), type, expression);
+	/**
+	 * Check what becomes part of the key: the whole of an expression, or the operands of
+	 * a sum.
+	 */
+	private void checkText(SpelNode node, String expression) {
+		if (node instanceof OpPlus) {
+			for (int i = 0; i < node.getChildCount(); i++) {
+				checkText(node.getChild(i), expression);
+			}
 		}
+		else {
+			ResolvableType type = typeOf(node, expression);
+			if (type != null && isKnown(type) && !KeyText.hasText(type.toClass())) {
+				throw new IllegalArgumentException(
+						"'" + node.toStringAST() + "' in '" + expression + "' " + KeyText.problem(type.toClass()));
+			}
+		}
+	}
+
+	private @Nullable ResolvableType typeOf(SpelNode node, String expression) {
+		if (node instanceof VariableReference) {
+			return this.parameters.get(node.toStringAST().substring(1));
+		}
+		return (node instanceof CompoundExpression && node.getChild(0) instanceof VariableReference variable)
+				? follow(node, typeOf(variable, expression), expression) : null;
+	}
+
+	private static @Nullable ResolvableType follow(SpelNode path, @Nullable ResolvableType start, String expression) {
+		ResolvableType type = start;
+		for (int i = 1; i < path.getChildCount(); i++) {
+			type = isKnown(type) ? next(path.getChild(i), type, expression) : null;
+		}
+		return type;
 	}
 
 	private static boolean isKnown(@Nullable ResolvableType type) {

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.annotation;
 
-import java.time.temporal.TemporalAccessor;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -28,7 +27,6 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.ResolvableType;
-import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParserContext;
@@ -168,21 +166,11 @@ final class KeyTemplate {
 		return new IllegalArgumentException("Failed to evaluate key '" + this.text + "': " + reason, cause);
 	}
 
-	/**
-	 * Dates and times stand in a key in their ISO form; everything else as SpEL converts
-	 * it, which it refuses where the text would not be the same everywhere.
-	 */
 	private static @Nullable String text(Expression part, EvaluationContext context) {
 		if (part instanceof SpelExpression spel) {
 			checkParts(spel, context);
 		}
-		Object value = part.getValue(context);
-		if (value instanceof TemporalAccessor) {
-			return value.toString();
-		}
-		Object text = context.getTypeConverter()
-			.convertValue(value, TypeDescriptor.forObject(value), TypeDescriptor.valueOf(String.class));
-		return (text != null) ? text.toString() : null;
+		return KeyText.of(part.getValue(context), context);
 	}
 
 	private static List<Expression> split(String text) {
@@ -255,8 +243,10 @@ final class KeyTemplate {
 	/**
 	 * Check that no part of a text that an expression puts together is missing: it would
 	 * stand there as "null", or as nothing, and make equal keys of different arguments.
-	 * An expression that chooses, by {@code ?:} or {@code ? :}, knows what it does.
-	 * @throws IllegalArgumentException if an operand of a sum is {@code null} or empty
+	 * SpEL would take whatever {@code toString()} says of the others. An expression that
+	 * chooses, by {@code ?:} or {@code ? :}, knows what it does.
+	 * @throws IllegalArgumentException if an operand of a sum is {@code null} or empty,
+	 * or has no text
 	 */
 	private static void checkParts(SpelExpression expression, EvaluationContext context) {
 		if (expression.getAST() instanceof OpPlus sum) {
@@ -272,9 +262,12 @@ final class KeyTemplate {
 			}
 			else if (!(operand instanceof Literal || operand instanceof Elvis || operand instanceof Ternary)) {
 				Object value = operand.getValue(state);
+				String operandText = "'" + operand.toStringAST() + "' in '" + expression + "' ";
 				if (value == null || (value instanceof String text && !StringUtils.hasText(text))) {
-					throw new IllegalArgumentException("'" + operand.toStringAST() + "' in '" + expression + "' is "
-							+ ((value != null) ? "empty" : "null"));
+					throw new IllegalArgumentException(operandText + "is " + ((value != null) ? "empty" : "null"));
+				}
+				if (!KeyText.hasTextInSum(value)) {
+					throw new IllegalArgumentException(operandText + KeyText.problem(value.getClass()));
 				}
 			}
 		}

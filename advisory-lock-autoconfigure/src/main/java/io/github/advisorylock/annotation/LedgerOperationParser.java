@@ -65,16 +65,43 @@ final class LedgerOperationParser {
 		Duration catchUp = duration("catchUp", annotation.catchUp(), job.catchUp());
 		boolean perTick = annotation.once() == Once.PER_TICK;
 		if (catchUp != null && !perTick) {
-			throw new InvalidAttributeException("catchUp", "needs attribute 'once' to be PER_TICK",
+			throw new InvalidAttributeException("catchUp",
+					source("catch-up", job.catchUp()) + "needs attribute 'once' to be PER_TICK",
 					"Set 'once' to PER_TICK, or remove 'catchUp'.", null);
 		}
 		boolean asked = isDurable(annotation) || minInterval != null;
 		if (!asked) {
 			return (fixedKey && this.use == LedgerUse.ALWAYS) ? LedgerOperation.RECORDED : LedgerOperation.NONE;
 		}
-		checkAsked(annotation, fixedKey, perTick);
+		checkAsked(annotation, fixedKey, perTick, job);
+		checkNotOnceForAll(annotation, method, fixedKey);
 		return new LedgerOperation(true, perTick, perTick ? ticks(method) : null, annotation.once() == Once.PER_KEY,
 				minInterval, catchUp);
+	}
+
+	/**
+	 * Say which property has set an attribute, if one has.
+	 */
+	private static String source(String name, @Nullable Duration override) {
+		return (override != null) ? "is set by 'advisory-lock.jobs.<key>." + name + "' and " : "";
+	}
+
+	/**
+	 * A scheduler has no arguments that would make another key of each call.
+	 */
+	private static void checkNotOnceForAll(SingleRunner annotation, Method method, boolean fixedKey) {
+		if (annotation.once() == Once.PER_KEY && fixedKey && !schedules(method).isEmpty()) {
+			throw new InvalidAttributeException("once",
+					"is PER_KEY on a @Scheduled method, whose key is always the same: it would run once, and not again "
+							+ "while that is remembered ('advisory-lock.ledger.remember-keys')",
+					"Set 'once' to PER_TICK, or remove it. What is to run once for all can be called on "
+							+ "ApplicationReadyEvent.",
+					null);
+		}
+	}
+
+	private static Set<Scheduled> schedules(Method method) {
+		return AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class, Schedules.class);
 	}
 
 	private static boolean isDurable(SingleRunner annotation) {
@@ -100,17 +127,17 @@ final class LedgerOperationParser {
 		}
 	}
 
-	private void checkAsked(SingleRunner annotation, boolean fixedKey, boolean perTick) {
+	private void checkAsked(SingleRunner annotation, boolean fixedKey, boolean perTick, SingleRunnerSettings.Job job) {
 		String attribute = isDurable(annotation) ? "once" : "minInterval";
+		String source = isDurable(annotation) ? "" : source("min-interval", job.minInterval());
 		if (this.use == LedgerUse.OFF) {
-			throw new InvalidAttributeException(attribute, "needs the ledger, which is switched off",
+			throw new InvalidAttributeException(attribute, source + "needs the ledger, which is switched off",
 					"Remove 'advisory-lock.ledger.enabled', or the attribute.", null);
 		}
 		if (annotation.allowSharedKey()) {
-			throw new InvalidAttributeException(attribute,
-					"must not be set together with 'allowSharedKey': the ledger would take a run of one method for "
-							+ "one of the other",
-					"Give the method a key of its own.", null);
+			throw new InvalidAttributeException(attribute, source
+					+ "must not be set together with 'allowSharedKey': the ledger would take a run of one method for "
+					+ "one of the other", "Give the method a key of its own.", null);
 		}
 		if (perTick && !fixedKey) {
 			throw new InvalidAttributeException("once",
@@ -124,8 +151,7 @@ final class LedgerOperationParser {
 	 * @return the ticks, {@code null} if the schedule is switched off by {@code "-"}
 	 */
 	private @Nullable CronTicks ticks(Method method) {
-		Set<Scheduled> schedules = AnnotatedElementUtils.getMergedRepeatableAnnotations(method, Scheduled.class,
-				Schedules.class);
+		Set<Scheduled> schedules = schedules(method);
 		Scheduled schedule = (schedules.size() == 1) ? schedules.iterator().next() : null;
 		String cron = (schedule != null) ? this.resolver.apply("cron", schedule.cron()) : "";
 		if (schedule == null || !StringUtils.hasText(cron)) {

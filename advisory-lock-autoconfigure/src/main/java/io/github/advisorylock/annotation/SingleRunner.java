@@ -174,7 +174,7 @@ public @interface SingleRunner {
 
 	/**
 	 * Whether other methods may have the same key, so that they exclude each other; all
-	 * of them must say so.
+	 * of them must say so, and have their locks in the same database.
 	 * <p>
 	 * By default two methods with one key are taken for a mistake.
 	 * @return whether the key is shared on purpose

@@ -34,6 +34,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.util.Assert;
+import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
@@ -87,12 +88,13 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	@Override
 	public void setBeanFactory(BeanFactory beanFactory) {
 		super.setBeanFactory(beanFactory);
+		StringValueResolver placeholders = ((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue;
 		AnnotationSingleRunnerOperationSource source = new AnnotationSingleRunnerOperationSource(this.settings,
-				((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue);
+				placeholders);
 		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.observer,
 				this.eventPublisher);
 		this.interceptor = interceptor;
-		this.methods = new SingleRunnerMethodRegistry(annotated(), source);
+		this.methods = new SingleRunnerMethodRegistry(annotated(), source, placeholders);
 		this.advisor = createAdvisor(interceptor);
 		this.insideTransaction = createAdvisor(interceptor.insideTransaction());
 	}

@@ -24,6 +24,7 @@ import java.util.List;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 
 import org.springframework.core.annotation.AnnotationConfigurationException;
+import org.springframework.util.StringValueResolver;
 
 /**
  * The annotated methods of the application's beans, each checked when its bean is
@@ -39,9 +40,10 @@ final class SingleRunnerMethodRegistry {
 
 	private final List<SingleRunnerMethod> methods = new ArrayList<>();
 
-	SingleRunnerMethodRegistry(AnnotatedMethodFinder annotated, AnnotationSingleRunnerOperationSource operationSource) {
+	SingleRunnerMethodRegistry(AnnotatedMethodFinder annotated, AnnotationSingleRunnerOperationSource operationSource,
+			StringValueResolver placeholders) {
 		this.annotated = annotated;
-		this.validator = new SingleRunnerMethodValidator(annotated);
+		this.validator = new SingleRunnerMethodValidator(annotated, placeholders);
 		this.operationSource = operationSource;
 	}
 

@@ -17,6 +17,7 @@
 package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
+import java.time.Duration;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
@@ -26,19 +27,26 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionAttribute;
-import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.util.StringValueResolver;
 
 /**
  * Finds annotated methods that could not do what their annotation says.
  */
 final class SingleRunnerMethodValidator {
 
-	private final TransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(false);
+	private final AnnotationTransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(
+			false);
 
 	private final AnnotatedMethodFinder annotated;
 
-	SingleRunnerMethodValidator(AnnotatedMethodFinder annotated) {
+	/**
+	 * Create a check.
+	 * @param annotated knows which methods are annotated
+	 * @param placeholders resolves what {@code @Transactional} says
+	 */
+	SingleRunnerMethodValidator(AnnotatedMethodFinder annotated, StringValueResolver placeholders) {
 		this.annotated = annotated;
+		this.transactionAttributes.setEmbeddedValueResolver(placeholders);
 	}
 
 	void validate(String beanName, Method method, Class<?> targetClass, SingleRunnerOperation operation) {
@@ -48,6 +56,7 @@ final class SingleRunnerMethodValidator {
 			if (transaction != null) {
 				validatePropagation(beanName, method, transaction);
 				validateIsolation(beanName, method, operation, transaction);
+				validateTimeout(beanName, method, operation, transaction);
 				validateReadOnly(beanName, method, operation, transaction);
 			}
 		}
@@ -103,9 +112,31 @@ final class SingleRunnerMethodValidator {
 				&& transaction.getIsolationLevel() >= TransactionDefinition.ISOLATION_REPEATABLE_READ) {
 			throw invalid(beanName, method,
 					"must not set attribute 'waitFor' under its isolation level: the snapshot of a REPEATABLE READ or "
-							+ "SERIALIZABLE transaction would be older than the lock",
+							+ "SERIALIZABLE transaction would be older than the lock" + source(method),
 					"Remove 'waitFor', or set 'scope' to SESSION, which locks before the transaction begins.");
 		}
+	}
+
+	private void validateTimeout(String beanName, Method method, SingleRunnerOperation operation,
+			TransactionAttribute transaction) {
+		Duration timeout = Duration.ofSeconds(transaction.getTimeout());
+		if (transaction.getTimeout() > 0 && operation.waitFor().compareTo(timeout) >= 0) {
+			throw invalid(beanName, method,
+					"conflicts with attribute 'timeout' of its @Transactional: the method waits for its lock for "
+							+ operation.waitFor() + " inside its transaction, which times out after " + timeout
+							+ source(method),
+					"Set 'waitFor' to less than 'timeout', or 'scope' to SESSION, which locks before the transaction "
+							+ "begins.");
+		}
+	}
+
+	/**
+	 * Say who has set the time to wait, where that is not the annotation.
+	 */
+	private static String source(Method method) {
+		SingleRunner annotation = AnnotationSingleRunnerOperationSource.findAnnotation(method);
+		return (annotation != null && annotation.waitFor().isEmpty())
+				? " (the time to wait is set by 'advisory-lock.wait-for' or 'advisory-lock.jobs.<key>.wait-for')" : "";
 	}
 
 	static InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action) {

@@ -35,6 +35,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -138,6 +139,11 @@ public final class AdvisoryLockAutoConfiguration {
 			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, environment);
 		}
 
+		@Bean
+		PropertyNamesStartupCheck propertyNamesStartupCheck(ListableBeanFactory beanFactory, Environment environment) {
+			return new PropertyNamesStartupCheck(beanFactory, environment);
+		}
+
 	}
 
 	/**
@@ -150,8 +156,13 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		@Nullable LockSession lockSession(LockDatabaseConfiguration.Parts parts, LockDatabase database) {
-			return parts.session(database.dataSource());
+		@Nullable LockSession lockSession(LockDatabaseConfiguration.Parts parts, LockDatabase database,
+				TransactionManagers managers) {
+			LockSession session = parts.session(database.dataSource());
+			if (session != null && managers.haveOtherThan(database)) {
+				session.setDatabase(database.name());
+			}
+			return session;
 		}
 
 		@Bean

@@ -19,6 +19,8 @@ package io.github.advisorylock.autoconfigure;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.DoubleSupplier;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -34,12 +36,12 @@ import io.github.advisorylock.metrics.LockExecutionObservationConvention;
 import io.github.advisorylock.metrics.MicrometerSingleRunnerObserver;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.observation.MeterObservationHandler;
 import io.micrometer.observation.ObservationFilter;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationPredicate;
 import io.micrometer.observation.ObservationRegistry;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -71,6 +73,8 @@ import org.springframework.util.ClassUtils;
 @ConditionalOnClass({ MeterRegistry.class, ObservationRegistry.class })
 @ConditionalOnBean({ MeterRegistry.class, PostgresAdvisoryLockTemplate.class })
 public final class AdvisoryLockMetricsAutoConfiguration {
+
+	private static final String TAG = "database";
 
 	private static final String CUSTOMIZER = "org.springframework.boot.micrometer.observation.autoconfigure."
 			+ "ObservationRegistryCustomizer";
@@ -144,50 +148,84 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 		});
 	}
 
-	/**
-	 * Registers the number of locks, for each database where there are several at
-	 * start-up.
-	 */
-	private static void registerHeld(MeterRegistry meters, PostgresAdvisoryLockTemplate template,
-			@Nullable LockDatabases databases) {
-		String name = "advisory.lock.held";
-		String description = "Locks that this instance holds";
-		if (databases == null || !databases.areSeveral()) {
-			Gauge.builder(name, template::getHeldLocks).description(description).register(meters);
-			return;
-		}
-		for (LockDatabase database : databases.all()) {
-			PostgresAdvisoryLockTemplate own = database.template().get();
-			if (own != null) {
-				Gauge.builder(name, own::getHeldLocksHere)
-					.description(description)
-					.tag("database", database.name())
-					.register(meters);
-			}
-		}
+	@Bean
+	DatabaseMeters advisoryLockDatabaseMeters(MeterRegistry meters,
+			ObjectProvider<PostgresAdvisoryLockTemplate> template, ObjectProvider<LockDatabases> databases,
+			@Qualifier("databaseClock") ObjectProvider<DoubleSupplier> clock,
+			@Qualifier("databaseClocks") ObjectProvider<Function<LockDatabase, DoubleSupplier>> clocks) {
+		return new DatabaseMeters(meters, template, databases, () -> clock.getIfAvailable(() -> () -> Double.NaN),
+				(database) -> clocks.getIfAvailable(() -> (none) -> () -> Double.NaN).apply(database));
 	}
 
 	/**
-	 * Registers what is not of one method: locks held, roles led, and how far the clocks
-	 * are apart.
+	 * Registers which roles are led.
 	 */
 	@Bean
-	SmartInitializingSingleton advisoryLockMetrics(MeterRegistry meters, PostgresAdvisoryLockTemplate template,
-			@Qualifier("databaseClock") ObjectProvider<DoubleSupplier> clock, ObjectProvider<LeaderRoles> leaders,
-			ObjectProvider<LeaderElection> election, ObjectProvider<LockDatabases> databases) {
-		return () -> {
-			registerHeld(meters, template, databases.getIfAvailable());
-			Gauge.builder("advisory.lock.clock.skew", clock.getIfAvailable(() -> () -> Double.NaN)::getAsDouble)
+	SmartInitializingSingleton advisoryLockMetrics(MeterRegistry meters, ObjectProvider<LeaderRoles> leaders,
+			ObjectProvider<LeaderElection> election) {
+		return () -> leaders.getIfAvailable(() -> LeaderRoles.NONE)
+			.get()
+			.stream()
+			.sorted()
+			.forEach((role) -> Gauge.builder("advisory.lock.leader", () -> election.getObject().isLeader(role) ? 1 : 0)
+				.description("Whether this instance leads the role")
+				.tag("role", role)
+				.register(meters));
+	}
+
+	/**
+	 * Registers what is not of one method: locks held, and how far the clocks are apart,
+	 * for each database where there may be several. What one name is registered for must
+	 * have the same tags from the start.
+	 *
+	 * @param meters where the meters are registered
+	 * @param template takes the locks
+	 * @param databases the databases
+	 * @param clock the clock of the default one
+	 * @param clocks those of further ones
+	 */
+	record DatabaseMeters(MeterRegistry meters, ObjectProvider<PostgresAdvisoryLockTemplate> template,
+			ObjectProvider<LockDatabases> databases, Supplier<DoubleSupplier> clock,
+			Function<LockDatabase, DoubleSupplier> clocks)
+			implements
+				SmartInitializingSingleton,
+				LockDatabases.Feature {
+
+		@Override
+		public void afterSingletonsInstantiated() {
+			LockDatabases databases = this.databases.getIfAvailable();
+			PostgresAdvisoryLockTemplate template = this.template.getObject();
+			if (databases != null && databases.mayBeSeveral()) {
+				register(template::getHeldLocksHere, this.clock.get(), Tags.of(TAG, databases.of(null).name()));
+			}
+			else {
+				register(template::getHeldLocks, this.clock.get(), Tags.empty());
+			}
+		}
+
+		@Override
+		public List<Object> createFor(LockDatabase database) {
+			SmartInitializingSingleton registration = () -> {
+				PostgresAdvisoryLockTemplate own = database.template().get();
+				if (own != null) {
+					register(own::getHeldLocksHere, this.clocks.apply(database), Tags.of(TAG, database.name()));
+				}
+			};
+			return List.of(registration);
+		}
+
+		private void register(Supplier<Number> held, DoubleSupplier clock, Tags tags) {
+			Gauge.builder("advisory.lock.held", held)
+				.description("Locks that this instance holds")
+				.tags(tags)
+				.register(this.meters);
+			Gauge.builder("advisory.lock.clock.skew", clock::getAsDouble)
 				.description("By how much the clock of the database is ahead of that of this instance")
 				.baseUnit("seconds")
-				.register(meters);
-			for (String role : leaders.getIfAvailable(() -> LeaderRoles.NONE).get().stream().sorted().toList()) {
-				Gauge.builder("advisory.lock.leader", () -> election.getObject().isLeader(role) ? 1 : 0)
-					.description("Whether this instance leads the role")
-					.tag("role", role)
-					.register(meters);
-			}
-		};
+				.tags(tags)
+				.register(this.meters);
+		}
+
 	}
 
 }

@@ -43,12 +43,17 @@ import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.jdbc.metadata.CompositeDataSourcePoolMetadataProvider;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -66,9 +71,25 @@ class DoctorConfiguration {
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	ApplicationDoctor applicationDoctor(ConfigurableListableBeanFactory beanFactory,
 			SingleRunnerAnnotationBeanPostProcessor postProcessor, AdvisoryLockProperties properties,
-			DoctorProperties doctorProperties) {
+			DoctorProperties doctorProperties, Environment environment) {
 		return new ApplicationDoctor(beanFactory, postProcessor::getMethods, properties.namespace() != null,
+				textOf((properties.namespace() != null) ? "advisory-lock.namespace" : "spring.application.name",
+						environment),
 				doctorProperties.everyInstance(), doctorProperties::of);
+	}
+
+	/**
+	 * Return the text of a property with its placeholders.
+	 */
+	private static String textOf(String property, Environment environment) {
+		ConfigurationPropertyName name = ConfigurationPropertyName.of(property);
+		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+			ConfigurationProperty found = source.getConfigurationProperty(name);
+			if (found != null) {
+				return String.valueOf(found.getValue());
+			}
+		}
+		return "";
 	}
 
 	/**
@@ -191,8 +212,13 @@ class DoctorConfiguration {
 	 * that arguments decide all of it.
 	 * @param namespace What happens when keys have no namespace: neither
 	 * 'advisory-lock.namespace' nor 'spring.application.name' is set.
-	 * @param scheduling What happens when there are scheduled methods and no
-	 * EnableScheduling that has them called.
+	 * @param keyOfInstance What happens when a placeholder in keys or their namespace
+	 * stands for something that each instance has of its own, as a random value or the
+	 * name of its host.
+	 * @param scheduling What happens when there are scheduled methods and nothing that
+	 * calls them: no EnableScheduling, or a bean that is not created at start-up.
+	 * @param selfInvocation What happens when a bean calls its own annotated method past
+	 * its proxy.
 	 * @param springBatch What happens when a method of scope TRANSACTION is on a bean
 	 * that starts jobs of Spring Batch, which refuses to be called in a transaction.
 	 * @param unguardedScheduled What happens when a scheduled method does not say how it
@@ -211,7 +237,8 @@ class DoctorConfiguration {
 			@DefaultValue("warn") Severity deadClient, @DefaultValue("warn") Severity poolSize,
 			@DefaultValue("warn") Severity autoCommit, @DefaultValue("warn") Severity isolation,
 			@DefaultValue("warn") Severity lockTable, @DefaultValue("warn") Severity bareKey,
-			@DefaultValue("warn") Severity namespace, @DefaultValue("warn") Severity scheduling,
+			@DefaultValue("warn") Severity namespace, @DefaultValue("warn") Severity keyOfInstance,
+			@DefaultValue("warn") Severity scheduling, @DefaultValue("warn") Severity selfInvocation,
 			@DefaultValue("warn") Severity springBatch, @DefaultValue("off") Severity unguardedScheduled,
 			@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
 
@@ -246,7 +273,9 @@ class DoctorConfiguration {
 				case LOCK_TABLE -> this.lockTable;
 				case BARE_KEY -> this.bareKey;
 				case NAMESPACE -> this.namespace;
+				case KEY_OF_INSTANCE -> this.keyOfInstance;
 				case SCHEDULING -> this.scheduling;
+				case SELF_INVOCATION -> this.selfInvocation;
 				case SPRING_BATCH -> this.springBatch;
 				case UNGUARDED_SCHEDULED -> this.unguardedScheduled;
 			};

@@ -140,7 +140,11 @@ class LockDatabaseConfiguration {
 
 		@Override
 		public @Nullable LockSession session(String name, DataSource dataSource) {
-			return session(dataSource, this.properties.database(name).overrides(name));
+			LockSession session = session(dataSource, this.properties.database(name).overrides(name));
+			if (session != null) {
+				session.setDatabase(name);
+			}
+			return session;
 		}
 
 		private @Nullable LockSession session(DataSource dataSource, SessionDataSource.Overrides overrides) {

@@ -16,6 +16,9 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.function.DoubleSupplier;
+import java.util.function.Function;
+
 import javax.sql.DataSource;
 
 import io.github.advisorylock.database.LockDatabase;
@@ -66,6 +69,11 @@ class MonitorConfiguration {
 		@ConditionalOnMissingBean
 		DatabaseClock databaseClock(LockDatabase database) {
 			return new DatabaseClock(database.dataSource());
+		}
+
+		@Bean
+		Function<LockDatabase, DoubleSupplier> databaseClocks() {
+			return (database) -> new DatabaseClock(database.dataSource());
 		}
 
 	}

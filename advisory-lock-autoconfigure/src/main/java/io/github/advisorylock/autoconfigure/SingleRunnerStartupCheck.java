@@ -16,7 +16,10 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
@@ -49,6 +52,8 @@ import org.springframework.util.StringValueResolver;
  * from the application.
  */
 final class SingleRunnerStartupCheck implements SmartInitializingSingleton, EmbeddedValueResolverAware {
+
+	private static final String SESSION_PROPERTIES = "advisory-lock.session";
 
 	private final SingleRunnerAnnotationBeanPostProcessor postProcessor;
 
@@ -94,20 +99,50 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 							+ "advisory-lock-test, or set 'advisory-lock.enabled' to false to run methods without locks.");
 		}
 		if (available instanceof PostgresAdvisoryLockTemplate template) {
-			methods.forEach((method) -> check(method, template));
+			Map<List<String>, Place> places = new HashMap<>();
+			for (SingleRunnerMethod method : methods) {
+				LockDatabase database = check(method, template);
+				if (database != null) {
+					Place place = new Place(method, database);
+					List<String> key = List.of(method.namespace(), method.operation().keyTemplate());
+					checkSharedKey(place, places.computeIfAbsent(key, (none) -> place));
+				}
+			}
 		}
 	}
 
-	private void check(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template) {
+	private @Nullable LockDatabase check(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template) {
 		LockDatabase database = findDatabase(method);
 		if (database == null) {
-			checkScope(method, template);
-			return;
+			checkScope(method, template, SESSION_PROPERTIES);
+			return null;
 		}
 		PostgresAdvisoryLockTemplate own = database.template().get();
-		checkScope(method, (own != null) ? own : template);
+		checkScope(method, (own != null) ? own : template, sessionProperties(database));
 		if (method.operation().scope() == LockScope.TRANSACTION) {
 			checkTransaction(method, database);
+		}
+		return database;
+	}
+
+	private String sessionProperties(LockDatabase database) {
+		return this.databases.getObject().isDefault(database) ? SESSION_PROPERTIES
+				: "advisory-lock.databases." + database.name() + ".session";
+	}
+
+	/**
+	 * Who lets two methods have one key wants them to exclude each other, which locks in
+	 * two databases don't.
+	 */
+	private static void checkSharedKey(Place place, Place first) {
+		SingleRunnerMethod method = place.method();
+		if (!place.database().isOn(first.database().dataSource())) {
+			throw missing(method, "has the same 'key' as " + first.method() + ", '" + method.operation().keyTemplate()
+					+ "', and 'allowSharedKey' does not make them exclude each other: its lock is in the database "
+					+ "of transaction manager '" + place.database().name()
+					+ "', that of the other one in the database of '" + first.database().name() + "'",
+					"Name the same 'transactionManager' on both, in scope SESSION if their work is in two databases, or "
+							+ "give each method its own 'key'.");
 		}
 	}
 
@@ -159,9 +194,11 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 		}
 	}
 
-	private static void checkScope(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template) {
+	private static void checkScope(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template,
+			String sessionProperties) {
 		LockScope scope = method.operation().scope();
 		if (template.supports(scope)) {
+			checkMaxRun(method, template, sessionProperties);
 			return;
 		}
 		throw (scope == LockScope.TRANSACTION) ? missing(method,
@@ -171,11 +208,33 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 				: missing(method,
 						"needs a connection of its own for attribute 'scope' SESSION, and the DataSource does "
 								+ "not tell its URL",
-						"Set 'advisory-lock.session.url', 'username' and 'password'.");
+						"Set '" + sessionProperties + ".url', 'username' and 'password'.");
+	}
+
+	/**
+	 * What ends a run is the session, in either scope.
+	 */
+	private static void checkMaxRun(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template,
+			String sessionProperties) {
+		Duration maxRun = method.operation().maxRun();
+		if (maxRun != null && !template.supports(LockScope.SESSION)) {
+			throw missing(method,
+					"needs a connection of the library's own for attribute 'maxRun' (" + maxRun
+							+ "), and the DataSource does not tell its URL",
+					"Set '" + sessionProperties
+							+ ".url', 'username' and 'password', or remove 'maxRun' and 'max-run' of the job.");
+		}
 	}
 
 	private static InvalidSingleRunnerException missing(SingleRunnerMethod method, String problem, String action) {
 		return new InvalidSingleRunnerException(method.beanName(), method.method(), problem, action, null);
+	}
+
+	/**
+	 * A method, and the database that has its lock.
+	 */
+	private record Place(SingleRunnerMethod method, LockDatabase database) {
+
 	}
 
 }

@@ -112,6 +112,15 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 	}
 
 	/**
+	 * Return whether there may be more than the default one, as soon as somebody names
+	 * another one.
+	 * @return {@code true} if a transaction manager is on another database
+	 */
+	public boolean mayBeSeveral() {
+		return this.managers.haveOtherThan(this.defaultDatabase);
+	}
+
+	/**
 	 * Return whether a database is the one that has the locks of a method.
 	 * @param database the database
 	 * @param method the method

@@ -166,6 +166,17 @@ public final class TransactionManagers {
 	}
 
 	/**
+	 * Return whether a manager has its transactions in another database, so that there
+	 * may be locks in it as soon as somebody names the manager.
+	 * @param database the database of what names none
+	 * @return {@code true} if there is such a manager
+	 */
+	public boolean haveOtherThan(LockDatabase database) {
+		return all().map((bean) -> dataSourceOf(this.beanFactory.getBean(bean, PlatformTransactionManager.class)))
+			.anyMatch((dataSource) -> dataSource != null && !database.isOn(dataSource));
+	}
+
+	/**
 	 * Return what to say of a manager that does not tell.
 	 * @param manager the manager
 	 * @return the exception to throw

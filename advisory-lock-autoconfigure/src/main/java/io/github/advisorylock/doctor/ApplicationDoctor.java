@@ -43,7 +43,7 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 
 	private final Supplier<List<SingleRunnerMethod>> methods;
 
-	private final boolean namespaceChosen;
+	private final NamespaceExamination namespace;
 
 	private final FleetExamination fleet;
 
@@ -55,15 +55,18 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 	 * @param methods returns its annotated methods, once all beans are there
 	 * @param namespaceChosen whether its configuration names a namespace, be it the empty
 	 * one
+	 * @param namespaceText the text of that, or of the name of the application which
+	 * stands for it, with its placeholders
 	 * @param everyInstance packages, classes and methods that are known to run on every
 	 * instance, though they have no annotation that says so
 	 * @param severities what a finding leads to
 	 */
 	public ApplicationDoctor(ConfigurableListableBeanFactory beans, Supplier<List<SingleRunnerMethod>> methods,
-			boolean namespaceChosen, List<String> everyInstance, Function<DoctorCheck, Severity> severities) {
+			boolean namespaceChosen, String namespaceText, List<String> everyInstance,
+			Function<DoctorCheck, Severity> severities) {
 		this.beans = beans;
 		this.methods = methods;
-		this.namespaceChosen = namespaceChosen;
+		this.namespace = new NamespaceExamination(namespaceChosen, namespaceText);
 		this.fleet = new FleetExamination(beans, everyInstance);
 		this.treatment = new Treatment(severities, logger::warn, () -> "");
 	}
@@ -71,27 +74,16 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 	@Override
 	public void afterSingletonsInstantiated() {
 		Diagnosis diagnosis = new Diagnosis();
+		List<SingleRunnerMethod> methods = this.methods.get();
 		this.fleet.examine(this.treatment, diagnosis);
-		examineNamespace(diagnosis);
+		this.namespace.examine(methods, diagnosis);
+		if (!this.treatment.isOff(DoctorCheck.SELF_INVOCATION)) {
+			OwnCallExamination.examine(this.beans, methods, diagnosis);
+		}
 		if (!this.treatment.isOff(DoctorCheck.SPRING_BATCH)) {
-			BatchExamination.examine(this.beans, this.methods.get(), diagnosis);
+			BatchExamination.examine(this.beans, methods, diagnosis);
 		}
 		this.treatment.act(diagnosis);
-	}
-
-	private void examineNamespace(Diagnosis diagnosis) {
-		if (this.namespaceChosen) {
-			return;
-		}
-		this.methods.get()
-			.stream()
-			.filter((method) -> method.namespace().isEmpty())
-			.findFirst()
-			.ifPresent((method) -> diagnosis
-				.found(DoctorCheck.NAMESPACE, "The key '" + method.operation().keyTemplate() + "' of " + method
-						+ " has no namespace, so that another application in the same database that has a job of that "
-						+ "name keeps this one from running",
-						"set 'spring.application.name', or 'advisory-lock.namespace', to nothing if that is meant"));
 	}
 
 }

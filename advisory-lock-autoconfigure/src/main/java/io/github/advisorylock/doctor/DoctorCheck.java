@@ -111,9 +111,19 @@ public enum DoctorCheck {
 	NAMESPACE,
 
 	/**
+	 * Each instance has other keys than the others.
+	 */
+	KEY_OF_INSTANCE,
+
+	/**
 	 * There are scheduled methods, and nothing that calls them.
 	 */
 	SCHEDULING,
+
+	/**
+	 * A bean calls its own annotated method past its proxy.
+	 */
+	SELF_INVOCATION,
 
 	/**
 	 * A method in a transaction starts jobs of Spring Batch, which refuses that.

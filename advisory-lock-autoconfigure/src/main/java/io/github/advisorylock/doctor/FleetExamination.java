@@ -21,6 +21,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.annotation.EveryInstance;
 import io.github.advisorylock.annotation.LeaderOnly;
@@ -70,24 +71,41 @@ final class FleetExamination {
 	 * Look, unless nobody wants to know.
 	 */
 	void examine(Treatment treatment, Diagnosis diagnosis) {
-		boolean unscheduled = !treatment.isOff(DoctorCheck.SCHEDULING)
+		boolean calls = !treatment.isOff(DoctorCheck.SCHEDULING);
+		boolean unscheduled = calls
 				&& this.beans.getBeanNamesForType(ScheduledAnnotationBeanPostProcessor.class, true, false).length == 0;
 		boolean unguarded = !treatment.isOff(DoctorCheck.UNGUARDED_SCHEDULED);
-		if (!unscheduled && !unguarded) {
-			return;
-		}
-		List<ScheduledMethod> methods = find();
+		List<ScheduledMethod> all = (unguarded || unscheduled) ? find(beanNames(true)) : List.of();
 		if (unguarded) {
-			methods.stream().filter(this::isUnguarded).forEach((method) -> foundUnguarded(method, diagnosis));
+			all.stream().filter(this::isUnguarded).forEach((method) -> foundUnguarded(method, diagnosis));
 		}
 		if (unscheduled) {
-			methods.stream()
+			all.stream()
 				.filter(ScheduledMethod::isDeclared)
 				.findFirst()
 				.ifPresent((method) -> diagnosis.found(DoctorCheck.SCHEDULING, method
 						+ " is @Scheduled, and nothing calls it, because scheduling is not enabled in this application",
 						"put @EnableScheduling on a configuration class"));
 		}
+		else if (calls) {
+			find(beanNames(false)).stream()
+				.filter(ScheduledMethod::isDeclared)
+				.forEach((method) -> diagnosis.found(DoctorCheck.SCHEDULING,
+						method + " is @Scheduled, and nothing calls it as long as nobody asks for its bean, which is "
+								+ "lazy or of a scope of its own and was not created at start-up",
+						"remove its @Lazy or @Scope, or move the method to a bean without"));
+		}
+	}
+
+	/**
+	 * Return the names of beans.
+	 * @param all all of them, but for what stands behind the proxies of scopes, or those
+	 * that were not created with the context
+	 */
+	private List<String> beanNames(boolean all) {
+		return Stream.of(this.beans.getBeanNamesForType(Object.class, true, false))
+			.filter((name) -> all ? !ScopedProxyUtils.isScopedTarget(name) : !this.beans.containsSingleton(name))
+			.toList();
 	}
 
 	private static void foundUnguarded(ScheduledMethod method, Diagnosis diagnosis) {
@@ -104,10 +122,10 @@ final class FleetExamination {
 					&& (name.charAt(known.length()) == '.' || name.charAt(known.length()) == '$')));
 	}
 
-	private List<ScheduledMethod> find() {
+	private List<ScheduledMethod> find(List<String> beanNames) {
 		List<ScheduledMethod> found = new ArrayList<>();
-		for (String beanName : this.beans.getBeanNamesForType(Object.class, true, false)) {
-			Class<?> type = ScopedProxyUtils.isScopedTarget(beanName) ? null : typeOf(beanName);
+		for (String beanName : beanNames) {
+			Class<?> type = typeOf(beanName);
 			if (type != null && AnnotationUtils.isCandidateClass(type, SCHEDULES)) {
 				scheduled(type).forEach((method) -> found.add(new ScheduledMethod(beanName, method)));
 			}

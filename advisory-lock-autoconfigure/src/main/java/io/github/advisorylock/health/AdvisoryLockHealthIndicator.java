@@ -82,7 +82,8 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 
 	@Override
 	public void onApplicationEvent(PayloadApplicationEvent<LockLostEvent> event) {
-		this.lastLoss = new Loss(event.getPayload().key().toString(), Instant.now());
+		LockLostEvent loss = event.getPayload();
+		this.lastLoss = new Loss(loss.key().toString(), Instant.now(), loss.database());
 	}
 
 	@Override
@@ -90,7 +91,7 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 		builder.up();
 		Loss loss = this.lastLoss;
 		if (loss != null) {
-			builder.withDetail("lastLoss", Map.of("key", loss.key, "time", loss.time));
+			builder.withDetail("lastLoss", loss.details());
 		}
 		List<LockDatabase> others = this.others.get();
 		Map<String, Map<String, Object>> databases = new LinkedHashMap<>();
@@ -124,7 +125,15 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 	/**
 	 * A lock that was lost.
 	 */
-	private record Loss(String key, Instant time) {
+	private record Loss(String key, Instant time, @Nullable String database) {
+
+		private Map<String, Object> details() {
+			Map<String, Object> details = new LinkedHashMap<>(Map.of("key", this.key, "time", this.time));
+			if (this.database != null) {
+				details.put("database", this.database);
+			}
+			return details;
+		}
 
 	}
 

@@ -61,7 +61,7 @@ import org.springframework.util.Assert;
  * @since 0.1.0
  */
 public class AdvisoryLockRegistry
-		implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock> {
+		implements ExpirableLockRegistry<DistributedLock>, RenewableLockRegistry<DistributedLock>, AutoCloseable {
 
 	/**
 	 * As long as it takes.
@@ -126,6 +126,15 @@ public class AdvisoryLockRegistry
 	 */
 	@Override
 	public void expireUnusedOlderThan(long age) {
+	}
+
+	/**
+	 * Forget the times to live, as those of an application that ends. Locks that are
+	 * still held are released by their holders, or with the connection.
+	 */
+	@Override
+	public void close() {
+		this.clock.shutdownNow();
 	}
 
 	/**

@@ -18,6 +18,7 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.Future;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -41,6 +42,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -333,7 +335,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			this.attempt = lock.attempt();
 			SingleRunnerObserver.Work work = (this.observed != null) ? this.observed.begin(lock) : null;
 			try {
-				return this.invocation.proceed();
+				Object result = this.invocation.proceed();
+				if (result != null) {
+					checkFinished(result);
+				}
+				return result;
 			}
 			catch (Throwable ex) {
 				if (this.scope == LockScope.TRANSACTION) {
@@ -345,6 +351,21 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 				if (work != null) {
 					work.close();
 				}
+			}
+		}
+
+		/**
+		 * What the declared type of a method does not tell, its result does.
+		 * @throws IllegalStateException if the work goes on after the method has returned
+		 */
+		private void checkFinished(Object result) {
+			boolean finished = (result instanceof Future<?> future) ? future.isDone()
+					: ReactiveAdapterRegistry.getSharedInstance().getAdapter(result.getClass()) == null;
+			if (!finished) {
+				throw new IllegalStateException("Failed to guard '" + this.method + "' (advisory lock '" + this.key
+						+ "'): it returned a " + result.getClass().getName()
+						+ ", so that its work goes on when the lock "
+						+ "is released; wait for its end in the method, as by join() or block(), and return its result");
 			}
 		}
 

@@ -403,6 +403,34 @@ public final class Hold {
 	}
 
 	/**
+	 * Put an interrupt aside while a virtual thread asks the server: it would close the
+	 * socket, with whatever lives in the session. One that comes while the answer is
+	 * awaited still does. Platform threads keep theirs, which closes nothing.
+	 * @return whether there is one to be brought back
+	 */
+	static boolean putInterruptAside() {
+		return isInterruptedVirtual() && Thread.interrupted();
+	}
+
+	/**
+	 * Return whether the current thread is a virtual one, and interrupted.
+	 */
+	static boolean isInterruptedVirtual() {
+		Thread thread = Thread.currentThread();
+		return thread.isInterrupted() && LockScheduler.isVirtual(thread);
+	}
+
+	/**
+	 * Let the current thread have its interrupt again.
+	 * @param aside whether it was put aside
+	 */
+	static void bringInterruptBack(boolean aside) {
+		if (aside) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/**
 	 * Register an action for the loss; it runs at once when the lock is lost already.
 	 */
 	void onLost(Runnable action) {

@@ -36,6 +36,7 @@ import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
@@ -73,6 +74,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	private @Nullable Hold hold;
 
 	private boolean entered;
+
+	private boolean interruptAside;
 
 	private @Nullable LockContext enclosing;
 
@@ -126,6 +129,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	private void foresee(LockRequest recording) {
 		boolean foreseen = false;
+		boolean aside = Hold.putInterruptAside();
 		try {
 			this.record = this.ground.record(this.key, this.mode, this.scope, recording);
 			if (!TransactionSynchronizationManager.isActualTransactionActive()) {
@@ -134,6 +138,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			foreseen = true;
 		}
 		finally {
+			Hold.bringInterruptBack(aside);
 			if (!foreseen || this.outcome != LockOutcome.EXECUTED) {
 				close();
 			}
@@ -289,6 +294,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		finally {
 			LockContext.bind(this.enclosing);
 			hold.endRun(tookInterrupt);
+			putInterruptAsideUntilClosed();
 			if (limit != null) {
 				limit.cancel(false);
 			}
@@ -308,7 +314,13 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	private boolean begin(LockRequest recording, RunRecord.Boundary boundary, Hold hold) {
 		this.record = (this.record != null) ? this.record
 				: this.ground.record(this.key, this.mode, this.scope, recording);
-		this.outcome = this.record.begin(boundary, hold);
+		boolean aside = Hold.putInterruptAside();
+		try {
+			this.outcome = this.record.begin(boundary, hold);
+		}
+		finally {
+			Hold.bringInterruptBack(aside);
+		}
 		return this.outcome == LockOutcome.EXECUTED;
 	}
 
@@ -372,6 +384,19 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			this.entered = false;
 			this.ground.holds.leave(this.hold);
 		}
+		if (this.interruptAside || Hold.isInterruptedVirtual()) {
+			InterruptAside.atEndOfTransaction();
+			Hold.bringInterruptBack(this.interruptAside);
+			this.interruptAside = false;
+		}
+	}
+
+	/**
+	 * Keep an interrupt away from what this call, and the end of the transaction that it
+	 * is in, have to ask the server yet.
+	 */
+	final void putInterruptAsideUntilClosed() {
+		this.interruptAside |= Hold.putInterruptAside();
 	}
 
 	@Override
@@ -393,7 +418,13 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	public final void checkHeld() throws LockLostException {
 		checkNotLost();
 		if (this.hold != null) {
-			this.hold.confirm();
+			boolean aside = Hold.putInterruptAside();
+			try {
+				this.hold.confirm();
+			}
+			finally {
+				Hold.bringInterruptBack(aside);
+			}
 		}
 	}
 
@@ -416,6 +447,35 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	@Override
 	public final int attempt() {
 		return (this.record != null) ? this.record.attempt() : 1;
+	}
+
+	/**
+	 * Keeps an interrupt away from the end of a transaction: it would leave open whether
+	 * that was committed.
+	 */
+	private static final class InterruptAside implements TransactionSynchronization {
+
+		private boolean aside;
+
+		/**
+		 * Watch the end of the transaction that the current thread is in, if any.
+		 */
+		private static void atEndOfTransaction() {
+			if (TransactionSynchronizationManager.isSynchronizationActive()) {
+				TransactionSynchronizationManager.registerSynchronization(new InterruptAside());
+			}
+		}
+
+		@Override
+		public void beforeCompletion() {
+			this.aside = Hold.putInterruptAside();
+		}
+
+		@Override
+		public void afterCompletion(int status) {
+			Hold.bringInterruptBack(this.aside);
+		}
+
 	}
 
 	/**

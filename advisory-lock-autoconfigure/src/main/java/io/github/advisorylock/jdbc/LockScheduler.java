@@ -16,6 +16,9 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -43,6 +46,8 @@ public final class LockScheduler implements Executor, AutoCloseable {
 
 	private static final Duration LONGEST = Duration.ofDays(36_500);
 
+	private static final MethodHandle IS_VIRTUAL = findIsVirtual();
+
 	private final ScheduledThreadPoolExecutor executor;
 
 	private @Nullable Future<?> recurring;
@@ -55,6 +60,8 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 */
 	public LockScheduler(String name) {
 		this.executor = executor(name);
+		// what is due already is done nevertheless
+		this.executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 	}
 
 	/**
@@ -83,6 +90,31 @@ public final class LockScheduler implements Executor, AutoCloseable {
 			thread.setDaemon(true);
 			return thread;
 		};
+	}
+
+	/**
+	 * Tell virtual threads from others, also in a JVM that has none.
+	 */
+	static boolean isVirtual(Thread thread) {
+		try {
+			return (boolean) IS_VIRTUAL.invokeExact(thread);
+		}
+		catch (Throwable ex) {
+			throw new IllegalStateException("Failed to ask a thread whether it is virtual", ex);
+		}
+	}
+
+	/**
+	 * Find the method of Java 21.
+	 */
+	private static MethodHandle findIsVirtual() {
+		try {
+			return MethodHandles.publicLookup()
+				.findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
+		}
+		catch (ReflectiveOperationException ex) {
+			return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
+		}
 	}
 
 	/**
@@ -174,7 +206,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	}
 
 	/**
-	 * As {@link #stop()}, for good.
+	 * As {@link #stop()}, for good, and without what is planned for later.
 	 */
 	@Override
 	public synchronized void close() {

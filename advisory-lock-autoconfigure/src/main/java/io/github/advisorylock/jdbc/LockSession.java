@@ -124,6 +124,8 @@ public final class LockSession implements AutoCloseable {
 
 	private volatile boolean lost;
 
+	private volatile @Nullable String database;
+
 	/**
 	 * Create a session that is not open yet.
 	 * @param connectionSource opens a new physical connection each time
@@ -151,13 +153,22 @@ public final class LockSession implements AutoCloseable {
 		this.settings = settings;
 		this.trustNanos = settings.trust().toNanos();
 		this.opener = new SessionOpener(connectionSource, ApplicationName.of(application), settings);
-		this.losses = new LossNotifier(settings.whenLost(), (hold) -> eventPublisher.accept(event(hold)));
-
+		this.losses = new LossNotifier(settings.whenLost(), () -> this.database,
+				(hold) -> eventPublisher.accept(event(hold)));
 	}
 
-	private static LockLostEvent event(Hold hold) {
+	private LockLostEvent event(Hold hold) {
 		Hold.Loss loss = hold.loss();
-		return (loss != null) ? new LockLostEvent(hold.key(), loss.reason()) : new LockLostEvent(hold.key());
+		return new LockLostEvent(hold.key(), (loss != null) ? loss.reason() : LockLostEvent.Reason.GONE, this.database);
+	}
+
+	/**
+	 * Set what the database is called where an application has several. By default there
+	 * is one.
+	 * @param database the name of its transaction manager
+	 */
+	public void setDatabase(String database) {
+		this.database = database;
 	}
 
 	/**

@@ -21,9 +21,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.log.LockLog;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What happens when locks are found to be lost, in either scope. First all of them are,
@@ -38,15 +40,19 @@ final class LossNotifier implements AutoCloseable {
 
 	private final WhenLost whenLost;
 
+	private final Supplier<@Nullable String> database;
+
 	private final Consumer<Hold> listener;
 
 	/**
 	 * Create it.
 	 * @param whenLost what happens to threads that run under a lost lock
+	 * @param database tells the name of the database, where there are several
 	 * @param listener is told of each lock that is lost
 	 */
-	LossNotifier(WhenLost whenLost, Consumer<Hold> listener) {
+	LossNotifier(WhenLost whenLost, Supplier<@Nullable String> database, Consumer<Hold> listener) {
 		this.whenLost = whenLost;
+		this.database = database;
 		this.listener = listener;
 	}
 
@@ -115,13 +121,13 @@ final class LossNotifier implements AutoCloseable {
 		guard(() -> this.listener.accept(hold));
 	}
 
-	private static void log(Hold hold) {
+	private void log(Hold hold) {
 		Hold.Loss loss = hold.loss();
 		if (loss != null) {
-			LockLog.ended(hold.key(), hold.scope(), loss.reason(), loss.text());
+			LockLog.ended(hold.key(), hold.scope(), loss.reason(), loss.text(), this.database.get());
 		}
 		else {
-			LockLog.lost(hold.key(), hold.scope());
+			LockLog.lost(hold.key(), hold.scope(), this.database.get());
 		}
 	}
 

@@ -16,9 +16,6 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -46,8 +43,6 @@ import org.jspecify.annotations.Nullable;
 final class SessionFlights {
 
 	private static final int LARGEST_FLIGHT = 64;
-
-	private static final MethodHandle IS_VIRTUAL = findIsVirtual();
 
 	private final Queue<Passenger> waiting = new ConcurrentLinkedQueue<>();
 
@@ -189,31 +184,6 @@ final class SessionFlights {
 	}
 
 	/**
-	 * Tell virtual threads from others, also in a JVM that has none.
-	 */
-	private static boolean isVirtualThread(Thread thread) {
-		try {
-			return (boolean) IS_VIRTUAL.invokeExact(thread);
-		}
-		catch (Throwable ex) {
-			throw new IllegalStateException("Failed to ask a thread whether it is virtual", ex);
-		}
-	}
-
-	/**
-	 * Find the method of Java 21.
-	 */
-	private static MethodHandle findIsVirtual() {
-		try {
-			return MethodHandles.publicLookup()
-				.findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-		}
-		catch (ReflectiveOperationException ex) {
-			return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
-		}
-	}
-
-	/**
 	 * A command on its way, and the thread that waits for it.
 	 */
 	private static final class Passenger {
@@ -222,7 +192,7 @@ final class SessionFlights {
 
 		private final Thread caller = Thread.currentThread();
 
-		private final boolean virtual = isVirtualThread(this.caller);
+		private final boolean virtual = LockScheduler.isVirtual(this.caller);
 
 		private volatile Progress progress = Progress.WAITING;
 

@@ -268,13 +268,21 @@ final class TickMemory {
 		}
 
 		/**
-		 * Note that the lock is taken, unless it was given back meanwhile.
+		 * Note that the lock is taken, unless it was given back meanwhile, or somebody
+		 * else has taken it for this tick: a session has a lock as often as it takes it.
 		 */
 		private void taken(Hold taken) {
-			this.hold = taken;
-			if (TickMemory.this.ticks.get(this.lock) != this) {
+			if (!isFirst(taken) || TickMemory.this.ticks.get(this.lock) != this) {
 				release(List.of(taken));
 			}
+		}
+
+		private synchronized boolean isFirst(Hold taken) {
+			boolean first = !isTaken();
+			if (first) {
+				this.hold = taken;
+			}
+			return first;
 		}
 
 		private boolean isTaken() {

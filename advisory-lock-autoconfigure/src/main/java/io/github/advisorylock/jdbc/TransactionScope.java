@@ -31,9 +31,12 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.NonTransientDataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -48,6 +51,8 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
  * connection is that transaction's own, so that the lock ends with it, however it ends.
  */
 final class TransactionScope {
+
+	private static final Log logger = LogFactory.getLog(TransactionScope.class);
 
 	/**
 	 * Never joins: a manager takes a transaction that is completing for one that can be
@@ -199,8 +204,11 @@ final class TransactionScope {
 				}
 				transaction = manager.getTransaction(OWN);
 				TransactionScope.this.coverage.check(this.key);
-				if (acquire(hold)) {
+				if (acquireUnlessInterrupted(hold, manager, transaction)) {
 					result = run(hold, RunRecord.Boundary.OWN_TRANSACTION, action);
+				}
+				else if (transaction.isCompleted()) {
+					return null;
 				}
 				hold.keep();
 				if (!hold.beginEnd()) {
@@ -213,6 +221,7 @@ final class TransactionScope {
 				return result;
 			}
 			catch (Throwable ex) {
+				putInterruptAsideUntilClosed();
 				hold.beginEnd();
 				if (transaction != null && !transaction.isCompleted()) {
 					failWhileHeld(ex);
@@ -253,6 +262,29 @@ final class TransactionScope {
 		}
 
 		/**
+		 * As {@link #acquire}, in a transaction of ours. An interrupt that comes while a
+		 * virtual thread waits for an answer closes the socket: then the wait is over,
+		 * and so is the transaction, with whatever it had. That its connection can't be
+		 * rolled back any more is no news.
+		 * @return whether the lock was taken
+		 */
+		private boolean acquireUnlessInterrupted(Hold hold, PlatformTransactionManager manager,
+				TransactionStatus transaction) {
+			try {
+				return acquire(hold);
+			}
+			catch (DataAccessResourceFailureException ex) {
+				if (this.deadline == null || !Hold.isInterruptedVirtual()) {
+					throw ex;
+				}
+				rollback(manager, transaction, ex);
+				logger.debug("The wait for advisory lock '" + this.key + "' has ended at an interrupt", ex);
+				this.outcome = LockOutcome.BUSY;
+				return false;
+			}
+		}
+
+		/**
 		 * Take the lock, polling for it until the deadline. A wait in the server's queue
 		 * would keep a snapshot open, answer no interrupt, and end with the connection
 		 * where it is longer than the driver's patience.
@@ -266,6 +298,7 @@ final class TransactionScope {
 				this.outcome = LockOutcome.BUSY;
 			}
 			if (this.outcome != LockOutcome.EXECUTED) {
+				putInterruptAsideUntilClosed();
 				return false;
 			}
 			if (TransactionScope.this.watch != null) {
@@ -279,14 +312,11 @@ final class TransactionScope {
 		}
 
 		/**
-		 * Try to take the lock.
-		 * @return whether that is decided: the lock was taken, or the tick was run before
-		 */
-		/**
 		 * What is no PostgreSQL does not understand the statement: its complaint says
 		 * nothing of that.
 		 */
 		private boolean tryAcquireFirst(Hold hold, boolean mayWait) {
+			boolean aside = Hold.putInterruptAside();
 			try {
 				return tryAcquire(hold, mayWait);
 			}
@@ -302,8 +332,15 @@ final class TransactionScope {
 				refusal.initCause(ex);
 				throw refusal;
 			}
+			finally {
+				Hold.bringInterruptBack(aside);
+			}
 		}
 
+		/**
+		 * Try to take the lock.
+		 * @return whether that is decided: the lock was taken, or the tick was run before
+		 */
 		private boolean tryAcquire(Hold hold, boolean mayWait) {
 			AdvisoryLockKey tick = (this.memory != null) ? this.memory.lock() : null;
 			int backend = TransactionScope.this.jdbc.execute(sql(tick, mayWait), (PreparedStatement statement) -> {

@@ -127,7 +127,9 @@ final class LeaderRole {
 		this.wake = wake;
 		long trust = session.trust().toNanos();
 		this.window = trust + trust / 10;
-		this.interval = Math.min(trust, LONGEST_INTERVAL);
+		// so that two looks, a window apart, see the silence of a leader behind a cut
+		// network before the server ends its session: then it shows nobody any more
+		this.interval = Math.min(trust / 3 * 2, LONGEST_INTERVAL);
 		this.belief = new Belief(session);
 		this.predecessor = new Predecessor(this.window);
 		this.whenLost = new GuardedTask("Failed to tell that role '" + name + "' is lost", () -> {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,7 +41,9 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
+import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
@@ -54,6 +57,8 @@ final class RecordedRun implements RunRecord {
 	private static final Log logger = LogFactory.getLog(RecordedRun.class);
 
 	private static final int LONGEST_TEMPLATE = 255;
+
+	private static final String READ_ONLY_TRANSACTION = "25006";
 
 	private final RunRepository runs;
 
@@ -190,7 +195,18 @@ final class RecordedRun implements RunRecord {
 			this.parameters.addValue("holder", attempt.holder(), Types.VARCHAR)
 				.addValue("since", time(attempt.since()), Types.TIMESTAMP_WITH_TIMEZONE);
 		}
-		return this.runs.decide(this.parameters, this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION);
+		try {
+			return this.runs.decide(this.parameters, this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION);
+		}
+		catch (UncategorizedSQLException ex) {
+			SQLException failure = ex.getSQLException();
+			if (failure != null && READ_ONLY_TRANSACTION.equals(failure.getSQLState())) {
+				throw new IllegalTransactionStateException("Failed to record a run of advisory lock '" + this.key
+						+ "': PostgreSQL says that the transaction is read-only; let connections of the pool write, as by "
+						+ "'spring.datasource.hikari.read-only' or 'default_transaction_read_only' of the role", ex);
+			}
+			throw ex;
+		}
 	}
 
 	private long drawToken(Hold hold) {

@@ -117,10 +117,21 @@ public final class LockLog {
 	 * @param scope how long the lock was to live
 	 */
 	public static void lost(AdvisoryLockKey key, LockScope scope) {
+		lost(key, scope, null);
+	}
+
+	/**
+	 * Log that a lock was lost while its holder was still at it.
+	 * @param key the key that is no longer locked
+	 * @param scope how long the lock was to live
+	 * @param database the name of the transaction manager in whose database it was,
+	 * {@code null} where there is one database
+	 */
+	public static void lost(AdvisoryLockKey key, LockScope scope, @Nullable String database) {
 		if (ALERTS.isWarnEnabled()) {
-			alert("lost", key).addKeyValue("advisory_lock.scope", word(scope))
-				.log("Lost the lock on '" + key
-						+ "' while its holder was still at it: another instance may run the same work now");
+			in(database, alert("lost", key)).addKeyValue("advisory_lock.scope", word(scope))
+				.log("Lost the lock on '" + key + "'" + place(database)
+						+ " while its holder was still at it: another instance may run the same work now");
 		}
 	}
 
@@ -130,12 +141,14 @@ public final class LockLog {
 	 * @param scope how long the lock was to live
 	 * @param reason the kind of reason
 	 * @param text the same for people
+	 * @param database the name of the transaction manager in whose database it is,
+	 * {@code null} where there is one database
 	 */
-	public static void ended(AdvisoryLockKey key, LockScope scope, LockLostEvent.Reason reason, String text) {
+	public static void ended(AdvisoryLockKey key, LockScope scope, LockLostEvent.Reason reason, String text,
+			@Nullable String database) {
 		if (ALERTS.isWarnEnabled()) {
-			String word = reason.name().toLowerCase(Locale.ROOT).replace('_', '-');
-			alert(word, key).addKeyValue("advisory_lock.scope", word(scope))
-				.log("Told the holder of the lock on '" + key + "' to end: " + text
+			in(database, alert(word(reason), key)).addKeyValue("advisory_lock.scope", word(scope))
+				.log("Told the holder of the lock on '" + key + "'" + place(database) + " to end: " + text
 						+ "; a run that goes on nevertheless keeps its lock until it ends");
 		}
 	}
@@ -256,6 +269,14 @@ public final class LockLog {
 
 	private static LoggingEventBuilder alert(String alert, AdvisoryLockKey key) {
 		return about(ALERTS.atWarn(), key).addKeyValue("advisory_lock.alert", alert);
+	}
+
+	private static LoggingEventBuilder in(@Nullable String database, LoggingEventBuilder event) {
+		return (database != null) ? event.addKeyValue("advisory_lock.database", database) : event;
+	}
+
+	private static String place(@Nullable String database) {
+		return (database != null) ? " in the database of transaction manager '" + database + "'" : "";
 	}
 
 	private static LoggingEventBuilder about(LoggingEventBuilder event, AdvisoryLockKey key) {

@@ -54,6 +54,8 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 
 	private final Map<AdvisoryLockKey, String> running = new ConcurrentHashMap<>();
 
+	private final Map<AdvisoryLockKey, String> registered = new ConcurrentHashMap<>();
+
 	/**
 	 * Create an observer.
 	 * @param meters where the meters are registered
@@ -77,14 +79,17 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 	 */
 	public void register(SingleRunnerOperation operation, AdvisoryLockKey key) {
 		metersOf(operation, key);
+		this.registered.put(key, operation.keyTemplate());
 	}
 
 	/**
-	 * Count a lock that was lost.
+	 * Count a lock that was lost. The run may have ended before that is told.
 	 * @param event the loss
 	 */
 	public void lost(LockLostEvent event) {
-		lostCounter(this.running.getOrDefault(event.key(), "none"), event.reason()).increment();
+		String running = this.running.get(event.key());
+		String key = (running != null) ? running : this.registered.getOrDefault(event.key(), "none");
+		lostCounter(key, event.reason()).increment();
 	}
 
 	@Override

@@ -29,7 +29,7 @@ import java.util.stream.Collectors;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
-import org.junit.jupiter.api.Assumptions;
+import io.github.advisorylock.testsupport.Tool;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.scheduling.annotation.Scheduled;
@@ -58,7 +58,8 @@ class EndpointTranscriptTests {
 
 	@Test
 	void commandsOfDocumentAnswerWhatItShows() throws IOException {
-		Assumptions.assumeTrue(shell("curl --json {} --version").startsWith("curl "), "curl 7.82 or later is there");
+		// curl 7.82 or later
+		Tool.assumeRuns("curl", "--json", "{}", "--version");
 		OperatedApplication.dropTables();
 		String document = Files.readString(DOCUMENT);
 		String actual = runCommands(document);

@@ -18,14 +18,25 @@ package io.github.advisorylock.actuate;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.leader.PostgresLeaderElection;
 import io.github.advisorylock.testsupport.JavaProcess;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -62,8 +73,76 @@ class FrozenHolderTests {
 		}
 	}
 
+	@Test
+	void roleOfFrozenLeaderIsFreedAndLedByOneAtATime(@TempDir Path directory) throws Exception {
+		OperatedApplication.dropTables();
+		try (JavaProcess leader = JavaProcess.start(directory.resolve("log"), LeadingInstance.class, TestPostgres.url(),
+				"reports")) {
+			leader.awaitLine("leads");
+			try (OperatedApplication asked = OperatedApplication.start(LeadingJob.class,
+					"management.endpoints.web.exposure.include=advisorylocks",
+					"management.endpoint.advisorylocks.access=unrestricted")) {
+				LeaderElection election = asked.bean(LeaderElection.class);
+				assertThat(election.isLeader("reports")).isFalse();
+				signal("-STOP", leader);
+				long begun;
+				try {
+					assertThat(asked.setState("leader:reports", "freed").statusCode()).isEqualTo(200);
+					await().atMost(Duration.ofSeconds(60))
+						.pollInterval(Duration.ofMillis(1))
+						.until(() -> election.isLeader("reports"));
+					begun = System.currentTimeMillis();
+				}
+				finally {
+					signal("-CONT", leader);
+				}
+				String line = leader.awaitLine("led until");
+				assertThat(Long.parseLong(line.substring(line.lastIndexOf(' ') + 1))).isLessThan(begun);
+				assertThat(election.isLeader("reports")).isTrue();
+			}
+		}
+	}
+
+	@Test
+	void roleOfLeaderBehindSilentNetworkIsFreedAndLedByOneAtATime() {
+		OperatedApplication.dropTables();
+		try (TestProxy proxy = new TestProxy(Duration.ZERO);
+				LockSession session = new LockSession(new DriverManagerDataSource(proxy.url()), "shop",
+						LockSessionSettings.DEFAULT, (event) -> {
+						})) {
+			PostgresLeaderElection cut = new PostgresLeaderElection(session, "shop", AdvisoryLockKeyFactory.sha256(),
+					(event) -> {
+					});
+			cut.start();
+			await().atMost(Duration.ofSeconds(60)).until(() -> cut.isLeader("reports"));
+			try (OperatedApplication asked = OperatedApplication.start(LeadingJob.class,
+					"management.endpoints.web.exposure.include=advisorylocks",
+					"management.endpoint.advisorylocks.access=unrestricted")) {
+				LeaderElection election = asked.bean(LeaderElection.class);
+				assertThat(election.isLeader("reports")).isFalse();
+				proxy.stall();
+				assertThat(asked.setState("leader:reports", "freed").statusCode()).isEqualTo(200);
+				await().atMost(Duration.ofSeconds(60))
+					.pollInterval(Duration.ofMillis(1))
+					.until(() -> election.isLeader("reports"));
+				assertThat(cut.isLeader("reports")).isFalse();
+			}
+			finally {
+				cut.stop();
+			}
+		}
+	}
+
 	private static void signal(String signal, JavaProcess process) throws IOException, InterruptedException {
 		assertThat(new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor()).isZero();
+	}
+
+	static class LeadingJob {
+
+		@LeaderOnly("reports")
+		void run() {
+		}
+
 	}
 
 }

@@ -139,9 +139,24 @@ class HolderActionsTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "leader:reports", "advisory-lock:anything" })
-	void keysOfLeadersAndOfTheLibraryAreRefused(String key) {
-		assertThat(asked.setState(key, "freed").statusCode()).isEqualTo(400);
+	@ValueSource(strings = { "leader:no role", "leader:", "advisory-lock:anything" })
+	void keysOfTheLibraryAreRefused(String key) {
+		assertThat(asked.setState(key.replace(" ", "%20"), "freed").statusCode()).isEqualTo(400);
+	}
+
+	@Test
+	void roleOfLeaderIsFreedAndNotCancelled() throws SQLException {
+		try (Connection leader = foreign("al:shop@other-host:77", "leader:reports", "leader:metrics")) {
+			assertThat(asked.setState("leader:reports", "cancelled").statusCode()).isEqualTo(400);
+			HttpResponse<String> refused = asked.setState("leader:reports", "freed");
+			assertThat(refused.statusCode()).isEqualTo(409);
+			assertThat(EndpointAnswer.of(refused).<Integer>read("$.others")).isOne();
+			assertThat(leader.isValid(5)).isTrue();
+			assertThat(free("leader:reports", "1").statusCode()).isEqualTo(200);
+			assertThat(leader.isValid(5)).isFalse();
+		}
+		assertThat(audited("leader:reports", "ADVISORY_LOCK_FREED").getData()).containsEntry("holder", "other-host:77");
+		assertThat(asked.setState("leader:reports", "freed").body()).contains("Nobody holds the lock");
 	}
 
 	@ParameterizedTest

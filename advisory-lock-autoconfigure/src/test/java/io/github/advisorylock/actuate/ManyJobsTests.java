@@ -192,22 +192,22 @@ class ManyJobsTests {
 
 	@Test
 	void runsAreFilteredSortedAndPagedWithTheirStackTraces() {
-		RunsDescriptor failed = source.getRuns("many/00017", "FAILED", null, null, null, true).orElseThrow();
+		RunsDescriptor failed = source.getRuns("many/00017", null, "FAILED", null, null, null, true).orElseThrow();
 		assertThat(failed.matching()).isEqualTo(3);
 		assertThat(failed.runs().get(0).fencingToken()).isEqualTo(60);
 		assertThat(failed.runs().get(0).traceId()).isEqualTo("4bf92f");
 		assertThat(failed.runs().get(0).stackTrace()).isEqualTo("at here");
-		assertThat(source.getRuns("many/00017", "FAILED", null, null, null, false)
+		assertThat(source.getRuns("many/00017", null, "FAILED", null, null, null, false)
 			.orElseThrow()
 			.runs()
 			.get(0)
 			.stackTrace()).isNull();
-		RunsDescriptor longest = source.getRuns("many/00016", null, "duration", 2, 5, true).orElseThrow();
+		RunsDescriptor longest = source.getRuns("many/00016", null, null, "duration", 2, 5, true).orElseThrow();
 		assertThat(longest.matching()).isEqualTo(60);
 		assertThat(longest.runs()).hasSize(5).first().extracting((run) -> run.duration().toSeconds()).isEqualTo(55L);
-		assertThat(source.getRuns("nobody", null, null, null, null, true)).isEmpty();
+		assertThat(source.getRuns("nobody", null, null, null, null, null, true)).isEmpty();
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> source.getRuns("many/00016", "GOOD", null, null, null, true));
+			.isThrownBy(() -> source.getRuns("many/00016", null, "GOOD", null, null, null, true));
 	}
 
 	@Test
@@ -217,7 +217,7 @@ class ManyJobsTests {
 					+ "finished_at, outcome) SELECT 'many', '00022', date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' "
 					+ "- d * interval '1 day' + interval '3 hours', 'SESSION', 'host:1', 100 - d, now(), now(), 'EXECUTED' "
 					+ "FROM unnest(ARRAY[1, 2, 4, 5]) d");
-		TicksDescriptor ticks = source.getTicks("many/00022").orElseThrow();
+		TicksDescriptor ticks = source.getTicks("many/00022", null).orElseThrow();
 		assertThat(ticks.next()).hasSize(5).isSorted();
 		assertThat(ticks.missed()).isNotEmpty();
 		assertThat(ticks.missed().get(ticks.missed().size() - 1)).isEqualTo(ticks.since().plus(Duration.ofDays(2)));

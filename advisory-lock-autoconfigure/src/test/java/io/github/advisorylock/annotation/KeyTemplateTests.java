@@ -16,7 +16,9 @@
 
 package io.github.advisorylock.annotation;
 
+import java.sql.Timestamp;
 import java.time.LocalDate;
+import java.util.Date;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -74,6 +76,11 @@ class KeyTemplateTests {
 				Arguments.of("#{#argument?.id ?: 'none'}", null, "none"),
 				Arguments.of("#{#argument}", ID, ID.toString()),
 				Arguments.of("#{#argument}", LocalDate.of(2026, 11, 20), "2026-11-20"),
+				Arguments.of("#{#argument}", new Date(0), "1970-01-01T00:00:00Z"),
+				Arguments.of("#{#argument}", new Timestamp(0), "1970-01-01T00:00:00Z"),
+				Arguments.of("#{#argument}", java.sql.Date.valueOf("2026-11-20"), "2026-11-20"),
+				Arguments.of("#{'day-' + #argument}", java.sql.Date.valueOf("2026-11-20"), "day-2026-11-20"),
+				Arguments.of("#{'day-' + #argument}", LocalDate.of(2026, 11, 20), "day-2026-11-20"),
 				Arguments.of("#{#argument.?[#this > 1].size()}", List.of(1, 2, 3), "2"));
 	}
 
@@ -101,6 +108,24 @@ class KeyTemplateTests {
 			assertThatIllegalArgumentException().isThrownBy(() -> parse(text).evaluate(new Object[] { argument }))
 				.withMessageContaining("'#argument' in '");
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "export:#{#argument}", "#{'export:' + #argument}", "#{'export:' + #argument + '!'}" })
+	void valueWhoseTextDiffersFromOneInstanceToTheNextIsRefused(String text) {
+		for (Object argument : List.of(new Object(), new WithoutText("7"), Map.of("a", 1).entrySet().iterator())) {
+			assertThatIllegalArgumentException().isThrownBy(() -> parse(text).evaluate(new Object[] { argument }))
+				.withMessageContaining("Failed to evaluate key '" + text + "'")
+				.withMessageContaining(argument.getClass().getName());
+		}
+	}
+
+	@Test
+	void textOfDateInSumIsRefusedBecauseItHasTheZoneOfTheInstance() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> parse("#{'day-' + #argument}").evaluate(new Object[] { new Date(0) }))
+			.withMessageContaining("'#argument' in ''day-' + #argument' is of class 'java.util.Date'")
+			.withMessageContaining("an expression of its own");
 	}
 
 	@Test
@@ -168,6 +193,13 @@ class KeyTemplateTests {
 	}
 
 	record Customer(String name, List<String> tags) {
+
+	}
+
+	static class WithoutText {
+
+		WithoutText(String value) {
+		}
 
 	}
 

@@ -21,8 +21,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.LockContext;
@@ -46,6 +49,7 @@ import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfigurati
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.task.SimpleAsyncTaskSchedulerCustomizer;
 import org.springframework.boot.task.ThreadPoolTaskSchedulerCustomizer;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -85,15 +89,18 @@ class OnceAutoTests {
 		skips.clear();
 		Stream.of(Duration.ZERO, SKEW, SKEW.negated()).forEach(this::start);
 		Instant from = Instant.now().plusSeconds(2);
-		Instant to = from.plusSeconds(6);
-		Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> Instant.now().isAfter(to.plusSeconds(2)));
-		List<Long> ticks = Stream.iterate(evenSecond(from), (tick) -> tick <= evenSecond(to), (tick) -> tick + 2)
-			.toList();
+		Awaitility.await()
+			.atMost(Duration.ofMinutes(2))
+			.untilAsserted(() -> assertThat(ticksThatAllInstancesMet(from)).hasSizeGreaterThanOrEqualTo(5));
+		// the latest one may not have been met by all other jobs yet
+		List<Instant> ticks = ticksThatAllInstancesMet(from).subList(0, 4);
 		for (String job : List.of("transaction", "session", "transactional", "async")) {
-			assertThat(runsOf(job, from, to)).as(job).isEqualTo(ticks);
+			Awaitility.await().untilAsserted(() -> assertThat(ticksOf(job)).as(job).containsAll(ticks));
+			assertThat(ticksOf(job)).as(job).doesNotHaveDuplicates();
 		}
+		assertThat(runs).filteredOn((run) -> !run.job().equals("none"))
+			.allSatisfy((run) -> assertThat(run.tick()).isBeforeOrEqualTo(run.time().plusMillis(100)));
 		assertThat(skips).contains(LockOutcome.ALREADY_RAN);
-		assertThat(runsOf("none", from, to)).hasSizeGreaterThan(ticks.size());
 	}
 
 	@Test
@@ -109,21 +116,26 @@ class OnceAutoTests {
 			.containsExactly(null, null);
 	}
 
-	/**
-	 * Runs are told by the clock of their instance, as that can be said without knowing
-	 * what they are for.
-	 */
-	private static List<Long> runsOf(String job, Instant from, Instant to) {
-		return runs.stream()
-			.filter((run) -> run.job().equals(job))
-			.map((run) -> evenSecond(run.time().plusMillis(100)))
-			.filter((tick) -> evenSecond(from) <= tick && tick <= evenSecond(to))
-			.sorted()
-			.toList();
+	private static List<Instant> ticksOf(String job) {
+		return runs.stream().filter((run) -> run.job().equals(job)).map(Run::tick).sorted().toList();
 	}
 
-	private static long evenSecond(Instant time) {
-		return time.getEpochSecond() / 2 * 2;
+	/**
+	 * Return the ticks at which each instance was there in time: on a machine that is
+	 * busy, a scheduler may miss one, and that says nothing of locks. Told by the clocks
+	 * of the instances, and the job that runs on all of them.
+	 */
+	private List<Instant> ticksThatAllInstancesMet(Instant from) {
+		return runs.stream()
+			.filter((run) -> run.job().equals("none"))
+			.map((run) -> Instant.ofEpochSecond(run.time().plusMillis(100).getEpochSecond() / 2 * 2))
+			.filter((tick) -> tick.isAfter(from))
+			.collect(Collectors.groupingBy((tick) -> tick, TreeMap::new, Collectors.counting()))
+			.entrySet()
+			.stream()
+			.filter((tick) -> tick.getValue() == this.instances.size())
+			.map(Map.Entry::getKey)
+			.toList();
 	}
 
 	private void start(Duration skew) {
@@ -213,6 +225,11 @@ class OnceAutoTests {
 
 		@Bean
 		ThreadPoolTaskSchedulerCustomizer clockOfScheduler(Clock clock) {
+			return (scheduler) -> scheduler.setClock(clock);
+		}
+
+		@Bean
+		SimpleAsyncTaskSchedulerCustomizer clockOfSchedulerWithVirtualThreads(Clock clock) {
 			return (scheduler) -> scheduler.setClock(clock);
 		}
 

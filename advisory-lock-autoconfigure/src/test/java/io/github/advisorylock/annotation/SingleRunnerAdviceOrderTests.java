@@ -71,7 +71,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 import org.springframework.validation.annotation.Validated;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -217,10 +217,8 @@ class SingleRunnerAdviceOrderTests {
 			.withBean(ValidatedJobs.class)
 			.run((context) -> {
 				ValidatedJobs jobs = context.getBean(ValidatedJobs.class);
-				assertThatException().isThrownBy(() -> jobs.transaction(null))
-					.isInstanceOf(ConstraintViolationException.class);
-				assertThatException().isThrownBy(() -> jobs.session(null))
-					.isInstanceOf(ConstraintViolationException.class);
+				assertThatExceptionOfType(ConstraintViolationException.class).isThrownBy(() -> jobs.transaction(null));
+				assertThatExceptionOfType(ConstraintViolationException.class).isThrownBy(() -> jobs.session(null));
 				assertThat(TestPostgres.locks()).isEmpty();
 				assertThat(jobs.transaction(LockContext::current)).isNotEqualTo(Optional.empty());
 				assertThat(jobs.session(LockContext::current)).isNotEqualTo(Optional.empty());

@@ -21,7 +21,10 @@ import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
@@ -37,6 +40,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
 
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -47,6 +51,7 @@ import org.springframework.core.annotation.AliasFor;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link SingleRunner}: what callers of annotated methods get, and through
@@ -88,6 +93,18 @@ class SingleRunnerCallTests {
 			assertThatExceptionOfType(LockBusyException.class).isThrownBy(jobs::failing);
 			assertThat(jobs.runs()).hasValue(0);
 		}, "primitive", "failing");
+	}
+
+	@Test
+	void resultThatTheWorkGoesOnForIsRefused() {
+		run((jobs) -> {
+			for (Object promise : List.of(new CompletableFuture<>(), new FutureTask<>(() -> 1), Mono.just(1))) {
+				assertThatIllegalStateException().isThrownBy(() -> jobs.undeclared(promise))
+					.withMessageContainingAll("'Jobs.undeclared' (advisory lock 'test/undeclared')",
+							promise.getClass().getName(), "its work goes on when the lock is released");
+			}
+			assertThat(jobs.undeclared(CompletableFuture.completedFuture(1))).isNotNull();
+		});
 	}
 
 	@Test
@@ -300,6 +317,11 @@ class SingleRunnerCallTests {
 		LockResult<String> failing() {
 			this.runs.incrementAndGet();
 			return LockResult.executed("value");
+		}
+
+		@SingleRunner("undeclared")
+		Object undeclared(Object result) {
+			return result;
 		}
 
 		@SingleRunner("throwing")

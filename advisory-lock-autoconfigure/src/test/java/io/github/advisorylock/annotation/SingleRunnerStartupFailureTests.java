@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.annotation;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
@@ -101,6 +102,11 @@ class SingleRunnerStartupFailureTests {
 						"'#{#name}'"),
 				Arguments.of(MisspeltNestedProperty.class, "'ctiy' in '#user.address.ctiy' is unknown", "'#{#name}'"),
 				Arguments.of(MisspeltMethod.class, "'getNmae' in '#user.getNmae()' is unknown", "'#{#name}'"),
+				Arguments.of(ArgumentWithoutText.class,
+						"'#user' in '#user' is of class '" + Person.class.getName() + "', which has no text",
+						"'#{#name}'"),
+				Arguments.of(SumWithoutText.class, "'#user.friend' in ''user:' + #user.friend' is of class",
+						"'#{#name}'"),
 				Arguments.of(WaitWithoutUnit.class, "attribute 'waitFor' has no unit: '10'", "\"10s\" for seconds"),
 				Arguments.of(IntervalWithoutUnit.class, "attribute 'minInterval' has no unit: '10'", "\"10s\""),
 				Arguments.of(MaxRunWithoutUnit.class, "attribute 'maxRun' has no unit: '10'", "\"10ms\""));
@@ -142,9 +148,28 @@ class SingleRunnerStartupFailureTests {
 		assertThat(analysis.getDescription()).contains("on bean 'jobs'", "snapshot");
 	}
 
+	@Test
+	void waitingLongerThanTheTransactionMayLastIsRefused() {
+		FailureAnalysis analysis = analyze(WaitsTooLong.class);
+		assertThat(analysis.getDescription()).contains("on bean 'jobs'", "method 'run'", "attribute 'timeout'",
+				"waits for its lock for PT30S inside its transaction, which times out after PT10S");
+		assertThat(analysis.getAction()).contains("'waitFor' to less", "'scope' to SESSION");
+	}
+
 	@ParameterizedTest
-	@ValueSource(classes = { SessionWithoutTransaction.class, SessionWaitsSerializable.class,
-			SerializableDoesNotWait.class, PrimitiveThatFails.class })
+	@ValueSource(classes = { SerializableDoesNotWait.class, TimeoutByPlaceholder.class })
+	void propertyThatSetsTheTimeToWaitIsNamed(Class<?> type) {
+		for (String property : List.of("advisory-lock.wait-for", "advisory-lock.jobs.job.wait-for")) {
+			FailureAnalysis analysis = LockContextRunner.analyzeFailure(
+					LockContextRunner.create().withBean("jobs", type).withPropertyValues(property + "=30s"));
+			assertThat(analysis.getDescription()).contains("on bean 'jobs'", "'advisory-lock.wait-for'",
+					"'advisory-lock.jobs.<key>.wait-for'");
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { SessionWithoutTransaction.class, TimeoutByPlaceholder.class, WaitsLongEnough.class,
+			SessionWaitsSerializable.class, SerializableDoesNotWait.class, PrimitiveThatFails.class })
 	void whatOnlyLooksWrongStarts(Class<?> type) {
 		LockContextRunner.create().withBean("jobs", type).run((context) -> assertThat(context).hasNotFailed());
 	}
@@ -422,6 +447,32 @@ class SingleRunnerStartupFailureTests {
 
 	}
 
+	static class Person {
+
+		private final Person friend = this;
+
+		Person getFriend() {
+			return this.friend;
+		}
+
+	}
+
+	static class ArgumentWithoutText {
+
+		@SingleRunner("user:#{#user}")
+		void run(Person user) {
+		}
+
+	}
+
+	static class SumWithoutText {
+
+		@SingleRunner("#{'user:' + #user.friend}")
+		void run(Person user) {
+		}
+
+	}
+
 	static class WaitWithoutUnit {
 
 		@SingleRunner(key = "job", waitFor = "10")
@@ -558,6 +609,33 @@ class SingleRunnerStartupFailureTests {
 	static class SerializableDoesNotWait {
 
 		@Transactional(isolation = Isolation.SERIALIZABLE)
+		@SingleRunner("job")
+		void run() {
+		}
+
+	}
+
+	static class WaitsTooLong {
+
+		@Transactional(timeout = 10)
+		@SingleRunner(key = "job", waitFor = "30s")
+		void run() {
+		}
+
+	}
+
+	static class WaitsLongEnough {
+
+		@Transactional(timeout = 10)
+		@SingleRunner(key = "job", waitFor = "9s")
+		void run() {
+		}
+
+	}
+
+	static class TimeoutByPlaceholder {
+
+		@Transactional(timeoutString = "${job.timeout:10}")
 		@SingleRunner("job")
 		void run() {
 		}

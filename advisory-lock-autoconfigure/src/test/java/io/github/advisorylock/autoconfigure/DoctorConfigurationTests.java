@@ -114,7 +114,7 @@ class DoctorConfigurationTests {
 		String failure = DoctorContexts.failureOf(DoctorContexts.inTransaction(TestPostgres.url())
 			.withPropertyValues("advisory-lock.max-held-locks=1000000", "advisory-lock.doctor.lock-table=fail",
 					"spring.datasource.hikari.maximum-pool-size=1", "advisory-lock.doctor.pool-size=fail",
-					"spring.task.scheduling.pool.size=3")
+					"spring.task.scheduling.pool.size=3", "spring.threads.virtual.enabled=false")
 			.withUserConfiguration(SchedulingConfiguration.class));
 		assertThat(failure).contains("1000000 locks", "advisory-lock.max-held-locks", "The scheduler has 3 threads",
 				"at least 4");
@@ -164,7 +164,7 @@ class DoctorConfigurationTests {
 	void poolThatIsSmallerThanTheSchedulerIsNamed(CapturedOutput output) {
 		DoctorContexts.inTransaction(TestPostgres.url())
 			.withUserConfiguration(SchedulingConfiguration.class)
-			.withPropertyValues("spring.task.scheduling.pool.size=4")
+			.withPropertyValues("spring.task.scheduling.pool.size=4", "spring.threads.virtual.enabled=false")
 			.run((context) -> assertThat(output).contains("WARN", "The scheduler has 4 threads", "pool 4 connections",
 					"at least 5", "advisory-lock.doctor.pool-size"));
 	}

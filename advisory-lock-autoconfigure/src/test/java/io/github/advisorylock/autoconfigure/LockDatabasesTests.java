@@ -21,21 +21,30 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
+import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.ReportingDatabase;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,6 +52,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -168,6 +179,80 @@ class LockDatabasesTests {
 					.containsEntry("session", "not connected");
 				held.close();
 			});
+	}
+
+	@Test
+	void gaugesNameTheDatabase() {
+		metered().withBean(NamingJobs.class).run((context) -> {
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			context.getBean(NamingJobs.class).inSession(() -> {
+				assertThat(held(meters, "reportingTx")).isOne();
+				assertThat(held(meters, "mainTx")).isZero();
+				return List.of();
+			});
+			assertThat(meters.find("advisory.lock.held").gauges()).hasSize(2);
+			assertThat(meters.find("advisory.lock.clock.skew").gauges()).hasSize(2);
+			context.getBean("reportingDataSource", HikariDataSource.class).close();
+			assertThat(skew(meters, "reportingTx")).isNaN();
+			assertThat(skew(meters, "mainTx")).isBetween(-60.0, 60.0);
+		});
+	}
+
+	@Test
+	void gaugesOfDatabaseThatOnlyRequestsNameComeWithTheFirst() {
+		metered().run((context) -> {
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			assertThat(held(meters, "mainTx")).isZero();
+			assertThat(meters.find("advisory.lock.held").gauges()).hasSize(1);
+			context.getBean(AdvisoryLockOperations.class)
+				.execute(LockRequest.of("metered").transactionManager("reportingTx"), (lock) -> {
+					assertThat(held(meters, "reportingTx")).isOne();
+					assertThat(skew(meters, "reportingTx")).isBetween(-60.0, 60.0);
+					return null;
+				});
+			assertThat(held(meters, "mainTx")).isZero();
+		});
+	}
+
+	@Test
+	void lossNamesTheDatabase() {
+		Queue<LockLostEvent> events = new ConcurrentLinkedQueue<>();
+		ReportingDatabase.application()
+			.withConfiguration(AutoConfigurations.of(AdvisoryLockHealthAutoConfiguration.class))
+			.withInitializer((context) -> context
+				.addApplicationListener(ApplicationListener.forPayload((LockLostEvent event) -> events.add(event))))
+			.run((context) -> {
+				AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+				LockRequest request = LockRequest.of("lost").maxRun(Duration.ofMillis(1));
+				try (LogRecorder alerts = LogRecorder.of(LockLog.ALERT, "warn")) {
+					for (String manager : List.of("mainTx", "reportingTx")) {
+						operations.tryAcquire(request.transactionManager(manager)).orElseThrow();
+						Awaitility.await()
+							.untilAsserted(
+									() -> assertThat(events).extracting(LockLostEvent::database).endsWith(manager));
+						assertThat(Objects.requireNonNull(context.getBean(AdvisoryLockHealthIndicator.class).health())
+							.getDetails()).hasEntrySatisfying("lastLoss",
+									(loss) -> assertThat(loss).asInstanceOf(InstanceOfAssertFactories.MAP)
+										.containsEntry("database", manager));
+						assertThat(alerts.events()).anySatisfy((event) -> assertThat(event.getFormattedMessage())
+							.contains("on 'test/lost' in the database of transaction manager '" + manager + "'"));
+					}
+				}
+			});
+	}
+
+	private static ApplicationContextRunner metered() {
+		return ReportingDatabase.application()
+			.withConfiguration(AutoConfigurations.of(AdvisoryLockMetricsAutoConfiguration.class))
+			.withBean(SimpleMeterRegistry.class);
+	}
+
+	private static double held(MeterRegistry meters, String database) {
+		return meters.get("advisory.lock.held").tag("database", database).gauge().value();
+	}
+
+	private static double skew(MeterRegistry meters, String database) {
+		return meters.get("advisory.lock.clock.skew").tag("database", database).gauge().value();
 	}
 
 	@Test

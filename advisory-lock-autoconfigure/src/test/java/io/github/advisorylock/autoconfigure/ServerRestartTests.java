@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -27,16 +28,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.testsupport.TestServer;
 import org.awaitility.Awaitility;
+import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.TransactionException;
+
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for applications whose server restarts in mid-job.
@@ -81,7 +87,8 @@ class ServerRestartTests {
 			assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
 			System.out.println(
 					"Told " + Duration.ofNanos(System.nanoTime() - stopped).toMillis() + " ms after the stop began");
-			assertThatException().isThrownBy(run::get);
+			assertThatExceptionOfType(ExecutionException.class).isThrownBy(run::get)
+				.withCauseInstanceOf(LockLostException.class);
 			this.server.start();
 			awaitRun(() -> job.run(() -> {
 			}));
@@ -92,7 +99,7 @@ class ServerRestartTests {
 	void transactionJobFailsAndRunsAgainWithoutRestart() {
 		DoctorContexts.inTransaction(this.server.url()).run((context) -> {
 			DoctorContexts.TransactionJob job = context.getBean(DoctorContexts.TransactionJob.class);
-			assertThatException().isThrownBy(() -> job.run(this.server::stop));
+			assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> job.run(this.server::stop));
 			this.server.start();
 			awaitRun(() -> job.run(() -> {
 			}));
@@ -101,10 +108,14 @@ class ServerRestartTests {
 
 	private static void awaitRun(Runnable run) {
 		AtomicInteger failures = new AtomicInteger();
-		Awaitility.await().atMost(Duration.ofSeconds(20)).ignoreExceptions().untilAsserted(() -> {
+		ThrowingRunnable attempt = () -> {
 			failures.incrementAndGet();
 			run.run();
-		});
+		};
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(20))
+			.ignoreExceptionsMatching((ex) -> ex instanceof DataAccessException || ex instanceof TransactionException)
+			.untilAsserted(attempt);
 		System.out.println("Ran again in attempt " + failures);
 	}
 

@@ -57,11 +57,13 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for applications whose server demands TLS, and for attackers that decline it.
@@ -166,7 +168,10 @@ class SessionTlsTests {
 		try (DecliningProxy proxy = new DecliningProxy()) {
 			withPool().withPropertyValues("spring.datasource.url=" + url(proxy.port())).run((context) -> {
 				AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
-				assertThatException().isThrownBy(() -> operations.tryAcquire(LockRequest.of("tls")));
+				assertThatExceptionOfType(DataAccessException.class)
+					.isThrownBy(() -> operations.tryAcquire(LockRequest.of("tls")))
+					.havingRootCause()
+					.withMessageContaining("SSL");
 			});
 			assertThat(proxy.connections()).isPositive();
 			assertThat(proxy.received()).isEmpty();

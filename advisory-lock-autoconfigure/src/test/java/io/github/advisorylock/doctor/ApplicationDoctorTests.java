@@ -18,17 +18,26 @@ package io.github.advisorylock.doctor;
 
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.annotation.EveryInstance;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.env.RandomValuePropertySource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -154,6 +163,80 @@ class ApplicationDoctorTests {
 		create().withPropertyValues("spring.application.name=")
 			.withBean(OwnNamespace.class)
 			.run((context) -> assertThat(output).doesNotContain("no namespace"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { RandomKey.class, HostKey.class, HostNamespace.class })
+	void keyThatIsDifferentOnEachInstanceIsWarnedOf(Class<?> type, CapturedOutput output) {
+		create().withInitializer((context) -> RandomValuePropertySource.addToEnvironment(context.getEnvironment()))
+			.withBean("jobs", type)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).contains("The key of method 'run'", "on bean 'jobs' has '${",
+						"different on each instance", "advisory-lock.doctor.key-of-instance");
+			});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "advisory-lock.namespace=shop-${random.uuid}", "spring.application.name=${HOSTNAME:x}",
+			"spring.application.name=shop-${server.port:1}", "advisory-lock.namespace=${spring.cloud.instance-id:1}" })
+	void namespaceThatIsDifferentOnEachInstanceIsWarnedOf(String property, CapturedOutput output) {
+		create().withPropertyValues(property).withBean("jobs", Single.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("The namespace of all keys, '" + property.substring(property.indexOf('=') + 1),
+					"of '" + property.substring(0, property.indexOf('=')), "advisory-lock.doctor.key-of-instance");
+		});
+	}
+
+	@Test
+	void keyAndNamespaceMayHaveWhatIsTheSameEverywhere(CapturedOutput output) {
+		create()
+			.withPropertyValues("region=eu", "app.hostname-suffix=x",
+					"spring.application.name=shop-${region}-${app.hostname-suffix}")
+			.withBean("jobs", Single.class)
+			.run((context) -> assertThat(output).doesNotContain("different on each instance"));
+	}
+
+	@ParameterizedTest
+	@MethodSource
+	void scheduledMethodOfBeanThatIsNotCreatedIsWarnedOf(Consumer<BeanDefinition> definition, CapturedOutput output) {
+		create().withBean("jobs", Single.class, Single::new, definition::accept).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("Method 'run'", "on bean 'jobs' is @Scheduled, and nothing calls it as long as",
+					"advisory-lock.doctor.scheduling");
+		});
+	}
+
+	static Stream<Consumer<BeanDefinition>> scheduledMethodOfBeanThatIsNotCreatedIsWarnedOf() {
+		return Stream.of((definition) -> definition.setLazyInit(true),
+				(definition) -> definition.setScope(BeanDefinition.SCOPE_PROTOTYPE));
+	}
+
+	@Test
+	void lazyBeanThatSomebodyNeedsIsNotWarnedOf(CapturedOutput output) {
+		create().withBean("jobs", Single.class, Single::new, (definition) -> definition.setLazyInit(true))
+			.withBean(User.class)
+			.run((context) -> assertThat(output).doesNotContain("nothing calls it"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { CallsItself.class, CallsItselfInLambda.class, RefersToItself.class,
+			CallsItselfWithArgument.class, CallsInherited.class })
+	void callPastTheProxyIsWarnedOf(Class<?> type, CapturedOutput output) {
+		create().withBean("jobs", type).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).contains("Method 'tick' calls method 'run'", "on bean 'jobs' on the bean itself",
+					"advisory-lock.doctor.self-invocation");
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(classes = { CallsProxy.class, CallsRecursively.class, CallsOther.class })
+	void callThroughTheProxyIsNotWarnedOf(Class<?> type, CapturedOutput output) {
+		create().withBean("jobs", type).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(output).doesNotContain("self-invocation");
+		});
 	}
 
 	private static ApplicationContextRunner create() {
@@ -289,6 +372,143 @@ class ApplicationDoctorTests {
 	static class OwnNamespace {
 
 		@SingleRunner(key = "own", namespace = "own")
+		void run() {
+		}
+
+	}
+
+	static class RandomKey {
+
+		@SingleRunner("job-${random.uuid}")
+		void run() {
+		}
+
+	}
+
+	static class HostKey {
+
+		@SingleRunner("job-${HOSTNAME:unknown}")
+		void run() {
+		}
+
+	}
+
+	static class HostNamespace {
+
+		@SingleRunner(key = "job", namespace = "${pod.host-name:unknown}")
+		void run() {
+		}
+
+	}
+
+	record User(Single jobs) {
+
+	}
+
+	static class CallsItself {
+
+		void tick() {
+			run();
+		}
+
+		@SingleRunner("own")
+		void run() {
+		}
+
+	}
+
+	static class CallsItselfInLambda {
+
+		void tick(Executor executor) {
+			executor.execute(() -> run());
+		}
+
+		@SingleRunner("own")
+		void run() {
+		}
+
+	}
+
+	static class RefersToItself {
+
+		void tick(Executor executor) {
+			executor.execute(this::run);
+		}
+
+		@SingleRunner("own")
+		void run() {
+		}
+
+	}
+
+	static class CallsItselfWithArgument {
+
+		private final String prefix = "order";
+
+		int tick(List<String> orders, long time) {
+			int count = 0;
+			for (String order : orders) {
+				count += (run(this.prefix.concat(order), time, new Object[] { order, time + 1, count }) != null) ? 1
+						: 0;
+			}
+			return count;
+		}
+
+		@SingleRunner("order:#{#order}")
+		@Nullable String run(String order, long time, Object other) {
+			return order;
+		}
+
+	}
+
+	static class CallsInherited extends CallsOther {
+
+		void tick() {
+			run();
+		}
+
+	}
+
+	static class CallsProxy {
+
+		private final ObjectProvider<CallsProxy> self;
+
+		private final Executor executor = Runnable::run;
+
+		CallsProxy(ObjectProvider<CallsProxy> self) {
+			this.self = self;
+		}
+
+		void tick() {
+			CallsProxy bean = this.self.getObject();
+			bean.run(this);
+			this.executor.execute(() -> bean.run(this));
+		}
+
+		@SingleRunner("own")
+		void run(CallsProxy other) {
+		}
+
+	}
+
+	static class CallsRecursively {
+
+		@SingleRunner("own:#{#depth}")
+		void run(int depth) {
+			if (depth > 0) {
+				run(depth);
+			}
+		}
+
+	}
+
+	static class CallsOther {
+
+		void tick(CallsOther other, boolean same) {
+			(same ? other : new CallsOther()).run();
+		}
+
+		@SingleRunner("own")
 		void run() {
 		}
 

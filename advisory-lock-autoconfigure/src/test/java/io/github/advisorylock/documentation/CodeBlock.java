@@ -53,6 +53,17 @@ record CodeBlock(String place, String language, String use, String text) {
 		return blocks;
 	}
 
+	/**
+	 * Return whether an application consists of this block, among others.
+	 */
+	boolean isFile() {
+		return this.use.startsWith("file=");
+	}
+
+	String document() {
+		return this.place.substring(0, this.place.indexOf(':'));
+	}
+
 	private static int end(List<String> lines, int start, String fence) {
 		int end = start + 1;
 		while (end < lines.size() && !lines.get(end).strip().equals(fence)) {

@@ -82,7 +82,7 @@ class EventsAndLogsTests {
 	@Test
 	void linesOfTableAreThoseThatAreLogged() {
 		String document = Documentation.read(DOCUMENT);
-		assertThat(lines()).hasSize(11).allSatisfy((line) -> {
+		assertThat(lines()).hasSize(12).allSatisfy((line) -> {
 			String message = line.getFormattedMessage();
 			String beginning = message.substring(0, message.contains("since") ? message.indexOf("since")
 					: message.contains("tick") ? message.indexOf(" of ") : message.length());
@@ -116,7 +116,8 @@ class EventsAndLogsTests {
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null);
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
 			LockLog.ended(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, LockLostEvent.Reason.MAX_RUN,
-					"it was held for longer than 'maxRun' allows, PT30M");
+					"it was held for longer than 'maxRun' allows, PT30M", null);
+			LockLog.lost(AdvisoryLockKey.of("shop", "monthly-report"), LockScope.TRANSACTION, "reportingTx");
 			LockLog.heldLong(KEY, LockScope.TRANSACTION, Duration.ofMinutes(10));
 			LockLog.heldLong(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, Duration.ofMinutes(10));
 			LockLog.unclosed(AdvisoryLockKey.of("shop", "price-sync"));

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.documentation;
 
-import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -30,7 +29,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
-import org.junit.jupiter.api.Assumptions;
+import io.github.advisorylock.testsupport.Tool;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.util.StreamUtils;
@@ -131,7 +130,8 @@ class KeyVectorsTests {
 	 * Run a script on the vectors, if the program is there: {@code .ci/run} sees to that.
 	 */
 	private static List<String> run(String script, String program, String option) throws Exception {
-		Process process = start(new ProcessBuilder(program, option, script).redirectErrorStream(true));
+		Tool.assumeRuns(program, "--version");
+		Process process = new ProcessBuilder(program, option, script).redirectErrorStream(true).start();
 		try (OutputStream input = process.getOutputStream()) {
 			input.write(Documentation.read(VECTORS).getBytes(StandardCharsets.UTF_8));
 		}
@@ -139,15 +139,6 @@ class KeyVectorsTests {
 		assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
 		assertThat(process.exitValue()).as(output).isZero();
 		return output.lines().toList();
-	}
-
-	private static Process start(ProcessBuilder process) {
-		try {
-			return process.start();
-		}
-		catch (IOException ex) {
-			return Assumptions.abort("There is no " + process.command().get(0) + " on this machine");
-		}
 	}
 
 	private static AdvisoryLockKey key(Map<String, Object> vector) {

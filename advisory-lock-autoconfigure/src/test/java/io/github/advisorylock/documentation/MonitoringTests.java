@@ -33,6 +33,7 @@ import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockMetricsAutoConfiguration;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.ReportingDatabase;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import org.junit.jupiter.api.BeforeAll;
@@ -42,6 +43,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.yaml.snakeyaml.Yaml;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -66,9 +68,13 @@ class MonitoringTests {
 
 	@BeforeAll
 	static void scrape() {
+		scrape(LockContextRunner.create());
+		scrape(ReportingDatabase.application());
+	}
+
+	private static void scrape(ApplicationContextRunner application) {
 		PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-		LockContextRunner.create()
-			.withConfiguration(AutoConfigurations.of(AdvisoryLockMetricsAutoConfiguration.class))
+		application.withConfiguration(AutoConfigurations.of(AdvisoryLockMetricsAutoConfiguration.class))
 			.withBean(PrometheusMeterRegistry.class, () -> registry)
 			.withBean(Jobs.class)
 			.run((context) -> {

@@ -34,10 +34,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.Tool;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * Tests for the two sessions that a reader opens: each statement answers what stands
@@ -56,7 +56,7 @@ class PsqlSessionsTests {
 
 	@Test
 	void statementsAnswerThatInPsql() throws Exception {
-		assumeThat(isThere("psql")).isTrue();
+		Tool.assumeRuns("psql", "--version");
 		checkIn(PsqlSession::new);
 	}
 
@@ -88,15 +88,6 @@ class PsqlSessionsTests {
 			for (Session session : sessions.values()) {
 				session.close();
 			}
-		}
-	}
-
-	private static boolean isThere(String program) throws InterruptedException {
-		try {
-			return new ProcessBuilder(program, "--version").start().waitFor() == 0;
-		}
-		catch (IOException ex) {
-			return false;
 		}
 	}
 

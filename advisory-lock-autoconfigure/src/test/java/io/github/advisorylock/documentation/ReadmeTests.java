@@ -28,10 +28,16 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -56,17 +62,53 @@ class ReadmeTests {
 
 	@Test
 	void javaCompiles() throws Exception {
-		assertThat(SnippetCompiler.compile(blocks(JAVA::contains)
+		Map<String, List<String>> programs = blocks(JAVA::contains)
 			// Tests that are shown are compiled in the module that has what they need
 			.filter((block) -> !block.place().startsWith("docs/testing.md"))
-			.map((block) -> block.language().equals("diff") ? CodeBlockCheck.changed(block) : block.text())
-			.toList())).isEmpty();
+			.collect(Collectors.groupingBy((block) -> block.isFile() ? block.document() : block.place(),
+					Collectors.mapping(ReadmeTests::java, Collectors.toList())));
+		assertThat(SnippetCompiler.compile(programs.values())).isEmpty();
+	}
+
+	private static String java(CodeBlock block) {
+		return block.language().equals("diff") ? CodeBlockCheck.changed(block) : block.text();
 	}
 
 	@ParameterizedTest
 	@MethodSource("otherBlocks")
 	void codeBlockDoesWhatItsLanguageSays(CodeBlock block) throws Exception {
 		CodeBlockCheck.check(block);
+	}
+
+	/**
+	 * There is no Gradle that could build it wherever this is built.
+	 */
+	@Test
+	void gradleBuildHasWhatThatOfMavenHas() {
+		String maven = blocks("docs/getting-started.md", "xml").get(0);
+		String gradle = blocks("docs/getting-started.md", "groovy").get(0);
+		assertThat(found(gradle, "id 'org.springframework.boot' version '([^']+)'"))
+			.isEqualTo(found(maven, "(?s)<artifactId>spring-boot-starter-parent</artifactId>\\s*<version>([^<]+)<"))
+			.hasSize(1);
+		assertThat(found(gradle, "\\w*(?:mplementation|nly) '([^']+)'")).isEqualTo(DEPENDENCY.matcher(maven)
+			.results()
+			.map((dependency) -> String.join(":",
+					found(dependency.group(), "<(?:groupId|artifactId|version)>([^<]+)<")))
+			.toList());
+		assertThat(gradle).containsSubsequence("mavenLocal()",
+				"platform(org.springframework.boot.gradle.plugin.SpringBootPlugin.BOM_COORDINATES)");
+	}
+
+	@Test
+	void coordinatesThatTextNamesAreThoseOfTheBuild() throws Exception {
+		assertThat(found(String.join("\n", Documentation.documents().values()),
+				"(io\\.github\\.advisorylock:[\\w-]+:[\\w.-]*\\w)"))
+			.hasSizeGreaterThan(3)
+			.isSubsetOf(CodeBlockCheck.built());
+	}
+
+	private static List<String> found(String text, String pattern) {
+		return Pattern.compile(pattern).matcher(text).results().map((match) -> match.group(1)).toList();
 	}
 
 	@Test
@@ -103,6 +145,24 @@ class ReadmeTests {
 				.query("SELECT number || ' ' || application_name || ' ' || granted FROM (" + query + ") locks"))
 				.contains(number + " al:seen true");
 		}
+	}
+
+	@Test
+	void queryCancelsTheRunOfKey() {
+		String query = blocks("docs/operations.md", "sql").get(2);
+		LockContextRunner.create()
+			.withPropertyValues("spring.application.name=shop", "advisory-lock.session.heartbeat=200ms")
+			.run((context) -> {
+				AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+				try (HeldLock other = operations.tryAcquire(LockRequest.of("other")).orElseThrow();
+						HeldLock held = operations.tryAcquire(LockRequest.of("nightly-report")).orElseThrow()) {
+					Awaitility.await().until(() -> {
+						assertThat(TestPostgres.query(query)).hasSizeLessThanOrEqualTo(1);
+						return !held.isHeld();
+					});
+					assertThat(other.isHeld()).isTrue();
+				}
+			});
 	}
 
 	@Test

@@ -20,6 +20,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -64,11 +65,11 @@ final class SnippetCompiler {
 	}
 
 	/**
-	 * Compile snippets, each apart from the others but all in one go: to start a compiler
-	 * takes longer than most snippets.
+	 * Compile programs, each a list of snippets that know each other. All in one go: to
+	 * start a compiler takes longer than most snippets.
 	 * @return the errors
 	 */
-	static List<String> compile(List<String> snippets) throws Exception {
+	static List<String> compile(Collection<List<String>> programs) throws Exception {
 		DiagnosticCollector<JavaFileObject> diagnostics = new DiagnosticCollector<>();
 		Path output = Files.createTempDirectory("snippet");
 		try {
@@ -76,7 +77,10 @@ final class SnippetCompiler {
 			List<String> options = List.of("-proc:none", "--release", "17", "-d", output.toString(), "-classpath",
 					System.getProperty("java.class.path"));
 			List<JavaFileObject> sources = new ArrayList<>();
-			snippets.forEach((snippet) -> sources.add(source("snippet" + sources.size(), snippet)));
+			for (List<String> program : programs) {
+				String ownPackage = "snippet" + sources.size();
+				program.forEach((snippet) -> sources.add(source(ownPackage, snippet)));
+			}
 			compiler.getTask(null, null, diagnostics, options, null, sources).call();
 		}
 		finally {

@@ -37,9 +37,10 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.dao.DataAccessException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link AdvisoryLockHealthIndicator}.
@@ -90,7 +91,8 @@ class AdvisoryLockHealthIndicatorTests {
 		int port = FreePort.find();
 		this.runner.withPropertyValues("advisory-lock.session.url=" + TestProxy.url(port)).run((context) -> {
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
-			assertThatException().isThrownBy(() -> operations(context).tryAcquire(LockRequest.of("healthy")));
+			assertThatExceptionOfType(DataAccessException.class)
+				.isThrownBy(() -> operations(context).tryAcquire(LockRequest.of("healthy")));
 			assertThat(health(context).getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
 			assertThat(health(context).getDetails()).containsKey("sessionProblem");
 			try (TestProxy proxy = new TestProxy(Duration.ZERO, port)) {

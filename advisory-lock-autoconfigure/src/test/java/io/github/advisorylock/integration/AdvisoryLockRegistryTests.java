@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ConcurrentModificationException;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -98,6 +99,23 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			lock.unlock();
 			assertThat(ForeignSession.isHeld(ORDERS)).isFalse();
 		}
+	}
+
+	@Test
+	void timeToLiveKeepsNoThreadOfClosedRegistry() {
+		Set<Thread> before = Thread.getAllStackTraces().keySet();
+		DistributedLock lock = this.registry.obtain("orders");
+		lock.lock(LONG);
+		List<Thread> clocks = Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> !before.contains(thread) && thread.getName().equals("advisory-lock-integration"))
+			.toList();
+		assertThat(clocks).hasSize(1);
+		this.registry.close();
+		Awaitility.await().until(() -> !clocks.get(0).isAlive());
+		lock.unlock();
+		assertThat(ForeignSession.isHeld(ORDERS)).isFalse();
 	}
 
 	@Test

@@ -17,11 +17,13 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockContext;
@@ -118,6 +120,8 @@ class MaxRunTests extends AbstractLockTests {
 			.isThrownBy(() -> this.template.execute(limited(LockScope.TRANSACTION),
 					(lock) -> this.jdbc.queryForObject("SELECT 1 FROM pg_sleep(60)", Integer.class)))
 			.satisfies((ex) -> assertThat(ex).isInstanceOfAny(QueryTimeoutException.class, DataAccessException.class));
+		// a virtual thread does not wait until the server has heard of it
+		await().until(() -> TestPostgres.locks().isEmpty());
 	}
 
 	@ParameterizedTest
@@ -182,6 +186,28 @@ class MaxRunTests extends AbstractLockTests {
 			await().untilAsserted(() -> assertThat(TestPostgres.locks()).hasSize(1));
 			assertThat(other.isHeld()).isTrue();
 		}
+	}
+
+	@Test
+	void limitThatIsPendingKeepsNoThreadAfterClose() {
+		Set<Thread> before = limitThreads();
+		HeldLock lock = this.template.tryAcquire(LockRequest.of("job").maxRun(Duration.ofHours(1))).orElseThrow();
+		await().until(() -> !difference(limitThreads(), before).isEmpty());
+		this.sessions.forEach(LockSession::close);
+		await().atMost(Duration.ofSeconds(30)).until(() -> difference(limitThreads(), before).isEmpty());
+		assertThat(lock.isHeld()).isFalse();
+	}
+
+	private static Set<Thread> limitThreads() {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().equals("advisory-lock-max-run"))
+			.collect(Collectors.toSet());
+	}
+
+	private static Set<Thread> difference(Set<Thread> all, Set<Thread> others) {
+		return all.stream().filter((thread) -> !others.contains(thread)).collect(Collectors.toSet());
 	}
 
 }

@@ -21,6 +21,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
@@ -33,6 +35,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.PlatformThread;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
@@ -64,13 +67,17 @@ class SessionFaultTests extends AbstractLockTests {
 		this.template = createTemplate(this.pool, this.transactionManager, this.faulty);
 	}
 
+	/**
+	 * A virtual thread never leads.
+	 */
 	@ParameterizedTest
 	@ValueSource(strings = { "execute", "next", "getMoreResults", "close" })
 	void errorInFlightReachesItsLeaderAndLeavesNoLock(String method) {
 		HeldLock bystander = this.template.tryAcquire(LockRequest.of("bystander")).orElseThrow();
 		OutOfMemoryError expected = new OutOfMemoryError("expected");
 		this.faulty.failAfter(method, "pg_try_advisory_lock", expected);
-		assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> this.template.tryAcquire(REQUEST))
+		assertThatExceptionOfType(OutOfMemoryError.class)
+			.isThrownBy(() -> PlatformThread.call(() -> this.template.tryAcquire(REQUEST)))
 			.isSameAs(expected);
 		assertThat(bystander.isHeld()).isFalse();
 		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
@@ -101,8 +108,12 @@ class SessionFaultTests extends AbstractLockTests {
 		assertThat(busy).isFalse();
 	}
 
+	/**
+	 * A virtual thread never leads.
+	 */
 	@Test
 	void errorInFlightFailsItsPassengersAndTellsNobodyBusy() throws Exception {
+		ExecutorService platformThreads = Executors.newCachedThreadPool();
 		for (int i = 0; i < 30; i++) {
 			int crowd = 8;
 			CyclicBarrier start = new CyclicBarrier(crowd);
@@ -110,7 +121,7 @@ class SessionFaultTests extends AbstractLockTests {
 			List<Future<String>> callers = new ArrayList<>();
 			for (int j = 0; j < crowd; j++) {
 				LockRequest request = LockRequest.of("job-" + j);
-				callers.add(this.threads.submit(() -> {
+				callers.add(platformThreads.submit(() -> {
 					start.await();
 					return tryAcquireAndClose(request);
 				}));
@@ -123,6 +134,7 @@ class SessionFaultTests extends AbstractLockTests {
 			assertThat(outcomes).doesNotContain("busy").containsOnlyOnce("error");
 			Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 		}
+		platformThreads.shutdown();
 	}
 
 	private String tryAcquireAndClose(LockRequest request) {

@@ -176,6 +176,26 @@ class TickMemoryTests extends AbstractLockTests {
 		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
+	/**
+	 * Whoever looks meanwhile whether all ticks are remembered takes it, too.
+	 */
+	@Test
+	void tickThatIsTakenSlowlyIsForgottenAllTheSame() throws Exception {
+		Hold carried = Hold.quiet(AdvisoryLockKey.of("carried"), () -> {
+		});
+		assertThat(this.session.tryLock(carried)).isTrue();
+		Future<Long> slow = this.threads.submit(() -> this.session.besides(carried)
+			.ask("SELECT 1 FROM pg_catalog.pg_sleep(CAST(? AS double precision))", List.of("0.7")));
+		Awaitility.await()
+			.until(() -> !TestPostgres.query(
+					"SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT 1 FROM pg_catalog.pg_s%'")
+				.isEmpty());
+		run(this.template, request(LockScope.TRANSACTION).oncePerTick(TICK, Duration.ofSeconds(2)));
+		slow.get(10, TimeUnit.SECONDS);
+		this.session.forget(List.of(carried));
+		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void lossOfTheSessionIsToldToNobodyAndMadeGood(LockScope scope) {

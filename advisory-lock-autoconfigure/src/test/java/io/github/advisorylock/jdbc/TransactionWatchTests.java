@@ -38,10 +38,10 @@ import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
@@ -221,7 +221,10 @@ class TransactionWatchTests extends AbstractLockTests {
 			return 1;
 		});
 		assertThat(session.problem()).isNull();
-		assertThatException().isThrownBy(() -> this.template.execute(request(LockScope.SESSION), (lock) -> 1));
+		assertThatExceptionOfType(DataAccessResourceFailureException.class)
+			.isThrownBy(() -> this.template.execute(request(LockScope.SESSION), (lock) -> 1))
+			.havingRootCause()
+			.withMessage("refused");
 		assertThat(session.problem()).isEqualTo("refused");
 	}
 

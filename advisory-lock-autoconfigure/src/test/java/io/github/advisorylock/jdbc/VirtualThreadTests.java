@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
@@ -141,6 +142,22 @@ class VirtualThreadTests extends AbstractLockTests {
 			}
 			assertThatNoBystanderIsLost();
 		}
+	}
+
+	@Test
+	void errorInFlightReachesItsPassengersAndLeavesNoLock() {
+		OutOfMemoryError expected = new OutOfMemoryError("expected");
+		this.connections.failAfter("next", "pg_try_advisory_lock", expected);
+		Future<?> call = this.virtualThreads.submit(() -> this.template.tryAcquire(request(0)));
+		assertThat(call).failsWithin(LONG)
+			.withThrowableOfType(ExecutionException.class)
+			.havingRootCause()
+			.isSameAs(expected);
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+		assertThat(this.bystanders).noneMatch(HeldLock::isHeld);
+		this.bystanders.clear();
+		holdBystanders();
+		assertThatNoBystanderIsLost();
 	}
 
 	private void runUntilLostAndAgain(LockRequest request, CountDownLatch running) {

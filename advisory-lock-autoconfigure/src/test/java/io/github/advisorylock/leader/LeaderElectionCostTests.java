@@ -64,7 +64,7 @@ class LeaderElectionCostTests {
 			questions = proxy.waits() - questions;
 			logger.info("A follower of " + ROLES + " roles asks " + questions + " times in " + SECONDS + " s and uses "
 					+ millis + " ms of processor time a second");
-			assertThat(questions).isLessThanOrEqualTo((int) (SECONDS / 5 + 1));
+			assertThat(questions).isLessThanOrEqualTo((int) (SECONDS / 3 + 1));
 			assertThat(millis).isLessThan(6);
 		}
 	}

@@ -74,13 +74,24 @@ class LeaderReplacementTests {
 		}
 	}
 
+	/**
+	 * Its last sign of life comes right after a look of the follower, which is when the
+	 * follower learns of its silence last.
+	 */
 	@Test
 	void leaderBehindACutNetworkIsReplacedWhenItsSessionHasEnded() {
+		LockSessionSettings lively = new LockSessionSettings(Duration.ofMillis(200), SETTINGS.deadClientTimeout(),
+				SETTINGS.whenLost());
 		try (TestProxy proxy = new TestProxy(Duration.ZERO);
-				LeaderCandidate leader = new LeaderCandidate(proxy.url(), SETTINGS)) {
+				TestProxy looks = new TestProxy(Duration.ZERO);
+				LeaderCandidate leader = new LeaderCandidate(proxy.url(), lively)) {
 			Awaitility.await().until(leader::isLeader);
-			try (LeaderCandidate follower = new LeaderCandidate(TestPostgres.url(), SETTINGS)) {
-				pause(Duration.ofSeconds(1 + ThreadLocalRandom.current().nextInt(5)));
+			try (LeaderCandidate follower = new LeaderCandidate(looks.url(), SETTINGS)) {
+				Awaitility.await().until(follower::isFollowing);
+				pause(Duration.ofSeconds(1));
+				int before = looks.waits();
+				Awaitility.await().pollInterval(Duration.ofMillis(5)).until(() -> looks.waits() > before);
+				pause(Duration.ofMillis(300));
 				proxy.stall();
 				long cut = System.nanoTime();
 				// the proxy answers the server's probes, so we do what the server would

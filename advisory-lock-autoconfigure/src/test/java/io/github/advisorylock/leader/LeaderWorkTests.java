@@ -77,7 +77,7 @@ class LeaderWorkTests {
 
 	@Test
 	void workKnowsItsRole() {
-		this.application.run((context) -> {
+		this.application.withPropertyValues("advisory-lock.session.dead-client-timeout=10s").run((context) -> {
 			Jobs jobs = awaitLeader(context);
 			LockContext work = jobs.run(() -> {
 				LockContext current = LockContext.current().orElseThrow();
@@ -249,7 +249,7 @@ class LeaderWorkTests {
 
 	@Test
 	void workThatStopsItsApplicationIsNotInterrupted() {
-		this.application.run((context) -> {
+		this.application.withPropertyValues("advisory-lock.session.dead-client-timeout=10s").run((context) -> {
 			Jobs jobs = awaitLeader(context);
 			assertThat(jobs.run(() -> {
 				context.close();

@@ -27,6 +27,7 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,9 +35,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.IllegalTransactionStateException;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link LedgerLifecycle} where the database comes up after the application.
@@ -70,8 +73,8 @@ class LedgerLifecycleTests {
 				assertThat(context).hasNotFailed();
 				assertThat(output).contains("The ledger of advisory locks could not be prepared yet");
 				Jobs jobs = context.getBean(Jobs.class);
-				assertThatException().isThrownBy(() -> jobs.pay("1"));
-				assertThatException().isThrownBy(() -> jobs.refresh("1"));
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jobs.pay("1"));
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jobs.refresh("1"));
 				try (TestProxy database = new TestProxy(Duration.ZERO, this.port)) {
 					assertThat(jobs.pay("1").executed()).isTrue();
 					assertThat(jobs.pay("1").executed()).isFalse();
@@ -81,6 +84,16 @@ class LedgerLifecycleTests {
 						.contains("nightly");
 				}
 			});
+	}
+
+	@Test
+	void poolThatOnlyReadsIsToldByKeyAndProperty() {
+		createTables();
+		this.runner.withPropertyValues("spring.datasource.hikari.read-only=true")
+			.run((context) -> assertThatExceptionOfType(IllegalTransactionStateException.class)
+				.isThrownBy(() -> context.getBean(Jobs.class).pay("read-only"))
+				.withMessageContainingAll("'test/payment:read-only'", "transaction is read-only",
+						"'spring.datasource.hikari.read-only'"));
 	}
 
 	private void createTables() {

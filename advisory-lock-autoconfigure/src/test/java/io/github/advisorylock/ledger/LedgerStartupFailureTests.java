@@ -85,6 +85,9 @@ class LedgerStartupFailureTests {
 						"Set 'once' to PER_TICK, or remove 'catchUp'"),
 				Arguments.of(CatchUpOfKey.class, "attribute 'catchUp' needs attribute 'once' to be PER_TICK",
 						"Set 'once' to PER_TICK, or remove 'catchUp'"),
+				Arguments.of(ScheduledKey.class,
+						"attribute 'once' is PER_KEY on a @Scheduled method, whose key is always the same",
+						"Set 'once' to PER_TICK"),
 				Arguments.of(SharedKey.class, "attribute 'once' must not be set together with 'allowSharedKey'",
 						"a key of its own"),
 				Arguments.of(SharedKeyWithInterval.class,
@@ -118,7 +121,19 @@ class LedgerStartupFailureTests {
 		assertFailure(
 				this.runner.withBean("jobs", Plain.class)
 					.withPropertyValues("advisory-lock.ledger.enabled=false", "advisory-lock.jobs.job.min-interval=5s"),
-				Plain.class, "attribute 'minInterval' needs the ledger", "Remove 'advisory-lock.ledger.enabled'");
+				Plain.class,
+				"attribute 'minInterval' is set by 'advisory-lock.jobs.<key>.min-interval' and needs the ledger",
+				"Remove 'advisory-lock.ledger.enabled'");
+	}
+
+	@Test
+	void overrideThatDoesNotFitTheAnnotationIsNamed() {
+		assertFailure(
+				this.runner.withBean("jobs", Plain.class).withPropertyValues("advisory-lock.jobs.job.catch-up=1h"),
+				Plain.class,
+				"attribute 'catchUp' is set by 'advisory-lock.jobs.<key>.catch-up' and needs attribute 'once' to be "
+						+ "PER_TICK",
+				"or remove 'catchUp'");
 	}
 
 	@ParameterizedTest
@@ -309,6 +324,15 @@ class LedgerStartupFailureTests {
 	static class CatchUpOfKey {
 
 		@SingleRunner(key = "job", once = Once.PER_KEY, catchUp = "1h")
+		void run() {
+		}
+
+	}
+
+	static class ScheduledKey {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@SingleRunner(key = "job", once = Once.PER_KEY)
 		void run() {
 		}
 

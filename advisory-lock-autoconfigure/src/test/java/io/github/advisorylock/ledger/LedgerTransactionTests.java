@@ -18,6 +18,8 @@ package io.github.advisorylock.ledger;
 
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -25,6 +27,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -73,6 +76,29 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 		assertThat(errors()).singleElement().asString().contains("was not committed");
 		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(outcomes()).containsExactly("FAILED", "EXECUTED");
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void runThatRestoresTheFlagOfItsVirtualThreadIsRecorded(LockScope scope) {
+		ExecutorService virtualThreads = VirtualThreadExecutor.create();
+		assertThat(virtualThreads.submit(() -> this.template.execute(request(scope).oncePerTick(TICK), (lock) -> {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException("expected");
+		}))).failsWithin(LONG)
+			.withThrowableOfType(ExecutionException.class)
+			.havingCause()
+			.withMessage("expected")
+			.satisfies((failure) -> assertThat(failure.getSuppressed()).isEmpty());
+		assertThat(virtualThreads.submit(() -> this.template.execute(request(scope).oncePerTick(TICK), (lock) -> {
+			int inserted = insertEffect("job");
+			Thread.currentThread().interrupt();
+			return inserted;
+		}).executed() && Thread.interrupted())).succeedsWithin(LONG).isEqualTo(true);
+		virtualThreads.shutdown();
+		assertThat(effects()).containsExactly("job");
+		assertThat(outcomes()).containsExactly("FAILED", "EXECUTED");
+		assertThat(errors()).containsExactly("java.lang.IllegalStateException: expected");
 	}
 
 	@ParameterizedTest

@@ -272,6 +272,7 @@ class OpenTickWatcherTests {
 	}
 
 	@Test
+	@Tag("chaos")
 	void instanceWhoseTicksAreCompletedAsksNothing() {
 		comeUp(this.runner);
 		seenBefore("5 days");

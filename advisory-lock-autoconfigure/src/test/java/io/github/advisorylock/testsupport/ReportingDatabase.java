@@ -77,7 +77,7 @@ public final class ReportingDatabase {
 	 * The usual way to have two.
 	 */
 	@Configuration(proxyBeanMethods = false)
-	static class TwoDatabases {
+	public static class TwoDatabases {
 
 		@Bean
 		@Primary

@@ -24,6 +24,7 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,8 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	private final AtomicReference<@Nullable Fault> fault = new AtomicReference<>();
 
 	private final Set<String> threads = ConcurrentHashMap.newKeySet();
+
+	private volatile @Nullable Interruption interruption;
 
 	public FaultyDataSource() {
 		super(TestPostgres.url());
@@ -69,6 +72,17 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	}
 
 	/**
+	 * Have the thread interrupted that calls a method of a statement, before the server
+	 * is asked.
+	 * @param method the name of the method
+	 * @param sql what the text of the statement contains
+	 * @param call which call of it that is, 1 for the next one
+	 */
+	public void interruptBefore(String method, String sql, int call) {
+		this.interruption = new Interruption(method, sql, new AtomicInteger(call));
+	}
+
+	/**
 	 * Return the names of the threads that have used a connection.
 	 */
 	public Set<String> threads() {
@@ -88,6 +102,11 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	private @Nullable Object invoke(Object target, Method method, Object @Nullable [] arguments, String sql)
 			throws Throwable {
 		this.threads.add(Thread.currentThread().getName());
+		Interruption next = this.interruption;
+		if (next != null && next.method.equals(method.getName()) && sql.contains(next.sql)
+				&& next.calls.decrementAndGet() == 0) {
+			Thread.currentThread().interrupt();
+		}
 		Object result = call(target, method, arguments);
 		Fault due = this.fault.get();
 		if (due != null && due.method.equals(method.getName()) && sql.contains(due.sql)
@@ -107,6 +126,10 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 		catch (InvocationTargetException ex) {
 			throw ex.getCause();
 		}
+	}
+
+	private record Interruption(String method, String sql, AtomicInteger calls) {
+
 	}
 
 	private record Fault(String method, String sql, Throwable failure) {

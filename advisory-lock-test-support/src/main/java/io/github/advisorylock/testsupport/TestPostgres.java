@@ -112,11 +112,15 @@ public final class TestPostgres {
 	 * Run a statement on any database.
 	 */
 	public static void execute(String url, String sql) {
-		try (Connection connection = DriverManager.getConnection(url);
-				Statement statement = connection.createStatement()) {
-			statement.execute(sql);
+		try {
+			PlatformThread.call(() -> {
+				try (Connection connection = DriverManager.getConnection(url);
+						Statement statement = connection.createStatement()) {
+					return statement.execute(sql);
+				}
+			});
 		}
-		catch (SQLException ex) {
+		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
 	}
@@ -132,16 +136,20 @@ public final class TestPostgres {
 	 * Return the first column of a query on any database, as text.
 	 */
 	public static List<String> query(String url, String sql) {
-		try (Connection connection = DriverManager.getConnection(url);
-				Statement statement = connection.createStatement();
-				ResultSet rows = statement.executeQuery(sql)) {
-			List<String> result = new ArrayList<>();
-			while (rows.next()) {
-				result.add(rows.getString(1));
-			}
-			return result;
+		try {
+			return PlatformThread.call(() -> {
+				try (Connection connection = DriverManager.getConnection(url);
+						Statement statement = connection.createStatement();
+						ResultSet rows = statement.executeQuery(sql)) {
+					List<String> result = new ArrayList<>();
+					while (rows.next()) {
+						result.add(rows.getString(1));
+					}
+					return result;
+				}
+			});
 		}
-		catch (SQLException ex) {
+		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
 	}

@@ -40,7 +40,7 @@ class TestingDocumentTests {
 
 	private static final Path TESTS = Path.of("src/test/java");
 
-	private static final Pattern JAVA = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+	private static final Pattern JAVA = Pattern.compile("```java[^\n]*\n(.*?)```", Pattern.DOTALL);
 
 	@Test
 	void javaIsThatOfTests() throws IOException {

@@ -18,10 +18,13 @@ package io.github.advisorylock.kotlin
 
 import io.github.advisorylock.AdvisoryLockConfigurationException
 import io.github.advisorylock.AdvisoryLockKey
+import io.github.advisorylock.LockOutcome
+import io.github.advisorylock.LockResult
 import io.github.advisorylock.annotation.SingleRunner
 import io.github.advisorylock.annotation.WhenBusy
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration
 import io.github.advisorylock.testsupport.TestPostgres
+import java.util.concurrent.atomic.AtomicInteger
 import org.assertj.core.api.Assertions.assertThat
 import org.junit.jupiter.api.Test
 import org.springframework.beans.factory.getBean
@@ -78,6 +81,48 @@ class KotlinBeanTests {
 	}
 
 	@Test
+	fun functionThatIsSkippedMustNotPromiseAValue() {
+		val refusal = refusal(PromisingReports::class.java)
+		assertThat(refusal).hasMessageContaining("method 'create'")
+			.hasMessageContaining("on bean 'promisingReports'")
+			.hasMessageContaining("the type 'java.lang.String', which is not nullable in Kotlin, with attribute 'whenBusy' set to SKIP")
+			.extracting { (it as AdvisoryLockConfigurationException).action }.asString()
+			.contains("an object that may be null", "set 'whenBusy' to FAIL")
+	}
+
+	@Test
+	fun functionThatTheLedgerSkipsMustNotPromiseAValue() {
+		assertThat(refusal(RememberingReports::class.java)).hasMessageContaining("on bean 'rememberingReports'")
+			.hasMessageContaining("which is not nullable in Kotlin, with attribute 'once' or 'minInterval'")
+	}
+
+	@Test
+	fun skippedFunctionReturnsNullWhereItsTypeIsNullable() {
+		this.runner.withBean(Reports::class.java).run { context ->
+			busy("report:ada") { assertThat(context.getBean<Reports>().create("ada")).isNull() }
+		}
+	}
+
+	@Test
+	fun skippedFunctionWithoutResultReturns() {
+		this.runner.withBean(Reports::class.java).run { context ->
+			val reports = context.getBean<Reports>()
+			busy("unit") { reports.unit() }
+			assertThat(reports.runs()).isZero()
+			reports.unit()
+			assertThat(reports.runs()).isEqualTo(1)
+		}
+	}
+
+	@Test
+	fun skippedFunctionReturnsItsOutcome() {
+		this.runner.withBean(Reports::class.java).run { context ->
+			busy("result") { assertThat(context.getBean<Reports>().result().outcome()).isEqualTo(LockOutcome.BUSY) }
+			assertThat(context.getBean<Reports>().result().value()).isEqualTo("done")
+		}
+	}
+
+	@Test
 	fun finalClassIsRefused() {
 		assertThat(refusal(FinalReports::class.java)).hasMessageContaining("must not be final")
 			.extracting { (it as AdvisoryLockConfigurationException).action }.asString().contains("Kotlin Spring plugin")
@@ -97,6 +142,17 @@ class KotlinBeanTests {
 		return failure
 	}
 
+	private fun busy(name: String, call: () -> Unit) {
+		TestPostgres.open().use { holder ->
+			holder.createStatement().use { statement ->
+				statement.execute("SELECT pg_advisory_lock(${AdvisoryLockKey.of("kotlin", name).value()})")
+				call()
+				// a server that is only told to close releases later
+				statement.execute("SELECT pg_advisory_unlock_all()")
+			}
+		}
+	}
+
 	private fun lock(name: String): String {
 		val number = AdvisoryLockKey.of("kotlin", name).value()
 		return "${number ushr 32}/${number and 0xffffffffL}/1"
@@ -109,14 +165,42 @@ data class Order(val id: String)
 @Component
 class Reports {
 
+	private val runs = AtomicInteger()
+
 	@SingleRunner("report:#{#user}")
 	fun create(user: String = "everybody"): List<String>? = TestPostgres.locks()
 
 	@SingleRunner("order:#{#order.id}")
 	fun order(order: Order): List<String>? = TestPostgres.locks()
 
+	@SingleRunner("unit")
+	fun unit() {
+		this.runs.incrementAndGet()
+	}
+
+	@SingleRunner("result")
+	fun result(): LockResult<String> = LockResult.executed("done")
+
+	fun runs(): Int = this.runs.get()
+
 	@SingleRunner("count", whenBusy = WhenBusy.FAIL)
 	fun count(): Int = TestPostgres.locks().size
+
+}
+
+@Component("promisingReports")
+class PromisingReports {
+
+	@SingleRunner("promise")
+	fun create(): String = "report"
+
+}
+
+@Component("rememberingReports")
+class RememberingReports {
+
+	@SingleRunner("promise", whenBusy = WhenBusy.FAIL, minInterval = "10m")
+	fun create(): String = "report"
 
 }
 

@@ -18,8 +18,12 @@ package io.github.advisorylock.actuate.page;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.DatabaseDescriptor;
+import io.github.advisorylock.actuate.OverviewDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,15 +32,50 @@ import org.jspecify.annotations.Nullable;
  * @param time the moment, by the database's clock
  * @param instance the instance that tells it
  * @param namespace its namespace
- * @param database the database it has it from, {@code null} if that is not told
- * @param clockSkew by how much the clock of the database is ahead of the instance's
+ * @param databases the databases it has it from, none if that is not told
  * @param ledger whether the ledger is in use
  */
-record About(Instant time, String instance, String namespace, @Nullable String database, Duration clockSkew,
-		boolean ledger) {
+record About(Instant time, String instance, String namespace, List<DatabaseDescriptor> databases, boolean ledger) {
+
+	private static final Duration TOLERATED_SKEW = Duration.ofSeconds(1);
 
 	static About of(AdvisoryLocksDescriptor all) {
-		return new About(all.time(), all.instance(), all.namespace(), all.database(), all.clockSkew(), all.ledger());
+		return new About(all.time(), all.instance(), all.namespace(),
+				databases(all.databases(), all.database(), all.clockSkew(), all.ledger()), all.ledger());
+	}
+
+	static About of(OverviewDescriptor all) {
+		return new About(all.time(), all.instance(), all.namespace(),
+				databases(all.databases(), all.database(), all.clockSkew(), all.ledger()), all.ledger());
+	}
+
+	private static List<DatabaseDescriptor> databases(@Nullable List<DatabaseDescriptor> several, String database,
+			Duration skew, boolean ledger) {
+		return (several != null) ? several : List.of(new DatabaseDescriptor("", database, skew, ledger));
+	}
+
+	Html write() {
+		return Html.of("""
+				<b>%s</b>%s, as of <span id="updated" data-time="%s">%s</span>, told by <span
+				class="instance">%s</span>.%s%s""", this.namespace.isEmpty() ? "No namespace" : this.namespace, names(),
+				this.time, new Times(this.time).at(this.time), this.instance, Html.each(this.databases, About::skew),
+				this.ledger ? "" : " The ledger is not in use, so nothing is known of runs: set "
+						+ "advisory-lock.ledger.enabled.");
+	}
+
+	private String names() {
+		return this.databases.isEmpty() ? "" : this.databases.stream()
+			.map((one) -> one.transactionManager().isEmpty() ? one.database()
+					: one.database() + " of " + one.transactionManager())
+			.collect(
+					Collectors.joining(" and ", (this.databases.size() == 1) ? " in database " : " in databases ", ""));
+	}
+
+	private static Html skew(DatabaseDescriptor database) {
+		Duration skew = database.clockSkew();
+		return (skew.abs().compareTo(TOLERATED_SKEW) <= 0) ? Html.NONE
+				: Html.of(" <span class=\"skew\">Its clock is %s %s that of database %s.</span>",
+						Times.text(skew.abs()), skew.isNegative() ? "ahead of" : "behind", database.database());
 	}
 
 }

@@ -70,6 +70,8 @@ public class AdvisoryLocksPageEndpoint {
 	 * @param view the view: {@code overview}, {@code jobs}, {@code job},
 	 * {@code timeline}, {@code instances}, {@code leaders} or {@code locks}
 	 * @param key the one job to show, by its id or its name
+	 * @param manager the transaction manager of the database that job is in, where there
+	 * are several
 	 * @param q what keys or methods of the jobs must contain
 	 * @param state the state the jobs must have
 	 * @param outcome the outcome the runs must have
@@ -79,11 +81,11 @@ public class AdvisoryLocksPageEndpoint {
 	 * @return an HTML document
 	 */
 	@ReadOperation(produces = "text/html;charset=UTF-8")
-	public String page(SecurityContext securityContext, @Nullable String view, @Nullable String key, @Nullable String q,
-			@Nullable String state, @Nullable String outcome, @Nullable String sort, @Nullable String range,
-			@Nullable Integer page) {
+	public String page(SecurityContext securityContext, @Nullable String view, @Nullable String key,
+			@Nullable String manager, @Nullable String q, @Nullable String state, @Nullable String outcome,
+			@Nullable String sort, @Nullable String range, @Nullable Integer page) {
 		PageRequest.sendHeaders();
-		PageQuery query = PageQuery.of(view, key, q, state, outcome, sort, range, page);
+		PageQuery query = PageQuery.of(view, key, manager, q, state, outcome, sort, range, page);
 		boolean shown = this.settings.showValues().isShown(securityContext, this.settings.roles());
 		String endpoint = this.writableEndpoint.get();
 		View content = view(new View.Context(this.source, query, this.settings.rows(), this.settings.timeline(),

@@ -56,8 +56,12 @@ record JobParts(Times times) {
 				: "advisory lock " + lock.number();
 	}
 
-	static Html link(String id, String key) {
-		return Html.of("<a class=\"key\" href=\"%s\">%s</a>", PageQuery.ofJob(id), AdvisoryLockKey.display(key));
+	static Html link(String id, String key, @Nullable String manager) {
+		return link(PageQuery.ofJob(id, manager), key);
+	}
+
+	static Html link(String address, String key) {
+		return Html.of("<a class=\"key\" href=\"%s\">%s</a>", address, AdvisoryLockKey.display(key));
 	}
 
 	/**
@@ -183,9 +187,9 @@ record JobParts(Times times) {
 				Html.with(job.success(), (success) -> Html.of("%s\u00a0%% executed", (int) Math.floor(success * 100))));
 	}
 
-	Html keys(String what, int count, List<KeyDescriptor> some) {
+	Html keys(String what, int count, List<KeyDescriptor> some, @Nullable String manager) {
 		return (count > 0) ? Html.of("<small class=\"keys\">%s %s: %s</small>", count, what,
-				Html.each(some, (key) -> Html.of("%s ", link(key.id(), key.key())))) : Html.NONE;
+				Html.each(some, (key) -> Html.of("%s ", link(key.id(), key.key(), manager)))) : Html.NONE;
 	}
 
 	/**

@@ -59,7 +59,7 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 	private static @Nullable JobDetailsDescriptor find(View.Context context) {
 		String key = Objects.toString(context.query().key(), "");
 		try {
-			return context.source().getJob(key, context.showValues()).orElse(null);
+			return context.source().getJob(key, context.query().manager(), context.showValues()).orElse(null);
 		}
 		catch (IllegalArgumentException ex) {
 			return null;
@@ -68,9 +68,11 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 
 	private Html write(List<RunDescriptor> latest) {
 		RunsDescriptor runs = runs();
-		return Html.of("""
-				<div id="job" data-key="%s" data-id="%s" data-state="%s">%s%s</div><div class="cards">%s%s%s</div>%s%s%s
-				""", JobParts.name(this.job), this.job.id(), this.job.state(), JobParts.place(this.job),
+		return Html.of(
+				"""
+						<div id="job" data-key="%s" data-id="%s" data-manager="%s" data-state="%s">%s%s</div><div class="cards">%s%s%s</div>%s%s%s
+						""",
+				JobParts.name(this.job), this.job.id(), manager(), this.job.state(), JobParts.place(this.job),
 				this.context.writable() ? Html.of("<div class=\"actions\">%s</div>", JobParts.actions(this.job, true))
 						: Html.NONE,
 				View.section("now", "Now", facts()), View.section("schedule", "Schedule", schedule()),
@@ -88,11 +90,14 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 				fact("Last run", this.parts.last(this.job)),
 				fact("Lock held by", this.parts.holders(this.job.holders())),
 				fact("Waiting", this.parts.waiters(this.job.waiters())),
-				Html.with(this.job.keys(),
-						(keys) -> fact("Keys",
-								Html.of("%s%s", this.parts.keys("keys, latest", keys.count(), keys.latest()), this.parts
-									.keys("failed and not run since, latest", keys.failureCount(), keys.failed())))),
+				Html.with(this.job.keys(), (keys) -> fact("Keys", Html.of("%s%s",
+						this.parts.keys("keys, latest", keys.count(), keys.latest(), manager()), this.parts
+							.keys("failed and not run since, latest", keys.failureCount(), keys.failed(), manager())))),
 				here());
+	}
+
+	private @Nullable String manager() {
+		return this.job.transactionManager();
 	}
 
 	private static Html fact(String name, Html value) {
@@ -118,7 +123,7 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 	}
 
 	private Html schedule() {
-		TicksDescriptor ticks = this.context.source().getTicks(this.job.id()).orElse(null);
+		TicksDescriptor ticks = this.context.source().getTicks(this.job.id(), manager()).orElse(null);
 		Html words = this.job.schedules().isEmpty()
 				? new Html("<p>No schedule is known: it runs when it is called.</p>")
 				: Html.each(this.job.schedules(), this::schedule);
@@ -178,7 +183,7 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 	private RunsDescriptor runs() {
 		PageQuery query = this.context.query();
 		return this.context.source()
-			.getRuns(this.job.id(), query.outcome().isEmpty() ? null : query.outcome(),
+			.getRuns(this.job.id(), manager(), query.outcome().isEmpty() ? null : query.outcome(),
 					query.sort().equals("duration") ? "duration" : null, query.page(), null, this.context.showValues())
 			.orElse(new RunsDescriptor(0, 1, 1, "latest", List.of()));
 	}

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.actuate.page;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,6 +25,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.actuate.OverviewDescriptor.JobsDescriptor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * All jobs, in a table that is searched, sorted and paged.
@@ -44,8 +44,7 @@ record JobsView(JobParts parts, PageQuery query, boolean writable) {
 			.getJobs(query.text(), query.state(), query.sort().isEmpty() ? null : query.sort(), query.page(),
 					context.rows(), context.showValues());
 		JobsView view = new JobsView(new JobParts(new Times(all.time())), query, context.writable());
-		return new View("Jobs",
-				new About(all.time(), all.instance(), all.namespace(), null, Duration.ZERO, all.ledger()),
+		return new View("Jobs", new About(all.time(), all.instance(), all.namespace(), List.of(), all.ledger()),
 				view.write(all));
 	}
 
@@ -98,10 +97,13 @@ record JobsView(JobParts parts, PageQuery query, boolean writable) {
 	}
 
 	private Html row(JobDescriptor job) {
-		return Html.of("""
-				<tr data-key="%s" data-state="%s" data-id="%s"><th scope="row" class="job">%s%s%s</th>%s%s%s%s%s</tr>
-				""", JobParts.name(job), job.state(), job.id(), JobParts.link(job.id(), job.key()), JobParts.place(job),
-				Html.with(job.keys(), this::keys),
+		return Html.of(
+				"""
+						<tr data-key="%s" data-state="%s" data-id="%s" data-manager="%s"><th scope="row" class="job">%s%s%s</th>%s%s%s%s%s</tr>
+						""",
+				JobParts.name(job), job.state(), job.id(), job.transactionManager(),
+				JobParts.link(job.id(), job.key(), job.transactionManager()), JobParts.place(job),
+				Html.with(job.keys(), (keys) -> keys(keys, job.transactionManager())),
 				View.cell("state", "State", Html.of("%s%s", this.parts.state(job), this.parts.waiters(job.waiters()))),
 				View.cell("next", "Next", Html.of("%s %s", this.parts.times().at(job.next()), JobParts.schedules(job))),
 				View.cell("last", "Last run", this.parts.last(job)),
@@ -110,9 +112,9 @@ record JobsView(JobParts parts, PageQuery query, boolean writable) {
 				this.writable ? View.cell("actions", "Actions", JobParts.actions(job, false)) : Html.NONE);
 	}
 
-	private Html keys(KeysDescriptor keys) {
-		return Html.of("%s%s", this.parts.keys("keys, latest", keys.count(), keys.latest()),
-				this.parts.keys("failed and not run since, latest", keys.failureCount(), keys.failed()));
+	private Html keys(KeysDescriptor keys, @Nullable String manager) {
+		return Html.of("%s%s", this.parts.keys("keys, latest", keys.count(), keys.latest(), manager),
+				this.parts.keys("failed and not run since, latest", keys.failureCount(), keys.failed(), manager));
 	}
 
 	private static Map<String, String> sorts() {

@@ -55,7 +55,7 @@ record LocksView(JobParts parts, boolean writable) {
 	private Html row(LockDescriptor lock) {
 		String id = lock.id();
 		String key = String.valueOf(lock.key());
-		Html name = (id != null) ? JobParts.link(id, key) : Html.of("%s", JobParts.lock(lock));
+		Html name = (id != null) ? JobParts.link(id, key, null) : Html.of("%s", JobParts.lock(lock));
 		return Html.of("<tr data-kind=\"%s\" data-id=\"%s\" data-key=\"%s\"><th scope=\"row\">%s%s</th>%s%s%s%s%s</tr>",
 				lock.kind(), (id != null) ? id : lock.number(), JobParts.lock(lock), View.icon("lock"), name,
 				View.cell("whose", "Whose", lock.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ')),

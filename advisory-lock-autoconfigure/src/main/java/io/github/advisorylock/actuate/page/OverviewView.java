@@ -39,9 +39,7 @@ record OverviewView(Times times) {
 
 	static View of(View.Context context) {
 		OverviewDescriptor all = context.source().getOverview(context.showValues());
-		return new View("Overview",
-				new About(all.time(), all.instance(), all.namespace(), all.database(), all.clockSkew(), all.ledger()),
-				new OverviewView(new Times(all.time())).write(all));
+		return new View("Overview", About.of(all), new OverviewView(new Times(all.time())).write(all));
 	}
 
 	private Html write(OverviewDescriptor all) {
@@ -105,7 +103,7 @@ record OverviewView(Times times) {
 		boolean job = one.id() != null;
 		return Html.of("<li data-key=\"%s\" data-id=\"%s\">%s%s%s%s%s</li>", JobParts.name(one.namespace(), one.name()),
 				job ? one.id() : one.name(),
-				job ? JobParts.link(String.valueOf(one.id()), one.name())
+				job ? JobParts.link(String.valueOf(one.id()), one.name(), one.transactionManager())
 						: Html.of("<a class=\"key\" href=\"?view=instances\">%s</a>", one.name()),
 				(one.failures() != null && one.failures() > 1 && problem == Problem.FAILED)
 						? Html.of(" <b>%s times in a row</b>", one.failures()) : Html.NONE,
@@ -137,7 +135,7 @@ record OverviewView(Times times) {
 	}
 
 	private Html running(RunningDescriptor job) {
-		return Html.of("<li>%s %s%s</li>", JobParts.link(job.id(), job.key()),
+		return Html.of("<li>%s %s%s</li>", JobParts.link(job.id(), job.key(), job.transactionManager()),
 				on(job.instance(), Html.with(job.since(), (since) -> Html.of(" for %s", this.times.since(since)))),
 				(job.waiters() > 0) ? Html.of(" <small>%s waiting</small>", job.waiters()) : Html.NONE);
 	}

@@ -34,8 +34,6 @@ import org.springframework.core.io.ClassPathResource;
  */
 final class PageDocument {
 
-	private static final Duration TOLERATED_SKEW = Duration.ofSeconds(1);
-
 	private final String document = read("page.html");
 
 	private final Html style = new Html(read("page.css"));
@@ -60,7 +58,7 @@ final class PageDocument {
 		return Html
 			.of(this.document, this.styleHash, this.scriptHash, view.title(), namespace, this.style, endpoint,
 					refresh.toMillis(), token.name(), token.value(), links, refresh.toSeconds(), view.title(),
-					about(view.about()), view.content(), this.script)
+					view.about().write(), view.content(), this.script)
 			.markup();
 	}
 
@@ -68,19 +66,6 @@ final class PageDocument {
 		boolean shown = view.equals(query.view()) || (view.equals("jobs") && query.view().equals("job"));
 		return Html.of("<a href=\"?view=%s\"%s>%s</a>", view, shown ? new Html(" aria-current=\"page\"") : Html.NONE,
 				name);
-	}
-
-	private static Html about(About about) {
-		Html skew = (about.clockSkew().abs().compareTo(TOLERATED_SKEW) <= 0) ? Html.NONE
-				: Html.of(" <span class=\"skew\">Its clock is %s %s that of the database.</span>",
-						Times.text(about.clockSkew().abs()), about.clockSkew().isNegative() ? "ahead of" : "behind");
-		return Html.of("""
-				<b>%s</b>%s, as of <span id="updated" data-time="%s">%s</span>, told by <span
-				class="instance">%s</span>.%s%s""", about.namespace().isEmpty() ? "No namespace" : about.namespace(),
-				Html.with(about.database(), (database) -> Html.of(" in database %s", database)), about.time(),
-				new Times(about.time()).at(about.time()), about.instance(), skew,
-				about.ledger() ? "" : " The ledger is not in use, so nothing is known of runs: set "
-						+ "advisory-lock.ledger.enabled.");
 	}
 
 	private static String read(String name) {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate.page;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -27,12 +28,15 @@ import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.web.util.UriComponentsBuilder;
+import org.springframework.web.util.UriUtils;
 
 /**
  * What the address asks for. What it asks for and can't have is left out.
  *
  * @param view the view, one of {@link #VIEWS} or {@code job}
  * @param key the id or the name of the job to show, {@code null} for none
+ * @param manager the transaction manager of the database that job is in, {@code null}
+ * where that is clear without
  * @param text what keys and methods must contain
  * @param state the state of jobs, or {@code all}
  * @param outcome the outcome of runs, empty for any
@@ -41,8 +45,8 @@ import org.springframework.web.util.UriComponentsBuilder;
  * runs
  * @param page the page of the table, from 1
  */
-record PageQuery(String view, @Nullable String key, String text, String state, String outcome, String sort,
-		String range, int page) {
+record PageQuery(String view, @Nullable String key, @Nullable String manager, String text, String state, String outcome,
+		String sort, String range, int page) {
 
 	/**
 	 * The views with their names, in their order.
@@ -69,11 +73,12 @@ record PageQuery(String view, @Nullable String key, String text, String state, S
 		page = Math.max(1, Math.min(page, 10_000));
 	}
 
-	static PageQuery of(@Nullable String view, @Nullable String key, @Nullable String text, @Nullable String state,
-			@Nullable String outcome, @Nullable String sort, @Nullable String range, @Nullable Integer page) {
-		return new PageQuery(Objects.toString(view, ""), (key != null && !key.isBlank()) ? key : null,
-				Objects.toString(text, ""), Objects.toString(state, ""), Objects.toString(outcome, ""),
-				Objects.toString(sort, ""), Objects.toString(range, ""), (page != null) ? page : 1);
+	static PageQuery of(@Nullable String view, @Nullable String key, @Nullable String manager, @Nullable String text,
+			@Nullable String state, @Nullable String outcome, @Nullable String sort, @Nullable String range,
+			@Nullable Integer page) {
+		return new PageQuery(Objects.toString(view, ""), text(key), text(manager), Objects.toString(text, ""),
+				Objects.toString(state, ""), Objects.toString(outcome, ""), Objects.toString(sort, ""),
+				Objects.toString(range, ""), (page != null) ? page : 1);
 	}
 
 	/**
@@ -84,6 +89,7 @@ record PageQuery(String view, @Nullable String key, String text, String state, S
 		Map<String, Object> values = new LinkedHashMap<>();
 		values.put("view", this.view);
 		values.put("key", Objects.toString(this.key, ""));
+		values.put("manager", Objects.toString(this.manager, ""));
 		values.put("q", this.text);
 		values.put("state", this.state.equals("all") ? "" : this.state);
 		values.put("outcome", this.outcome);
@@ -98,9 +104,16 @@ record PageQuery(String view, @Nullable String key, String text, String state, S
 
 	/**
 	 * Return the address of one job.
+	 * @param manager the transaction manager of its database, {@code null} where there is
+	 * one database
 	 */
-	static String ofJob(String id) {
-		return "?view=job&key=" + id;
+	static String ofJob(String id, @Nullable String manager) {
+		return "?view=job&key=" + id
+				+ ((manager != null) ? "&manager=" + UriUtils.encode(manager, StandardCharsets.UTF_8) : "");
+	}
+
+	private static @Nullable String text(@Nullable String value) {
+		return (value != null && !value.isBlank()) ? value : null;
 	}
 
 	private static Map<String, String> views() {

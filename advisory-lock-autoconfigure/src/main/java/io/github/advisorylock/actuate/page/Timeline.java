@@ -38,9 +38,9 @@ import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
  *
  * @param times tells times, and where the axis ends
  * @param length how long it is
- * @param ids the id of each job by its name
+ * @param addresses the address of each job by its name
  */
-record Timeline(Times times, Duration length, Map<String, String> ids) {
+record Timeline(Times times, Duration length, Map<String, String> addresses) {
 
 	private static final int COLOURS = 8;
 
@@ -136,8 +136,8 @@ record Timeline(Times times, Duration length, Map<String, String> ids) {
 	}
 
 	private Html link(String name) {
-		String id = this.ids.get(name);
-		return (id != null) ? JobParts.link(id, name) : Html.of("%s", name);
+		String address = this.addresses.get(name);
+		return (address != null) ? JobParts.link(address, name) : Html.of("%s", name);
 	}
 
 	private static String summary(List<RunPeriod> periods, Map<String, Integer> instances) {

@@ -79,7 +79,9 @@ final class TimelineView {
 			length = fit;
 		}
 		return new Timeline(times, length,
-				jobs.stream().collect(Collectors.toMap(JobParts::name, JobDescriptor::id, (one, same) -> one)))
+				jobs.stream()
+					.collect(Collectors.toMap(JobParts::name,
+							(job) -> PageQuery.ofJob(job.id(), job.transactionManager()), (one, same) -> one)))
 			.draw(periods);
 	}
 

@@ -152,7 +152,7 @@
     try {
       const answer = await fetch(body.dataset.endpoint + "/" + encodeURIComponent(what.id), {
         method: "POST", credentials: "same-origin",
-        body: JSON.stringify({ state: what.state, others: what.others, reason: what.reason || undefined }),
+        body: JSON.stringify({ state: what.state, others: what.others, reason: what.reason || undefined, transactionManager: what.manager || undefined }),
         headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
       });
       const result = await answer.json().catch(() => ({}));
@@ -191,7 +191,7 @@
     const button = event.target.closest("button[data-state]");
     if (button) {
       const row = button.closest("[data-id]").dataset;
-      ask({ key: row.key, id: row.id, state: button.dataset.state });
+      ask({ key: row.key, id: row.id, manager: row.manager, state: button.dataset.state });
     }
   });
   dialog.querySelector("form").addEventListener("submit", () => act({ ...asked, reason: document.getElementById("confirm-reason").value.trim() }));

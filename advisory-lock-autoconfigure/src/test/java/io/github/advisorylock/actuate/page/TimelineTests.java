@@ -85,7 +85,7 @@ class TimelineTests {
 	}
 
 	private static String draw(Duration length, List<RunPeriod> periods) {
-		return new Timeline(new Times(NOW), length, Map.of("shop/report", "~id")).draw(periods).markup();
+		return new Timeline(new Times(NOW), length, Map.of("shop/report", "?view=job&key=~id")).draw(periods).markup();
 	}
 
 	private static RunPeriod period(String instance, int minutesAgo, int failures) {

@@ -17,6 +17,9 @@
 package io.github.advisorylock.sample.browser;
 
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -74,6 +77,13 @@ final class Fleet implements AutoCloseable {
 
 	void execute(String sql) {
 		TestPostgres.execute(this.url, sql);
+	}
+
+	/**
+	 * Open a connection to the database, to be closed by the caller.
+	 */
+	Connection open() throws SQLException {
+		return DriverManager.getConnection(this.url);
 	}
 
 	/**

@@ -94,6 +94,16 @@ final class OperatorPage {
 	}
 
 	/**
+	 * Return who holds the lock of the job that is shown, empty if nobody does.
+	 */
+	String holder() {
+		return Objects.toString(this.browser.run("""
+				const holder = document.querySelector("#now .holder");
+				return holder ? holder.innerText.replace("on ", "") : ""
+				"""), "");
+	}
+
+	/**
 	 * Return what is said next to a job, or else at the edge of the window.
 	 */
 	String status(String key) {

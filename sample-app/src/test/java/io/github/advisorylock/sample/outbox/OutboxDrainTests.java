@@ -29,8 +29,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.dao.DataIntegrityViolationException;
+
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link OutboxDrain} with two instances of the application on one database.
@@ -88,7 +90,8 @@ class OutboxDrainTests {
 		String last = TestPostgres.query("SELECT max(id) FROM outbox").get(0);
 		TestPostgres.execute("ALTER TABLE outbox ADD CONSTRAINT seeded CHECK (id < " + last + ") NOT VALID");
 		try {
-			assertThatException().isThrownBy(one.bean(OutboxDrain.class)::drain);
+			assertThatExceptionOfType(DataIntegrityViolationException.class)
+				.isThrownBy(one.bean(OutboxDrain.class)::drain);
 		}
 		finally {
 			TestPostgres.execute("ALTER TABLE outbox DROP CONSTRAINT seeded");

@@ -27,10 +27,11 @@ import io.github.advisorylock.sample.SampleTest;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link NightlyReport}.
@@ -67,7 +68,7 @@ class NightlyReportTests {
 		this.jdbc.sql("ALTER TABLE outbox ADD CONSTRAINT seeded CHECK (id < 0) NOT VALID").update();
 		try {
 			this.jdbc.sql("DELETE FROM customer_day_report").update();
-			assertThatException().isThrownBy(this::runReport);
+			assertThatExceptionOfType(DataIntegrityViolationException.class).isThrownBy(this::runReport);
 			assertThat(numbers("SELECT count(*) FROM customer_day_report")).containsExactly(0);
 			assertThat(this.ledger.runs("nightly-report", 1)).extracting(LedgerRun::outcome)
 				.containsExactly(LedgerRun.Outcome.FAILED);

@@ -1,0 +1,104 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.doctor;
+
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.annotation.AnnotatedElementUtils;
+
+/**
+ * Looks at what keys are made of: whether they are kept apart from those of other
+ * applications, and not apart from those of other instances of this one.
+ */
+final class NamespaceExamination {
+
+	/**
+	 * Placeholders for what is different on each instance.
+	 */
+	private static final Pattern OF_INSTANCE = Pattern
+		.compile(
+				"\\$\\{\\s*(random\\.[^}:]*|(?:HOSTNAME|COMPUTERNAME|POD_NAME|POD_IP|PID|(?:local\\.)?server\\.port"
+						+ "|[^}:]*[._-](?:instance[._-]?id|host-?name|ip-address))(?![^}:]))",
+				Pattern.CASE_INSENSITIVE);
+
+	private final boolean chosen;
+
+	private final String text;
+
+	/**
+	 * Create an examination.
+	 * @param chosen whether the configuration names a namespace, be it the empty one
+	 * @param text the text of that, or of the name of the application which stands for it
+	 */
+	NamespaceExamination(boolean chosen, String text) {
+		this.chosen = chosen;
+		this.text = text;
+	}
+
+	void examine(List<SingleRunnerMethod> methods, Diagnosis diagnosis) {
+		if (!this.chosen) {
+			methods.stream()
+				.filter((method) -> method.namespace().isEmpty())
+				.findFirst()
+				.ifPresent((method) -> foundMissing(method, diagnosis));
+		}
+		methods.forEach((method) -> examine(method, diagnosis));
+	}
+
+	private static void foundMissing(SingleRunnerMethod method, Diagnosis diagnosis) {
+		diagnosis.found(DoctorCheck.NAMESPACE,
+				"The key '" + method.operation().keyTemplate() + "' of " + method
+						+ " has no namespace, so that another application in the same database that has a job of that "
+						+ "name keeps this one from running",
+				"set 'spring.application.name', or 'advisory-lock.namespace', to nothing if that is meant");
+	}
+
+	private void examine(SingleRunnerMethod method, Diagnosis diagnosis) {
+		SingleRunner annotation = AnnotatedElementUtils.findMergedAnnotation(method.method(), SingleRunner.class);
+		if (annotation == null) {
+			return;
+		}
+		String own = find(annotation.key() + " " + annotation.namespace());
+		String common = annotation.namespace().isEmpty() ? find(this.text) : null;
+		if (own != null) {
+			found("The key of " + method + " has '" + own + "' in it", own, diagnosis);
+		}
+		else if (common != null) {
+			found("The namespace of all keys, '" + this.text + "' of '"
+					+ (this.chosen ? "advisory-lock.namespace" : "spring.application.name") + "', has '" + common
+					+ "' in it", common, diagnosis);
+		}
+	}
+
+	private static @Nullable String find(String text) {
+		Matcher matcher = OF_INSTANCE.matcher(text);
+		return matcher.find() ? "${" + matcher.group(1).strip() + "}" : null;
+	}
+
+	private static void found(String problem, String placeholder, Diagnosis diagnosis) {
+		diagnosis.found(DoctorCheck.KEY_OF_INSTANCE, problem
+				+ ", which is different on each instance, so that each has a lock of its own and all of them run",
+				"remove '" + placeholder + "' from it");
+	}
+
+}

@@ -1,0 +1,178 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.browser;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the buttons of the operator page that end a run or free a lock: they say what
+ * they will do before, and what has happened afterwards.
+ */
+@Tag("browser")
+class HolderActionsBrowserTests {
+
+	private static final String INDEX = "search-index";
+
+	@TempDir
+	private static Path directory;
+
+	private static Fleet fleet;
+
+	private static Chromium browser;
+
+	private static Fleet.Member asked;
+
+	private static Fleet.Member holder;
+
+	@BeforeAll
+	static void start() {
+		fleet = Fleet.on("holder_actions", directory);
+		asked = fleet.start("asked");
+		holder = fleet.start("holder");
+		browser = Chromium.start(directory.resolve("profile"));
+		asked.address();
+		holder.address();
+	}
+
+	@AfterAll
+	static void stop() throws InterruptedException {
+		browser.close();
+		fleet.close();
+	}
+
+	@BeforeEach
+	void forgetRequests() {
+		browser.forget();
+	}
+
+	@Test
+	void runOfAnotherInstanceIsCancelledOnlyAfterAConfirmation() {
+		OperatorPage page = pageOfRunOnHolder();
+		page.press(INDEX, "cancelled");
+		assertThat(page.element("#confirm").getText()).contains("Cancel run", "interrupts it");
+		page.refuse();
+		page.awaitRefresh();
+		assertThat(browser.requests()).noneMatch((request) -> request.startsWith("POST"));
+		assertThat(page.holder()).startsWith(holder.name());
+		page.act(INDEX, "cancelled", "has ended");
+		OperatorPage.await().untilAsserted(() -> {
+			assertThat(page.element("#job").getDomAttribute("data-state")).isEqualTo("failing");
+			assertThat(page.element("#now").getText()).contains("failed");
+		});
+	}
+
+	@Test
+	void lockOfAnotherInstanceIsFreedAfterAConfirmation() {
+		OperatorPage page = pageOfRunOnHolder();
+		page.press(INDEX, "freed");
+		assertThat(page.element("#confirm").getText()).contains("Free lock", "beyond reach",
+				"the connection of the holder is ended");
+		page.confirm();
+		OperatorPage.await().untilAsserted(() -> assertThat(page.status(INDEX)).contains(INDEX, "has a free lock"));
+		OperatorPage.await().untilAsserted(() -> {
+			assertThat(page.element("#job").getDomAttribute("data-state")).isEqualTo("failing");
+			assertThat(page.element("#now").getText()).contains("failed");
+		});
+	}
+
+	@Test
+	void otherLocksOfTheHolderAreAskedFor() throws SQLException {
+		try (Connection stranger = hold(INDEX, "second")) {
+			OperatorPage page = pageOfLockHeldBy("other-host:77");
+			page.press(INDEX, "freed");
+			page.confirm();
+			OperatorPage.await()
+				.untilAsserted(() -> assertThat(page.element("#confirm").getText()).contains("1 other locks",
+						"session locks of other runs"));
+			page.refuse();
+			assertThat(page.status(INDEX)).contains(INDEX, "was not changed");
+			assertThat(stranger.isValid(5)).isTrue();
+			page.press(INDEX, "freed");
+			page.confirm();
+			OperatorPage.await()
+				.untilAsserted(() -> assertThat(page.element("#confirm").getText()).contains("1 other locks"));
+			page.confirm();
+			OperatorPage.await().untilAsserted(() -> assertThat(page.status(INDEX)).contains(INDEX, "has a free lock"));
+			assertThat(stranger.isValid(5)).isFalse();
+		}
+	}
+
+	@Test
+	void refusalIsShownWithItsReason() throws SQLException {
+		OperatorPage page;
+		try (Connection stranger = hold(INDEX)) {
+			page = pageOfLockHeldBy("other-host:77");
+			page.press(INDEX, "freed");
+			assertThat(stranger.isValid(5)).isTrue();
+		}
+		OperatorPage.await()
+			.until(() -> fleet.query("SELECT pid FROM pg_stat_activity WHERE application_name LIKE '%@other-host:77'")
+				.isEmpty());
+		page.confirm();
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.status(INDEX)).contains("was not changed: Nobody holds the lock of"));
+	}
+
+	private static OperatorPage pageOfRunOnHolder() {
+		OperatorPage.await()
+			.until(() -> fleet
+				.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = "
+						+ Integer.toUnsignedString(AdvisoryLockKey.of("sample-app", INDEX).objectId()))
+				.isEmpty());
+		page(holder).act(INDEX, "running", "is running");
+		browser.forget();
+		return pageOfLockHeldBy(holder.name());
+	}
+
+	private static OperatorPage pageOfLockHeldBy(String instance) {
+		OperatorPage page = page(asked);
+		OperatorPage.await().untilAsserted(() -> assertThat(page.holder()).startsWith(instance));
+		return page;
+	}
+
+	private static OperatorPage page(Fleet.Member member) {
+		return new OperatorPage(browser, member.address()).openJob(INDEX);
+	}
+
+	/**
+	 * Hold keys as an instance that hears nothing.
+	 */
+	private static Connection hold(String... keys) throws SQLException {
+		Connection connection = fleet.open();
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("SET application_name = 'al:sample-app@other-host:77'");
+			for (String key : keys) {
+				statement.execute("SELECT pg_advisory_lock(" + AdvisoryLockKey.of("sample-app", key).value() + ")");
+			}
+		}
+		return connection;
+	}
+
+}

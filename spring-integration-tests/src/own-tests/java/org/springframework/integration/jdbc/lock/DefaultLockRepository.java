@@ -1,0 +1,63 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package org.springframework.integration.jdbc.lock;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockOperations;
+
+import org.springframework.context.ApplicationContext;
+import org.springframework.integration.support.locks.Instances;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * Stands in the place of Spring Integration's own type of this name: an instance of an
+ * application. What it is told about tables has no meaning here.
+ */
+public class DefaultLockRepository implements LockRepository {
+
+	final AdvisoryLockOperations operations = Instances.next();
+
+	public DefaultLockRepository(DataSource dataSource) {
+	}
+
+	@Override
+	public void close() {
+	}
+
+	public void setApplicationContext(ApplicationContext context) {
+	}
+
+	public void setTransactionManager(PlatformTransactionManager transactionManager) {
+	}
+
+	public void setPrefix(String prefix) {
+	}
+
+	public void setInsertQuery(String query) {
+	}
+
+	public void afterPropertiesSet() {
+	}
+
+	public void afterSingletonsInstantiated() {
+	}
+
+	public void deleteExpired() {
+	}
+
+}
