@@ -22,6 +22,8 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -197,11 +199,26 @@ class SeveralDatabasesTests {
 
 	@Test
 	void pageNamesTheDatabaseOfEachJob() {
-		String page = application.get("actuator/advisorylockspage").body();
-		assertThat(page).contains("mainTx (postgres, clock", "reportingTx (reporting, clock");
-		assertThat(row(page, "shop/main")).contains("<small>shop (mainTx)</small>").contains("data-manager=\"mainTx\"");
-		assertThat(row(page, "shop/report")).contains("<small>shop (reportingTx)</small>")
+		assertThat(page("")).contains("postgres of mainTx and reporting of reportingTx");
+		String jobs = page("?view=jobs");
+		assertThat(row(jobs, "shop/main")).contains("<span>shop (mainTx)</span>").contains("data-manager=\"mainTx\"");
+		assertThat(row(jobs, "shop/report")).contains("<span>shop (reportingTx)</span>")
 			.contains("data-manager=\"reportingTx\"");
+	}
+
+	@Test
+	void linkToAJobNamesItsDatabase() {
+		Matcher address = Pattern.compile("href=\"([^\"]+)\"").matcher(row(page("?view=jobs"), "shop/report"));
+		assertThat(address.find()).isTrue();
+		String query = address.group(1).replace("&amp;", "&");
+		assertThat(query).contains("manager=reportingTx");
+		assertThat(page(query)).contains("<div id=\"job\" data-key=\"shop/report\"", "data-manager=\"reportingTx\"");
+		assertThat(page(query.replace("reportingTx", "mainTx"))).contains("There is no such job");
+		assertThat(page(query.replace("reportingTx", "nobodysTx"))).contains("There is no such job");
+	}
+
+	private static String page(String query) {
+		return application.get("actuator/advisorylockspage" + query).body();
 	}
 
 	private static String row(String page, String key) {
