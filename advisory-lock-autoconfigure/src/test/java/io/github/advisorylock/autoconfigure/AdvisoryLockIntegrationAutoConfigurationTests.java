@@ -23,6 +23,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.integration.AdvisoryLockRegistry;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -51,7 +52,7 @@ class AdvisoryLockIntegrationAutoConfigurationTests {
 			lock.lock();
 			assertThat(ForeignSession.isHeld(AdvisoryLockKey.of("test", "orders"))).isTrue();
 		});
-		assertThat(ForeignSession.isFree(AdvisoryLockKey.of("test", "orders"))).isTrue();
+		Awaitility.await().until(() -> ForeignSession.isFree(AdvisoryLockKey.of("test", "orders")));
 	}
 
 	@Test

@@ -81,7 +81,7 @@ class LockLifecycleTests {
 		context.addApplicationListener((event) -> closing.countDown());
 		context.close();
 		assertThat(job.get(5, TimeUnit.SECONDS)).isOne();
-		assertThat(TestPostgres.locks()).isEmpty();
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 	}
 
 	@Test

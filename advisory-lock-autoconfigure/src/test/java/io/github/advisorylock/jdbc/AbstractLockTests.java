@@ -39,6 +39,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.TwoPhaseLockOperations;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
@@ -109,7 +110,7 @@ public abstract class AbstractLockTests {
 	final void checkThatNoLockIsLeft() throws InterruptedException {
 		this.threads.shutdownNow();
 		assertThat(this.threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-		assertThat(TestPostgres.locks()).isEmpty();
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 		close();
 	}
 

@@ -207,7 +207,7 @@ class LeaderWorkTests {
 						.withCauseInstanceOf(LockLostException.class);
 					assertThat(Duration.ofNanos(System.nanoTime() - stalled))
 						.as("after a trust window of 5 s, and before an answer is missed after 9 s")
-						.isBetween(Duration.ofSeconds(4), Duration.ofMillis(7500));
+						.isBetween(Duration.ofSeconds(4), Duration.ofMillis(8900));
 					Awaitility.await().until(() -> jobs.events().size() == 1);
 					assertThat(jobs.events()).hasOnlyElementsOfType(LeadershipLostEvent.class);
 					proxy.resume();
