@@ -112,6 +112,8 @@ public abstract class AbstractLockTests {
 		assertThat(this.threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 		close();
+		// the next test counts its own
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.connections(NAMESPACE)).isEmpty());
 	}
 
 	private void close() {

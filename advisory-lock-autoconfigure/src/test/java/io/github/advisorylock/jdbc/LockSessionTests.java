@@ -297,8 +297,6 @@ class LockSessionTests extends AbstractLockTests {
 	@Test
 	void twoHundredLocksNeedOneSessionAndNoneOfThePool() throws Exception {
 		usePool(TestPostgres.pool(2));
-		int before = TestPostgres.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
-			.size();
 		List<HeldLock> held = new ArrayList<>();
 		for (int i = 0; i < 200; i++) {
 			held.add(this.template.tryAcquire(LockRequest.of("job-" + i)).orElseThrow());

@@ -60,6 +60,7 @@ class LedgerVolumeTests extends AbstractLedgerTests {
 				+ "SELECT 'shop', 'refresh:' || i, 'refresh:', now() + interval '1 day' + i * interval '1 s' "
 				+ "FROM generate_series(1, " + RUNS / 5 + ") i");
 		insertOpenRuns(500);
+		insertInstances("alive", "now()");
 		Stream.of("run", "completion", "job")
 			.forEach((table) -> TestPostgres.execute("VACUUM ANALYZE " + PREFIX + table));
 	}
@@ -81,8 +82,9 @@ class LedgerVolumeTests extends AbstractLedgerTests {
 				+ "WHERE ctid < '(200,0)'");
 		TestPostgres.execute("UPDATE ledger_tests_job SET remember_until = remember_until - interval '100 days' "
 				+ "WHERE ctid < '(100,0)'");
+		insertInstances("gone", "now() - interval '2 days'");
 		List<LedgerPurge.Work> works = this.ledger.purge().outdated();
-		assertThat(works).hasSize(3)
+		assertThat(works).hasSize(4)
 			.allSatisfy((work) -> assertThat(pages(work, work.most())).as(work.sql()).isBetween(1000, 9999));
 	}
 
@@ -100,6 +102,11 @@ class LedgerVolumeTests extends AbstractLedgerTests {
 	void batchOfLostRunsIsSmall() {
 		TestPostgres.execute("UPDATE ledger_tests_run SET lock = '1:2:1' WHERE finished_at IS NULL");
 		assertThat(pages(this.ledger.purge().lostRuns(), 100)).isBetween(1000, 9999);
+	}
+
+	private static void insertInstances(String name, String seenAt) {
+		TestPostgres.execute("INSERT INTO ledger_tests_instance (namespace, instance, seen_at) SELECT 'shop', '" + name
+				+ ":' || i, " + seenAt + " FROM generate_series(1, 1000) i");
 	}
 
 	private static void insertOpenRuns(int count) {
