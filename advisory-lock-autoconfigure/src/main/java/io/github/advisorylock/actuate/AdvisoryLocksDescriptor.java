@@ -91,6 +91,14 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 				Stream.of(this.databases, other.databases).filter(Objects::nonNull).flatMap(List::stream).toList());
 	}
 
+	/**
+	 * Return the same with its jobs in another order.
+	 */
+	AdvisoryLocksDescriptor with(List<JobDescriptor> jobs) {
+		return with(this.ledger, this.jobCount, this.matching, jobs, this.lockCount, this.locks, this.instances,
+				this.leaders, (this.databases != null) ? this.databases : List.of());
+	}
+
 	private AdvisoryLocksDescriptor with(boolean ledger, int jobCount, int matching, List<JobDescriptor> jobs,
 			int lockCount, List<LockDescriptor> locks, List<InstanceDescriptor> instances,
 			List<LeaderDescriptor> leaders, List<DatabaseDescriptor> databases) {

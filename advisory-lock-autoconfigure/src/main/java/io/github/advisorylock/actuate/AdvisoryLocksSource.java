@@ -20,16 +20,14 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -38,11 +36,8 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
-import io.github.advisorylock.actuate.JobRegistry.JobPage;
 import io.github.advisorylock.actuate.JobRegistry.JobSummary;
 import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
@@ -81,7 +76,9 @@ public class AdvisoryLocksSource {
 	 */
 	public static final List<String> SORTS = JobFilter.SORTS;
 
-	private static final List<String> OUTCOMES = List.of("all", "EXECUTED", "FAILED", "ABANDONED", "RUNNING");
+	private static final String ALL = "all";
+
+	private static final List<String> OUTCOMES = List.of(ALL, "EXECUTED", "FAILED", "ABANDONED", "RUNNING");
 
 	private static final String LATEST = "latest";
 
@@ -94,8 +91,6 @@ public class AdvisoryLocksSource {
 	private static final int MOST_PAGES = 1_000_000;
 
 	private static final int MOST_JOBS = 1000;
-
-	private static final int LATEST_KEYS = 5;
 
 	private final GuardedApplication application;
 
@@ -177,89 +172,27 @@ public class AdvisoryLocksSource {
 	public AdvisoryLocksDescriptor getLocks(@Nullable String text, @Nullable String state, @Nullable Integer page,
 			@Nullable Integer size, boolean showUnsanitized) {
 		JobFilter filter = JobFilter.of(text, state, null, page, size);
-		Redaction redaction = redaction(showUnsanitized);
-		Map<String, AdvisoryLocksSource> databases = this.databases.get();
-		if (databases.size() == 1) {
-			return getLocks(filter, redaction);
-		}
-		AdvisoryLocksDescriptor all = null;
-		for (Map.Entry<String, AdvisoryLocksSource> database : databases.entrySet()) {
-			AdvisoryLocksDescriptor next = database.getValue().getLocks(filter, redaction).in(database.getKey());
-			all = (all != null) ? all.and(next) : next;
-		}
-		Assert.state(all != null, "'databases' must not be empty");
-		return all;
+		return getLocks(filter, redaction(showUnsanitized));
 	}
 
 	private AdvisoryLocksDescriptor getLocks(JobFilter filter, Redaction redaction) {
-		JobRegistry records = records();
-		JobTable table = table();
-		LockActivity activity = this.monitor.locks(table.numbers(), true);
-		List<JobId> templates = records.templates();
-		List<JobId> parents = Stream.concat(table.ids().stream().filter(table::isTemplate), templates.stream())
-			.distinct()
-			.toList();
-		Map<JobId, KeysDescriptor> failures = records.failures(parents, LATEST_KEYS, redaction);
-		List<JobId> own = find(filter, table, records, templates, failures, new LockTable(activity, redaction::query));
-		JobPage alone = records.alone(table.ids(), filter.text(), filter.state(),
-				Math.max(0, filter.offset() - own.size()), filter.size() - (int) page(own, filter).count());
-		List<JobId> ids = Stream.concat(page(own, filter), alone.ids().stream()).sorted().toList();
-		LockTable locks = new LockTable(withLocksOf(alone.ids(), table, activity), redaction::query);
-		List<RecordedInstance> instances = records.instances(this.application.namespace());
-		Leaders leaders = new Leaders(this.application, instances);
-		leaders.keys().forEach((key) -> locks.name(key, Kind.LEADER, null));
-		List<LeaderDescriptor> leading = leaders.describe(locks);
-		List<JobDescriptor> jobs = describe(ids, new HashSet<>(templates), table, records, locks, redaction);
-		int others = (int) templates.stream().filter((template) -> !table.ids().contains(template)).count();
-		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
-				InstanceName.get(), this.application.namespace(), activity.database(), records.isInUse(),
-				table.ids().size() + others + alone.seen(), own.size() + alone.total(), filter.page(), filter.size(),
-				jobs, activity.total(), locks.all(), Leaders.describe(instances, leading), leading, null);
+		Map<String, JobList> lists = lists(redaction, true);
+		JobList.Pages pages = JobList.pages(lists, filter);
+		AdvisoryLocksDescriptor all = lists.entrySet().stream().map((list) -> {
+			AdvisoryLocksDescriptor one = list.getValue().locks(pages.of(list.getKey()), filter);
+			return (lists.size() == 1) ? one : one.in(list.getKey());
+		}).reduce(AdvisoryLocksDescriptor::and).orElseThrow();
+		return (lists.size() == 1) ? all : all.with(pages.sort(all.jobs().stream()));
 	}
 
-	/**
-	 * Return the jobs of this instance, and the templates of others, that are asked for.
-	 */
-	private static List<JobId> find(JobFilter filter, JobTable table, JobRegistry records, List<JobId> templates,
-			Map<JobId, KeysDescriptor> failures, LockTable locks) {
-		Map<JobId, RecordedJob> jobs = byId(records.jobs(table.ids()));
-		table.nameLocks(locks, List.of());
-		return Stream.concat(table.ids().stream(), templates.stream())
-			.distinct()
-			.filter((
-					id) -> table.describe(id, locks, jobs.get(id), failures.get(id)).stream().anyMatch(filter::matches))
-			.sorted()
-			.toList();
+	private Map<String, JobList> lists(Redaction redaction, boolean allLocks) {
+		Map<String, JobList> lists = new LinkedHashMap<>();
+		this.databases.get().forEach((name, source) -> lists.put(name, source.list(redaction, allLocks)));
+		return lists;
 	}
 
-	private static Stream<JobId> page(List<JobId> ids, JobFilter filter) {
-		return ids.stream().skip(filter.offset()).limit(filter.size());
-	}
-
-	private static Map<JobId, RecordedJob> byId(List<RecordedJob> jobs) {
-		return jobs.stream().collect(Collectors.toMap(RecordedJob::id, Function.identity(), (one, same) -> same));
-	}
-
-	/**
-	 * Not all locks are told where there are many: have those of some jobs among them.
-	 */
-	private LockActivity withLocksOf(List<JobId> ids, JobTable table, LockActivity activity) {
-		if (ids.isEmpty() || activity.total() <= activity.entries().size()) {
-			return activity;
-		}
-		Set<LockNumber> numbers = ids.stream().map((id) -> LockNumber.of(table.key(id))).collect(Collectors.toSet());
-		return activity.with(numbers, this.monitor.locks(numbers, false));
-	}
-
-	private static List<JobDescriptor> describe(List<JobId> ids, Set<JobId> templates, JobTable table,
-			JobRegistry records, LockTable locks, Redaction redaction) {
-		Map<JobId, RecordedJob> jobs = byId(records.histories(ids, RUNS, redaction));
-		List<JobId> parents = ids.stream()
-			.filter((id) -> !jobs.containsKey(id) || templates.contains(id) || table.isTemplate(id))
-			.toList();
-		Map<JobId, KeysDescriptor> keys = records.keys(parents, LATEST_KEYS, redaction);
-		table.nameLocks(locks, jobs.values());
-		return ids.stream().flatMap((id) -> table.describe(id, locks, jobs.get(id), keys.get(id)).stream()).toList();
+	private JobList list(Redaction redaction, boolean allLocks) {
+		return new JobList(this.application, this.monitor, records(), table(), redaction, allLocks);
 	}
 
 	/**
@@ -287,7 +220,9 @@ public class AdvisoryLocksSource {
 	private OverviewDescriptor getOwnOverview(Redaction redaction) {
 		JobRegistry records = records();
 		if (!records.isInUse()) {
-			return Overviews.of(getLocks(JobFilter.of(null, null, null, null, MOST_JOBS), redaction));
+			JobFilter all = JobFilter.of(null, null, null, null, MOST_JOBS);
+			JobList list = list(redaction, true);
+			return Overviews.of(list.locks(JobList.pages(Map.of("", list), all).of(""), all));
 		}
 		JobTable table = table();
 		List<RecordedInstance> instances = records.instances(this.application.namespace());
@@ -297,7 +232,7 @@ public class AdvisoryLocksSource {
 		LockActivity activity = this.monitor.locks(numbers, true);
 		LockTable locks = new LockTable(activity, redaction::query);
 		List<LeaderDescriptor> leading = leaders.describe(locks);
-		JobSummary jobs = records.summary(table.own(), activity.time(), redaction);
+		JobSummary jobs = records.summary(table.own(), table::key, redaction);
 		return Overviews.of(activity, this.application.namespace(), jobs, locks, table::key, table.problems(),
 				Leaders.describe(instances, leading), leading);
 	}
@@ -342,45 +277,12 @@ public class AdvisoryLocksSource {
 			@Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
 		JobFilter filter = JobFilter.of(text, state, sort, page, size);
 		Redaction redaction = redaction(showUnsanitized);
-		Map<String, AdvisoryLocksSource> databases = this.databases.get();
-		if (databases.size() == 1 && records().isInUse()) {
-			return getJobs(filter, redaction);
-		}
-		AdvisoryLocksDescriptor all = getLocks(text, state, page, size, showUnsanitized);
-		return new JobsDescriptor(all.time(), all.instance(), all.namespace(), all.ledger(), all.jobCount(),
-				all.matching(), all.page(), all.size(), filter.sort(),
-				all.jobs().stream().sorted(order(filter.sort())).toList());
-	}
-
-	/**
-	 * The order of a page that was put together from several databases, or without a
-	 * ledger.
-	 */
-	private static Comparator<JobDescriptor> order(String sort) {
-		return switch (sort) {
-			case "next" -> Comparator.comparing(JobDescriptor::next, Comparator.nullsLast(Comparator.naturalOrder()));
-			case "last" -> Comparator.comparing((job) -> (job.lastRun() != null) ? job.lastRun().startedAt() : null,
-					Comparator.nullsLast(Comparator.reverseOrder()));
-			case "duration" -> Comparator.comparing((job) -> (job.lastRun() != null) ? job.lastRun().duration() : null,
-					Comparator.nullsLast(Comparator.reverseOrder()));
-			case "failures" -> Comparator.comparing(JobDescriptor::failures, Comparator.reverseOrder());
-			default -> Comparator.comparing(JobDescriptor::namespace).thenComparing(JobDescriptor::key);
-		};
-	}
-
-	private JobsDescriptor getJobs(JobFilter filter, Redaction redaction) {
-		JobRegistry records = records();
-		JobTable table = table();
-		JobPage page = records.page(table.own(), filter, Instant.now());
-		Set<LockNumber> numbers = page.ids()
-			.stream()
-			.map((id) -> LockNumber.of(table.key(id)))
-			.collect(Collectors.toSet());
-		LockActivity activity = this.monitor.locks(numbers, false);
-		List<JobDescriptor> jobs = describe(page.ids(), Set.of(), table, records,
-				new LockTable(activity, redaction::query), redaction);
-		return new JobsDescriptor(activity.time(), InstanceName.get(), this.application.namespace(), true, page.seen(),
-				page.total(), filter.page(), filter.size(), filter.sort(), jobs);
+		Map<String, JobList> lists = lists(redaction, false);
+		JobList.Pages pages = JobList.pages(lists, filter);
+		return lists.entrySet().stream().map((list) -> {
+			JobsDescriptor jobs = list.getValue().jobs(pages.of(list.getKey()), filter);
+			return (lists.size() == 1) ? jobs : jobs.in(list.getKey());
+		}).reduce((one, other) -> one.and(other, pages)).orElseThrow();
 	}
 
 	/**
@@ -404,7 +306,7 @@ public class AdvisoryLocksSource {
 		int number = (page != null) ? page : 1;
 		int rows = (size != null) ? size : RUNS_OF_PAGE;
 		String order = (sort != null) ? sort : LATEST;
-		String ended = (outcome != null) ? outcome : "all";
+		String ended = (outcome != null) ? outcome : ALL;
 		Assert.isTrue(number >= 1 && number <= MOST_PAGES, "'page' must be from 1 to " + MOST_PAGES);
 		Assert.isTrue(rows >= 1 && rows <= MOST_RUNS_OF_PAGE, "'size' must be from 1 to " + MOST_RUNS_OF_PAGE);
 		Assert.isTrue(order.equals(LATEST) || order.equals("duration"), "'sort' must be 'latest' or 'duration'");
@@ -563,8 +465,9 @@ public class AdvisoryLocksSource {
 		}
 		Redaction redaction = redaction(showUnsanitized);
 		LockTable locks = new LockTable(this.monitor.locks(table.numbers(id), false), redaction::query);
-		JobDescriptor job = describe(List.of(id), Set.of(), table, records, locks, redaction).get(0);
-		List<RunDescriptor> runs = records.runs(id, RUNS, redaction);
+		JobDescriptor job = JobList.describe(List.of(id), table, records, locks, redaction).get(0);
+		List<RunDescriptor> runs = (job.keys() == null && !table.isTemplate(id)) ? records.runs(id, RUNS, redaction)
+				: records.runs(id, ALL, false, 0, RUNS, redaction).runs();
 		return Optional.of(new JobDetailsDescriptor(job, runs));
 	}
 

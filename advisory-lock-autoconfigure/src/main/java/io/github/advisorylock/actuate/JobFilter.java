@@ -21,6 +21,7 @@ import java.util.Locale;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -81,6 +82,22 @@ record JobFilter(String text, String state, String sort, int page, int size) {
 		boolean stateMatches = this.state.equals("all") || this.state.equals(job.state())
 				|| (this.state.equals("problem") && !job.problems().isEmpty());
 		return stateMatches && (contains(job.namespace() + "/" + job.key()) || contains(job.target()));
+	}
+
+	/**
+	 * Return the place of a job in the order that is asked for: what is lower comes
+	 * first, {@code null} last.
+	 */
+	@Nullable Double rank(JobDescriptor job) {
+		RunDescriptor last = job.lastRun();
+		return switch (this.sort) {
+			case "next" -> (job.next() != null) ? (double) job.next().toEpochMilli() / 1000 : null;
+			case "last" -> (last != null) ? (double) -last.startedAt().toEpochMilli() / 1000 : null;
+			case "duration" ->
+				(last != null && last.duration() != null) ? (double) -last.duration().toMillis() / 1000 : null;
+			case "failures" -> (double) -job.failures();
+			default -> null;
+		};
 	}
 
 	int offset() {

@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -74,13 +75,6 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Return some jobs without their runs.
-	 */
-	List<RecordedJob> jobs(Collection<JobId> ids) {
-		return List.of();
-	}
-
-	/**
 	 * Return some jobs with their last runs.
 	 * @param runs of how many runs the outcomes are told
 	 * @param redaction hides values
@@ -90,29 +84,23 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Return a page of the jobs that are listed on their own, those aside that are known
-	 * otherwise.
-	 */
-	JobPage alone(Collection<JobId> known, String text, String state, int offset, int limit) {
-		return JobPage.NONE;
-	}
-
-	/**
 	 * Return a page of all jobs, in the order that is asked for.
 	 * @param own the jobs of the methods of this instance
-	 * @param now the time
+	 * @param keys makes the keys of jobs
+	 * @param offset how many to leave out
+	 * @param limit how many at most
 	 */
-	JobPage page(List<OwnJob> own, JobFilter filter, Instant now) {
+	JobPage page(List<OwnJob> own, Function<JobId, AdvisoryLockKey> keys, JobFilter filter, int offset, int limit) {
 		return JobPage.NONE;
 	}
 
 	/**
 	 * Return in short how all jobs are.
 	 * @param own the jobs of the methods of this instance
-	 * @param now the time
+	 * @param keys makes the keys of jobs
 	 * @param redaction hides values
 	 */
-	JobSummary summary(List<OwnJob> own, Instant now, Redaction redaction) {
+	JobSummary summary(List<OwnJob> own, Function<JobId, AdvisoryLockKey> keys, Redaction redaction) {
 		return new JobSummary(Map.of(), List.of(), List.of());
 	}
 
@@ -141,27 +129,11 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Return what keys with arguments were made from, each in the place of a key.
-	 */
-	List<JobId> templates() {
-		return List.of();
-	}
-
-	/**
 	 * Return the keys that were made from templates, with those whose last run failed.
 	 * @param latest how many keys of each are told
 	 * @param redaction hides values
 	 */
 	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest, Redaction redaction) {
-		return Map.of();
-	}
-
-	/**
-	 * Return those keys only that were made from templates and whose last run failed.
-	 * @param latest how many keys of each are told
-	 * @param redaction hides values
-	 */
-	Map<JobId, KeysDescriptor> failures(List<JobId> templates, int latest, Redaction redaction) {
 		return Map.of();
 	}
 
@@ -296,7 +268,7 @@ public class JobRegistry {
 	 * A job of the methods of this instance.
 	 *
 	 * @param id what tells it from others
-	 * @param target its method
+	 * @param target its methods, with spaces between them
 	 * @param key its key, {@code null} if that depends on arguments
 	 * @param paused whether it is paused by its configuration
 	 * @param troubled whether it has a problem that only this instance knows
@@ -327,15 +299,30 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Some of the jobs that are listed on their own.
+	 * A page of jobs.
 	 *
-	 * @param seen how many there are
+	 * @param seen how many jobs there are
 	 * @param total how many of these are asked for
-	 * @param ids those of the page
+	 * @param places those of the page
 	 */
-	record JobPage(int seen, int total, List<JobId> ids) {
+	record JobPage(int seen, int total, List<Place> places) {
 
 		static final JobPage NONE = new JobPage(0, 0, List.of());
+
+		List<JobId> ids() {
+			return this.places.stream().map(Place::id).toList();
+		}
+
+	}
+
+	/**
+	 * A job in an order.
+	 *
+	 * @param id the job
+	 * @param rank what is lower comes first, {@code null} last; jobs of one rank are in
+	 * the order of their names
+	 */
+	record Place(JobId id, @Nullable Double rank) {
 
 	}
 

@@ -119,7 +119,8 @@ final class JobTable {
 	private OwnJob own(JobId id, List<SingleRunnerMethod> methods) {
 		SingleRunnerMethod method = methods.get(0);
 		AdvisoryLockKey key = method.fixedKey();
-		return new OwnJob(id, target(method), key, methods.stream().anyMatch((one) -> one.operation().paused()),
+		return new OwnJob(id, methods.stream().map(JobTable::target).collect(Collectors.joining(" ")), key,
+				methods.stream().anyMatch((one) -> one.operation().paused()),
 				methods.size() > 1 || (key != null && this.counter.hasLost(key)));
 	}
 

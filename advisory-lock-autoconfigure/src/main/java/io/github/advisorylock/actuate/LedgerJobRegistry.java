@@ -24,11 +24,14 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
@@ -106,14 +109,6 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	List<RecordedJob> jobs(Collection<JobId> ids) {
-		return repository().jobs(names(ids))
-			.stream()
-			.map((job) -> describe(new JobRepository.JobHistory(job, true, null, "", List.of(), null, null), null))
-			.toList();
-	}
-
-	@Override
 	List<RecordedJob> histories(Collection<JobId> ids, int runs, Redaction redaction) {
 		return repository().histories(names(ids), runs)
 			.stream()
@@ -122,23 +117,18 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	JobPage alone(Collection<JobId> known, String text, String state, int offset, int limit) {
-		JobRepository.JobNamesPage page = repository().alone(names(known), text, state, offset, limit);
-		return new JobPage(page.seen(), page.total(), page.names().stream().map(LedgerJobRegistry::id).toList());
+	JobPage page(List<OwnJob> own, Function<JobId, AdvisoryLockKey> keys, JobFilter filter, int offset, int limit) {
+		JobCatalog catalog = ledger().catalog();
+		JobCatalog.JobPage page = catalog.jobs(known(catalog.hints(), own, keys), filter.text(), filter.state(),
+				filter.sort(), offset, limit);
+		return new JobPage(page.seen(), page.total(),
+				page.places().stream().map((place) -> new Place(id(place.name()), place.rank())).toList());
 	}
 
 	@Override
-	JobPage page(List<OwnJob> own, JobFilter filter, Instant now) {
+	JobSummary summary(List<OwnJob> own, Function<JobId, AdvisoryLockKey> keys, Redaction redaction) {
 		JobCatalog catalog = ledger().catalog();
-		JobRepository.JobNamesPage page = catalog.jobs(known(catalog, own, now), filter.text(), filter.state(),
-				filter.sort(), filter.offset(), filter.size());
-		return new JobPage(page.seen(), page.total(), page.names().stream().map(LedgerJobRegistry::id).toList());
-	}
-
-	@Override
-	JobSummary summary(List<OwnJob> own, Instant now, Redaction redaction) {
-		JobCatalog catalog = ledger().catalog();
-		JobCatalog.Summary summary = catalog.summary(known(catalog, own, now), MOST_RUNNING, LATEST_PROBLEMS);
+		JobCatalog.Summary summary = catalog.summary(known(catalog.hints(), own, keys), MOST_RUNNING, LATEST_PROBLEMS);
 		Map<Problem, ProblemGroup> groups = new EnumMap<>(Problem.class);
 		for (JobCatalog.Trouble trouble : summary.problems()) {
 			Problem problem = Problem.valueOf(trouble.kind());
@@ -161,14 +151,28 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	/**
-	 * What is planned is the same for all jobs of one schedule.
+	 * What is planned is the same for all jobs of one schedule. Jobs whose locks nobody
+	 * has told, as instances of earlier versions and requests in code do not, are told of
+	 * where these are held.
 	 */
-	private static JobCatalog.Known known(JobCatalog catalog, List<OwnJob> own, Instant now) {
-		return new JobCatalog.Known(own.stream()
-			.map((job) -> new JobCatalog.OwnJob(name(job.id()), job.target(),
-					(job.key() != null) ? PostgresAdvisoryLockTemplate.lockEntry(job.key()) : null, job.paused(),
-					job.troubled()))
-			.toList(), catalog.schedules().stream().map((schedules) -> plan(schedules, now)).toList());
+	private static JobCatalog.Known known(JobCatalog.Hints hints, List<OwnJob> own,
+			Function<JobId, AdvisoryLockKey> keys) {
+		Map<JobName, JobCatalog.OwnJob> jobs = new LinkedHashMap<>();
+		for (OwnJob job : own) {
+			jobs.put(name(job.id()),
+					new JobCatalog.OwnJob(name(job.id()), job.target(),
+							(job.key() != null) ? PostgresAdvisoryLockTemplate.lockEntry(job.key()) : null,
+							job.paused(), job.troubled()));
+		}
+		for (JobName name : hints.held().isEmpty() ? List.<JobName>of() : hints.untold()) {
+			String lock = PostgresAdvisoryLockTemplate.lockEntry(keys.apply(id(name)));
+			if (hints.held().contains(lock)) {
+				jobs.putIfAbsent(name, new JobCatalog.OwnJob(name, null, lock, false, false));
+			}
+		}
+		Instant now = Instant.now();
+		return new JobCatalog.Known(jobs.values(),
+				hints.schedules().stream().map((schedules) -> plan(schedules, now)).toList());
 	}
 
 	private static JobCatalog.Plan plan(String schedules, Instant now) {
@@ -210,11 +214,6 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	List<JobId> templates() {
-		return repository().templates().stream().map(LedgerJobRegistry::id).toList();
-	}
-
-	@Override
 	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest, Redaction redaction) {
 		Map<JobId, KeysDescriptor> keys = new HashMap<>(failures(templates, latest, redaction));
 		for (JobRepository.KeysOfTemplate some : repository().keys(names(templates), latest)) {
@@ -226,8 +225,7 @@ public class LedgerJobRegistry extends JobRegistry {
 		return keys;
 	}
 
-	@Override
-	Map<JobId, KeysDescriptor> failures(List<JobId> templates, int latest, Redaction redaction) {
+	private Map<JobId, KeysDescriptor> failures(List<JobId> templates, int latest, Redaction redaction) {
 		return repository().failures(names(templates), latest)
 			.stream()
 			.collect(Collectors.toMap((failures) -> id(failures.name()), (failures) -> new KeysDescriptor(0, List.of(),

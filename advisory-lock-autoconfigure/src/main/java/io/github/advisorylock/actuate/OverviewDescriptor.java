@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.DatabaseDescriptor;
@@ -156,6 +157,18 @@ public record OverviewDescriptor(Instant time, Duration clockSkew, String instan
 	 */
 	public record JobsDescriptor(Instant time, String instance, String namespace, boolean ledger, int jobCount,
 			int matching, int page, int size, String sort, List<JobDescriptor> jobs) {
+
+		JobsDescriptor in(String transactionManager) {
+			return new JobsDescriptor(this.time, this.instance, this.namespace, this.ledger, this.jobCount,
+					this.matching, this.page, this.size, this.sort,
+					this.jobs.stream().map((job) -> job.in(transactionManager)).toList());
+		}
+
+		JobsDescriptor and(JobsDescriptor other, JobList.Pages pages) {
+			return new JobsDescriptor(this.time, this.instance, this.namespace, this.ledger || other.ledger,
+					this.jobCount + other.jobCount, this.matching + other.matching, this.page, this.size, this.sort,
+					pages.sort(Stream.concat(this.jobs.stream(), other.jobs.stream())));
+		}
 
 	}
 

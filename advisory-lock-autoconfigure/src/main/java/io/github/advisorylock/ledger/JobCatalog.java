@@ -22,10 +22,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 
 import org.jspecify.annotations.Nullable;
@@ -44,7 +46,18 @@ public final class JobCatalog {
 
 	private static final int MOST_SCHEDULES = 10_000;
 
+	private static final int MOST_UNTOLD = 10_000;
+
+	private static final int MOST_JOBS = 50_000;
+
+	private static final int MOST_TEMPLATES = 1000;
+
 	private static final int MOST_TICKS = 1000;
+
+	/**
+	 * Among how many runs of the ledger those of a template are looked for.
+	 */
+	private static final int RECENT_RUNS = 50_000;
 
 	private final LedgerConnections connections;
 
@@ -56,15 +69,20 @@ public final class JobCatalog {
 	}
 
 	/**
-	 * Return the schedules that jobs have, each once.
-	 * @return the schedules, as {@link JobFacts#schedules()} has them, 10,000 at most
+	 * Return what has to be worked out before jobs can be listed.
+	 * @return schedules, and jobs whose locks nobody has told
 	 */
-	public List<String> schedules() {
-		return this.connections.reading((jdbc) -> JdbcClient.create(jdbc)
-			.sql(this.statements.schedules())
-			.param("most", MOST_SCHEDULES)
-			.query(String.class)
+	public Hints hints() {
+		Hints hints = new Hints(new ArrayList<>(), new ArrayList<>(), new HashSet<>());
+		this.connections.reading((jdbc) -> jdbc(jdbc, this.statements.hints()).param("mostSchedules", MOST_SCHEDULES)
+			.param("mostJobs", MOST_UNTOLD)
+			.query((row, number) -> switch (row.getString("kind")) {
+				case "SCHEDULE" -> hints.schedules.add(row.getString("key"));
+				case "JOB" -> hints.untold.add(new JobName(row.getString("namespace"), row.getString("key")));
+				default -> hints.held.add(row.getString("key"));
+			})
 			.list());
+		return hints;
 	}
 
 	/**
@@ -78,13 +96,28 @@ public final class JobCatalog {
 	 * @param limit how many at most
 	 * @return their names, in the order
 	 */
-	public JobRepository.JobNamesPage jobs(Known known, String text, String state, String sort, int offset, int limit) {
+	public JobPage jobs(Known known, String text, String state, String sort, int offset, int limit) {
 		return this.connections
 			.reading((jdbc) -> bind(jdbc(jdbc, this.statements.listed(sort)), known).param("text", text)
 				.param("state", state)
 				.param("offset", offset)
 				.param("limit", limit)
-				.query(JobRepository::page));
+				.query(JobCatalog::page));
+	}
+
+	private static JobPage page(ResultSet rows) throws SQLException {
+		int seen = 0;
+		int total = 0;
+		List<Place> places = new ArrayList<>();
+		while (rows.next()) {
+			seen = rows.getInt("seen");
+			total = rows.getInt("total");
+			if (rows.getString("key") != null) {
+				places.add(new Place(new JobName(rows.getString("namespace"), rows.getString("key")),
+						rows.getObject("rank", Double.class)));
+			}
+		}
+		return new JobPage(seen, total, places);
 	}
 
 	/**
@@ -121,7 +154,8 @@ public final class JobCatalog {
 
 	/**
 	 * Return a page of the runs of a job. Those of a template are the runs of all its
-	 * keys that were not executed.
+	 * keys: the latest 50,000 that were not executed, and the executed ones among the
+	 * latest 50,000 runs of the ledger.
 	 * @param name the job
 	 * @param outcome how they must have ended, {@code RUNNING}, or {@code all}
 	 * @param longest whether the longest come first, rather than the latest
@@ -136,6 +170,7 @@ public final class JobCatalog {
 				.param("key", name.key())
 				.param("outcome", outcome)
 				.param("longest", longest)
+				.param("recent", RECENT_RUNS)
 				.param("offset", offset)
 				.param("limit", limit)
 				.query((row, number) -> {
@@ -180,7 +215,10 @@ public final class JobCatalog {
 			.param("intervals",
 					array("bigint", known.plans,
 							(plan) -> (plan.interval != null) ? LedgerSettings.micros(plan.interval) : null))
-			.param("delays", array("boolean", known.plans, Plan::delay));
+			.param("delays", array("boolean", known.plans, Plan::delay))
+			.param("mostJobs", MOST_JOBS)
+			.param("mostTemplates", MOST_TEMPLATES)
+			.param("mostFailures", JobRepository.MOST_FAILURES);
 	}
 
 	private static @Nullable String text(@Nullable Instant time) {
@@ -202,15 +240,51 @@ public final class JobCatalog {
 	}
 
 	/**
-	 * A job of a method of whoever asks.
+	 * What has to be worked out before jobs can be listed.
+	 *
+	 * @param schedules the schedules of jobs, as {@link JobFacts#schedules()} has them,
+	 * each once, 10,000 at most
+	 * @param untold jobs whose locks nobody has told, 10,000 at most
+	 * @param held the entries of all locks that are held or waited for, none where there
+	 * are no such jobs
+	 */
+	public record Hints(List<String> schedules, List<JobName> untold, Set<String> held) {
+
+	}
+
+	/**
+	 * A page of jobs.
+	 *
+	 * @param seen how many jobs there are, as far as they are looked at
+	 * @param total how many of these are asked for
+	 * @param places those of the page
+	 */
+	public record JobPage(int seen, int total, List<Place> places) {
+
+	}
+
+	/**
+	 * A job in an order.
 	 *
 	 * @param name its name
-	 * @param method the method as {@code Class.method}
+	 * @param rank what is lower comes first, {@code null} last; jobs of one rank are in
+	 * the order of their names
+	 */
+	public record Place(JobName name, @Nullable Double rank) {
+
+	}
+
+	/**
+	 * A job that whoever asks knows more of.
+	 *
+	 * @param name its name
+	 * @param method its methods as {@code Class.method}, {@code null} if there are none
 	 * @param lock the entry of its lock, {@code null} if its key depends on arguments
 	 * @param paused whether it is paused by its configuration
 	 * @param troubled whether it has a problem that the ledger knows nothing of
 	 */
-	public record OwnJob(JobName name, String method, @Nullable String lock, boolean paused, boolean troubled) {
+	public record OwnJob(JobName name, @Nullable String method, @Nullable String lock, boolean paused,
+			boolean troubled) {
 
 	}
 

@@ -69,13 +69,13 @@ public class JobRepository {
 
 	private static final String LOCK_NOT_AVAILABLE = "55P03";
 
-	private static final int MOST_TEMPLATES = 1000;
-
-	private static final int MOST_KEYS = 10_000;
-
 	private static final int MOST_KEYS_OF_TEMPLATE = 1000;
 
-	private static final int MOST_FAILURES = 50;
+	/**
+	 * Among how many failures of keys of one template those are looked for that have not
+	 * run since.
+	 */
+	static final int MOST_FAILURES = 50;
 
 	private static final int MOST_INSTANCES = 1000;
 
@@ -317,44 +317,6 @@ public class JobRepository {
 	}
 
 	/**
-	 * Return some of the jobs that only the ledger knows, and that are listed on their
-	 * own: those of keys which depend on no arguments, and those that are paused. Of more
-	 * than 10,000, the others can be found by their names only.
-	 * @param known the names of jobs that are known otherwise
-	 * @param text what their names must contain
-	 * @param state their state: {@code running}, {@code paused}, {@code idle},
-	 * {@code problem}, or {@code all}
-	 * @param offset how many to leave out
-	 * @param limit how many at most
-	 * @return their names
-	 */
-	public JobNamesPage alone(Collection<JobName> known, String text, String state, int offset, int limit) {
-		boolean all = text.isEmpty() && state.equals("all");
-		return read((client) -> {
-			JdbcClient.StatementSpec statement = client
-				.sql(all ? this.statements.alone() : this.statements.aloneMatching());
-			if (!all) {
-				statement.param("text", text).param("state", state);
-			}
-			return bind(statement, known).param("most", MOST_KEYS)
-				.param("limit", limit)
-				.param("offset", offset)
-				.query(JobRepository::page);
-		});
-	}
-
-	/**
-	 * Return what the keys with arguments were made from, a thousand at most.
-	 * @return the templates, each in the place of a key
-	 */
-	public List<JobName> templates() {
-		return read((client) -> client.sql(this.statements.templates())
-			.param("most", MOST_TEMPLATES)
-			.query(JobRepository::name)
-			.list());
-	}
-
-	/**
 	 * Return the keys made from templates whose last run has failed within a day.
 	 * @param templates the templates, each in the place of a key
 	 * @param latest how many keys of each
@@ -362,13 +324,15 @@ public class JobRepository {
 	 */
 	public List<FailuresOfTemplate> failures(List<JobName> templates, int latest) {
 		Map<JobName, FailuresOfTemplate> failures = new LinkedHashMap<>();
-		query(this.statements.failures(), templates, Map.of("most", MOST_FAILURES, "latest", latest), (row, number) -> {
-			JobName template = templates.get(row.getInt("position") - 1);
-			int count = row.getInt("count");
-			return failures.computeIfAbsent(template, (name) -> new FailuresOfTemplate(name, count, new ArrayList<>()))
-				.latest()
-				.add(run(row, number));
-		});
+		query(this.statements.failures(), templates, Map.of("mostFailures", MOST_FAILURES, "latest", latest),
+				(row, number) -> {
+					JobName template = templates.get(row.getInt("position") - 1);
+					int count = row.getInt("count");
+					return failures
+						.computeIfAbsent(template, (name) -> new FailuresOfTemplate(name, count, new ArrayList<>()))
+						.latest()
+						.add(run(row, number));
+				});
 		return List.copyOf(failures.values());
 	}
 
@@ -448,20 +412,6 @@ public class JobRepository {
 
 	private static <T> SqlArrayValue array(Collection<T> all, Function<T, @Nullable String> element) {
 		return new SqlArrayValue("text", all.stream().map(element).toArray());
-	}
-
-	static JobNamesPage page(ResultSet rows) throws SQLException {
-		int seen = 0;
-		int total = 0;
-		List<JobName> names = new ArrayList<>();
-		while (rows.next()) {
-			seen = rows.getInt("seen");
-			total = rows.getInt("total");
-			if (rows.getString("key") != null) {
-				names.add(name(rows, 0));
-			}
-		}
-		return new JobNamesPage(seen, total, names);
 	}
 
 	private static JobName name(ResultSet row, int number) throws SQLException {
@@ -566,22 +516,6 @@ public class JobRepository {
 	 */
 	public record JobHistory(LedgerJob job, boolean registered, @Nullable LedgerRun lastRun, String outcomes,
 			List<Long> durations, @Nullable JobFacts facts, @Nullable Instant completedAt) {
-
-	}
-
-	/**
-	 * Some of the jobs that only the ledger knows.
-	 *
-	 * @param seen how many there are, 10,000 for as many or more
-	 * @param total how many of these are asked for
-	 * @param names those of the page, in the order of namespace and key
-	 */
-	public record JobNamesPage(int seen, int total, List<JobName> names) {
-
-		/**
-		 * No jobs.
-		 */
-		public static final JobNamesPage NONE = new JobNamesPage(0, 0, List.of());
 
 	}
 

@@ -296,7 +296,7 @@ final class LedgerStatements {
 			    CAST(:errorClass AS text), CAST(:error AS text), CAST(:stackTrace AS text),
 			"""
 			+ KEEP_UNTIL.replace("{start}", "CAST(:startedAt AS timestamptz)") + """
-					, CASE WHEN CAST(:outcome AS text) <> 'EXECUTED' THEN CAST(:template AS text) END
+					, CAST(:template AS text)
 					  {again} RETURNING *
 					)
 					""";
@@ -321,61 +321,103 @@ final class LedgerStatements {
 			""";
 
 	/**
-	 * What is listed on its own. The index has the same words.
+	 * What keys with arguments were made from, those too of which only failed runs are
+	 * left. Skips from each to the next in the index.
 	 */
-	private static final String UNKNOWN = """
-			WITH known AS MATERIALIZED (
-			  SELECT k.namespace, k.key FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])),
-			    pg_catalog.unnest(CAST(:keys AS text[]))) k (namespace, key)
-			), unknown AS NOT MATERIALIZED (
-			  SELECT j.* FROM {job} j WHERE (j.template IS NULL OR j.paused_at IS NOT NULL)
-			    AND (j.namespace, j.key) NOT IN (SELECT k.namespace, k.key FROM known k)
+	private static final String TEMPLATES = """
+			of_jobs AS (
+			  (SELECT j.namespace, j.template FROM {job} j WHERE j.template IS NOT NULL
+			    ORDER BY j.namespace, j.template LIMIT 1)
+			  UNION ALL SELECT n.* FROM of_jobs t CROSS JOIN LATERAL (
+			    SELECT j.namespace, j.template FROM {job} j
+			    WHERE j.template IS NOT NULL AND (j.namespace, j.template) > (t.namespace, t.template)
+			    ORDER BY j.namespace, j.template LIMIT 1) n
+			), of_failures AS (
+			  (SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.outcome <> 'EXECUTED'
+			    ORDER BY r.namespace, r.template LIMIT 1)
+			  UNION ALL SELECT n.* FROM of_failures f CROSS JOIN LATERAL (
+			    SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.outcome <> 'EXECUTED'
+			      AND (r.namespace, r.template) > (f.namespace, f.template)
+			    ORDER BY r.namespace, r.template LIMIT 1) n
+			), templates AS MATERIALIZED (
+			  (SELECT * FROM of_jobs LIMIT :mostTemplates) UNION (SELECT * FROM of_failures LIMIT :mostTemplates)
 			)
 			""";
 
 	/**
-	 * All jobs that are listed, with the state of each: those of the ledger that are not
-	 * listed under what their keys were made from, and {@code own} ones, which whoever
-	 * asks has methods of. When a cron schedule is next, and which tick should have been
-	 * completed by now, comes with the question.
+	 * The latest failures of keys that were made from a template {@code o}, of those keys
+	 * that have not run since.
 	 */
-	private static final String LISTED = """
-			WITH held AS MATERIALIZED (
-			  SELECT pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) AS lock, pg_catalog.bool_or(l.granted) AS granted
-			  FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND l.database = (
-			    SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()) GROUP BY 1
-			), planned AS MATERIALIZED (
-			  SELECT p.* FROM ROWS FROM (pg_catalog.unnest(CAST(:schedules AS text[])),
-			    pg_catalog.unnest(CAST(:nexts AS timestamptz[])), pg_catalog.unnest(CAST(:dues AS timestamptz[])),
-			    pg_catalog.unnest(CAST(:intervals AS bigint[])), pg_catalog.unnest(CAST(:delays AS boolean[])))
-			    p (schedules, next, due, every, delay)
-			), own AS MATERIALIZED (
-			  SELECT o.* FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])),
-			    pg_catalog.unnest(CAST(:keys AS text[])), pg_catalog.unnest(CAST(:methods AS text[])),
-			    pg_catalog.unnest(CAST(:locks AS text[])), pg_catalog.unnest(CAST(:paused AS boolean[])),
-			    pg_catalog.unnest(CAST(:troubled AS boolean[]))) o (namespace, key, method, lock, paused, troubled)
-			), joined AS (
-			  SELECT coalesce(j.namespace, o.namespace) AS namespace, coalesce(j.key, o.key) AS key,
-			    coalesce(j.method, o.method) AS method, coalesce(j.lock, o.lock) AS lock, j.schedules, j.once, j.min_interval,
-			    j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at, j.last_outcome, j.paused_at, j.paused_by,
-			    j.paused_reason, j.resumed_at, coalesce(o.paused, false) AS configured, coalesce(o.troubled, false) AS troubled
-			  FROM (SELECT l.* FROM {job} l WHERE l.template IS NULL OR l.paused_at IS NOT NULL) j
-			  FULL JOIN own o ON o.namespace = j.namespace AND o.key = j.key
-			), dated AS (
-			  SELECT j.*, h.granted, j.paused_at IS NOT NULL OR j.configured AS paused,
-			    coalesce(p.next, CASE WHEN p.delay THEN j.last_finished_at ELSE j.last_started_at END
-			      + p.every * INTERVAL '1 microsecond') AS next,
-			    CASE WHEN j.once = 'PER_TICK' AND j.paused_at IS NULL AND NOT j.configured AND h.granted IS NOT TRUE
-			      AND p.due > greatest(j.first_seen_at, j.last_tick, j.resumed_at)
-			      AND coalesce(p.due < pg_catalog.clock_timestamp() - INTERVAL '5 minutes'
-			        - j.min_interval * INTERVAL '1 microsecond', true) THEN p.due END AS due
-			  FROM joined j LEFT JOIN planned p ON p.schedules = j.schedules LEFT JOIN held h ON h.lock = j.lock
-			), jobs AS MATERIALIZED (
-			  SELECT d.*, CASE WHEN d.granted THEN 'running' WHEN d.granted IS NOT NULL THEN 'waiting' WHEN d.paused THEN 'paused'
-			    WHEN d.last_outcome <> 'EXECUTED' THEN 'failing' WHEN d.due IS NOT NULL THEN 'overdue' ELSE 'idle' END AS state
-			  FROM dated d
-			)
+	private static final String FAILED = """
+			SELECT l.* FROM (
+			  SELECT r.* FROM {run} r WHERE r.namespace = o.namespace AND r.template = o.key
+			    AND r.outcome <> 'EXECUTED' ORDER BY r.id DESC LIMIT :mostFailures) l
+			WHERE l.started_at > pg_catalog.clock_timestamp() - INTERVAL '1 day' AND NOT EXISTS (
+			  SELECT FROM {run} e WHERE e.namespace = l.namespace AND e.key = l.key AND e.fencing_token > l.fencing_token)
 			""";
+
+	/**
+	 * All jobs that are listed, with the state of each: those of the ledger that are not
+	 * listed under what their keys were made from, what keys were made from, and those
+	 * that are {@code told}, as whoever asks has methods of them, or knows that their
+	 * locks are held. When a cron schedule is next, and which tick should have been
+	 * completed by now, comes with the question. Where there are very many jobs, not all
+	 * are looked at.
+	 */
+	private static final String LISTED = "WITH RECURSIVE " + TEMPLATES
+			+ """
+					, held AS MATERIALIZED (
+					  SELECT pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) AS lock, pg_catalog.bool_or(l.granted) AS granted
+					  FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND l.database = (
+					    SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()) GROUP BY 1
+					), planned AS MATERIALIZED (
+					  SELECT p.* FROM ROWS FROM (pg_catalog.unnest(CAST(:schedules AS text[])),
+					    pg_catalog.unnest(CAST(:nexts AS timestamptz[])), pg_catalog.unnest(CAST(:dues AS timestamptz[])),
+					    pg_catalog.unnest(CAST(:intervals AS bigint[])), pg_catalog.unnest(CAST(:delays AS boolean[])))
+					    p (schedules, next, due, every, delay)
+					), told AS MATERIALIZED (
+					  SELECT o.* FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])),
+					    pg_catalog.unnest(CAST(:keys AS text[])), pg_catalog.unnest(CAST(:methods AS text[])),
+					    pg_catalog.unnest(CAST(:locks AS text[])), pg_catalog.unnest(CAST(:paused AS boolean[])),
+					    pg_catalog.unnest(CAST(:troubled AS boolean[]))) o (namespace, key, method, lock, paused, troubled)
+					), own AS MATERIALIZED (
+					  SELECT t.* FROM told t
+					  UNION ALL SELECT t.namespace, t.template, NULL, NULL, false, false FROM templates t
+					    WHERE (t.namespace, t.template) NOT IN (SELECT o.namespace, o.key FROM told o)
+					), failed AS MATERIALIZED (
+					  SELECT o.namespace, o.key AS template, f.key, f.outcome, f.finished_at FROM own o CROSS JOIN LATERAL (
+					"""
+			+ FAILED
+			+ """
+					  ORDER BY l.id DESC LIMIT 1) f WHERE o.lock IS NULL
+					), known AS (
+					  SELECT j.* FROM told t JOIN {job} j ON j.namespace = t.namespace AND j.key = t.key
+					  UNION ALL (SELECT u.* FROM {job} u WHERE (u.template IS NULL OR u.paused_at IS NOT NULL)
+					    AND (u.namespace, u.key) NOT IN (SELECT t.namespace, t.key FROM told t)
+					    ORDER BY u.namespace, u.key LIMIT :mostJobs)
+					), joined AS (
+					  SELECT coalesce(j.namespace, o.namespace) AS namespace, coalesce(j.key, o.key) AS key,
+					    pg_catalog.concat_ws(' ', j.method, o.method) AS method, coalesce(j.lock, o.lock) AS lock, j.schedules, j.once,
+					    j.min_interval, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at, j.last_outcome, j.paused_at,
+					    j.paused_by, j.paused_reason, j.resumed_at, coalesce(o.paused, false) AS configured,
+					    coalesce(o.troubled, false) AS troubled, f.outcome AS failed
+					  FROM known j FULL JOIN own o ON o.namespace = j.namespace AND o.key = j.key
+					  LEFT JOIN failed f ON f.namespace = o.namespace AND f.template = o.key
+					), dated AS (
+					  SELECT j.*, h.granted, j.paused_at IS NOT NULL OR j.configured AS paused,
+					    coalesce(p.next, CASE WHEN p.delay THEN j.last_finished_at ELSE j.last_started_at END
+					      + p.every * INTERVAL '1 microsecond') AS next,
+					    CASE WHEN j.once = 'PER_TICK' AND j.paused_at IS NULL AND NOT j.configured AND h.granted IS NOT TRUE
+					      AND p.due > greatest(j.first_seen_at, j.last_tick, j.resumed_at)
+					      AND coalesce(p.due < pg_catalog.clock_timestamp() - INTERVAL '5 minutes'
+					        - j.min_interval * INTERVAL '1 microsecond', true) THEN p.due END AS due
+					  FROM joined j LEFT JOIN planned p ON p.schedules = j.schedules LEFT JOIN held h ON h.lock = j.lock
+					), jobs AS MATERIALIZED (
+					  SELECT d.*, CASE WHEN d.granted THEN 'running' WHEN d.granted IS NOT NULL THEN 'waiting' WHEN d.paused THEN 'paused'
+					    WHEN d.last_outcome <> 'EXECUTED' THEN 'failing' WHEN d.due IS NOT NULL THEN 'overdue' ELSE 'idle' END AS state
+					  FROM dated d
+					)
+					""";
 
 	/**
 	 * How many of the last runs of a job in a row were not executed.
@@ -386,13 +428,17 @@ final class LedgerStatements {
 			    AND e.key = {of}.key AND e.outcome = 'EXECUTED' ORDER BY e.fencing_token DESC LIMIT 1), 0))
 			""";
 
-	private static final Map<String, String> ORDERS = Map.of("key", "j.namespace, j.key", "next",
-			"j.next NULLS LAST, j.namespace, j.key", "last", "j.last_started_at DESC NULLS LAST, j.namespace, j.key",
+	/**
+	 * What is lower comes first in an order: a number, so that jobs of several databases
+	 * can be put in one.
+	 */
+	private static final Map<String, String> RANKS = Map.of("key", "CAST(NULL AS double precision)", "next",
+			"pg_catalog.date_part('epoch', j.next)", "last", "-pg_catalog.date_part('epoch', j.last_started_at)",
 			"duration",
-			"CASE WHEN j.last_finished_at >= j.last_started_at THEN j.last_finished_at - j.last_started_at END "
-					+ "DESC NULLS LAST, j.namespace, j.key",
-			"failures", "CASE WHEN j.last_outcome <> 'EXECUTED' THEN " + FAILURES.replace("{of}", "j")
-					+ " ELSE 0 END DESC, j.last_finished_at DESC NULLS LAST, j.namespace, j.key");
+			"CASE WHEN j.last_finished_at >= j.last_started_at "
+					+ "THEN -pg_catalog.date_part('epoch', j.last_finished_at - j.last_started_at) END",
+			"failures", "CASE WHEN j.last_outcome <> 'EXECUTED' THEN -CAST(" + FAILURES.replace("{of}", "j")
+					+ " AS double precision) ELSE 0 END");
 
 	/**
 	 * One statement of housekeeping at a time, whatever instance it is of: the lock ends
@@ -592,35 +638,54 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * The schedules of jobs, each once.
+	 * What has to be worked out before jobs can be listed: the schedules that they have,
+	 * each once; those that nobody has told the locks of; and the locks that are held or
+	 * waited for, if there are any such jobs.
 	 */
-	String schedules() {
-		return name("SELECT DISTINCT j.schedules FROM {job} j WHERE j.schedules <> '[]' LIMIT :most");
+	String hints() {
+		return name("""
+				WITH untold AS MATERIALIZED (
+				  SELECT j.namespace, j.key FROM {job} j
+				  WHERE (j.template IS NULL OR j.paused_at IS NOT NULL) AND j.lock IS NULL LIMIT :mostJobs
+				)
+				SELECT 'SCHEDULE' AS kind, s.schedules AS key, NULL AS namespace FROM (
+				  SELECT DISTINCT j.schedules FROM {job} j WHERE j.schedules <> '[]' LIMIT :mostSchedules) s
+				UNION ALL SELECT 'JOB', u.key, u.namespace FROM untold u
+				UNION ALL SELECT DISTINCT 'LOCK', pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid), NULL
+				  FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND EXISTS (SELECT FROM untold)
+				    AND l.database = (
+				      SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())
+				""");
 	}
 
 	/**
-	 * A page of the jobs that are asked for, in an order, and how many there are.
+	 * A page of the jobs that are asked for, in an order, with their ranks in it, and how
+	 * many there are.
 	 * @param sort the name of the order
 	 */
 	String listed(String sort) {
-		String order = ORDERS.get(sort);
-		Assert.notNull(order, "'sort' must be known");
+		String rank = RANKS.get(sort);
+		Assert.notNull(rank, "'sort' must be known");
+		String latest = sort.equals("failures") ? "j.last_finished_at DESC NULLS LAST," : "";
 		return name(
 				LISTED + """
 						, wanted AS MATERIALIZED (
-						  SELECT j.* FROM jobs j, (SELECT pg_catalog.lower(CAST(:text AS text)) AS text, CAST(:state AS text) AS state) w
+						  SELECT j.*, {rank} AS rank
+						  FROM jobs j, (SELECT pg_catalog.lower(CAST(:text AS text)) AS text, CAST(:state AS text) AS state) w
 						  WHERE (w.state IN ('all', j.state) OR (w.state = 'problem' AND (j.paused OR j.troubled OR j.due IS NOT NULL
-						      OR j.last_outcome <> 'EXECUTED' OR j.last_tick > {future})))
+						      OR j.failed IS NOT NULL OR j.last_outcome <> 'EXECUTED' OR j.last_tick > {future})))
 						    AND (w.text = '' OR pg_catalog.strpos(pg_catalog.lower(j.namespace || '/' || j.key), w.text) > 0
 						      OR pg_catalog.strpos(pg_catalog.lower(j.method), w.text) > 0)
 						)
-						SELECT (SELECT count(*) FROM jobs) AS seen, (SELECT count(*) FROM wanted) AS total, p.namespace, p.key
+						SELECT (SELECT count(*) FROM jobs) AS seen, (SELECT count(*) FROM wanted) AS total, p.*
 						FROM (SELECT 1) one LEFT JOIN (
-						  SELECT j.namespace, j.key, pg_catalog.row_number() OVER (ORDER BY {order}) AS position FROM wanted j
+						  SELECT j.namespace, j.key, j.rank, pg_catalog.row_number() OVER (
+						    ORDER BY j.rank NULLS LAST, {latest} j.namespace, j.key) AS position FROM wanted j
 						  ORDER BY position LIMIT :limit OFFSET :offset) p ON true
 						ORDER BY p.position
 						"""
-					.replace("{order}", order));
+					.replace("{rank}", rank)
+					.replace("{latest}", latest));
 	}
 
 	/**
@@ -632,16 +697,12 @@ final class LedgerStatements {
 				LISTED + """
 						, problems AS (
 						  SELECT CAST(j.last_outcome AS text) AS kind, j.namespace, j.key, j.last_finished_at AS at,
-						    CAST(NULL AS text) AS who, CAST(NULL AS text) AS why FROM jobs j WHERE j.last_outcome <> 'EXECUTED'
-						  UNION ALL SELECT f.outcome, o.namespace, o.key, f.finished_at, NULL, NULL FROM own o CROSS JOIN LATERAL (
-						    SELECT r.* FROM {run} r WHERE r.namespace = o.namespace AND r.template = o.key AND r.outcome <> 'EXECUTED'
-						    ORDER BY r.id DESC LIMIT 1) f
-						    WHERE o.lock IS NULL AND f.started_at > pg_catalog.clock_timestamp() - INTERVAL '1 day' AND NOT EXISTS (
-						      SELECT FROM {run} l WHERE l.namespace = f.namespace AND l.key = f.key AND l.fencing_token > f.fencing_token)
-						  UNION ALL SELECT 'OVERDUE', j.namespace, j.key, j.due, NULL, NULL FROM jobs j WHERE j.due IS NOT NULL
-						  UNION ALL SELECT 'FUTURE_TICK', j.namespace, j.key, j.last_tick, NULL, NULL FROM jobs j
+						    CAST(NULL AS text) AS who, CAST(NULL AS text) AS why, j.key AS run FROM jobs j WHERE j.last_outcome <> 'EXECUTED'
+						  UNION ALL SELECT f.outcome, f.namespace, f.template, f.finished_at, NULL, NULL, f.key FROM failed f
+						  UNION ALL SELECT 'OVERDUE', j.namespace, j.key, j.due, NULL, NULL, NULL FROM jobs j WHERE j.due IS NOT NULL
+						  UNION ALL SELECT 'FUTURE_TICK', j.namespace, j.key, j.last_tick, NULL, NULL, NULL FROM jobs j
 						    WHERE j.last_tick > {future}
-						  UNION ALL SELECT 'PAUSED', j.namespace, j.key, j.paused_at, j.paused_by, j.paused_reason FROM jobs j
+						  UNION ALL SELECT 'PAUSED', j.namespace, j.key, j.paused_at, j.paused_by, j.paused_reason, NULL FROM jobs j
 						    WHERE j.paused
 						), ranked AS (
 						  SELECT p.*, count(*) OVER (PARTITION BY p.kind) AS count,
@@ -660,7 +721,7 @@ final class LedgerStatements {
 						  CASE WHEN k.kind IN ('FAILED', 'ABANDONED') THEN {failures} END, k.place
 						FROM ranked k LEFT JOIN LATERAL (
 						  SELECT r.instance, r.error, r.error_class FROM {run} r WHERE k.kind IN ('FAILED', 'ABANDONED')
-						    AND r.namespace = k.namespace AND r.key = k.key AND r.outcome = k.kind
+						    AND r.namespace = k.namespace AND r.key = k.run AND r.outcome = k.kind
 						  ORDER BY r.fencing_token DESC LIMIT 1) l ON true
 						WHERE k.place <= :latest
 						ORDER BY kind, place NULLS LAST
@@ -669,8 +730,10 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * A page of the runs of a job, or of all keys that were made from a template and have
-	 * failed, and how many there are.
+	 * A page of the runs of a job, or of the keys that were made from a template, and how
+	 * many there are. No index has the executed runs of a template, as that would make
+	 * each of them dearer: they are looked for among the latest runs of the ledger. A key
+	 * of its own is none of a template, and costs nothing of the kind.
 	 */
 	String runsMatching() {
 		return name(
@@ -678,8 +741,17 @@ final class LedgerStatements {
 						WITH wanted AS MATERIALIZED (
 						  SELECT r.* FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
 						    AND CAST(:outcome AS text) IN ('all', coalesce(r.outcome, 'RUNNING'))
-						  UNION ALL SELECT r.* FROM {run} r WHERE r.namespace = :namespace AND r.template = :key
+						  UNION ALL (SELECT r.* FROM {run} r WHERE r.namespace = :namespace AND r.template = :key
 						    AND r.outcome <> 'EXECUTED' AND r.key <> :key AND CAST(:outcome AS text) IN ('all', r.outcome)
+						    ORDER BY r.id DESC LIMIT :recent)
+						  UNION ALL SELECT l.* FROM (SELECT r.* FROM {run} r WHERE r.finished_at IS NOT NULL
+						      ORDER BY r.keep_until DESC LIMIT CASE WHEN CAST(:outcome AS text) NOT IN ('all', 'EXECUTED')
+						          OR EXISTS (SELECT FROM {run} k WHERE k.namespace = :namespace AND k.key = :key)
+						          OR EXISTS (SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key)
+						        THEN 0 ELSE :recent END) l
+						    WHERE l.namespace = :namespace AND l.template = :key AND l.outcome = 'EXECUTED'
+						  UNION ALL SELECT r.* FROM {run} r WHERE r.finished_at IS NULL AND r.namespace = :namespace
+						    AND r.template = :key AND r.key <> :key AND CAST(:outcome AS text) IN ('all', 'RUNNING')
 						)
 						SELECT (SELECT count(*) FROM wanted) AS total, p.* FROM (SELECT 1) one LEFT JOIN (
 						  SELECT w.id, w.namespace, w.key, w.tick, w.attempt, w.scope, w.instance, w.fencing_token, w.started_at,
@@ -1195,90 +1267,19 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * A page of all jobs that are listed on their own, but for those of the methods of
-	 * this instance, and how many there are. Counts no more than some of them, in the
-	 * index.
-	 */
-	String alone() {
-		return name(UNKNOWN + """
-				SELECT s.seen, s.seen AS total, p.namespace, p.key
-				FROM (SELECT count(*) AS seen FROM (
-				  SELECT FROM unknown u ORDER BY u.namespace, u.key LIMIT :most) o) s
-				LEFT JOIN (SELECT u.namespace, u.key FROM unknown u ORDER BY u.namespace, u.key
-				  LIMIT least(:limit, greatest(0, :most - :offset)) OFFSET :offset) p ON true
-				""");
-	}
-
-	/**
-	 * As {@link #alone()}, but only those that are asked for among some of them.
-	 */
-	String aloneMatching() {
-		return name(
-				UNKNOWN + """
-						, seen AS MATERIALIZED (
-						  SELECT u.* FROM unknown u ORDER BY u.namespace, u.key LIMIT :most
-						), wanted AS MATERIALIZED (
-						  SELECT s.namespace, s.key FROM seen s, (SELECT CAST(:text AS text) AS name, CAST(:state AS text) AS state) w
-						  WHERE CASE w.state WHEN 'all' THEN true WHEN 'paused' THEN s.paused_at IS NOT NULL
-						      WHEN 'problem' THEN s.paused_at IS NOT NULL OR s.last_outcome <> 'EXECUTED'
-						        OR s.last_tick > {future}
-						      WHEN 'running' THEN s.last_started_at > coalesce(s.last_finished_at, '-infinity')
-						      WHEN 'failing' THEN s.last_outcome <> 'EXECUTED' WHEN 'waiting' THEN false WHEN 'overdue' THEN false
-						      ELSE s.paused_at IS NULL AND coalesce(s.last_started_at <= s.last_finished_at, true) END
-						    AND (w.name = ''
-						      OR pg_catalog.strpos(pg_catalog.lower(s.namespace || '/' || s.key), pg_catalog.lower(w.name)) > 0)
-						)
-						SELECT (SELECT count(*) FROM seen) AS seen, (SELECT count(*) FROM wanted) AS total, p.namespace, p.key FROM (SELECT 1) one
-						LEFT JOIN (SELECT w.* FROM wanted w ORDER BY w.namespace, w.key LIMIT :limit OFFSET :offset) p ON true
-						""");
-	}
-
-	/**
-	 * What keys with arguments were made from, those too of which only failed runs are
-	 * left. Skips from each to the next in the index.
-	 */
-	String templates() {
-		return name("""
-				WITH RECURSIVE t AS (
-				  (SELECT j.namespace, j.template FROM {job} j WHERE j.template IS NOT NULL
-				    ORDER BY j.namespace, j.template LIMIT 1)
-				  UNION ALL SELECT n.* FROM t CROSS JOIN LATERAL (
-				    SELECT j.namespace, j.template FROM {job} j
-				    WHERE j.template IS NOT NULL AND (j.namespace, j.template) > (t.namespace, t.template)
-				    ORDER BY j.namespace, j.template LIMIT 1) n
-				), f AS (
-				  (SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.outcome <> 'EXECUTED'
-				    ORDER BY r.namespace, r.template LIMIT 1)
-				  UNION ALL SELECT n.* FROM f CROSS JOIN LATERAL (
-				    SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.outcome <> 'EXECUTED'
-				      AND (r.namespace, r.template) > (f.namespace, f.template)
-				    ORDER BY r.namespace, r.template LIMIT 1) n
-				)
-				SELECT a.namespace, a.template AS key FROM (
-				  (SELECT * FROM t LIMIT :most) UNION (SELECT * FROM f LIMIT :most)) a
-				ORDER BY a.namespace, a.template LIMIT :most
-				""");
-	}
-
-	/**
 	 * The latest keys of some templates whose last run has failed within a day, and how
 	 * many such keys are among the latest failures.
 	 */
 	String failures() {
-		return name(
-				"""
-						SELECT n.position, f.* FROM ROWS FROM
-						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
-						  WITH ORDINALITY n (namespace, template, position)
-						CROSS JOIN LATERAL (
-						  SELECT l.*, count(*) OVER () AS count FROM (
-						    SELECT r.* FROM {run} r WHERE r.namespace = n.namespace AND r.template = n.template
-						      AND r.outcome <> 'EXECUTED' ORDER BY r.id DESC LIMIT :most) l
-						  WHERE l.started_at > pg_catalog.clock_timestamp() - INTERVAL '1 day' AND NOT EXISTS (
-						    SELECT FROM {run} o WHERE o.namespace = l.namespace AND o.key = l.key AND o.fencing_token > l.fencing_token)
-						  ORDER BY l.id DESC LIMIT :latest) f
-						ORDER BY n.position, f.id DESC
-						""");
+		return name("""
+				SELECT o.position, f.* FROM ROWS FROM
+				  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
+				  WITH ORDINALITY o (namespace, key, position)
+				CROSS JOIN LATERAL (
+				  SELECT n.*, count(*) OVER () AS count FROM (""" + FAILED + """
+				  ) n ORDER BY n.id DESC LIMIT :latest) f
+				ORDER BY o.position, f.id DESC
+				""");
 	}
 
 	/**

@@ -104,7 +104,7 @@ class JobListingTests {
 		assertThat(first.<List<String>>read("$.jobs[*].key")).hasSize(10)
 			.contains("report", "payment:#{#id}", "bill:#{#id}", "key-00007")
 			.doesNotContain("key-00008");
-		assertThat(first.<Integer>read("$.matching")).isEqualTo(10_003);
+		assertThat(first.<Integer>read("$.matching")).isEqualTo(12_003);
 		assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "?size=10&page=2"))
 			.<List<String>>read("$.jobs[*].key")).hasSize(10).startsWith("key-00008");
 		assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "?q=KEY-00042"))

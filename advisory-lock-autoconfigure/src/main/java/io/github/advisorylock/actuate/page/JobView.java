@@ -81,8 +81,8 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 						Html.of("%s%s", TimelineView.zoom(this.context.query()),
 								TimelineView.draw(this.context, this.parts.times(), List.of(this.job)))),
 				View.section("all-runs", "Runs",
-						new RunTable(this.parts.times(), this.context.query(), this.context.links())
-							.write(this.job.key(), runs)));
+						new RunTable(this.parts.times(), this.context.query(), this.context.links()).write(this.job,
+								runs)));
 	}
 
 	private Html facts() {
@@ -153,8 +153,11 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 
 	private Html durations() {
 		Trend trend = new Trend(this.job.history(), this.job.durations());
-		return this.job.history().isEmpty() ? new Html("<p class=\"empty\">It has not run yet.</p>") : Html
-			.of("<p>%s</p><p>%s</p>%s", trend.label(), JobParts.figures(this.job), trend.large(this.job.median()));
+		return this.job.history().isEmpty()
+				? Html.of("<p class=\"empty\">%s</p>",
+						(this.job.keys() != null) ? "Each key has runs of its own: see below." : "It has not run yet.")
+				: Html.of("<p>%s</p><p>%s</p>%s", trend.label(), JobParts.figures(this.job),
+						trend.large(this.job.median()));
 	}
 
 	/**

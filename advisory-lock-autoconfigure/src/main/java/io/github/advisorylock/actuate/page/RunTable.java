@@ -17,9 +17,11 @@
 package io.github.advisorylock.actuate.page;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.OverviewDescriptor.RunsDescriptor;
 
@@ -32,13 +34,24 @@ import io.github.advisorylock.actuate.OverviewDescriptor.RunsDescriptor;
  */
 record RunTable(Times times, PageQuery query, RunLinks links) {
 
+	private static final String KEY = "Key";
+
 	private static final List<String> LABELS = List.of("Started", "Outcome", "Tick", "Attempt", "Took", "Instance",
 			"Error");
 
-	Html write(String key, RunsDescriptor runs) {
+	/**
+	 * Write runs of a job; those of a template each with its key, which has a view of its
+	 * own.
+	 */
+	Html write(JobDescriptor job, RunsDescriptor runs) {
+		List<String> labels = new ArrayList<>(LABELS);
+		if (job.keys() != null || runs.runs().stream().anyMatch((run) -> run.key() != null)) {
+			labels.add(1, KEY);
+		}
 		return Html.of("%s%s%s", filter(),
 				runs.runs().isEmpty() ? new Html("<p class=\"empty\">No such run is known.</p>")
-						: View.table("runs", "Runs", LABELS, Html.each(runs.runs(), (run) -> row(key, run))),
+						: View.table("runs", "Runs", labels,
+								Html.each(runs.runs(), (run) -> row(job, run, labels.contains(KEY)))),
 				View.pages(this.query, (runs.matching() + runs.size() - 1) / Math.max(1, runs.size())));
 	}
 
@@ -57,21 +70,26 @@ record RunTable(Times times, PageQuery query, RunLinks links) {
 				View.option("duration", "longest", this.query.sort().equals("duration")));
 	}
 
-	private Html row(String job, RunDescriptor run) {
+	private Html row(JobDescriptor job, RunDescriptor run, boolean keys) {
 		Duration duration = run.duration();
-		String key = (run.key() != null) ? run.key() : job;
-		return Html.of("<tr data-outcome=\"%s\">%s%s%s%s%s%s%s</tr>",
+		String key = (run.key() != null) ? run.key() : job.key();
+		return Html.of("<tr data-outcome=\"%s\">%s%s%s%s%s%s%s%s</tr>",
 				(run.outcome() != null) ? run.outcome() : "RUNNING",
 				View.cell("started", "Started",
 						Html.of("%s %s", this.times.at(run.startedAt()), this.links.of(key, run))),
+				keys ? View.cell("run-key", KEY, link(job, key)) : Html.NONE,
 				View.cell("outcome", "Outcome", JobParts.outcome(run.outcome())),
 				View.cell("tick", "Tick", this.times.at(run.tick())), View.cell("count", "Attempt", run.attempt()),
 				View.cell("count", "Took",
 						(duration != null) ? Times.text(duration) : this.times.since(run.startedAt()) + " so far"),
 				View.cell("instance", "Instance",
-						Html.of("%s <small>token %s%s</small>", run.instance(), run.fencingToken(),
-								(run.key() != null) ? ", key " + run.key() : "")),
+						Html.of("%s <small>token %s</small>", run.instance(), run.fencingToken())),
 				View.cell("error", "Error", error(run)));
+	}
+
+	private static Html link(JobDescriptor job, String key) {
+		String name = job.namespace().isEmpty() ? key : job.namespace() + "/" + key;
+		return JobParts.link(PageQuery.ofJob(name, job.transactionManager()), key);
 	}
 
 	private static Html error(RunDescriptor run) {
