@@ -149,8 +149,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param waiters who waits for it
 	 * @param problems what an operator should look at
 	 * @param actions what can be asked of it over the web: {@code running},
-	 * {@code paused}, {@code resumed}, {@code tick-undone}, {@code forgotten},
-	 * {@code cancelled} and {@code freed}
+	 * {@code retried}, {@code paused}, {@code resumed}, {@code tick-undone},
+	 * {@code forgotten}, {@code cancelled} and {@code freed}
 	 * @param keys the keys that were made from it where it depends on arguments,
 	 * {@code null} if it does not, or the ledger knows of none
 	 * @param failures how many of its last runs in a row failed or were abandoned, 60 for
@@ -208,7 +208,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param tick the planned time
 	 * @param attempts how often it was tried
 	 * @param retryAt before when it is not tried again by itself, {@code null} for at
-	 * once
+	 * once, and where nobody makes up for it
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record TickDescriptor(Instant tick, int attempts, @Nullable Instant retryAt) {
@@ -303,9 +303,11 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param since since when, {@code null} if it is configured
 	 * @param by who paused the job, or the property that does
 	 * @param reason why, {@code null} if nobody said so
+	 * @param all {@code true} if all jobs of the namespace are paused, {@code null} if
+	 * this one is
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record PauseDescriptor(@Nullable Instant since, String by, @Nullable String reason) {
+	public record PauseDescriptor(@Nullable Instant since, String by, @Nullable String reason, @Nullable Boolean all) {
 
 	}
 
@@ -325,7 +327,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param error its failure; only its class for who may not see values
 	 * @param traceId the id of its trace, {@code null} if it had none
 	 * @param stackTrace the stack trace of its failure, {@code null} for who may not see
-	 * values, and in lists
+	 * values, and in lists; of the last runs of a job, the last one that is over has it
 	 * @param key the key, where that depends on arguments and the runs of all of them are
 	 * asked for
 	 */
@@ -512,9 +514,9 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 *
 	 * @param key the key of the job
 	 * @param namespace the namespace of the key
-	 * @param state what was asked for: {@code running}, {@code paused}, {@code resumed},
-	 * {@code tick-undone}, {@code forgotten}, {@code cancelled} or {@code freed}, for the
-	 * role of a leader {@code resigned}
+	 * @param state what was asked for: {@code running}, {@code retried}, {@code paused},
+	 * {@code resumed}, {@code tick-undone}, {@code forgotten}, {@code cancelled} or
+	 * {@code freed}, for the role of a leader {@code resigned}
 	 * @param by who asked, {@code unauthenticated} for who is not logged in
 	 * @param outcome how a run ended that was asked for, {@code null} if it still runs;
 	 * {@code ENDED} if one that was cancelled has
@@ -523,6 +525,18 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record ActionDescriptor(String key, String namespace, String state, String by, @Nullable String outcome,
 			@Nullable String error) {
+
+	}
+
+	/**
+	 * What an operator did with all jobs of a namespace.
+	 *
+	 * @param namespace the namespace
+	 * @param state what was asked for: {@code paused} or {@code resumed}
+	 * @param by who asked, {@code unauthenticated} for who is not logged in
+	 * @param jobs how many jobs that holds for
+	 */
+	public record AllJobsActionDescriptor(String namespace, String state, String by, int jobs) {
 
 	}
 

@@ -26,6 +26,7 @@ import java.util.stream.Collectors;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
@@ -133,13 +134,29 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Pause, resume or run a job, undo its tick of the future, forget it, cancel its run,
-	 * free its lock, hand over a role that this instance leads, or free a role whose
-	 * leader is beyond reach.
+	 * Pause or resume all jobs of the namespace.
+	 * @param securityContext who asks
+	 * @param state what is asked for: {@code paused} or {@code resumed}
+	 * @param reason why jobs are paused, {@code null} if that is not told
+	 * @param transactionManager the transaction manager of the one database that is
+	 * meant, {@code null} for all
+	 * @return what was done; status 400 if that can't be done
+	 */
+	@WriteOperation
+	public WebEndpointResponse<Object> actAll(SecurityContext securityContext, String state, @Nullable String reason,
+			@Nullable String transactionManager) {
+		return answer(() -> this.actions.actAll(this.source.managers(transactionManager), state, reason,
+				user(securityContext)));
+	}
+
+	/**
+	 * Pause, resume or run a job, retry its tick, undo its tick of the future, forget it,
+	 * cancel its run, free its lock, hand over a role that this instance leads, or free a
+	 * role whose leader is beyond reach.
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused}, {@code resumed}, {@code running},
-	 * {@code tick-undone}, {@code forgotten}, {@code cancelled} or {@code freed}, for a
-	 * role {@code resigned} or {@code freed}
+	 * {@code retried}, {@code tick-undone}, {@code forgotten}, {@code cancelled} or
+	 * {@code freed}, for a role {@code resigned} or {@code freed}
 	 * @param others how many other locks of the holder may be free, too, when a lock is
 	 * freed, none unless set
 	 * @param reason why a job is paused, {@code null} if that is not told
@@ -255,8 +272,8 @@ public class AdvisoryLocksEndpointWebExtension {
 			}
 			for (String name : arguments.keySet()) {
 				if (!known.contains(name)) {
-					return "Unknown field '" + AdvisoryLockKey.display(name)
-							+ "': only 'state', 'others', 'reason' and 'transactionManager' are known";
+					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state', "
+							+ (known.contains(KEY) ? "'others', " : "") + "'reason' and 'transactionManager' are known";
 				}
 			}
 			return (arguments.get(STATE) instanceof String) ? null : "'state' must be a text";
@@ -274,7 +291,8 @@ public class AdvisoryLocksEndpointWebExtension {
 		@Override
 		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 			this.bindings.registerReflectionHints(hints.reflection(), AdvisoryLocksDescriptor.class,
-					JobDetailsDescriptor.class, ActionDescriptor.class, ErrorDescriptor.class);
+					JobDetailsDescriptor.class, ActionDescriptor.class, AllJobsActionDescriptor.class,
+					ErrorDescriptor.class);
 		}
 
 	}

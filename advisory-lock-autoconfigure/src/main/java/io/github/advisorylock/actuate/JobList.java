@@ -145,7 +145,8 @@ final class JobList {
 		List<JobDescriptor> jobs = describe(page.ids(), this.table, this.records,
 				new LockTable(activity, this.redaction::query), this.redaction);
 		return new JobsDescriptor(activity.time(), InstanceName.get(), this.application.namespace(),
-				this.records.isInUse(), page.seen(), page.total(), filter.page(), filter.size(), filter.sort(), jobs);
+				this.records.isInUse(), page.seen(), page.total(), filter.page(), filter.size(), filter.sort(),
+				this.records.pauseOfAll(this.application.namespace()), jobs);
 	}
 
 	/**

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -101,7 +102,7 @@ public class JobRegistry {
 	 * @param redaction hides values
 	 */
 	JobSummary summary(List<OwnJob> own, Function<JobId, AdvisoryLockKey> keys, Redaction redaction) {
-		return new JobSummary(Map.of(), List.of(), List.of());
+		return new JobSummary(Map.of(), List.of(), List.of(), Map.of());
 	}
 
 	/**
@@ -171,6 +172,37 @@ public class JobRegistry {
 	 * Let instances run a job again.
 	 */
 	void resume(JobId id, String user) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
+	 * Let no instance run any job of a namespace for now.
+	 * @return how many there are
+	 */
+	int pauseAll(String namespace, String user, @Nullable String reason) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
+	 * Let instances run the jobs of a namespace again.
+	 * @return how many that are
+	 */
+	int resumeAll(String namespace, String user) {
+		throw new UnsupportedOperationException("Nothing is recorded");
+	}
+
+	/**
+	 * Return the pause of all jobs of a namespace, {@code null} if they are not paused.
+	 */
+	@Nullable PauseDescriptor pauseOfAll(String namespace) {
+		return null;
+	}
+
+	/**
+	 * Have the open tick of a job tried again.
+	 * @return what does that on this thread, {@code null} if it is left to others
+	 */
+	@Nullable Supplier<LockOutcome> retry(JobId id, String user) {
 		throw new UnsupportedOperationException("Nothing is recorded");
 	}
 
@@ -283,8 +315,10 @@ public class JobRegistry {
 	 * @param states how many are in each state, as far as there are any
 	 * @param running some of those that run, and since when, as far as that is recorded
 	 * @param problems the problems of each kind
+	 * @param pauses the pauses of all jobs of a namespace
 	 */
-	record JobSummary(Map<String, Integer> states, List<ProblemDescriptor> running, List<ProblemGroup> problems) {
+	record JobSummary(Map<String, Integer> states, List<ProblemDescriptor> running, List<ProblemGroup> problems,
+			Map<String, PauseDescriptor> pauses) {
 
 	}
 

@@ -40,6 +40,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.OwnJob;
 import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
@@ -47,6 +48,8 @@ import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.actuate.OverviewDescriptor.ProblemDescriptor;
 import io.github.advisorylock.actuate.OverviewDescriptor.ProblemGroup;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.interceptor.CronTicks;
+import io.github.advisorylock.interceptor.LedgerOperation;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.monitor.LockNumber;
@@ -227,13 +230,12 @@ final class JobTable {
 				(method != null) ? this.schedules.of(method.method())
 						: (facts != null) ? facts.schedule().schedules() : List.of(),
 				(next != null) ? next : nextHere, nextHere, state(holders, waiters, paused, job, overdue), paused,
-				(job != null) ? job.lastTick() : null, (job != null) ? job.openTick() : null,
-				(job != null) ? job.completedAt() : null, (job != null) ? job.lastRun() : null,
-				(job != null) ? job.outcomes() : "",
+				(job != null) ? job.lastTick() : null, openTick(method, job), (job != null) ? job.completedAt() : null,
+				(job != null) ? job.lastRun() : null, (job != null) ? job.outcomes() : "",
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters,
-				problems(id, key, locks, overdue, paused, job, keys),
-				actions(method, job, isFutureTick(job, locks), holders), keys, statistics.failures(),
-				statistics.median(), statistics.p95(), statistics.durations(), statistics.success(),
+				problems(id, key, locks, overdue, paused, job, keys), actions(method, job, paused, holders, locks),
+				keys, statistics.failures(), statistics.median(), statistics.p95(), statistics.durations(),
+				statistics.success(),
 				holders.stream().map(HolderDescriptor::since).filter(Objects::nonNull).findFirst().orElse(null),
 				holders.stream().map(HolderDescriptor::instance).filter(Objects::nonNull).findFirst().orElse(null),
 				null);
@@ -259,8 +261,7 @@ final class JobTable {
 
 	private static boolean isOverdue(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
 			List<HolderDescriptor> holders) {
-		return holders.isEmpty() && job != null
-				&& job.overdue().test((method != null) ? method.operation().ledger() : job.facts().operation());
+		return holders.isEmpty() && job != null && job.overdue().test(operation(method, job));
 	}
 
 	private static boolean isFutureTick(@Nullable RecordedJob job, LockTable locks) {
@@ -287,18 +288,55 @@ final class JobTable {
 				|| (keys != null && keys.failed().stream().anyMatch((key) -> outcome.equals(key.outcome())));
 	}
 
+	/**
+	 * When a tick is tried again matters where somebody makes up for it.
+	 */
+	private static @Nullable TickDescriptor openTick(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
+		TickDescriptor open = (job != null) ? job.openTick() : null;
+		return (open == null || operation(method, job).catchUp() != null) ? open
+				: new TickDescriptor(open.tick(), open.attempts(), null);
+	}
+
+	private static LedgerOperation operation(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
+		return (method != null) ? method.operation().ledger()
+				: (job != null) ? job.facts().operation() : LedgerOperation.NONE;
+	}
+
+	/**
+	 * Return whether an open tick would be tried again, here or by instances that make up
+	 * for it, which do so for the latest tick within its window.
+	 */
+	private static boolean isRetriable(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
+			@Nullable PauseDescriptor paused, List<HolderDescriptor> holders, Instant now) {
+		TickDescriptor open = (job != null) ? job.openTick() : null;
+		if (open == null || paused != null || !holders.isEmpty()) {
+			return false;
+		}
+		LedgerOperation operation = operation(method, job);
+		if (method != null && operation.oncePerTick() && method.method().getParameterCount() == 0) {
+			return true;
+		}
+		CronTicks ticks = operation.ticks();
+		Duration window = operation.catchUp();
+		return ticks != null && window != null && open.tick().equals(ticks.latestAt(now))
+				&& now.isBefore(open.tick().plus(window));
+	}
+
 	private static List<String> actions(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
-			boolean futureTick, List<HolderDescriptor> holders) {
+			@Nullable PauseDescriptor paused, List<HolderDescriptor> holders, LockTable locks) {
 		List<String> actions = new ArrayList<>();
 		if (method != null && method.fixedKey() != null && method.operation().ledger().recorded()
 				&& method.method().getParameterCount() == 0) {
 			actions.add(OperatorActions.RUNNING);
 		}
+		if (isRetriable(method, job, paused, holders, locks.time())) {
+			actions.add(OperatorActions.RETRIED);
+		}
 		if (job != null) {
 			actions.add(OperatorActions.PAUSED);
 			actions.add(OperatorActions.RESUMED);
 		}
-		if (futureTick) {
+		if (isFutureTick(job, locks)) {
 			actions.add(OperatorActions.TICK_UNDONE);
 		}
 		if (method == null && job != null && job.registered() && holders.isEmpty()) {
@@ -317,7 +355,7 @@ final class JobTable {
 
 	private static @Nullable PauseDescriptor paused(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
 		if (method != null && method.operation().paused()) {
-			return new PauseDescriptor(null, "advisory-lock.jobs." + method.operation().keyTemplate() + ".paused",
+			return new PauseDescriptor(null, "advisory-lock.jobs." + method.operation().keyTemplate() + ".paused", null,
 					null);
 		}
 		return (job != null) ? job.paused() : null;

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -138,7 +139,15 @@ public class LedgerJobRegistry extends JobRegistry {
 		}
 		return new JobSummary(summary.states(),
 				summary.running().stream().map((job) -> describe(job, redaction)).toList(),
-				List.copyOf(groups.values()));
+				List.copyOf(groups.values()),
+				summary.pauses()
+					.entrySet()
+					.stream()
+					.collect(Collectors.toMap(Map.Entry::getKey, (pause) -> describe(pause.getValue()))));
+	}
+
+	private static PauseDescriptor describe(JobRepository.PauseOfAll pause) {
+		return new PauseDescriptor(pause.since(), pause.by(), pause.reason(), true);
 	}
 
 	private static ProblemDescriptor describe(JobCatalog.Trouble trouble, Redaction redaction) {
@@ -283,6 +292,26 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
+	int pauseAll(String namespace, String user, @Nullable String reason) {
+		return ledger().pauseAll(namespace, user, reason);
+	}
+
+	@Override
+	int resumeAll(String namespace, String user) {
+		return ledger().resumeAll(namespace, user);
+	}
+
+	@Override
+	@Nullable PauseDescriptor pauseOfAll(String namespace) {
+		return repository().pauseOfAll(namespace).map(LedgerJobRegistry::describe).orElse(null);
+	}
+
+	@Override
+	@Nullable Supplier<LockOutcome> retry(JobId id, String user) {
+		return ledger().retry(name(id), user);
+	}
+
+	@Override
 	void undoTick(JobId id, String user) {
 		ledger().undoTick(name(id), user);
 	}
@@ -317,11 +346,14 @@ public class LedgerJobRegistry extends JobRegistry {
 					LedgerOperation.RECORDED);
 		}
 		RecordedSchedule schedule = RecordedSchedule.of(facts.schedules());
-		Long minInterval = facts.minInterval();
 		LedgerOperation operation = new LedgerOperation(true, "PER_TICK".equals(facts.once()), schedule.ticks(), false,
-				(minInterval != null) ? Duration.of(minInterval, ChronoUnit.MICROS) : null, null);
+				duration(facts.minInterval()), duration(facts.catchUp()));
 		return new RecordedFacts(facts.method(), (facts.scope() != null) ? LockScope.valueOf(facts.scope()) : null,
 				schedule, job.lastStartedAt(), job.lastFinishedAt(), operation);
+	}
+
+	private static @Nullable Duration duration(@Nullable Long micros) {
+		return (micros != null) ? Duration.of(micros, ChronoUnit.MICROS) : null;
 	}
 
 	private static @Nullable TickDescriptor openTick(LedgerJob job) {
@@ -331,8 +363,8 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	private static @Nullable PauseDescriptor paused(LedgerJob job) {
 		String by = job.pausedBy();
-		return job.isPaused() ? new PauseDescriptor(job.pausedAt(), (by != null) ? by : "unknown", job.pausedReason())
-				: null;
+		return job.isPaused() ? new PauseDescriptor(job.pausedAt(), (by != null) ? by : "unknown", job.pausedReason(),
+				job.pausedWithAll() ? true : null) : null;
 	}
 
 	private static RunDescriptor describe(LedgerRun run, Redaction redaction) {

@@ -31,6 +31,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.monitor.LockHolders;
 import io.github.advisorylock.monitor.LockNumber;
@@ -47,14 +48,18 @@ import org.springframework.util.Assert;
 /**
  * Does what operators ask for, and publishes it as an {@link AuditEvent} of type
  * {@code ADVISORY_LOCK_PAUSED}, {@code ADVISORY_LOCK_RESUMED},
- * {@code ADVISORY_LOCK_RUNNING}, {@code ADVISORY_LOCK_TICK_UNDONE} or
- * {@code ADVISORY_LOCK_FORGOTTEN}, {@code ADVISORY_LOCK_CANCELLED} or
- * {@code ADVISORY_LOCK_FREED}, for a role of this instance {@code
- * ADVISORY_LOCK_RESIGNED}, with namespace and key.
+ * {@code ADVISORY_LOCK_RUNNING}, {@code ADVISORY_LOCK_RETRIED},
+ * {@code ADVISORY_LOCK_TICK_UNDONE} or {@code ADVISORY_LOCK_FORGOTTEN},
+ * {@code ADVISORY_LOCK_CANCELLED} or {@code ADVISORY_LOCK_FREED}, for a role of this
+ * instance {@code
+ * ADVISORY_LOCK_RESIGNED}, with namespace and key; {@code ADVISORY_LOCK_ALL_PAUSED} and
+ * {@code ADVISORY_LOCK_ALL_RESUMED} with the namespace.
  */
 final class OperatorActions {
 
 	static final String RUNNING = "running";
+
+	static final String RETRIED = "retried";
 
 	static final String PAUSED = "paused";
 
@@ -145,7 +150,11 @@ final class OperatorActions {
 		audit(job.namespace(), job.key(), state, user);
 		JobId id = new JobId(job.namespace(), job.key());
 		if (state.equals(RUNNING)) {
-			return run(id, user, redaction);
+			return run(id, state, () -> this.registry.runNow(id, user), user, redaction);
+		}
+		if (state.equals(RETRIED)) {
+			Supplier<LockOutcome> retry = this.registry.retry(id, user);
+			return (retry != null) ? run(id, state, retry, user, redaction) : ran(id, state, user, null, null);
 		}
 		switch (state) {
 			case PAUSED -> this.registry.pause(id, user, reason);
@@ -154,6 +163,37 @@ final class OperatorActions {
 			default -> this.registry.forget(id, user);
 		}
 		return new ActionDescriptor(job.key(), job.namespace(), state, user, null, null);
+	}
+
+	/**
+	 * Do something with all jobs of the namespace.
+	 * @param managers the transaction managers of the databases that have them
+	 * @throws IllegalArgumentException if that can't be done
+	 */
+	AllJobsActionDescriptor actAll(Collection<String> managers, String state, @Nullable String reason, String user) {
+		Assert.isTrue(PAUSED.equals(state) || RESUMED.equals(state), () -> "Unknown state '"
+				+ AdvisoryLockKey.display(state) + "' of all jobs: choose '" + PAUSED + "' or '" + RESUMED + "'");
+		Assert.isTrue(reason == null || state.equals(PAUSED), "'reason' is for state '" + PAUSED + "' only");
+		List<OperatorActions> there = managers.stream()
+			.map(this::in)
+			.filter((actions) -> actions.registry.isInUse())
+			.toList();
+		Assert.isTrue(!there.isEmpty(), "The ledger is not in use: there is no job that could be paused");
+		List<OperatorActions> concerned = PAUSED.equals(state) ? there
+				: there.stream().filter((actions) -> actions.registry.pauseOfAll(namespace()) != null).toList();
+		Assert.isTrue(!concerned.isEmpty(), () -> "Failed to resume all jobs of '"
+				+ AdvisoryLockKey.display(namespace()) + "': nobody has paused them all");
+		this.eventPublisher.publishEvent(new AuditApplicationEvent(user,
+				"ADVISORY_LOCK_ALL_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", namespace())));
+		int jobs = concerned.stream()
+			.mapToInt((actions) -> PAUSED.equals(state) ? actions.registry.pauseAll(namespace(), user, reason)
+					: actions.registry.resumeAll(namespace(), user))
+			.sum();
+		return new AllJobsActionDescriptor(namespace(), state, user, jobs);
+	}
+
+	private String namespace() {
+		return this.application.namespace();
 	}
 
 	/**
@@ -294,13 +334,16 @@ final class OperatorActions {
 		return switch (state) {
 			case RUNNING -> "Failed to run '" + key + "' now: this instance has no method of that key which is "
 					+ "recorded in the ledger and takes no arguments";
+			case RETRIED ->
+				"Failed to retry a tick of '" + key + "': it has none that was tried and not completed, or it "
+						+ "runs, or is paused, or no instance would try that tick again";
 			case PAUSED, RESUMED -> "Failed to change '" + key + "': it is not recorded in the ledger";
 			case TICK_UNDONE -> "Failed to undo the last tick of '" + key + "': it is not in the future";
 			case FORGOTTEN -> "Failed to forget '" + key
 					+ "': it runs, or has a method on this instance, or is not recorded in the ledger";
-			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + PAUSED
-					+ "', '" + RESUMED + "', '" + TICK_UNDONE + "', '" + FORGOTTEN + "', '" + CANCELLED + "' or '"
-					+ FREED + "'";
+			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + RETRIED
+					+ "', '" + PAUSED + "', '" + RESUMED + "', '" + TICK_UNDONE + "', '" + FORGOTTEN + "', '"
+					+ CANCELLED + "' or '" + FREED + "'";
 		};
 	}
 
@@ -308,9 +351,8 @@ final class OperatorActions {
 	 * Run a job on a thread of its own, and wait a moment for how it ends: most skips are
 	 * known at once.
 	 */
-	private ActionDescriptor run(JobId id, String user, Redaction redaction) {
-		CompletableFuture<LockOutcome> run = CompletableFuture
-			.supplyAsync(() -> this.registry.runNow(id, user), this.executor)
+	private ActionDescriptor run(JobId id, String state, Supplier<LockOutcome> work, String user, Redaction redaction) {
+		CompletableFuture<LockOutcome> run = CompletableFuture.supplyAsync(work, this.executor)
 			.whenComplete((outcome, failure) -> {
 				if (failure != null) {
 					logger.warn("'" + AdvisoryLockKey.display(id.key()) + "' failed, which was run now for "
@@ -318,23 +360,24 @@ final class OperatorActions {
 				}
 			});
 		try {
-			return ran(id, user, run.get(PATIENCE, TimeUnit.MILLISECONDS).name(), null);
+			return ran(id, state, user, run.get(PATIENCE, TimeUnit.MILLISECONDS).name(), null);
 		}
 		catch (TimeoutException ex) {
-			return ran(id, user, null, null);
+			return ran(id, state, user, null, null);
 		}
 		catch (ExecutionException ex) {
 			Throwable failure = (ex.getCause() != null) ? ex.getCause() : ex;
-			return ran(id, user, "FAILED", this.registry.describe(failure, redaction));
+			return ran(id, state, user, "FAILED", this.registry.describe(failure, redaction));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			return ran(id, user, null, null);
+			return ran(id, state, user, null, null);
 		}
 	}
 
-	private static ActionDescriptor ran(JobId id, String user, @Nullable String outcome, @Nullable String error) {
-		return new ActionDescriptor(id.key(), id.namespace(), RUNNING, user, outcome, error);
+	private static ActionDescriptor ran(JobId id, String state, String user, @Nullable String outcome,
+			@Nullable String error) {
+		return new ActionDescriptor(id.key(), id.namespace(), state, user, outcome, error);
 	}
 
 	/**

@@ -27,6 +27,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.DatabaseDescriptor
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import org.jspecify.annotations.Nullable;
@@ -52,6 +53,7 @@ import org.jspecify.annotations.Nullable;
  * @param instanceStates how many instances are {@code alive}, {@code stopped} and
  * {@code vanished}
  * @param instances the instances, those that are alive first, 50 at most
+ * @param paused the pause of all jobs of the namespace, {@code null} if they are not
  * @param lockCount how many holders and waiters of advisory locks there are on the server
  * @param waiterCount how many of these wait
  * @param databases the databases that have the locks, {@code null} where there is one
@@ -61,15 +63,15 @@ import org.jspecify.annotations.Nullable;
 public record OverviewDescriptor(Instant time, Duration clockSkew, String instance, String namespace, String database,
 		boolean ledger, int jobCount, Map<String, Integer> states, int problemCount, List<ProblemGroup> problems,
 		int runningCount, List<RunningDescriptor> running, List<LeaderDescriptor> leaders,
-		Map<String, Integer> instanceStates, List<InstanceDescriptor> instances, int lockCount, int waiterCount,
-		@Nullable List<DatabaseDescriptor> databases) {
+		Map<String, Integer> instanceStates, List<InstanceDescriptor> instances, @Nullable PauseDescriptor paused,
+		int lockCount, int waiterCount, @Nullable List<DatabaseDescriptor> databases) {
 
 	OverviewDescriptor in(String transactionManager) {
 		return new OverviewDescriptor(this.time, this.clockSkew, this.instance, this.namespace, this.database,
 				this.ledger, this.jobCount, this.states, this.problemCount,
 				this.problems.stream().map((group) -> group.in(transactionManager)).toList(), this.runningCount,
 				this.running.stream().map((job) -> job.in(transactionManager)).toList(), this.leaders,
-				this.instanceStates, this.instances, this.lockCount, this.waiterCount,
+				this.instanceStates, this.instances, this.paused, this.lockCount, this.waiterCount,
 				List.of(new DatabaseDescriptor(transactionManager, this.database, this.clockSkew, this.ledger)));
 	}
 
@@ -153,21 +155,23 @@ public record OverviewDescriptor(Instant time, Duration clockSkew, String instan
 	 * @param page which page of them this is, from 1
 	 * @param size how many are on a page
 	 * @param sort in which order they are
+	 * @param paused the pause of all jobs of the namespace, {@code null} if they are not
 	 * @param jobs the jobs of the page
 	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record JobsDescriptor(Instant time, String instance, String namespace, boolean ledger, int jobCount,
-			int matching, int page, int size, String sort, List<JobDescriptor> jobs) {
+			int matching, int page, int size, String sort, @Nullable PauseDescriptor paused, List<JobDescriptor> jobs) {
 
 		JobsDescriptor in(String transactionManager) {
 			return new JobsDescriptor(this.time, this.instance, this.namespace, this.ledger, this.jobCount,
-					this.matching, this.page, this.size, this.sort,
+					this.matching, this.page, this.size, this.sort, this.paused,
 					this.jobs.stream().map((job) -> job.in(transactionManager)).toList());
 		}
 
 		JobsDescriptor and(JobsDescriptor other, JobList.Pages pages) {
 			return new JobsDescriptor(this.time, this.instance, this.namespace, this.ledger || other.ledger,
 					this.jobCount + other.jobCount, this.matching + other.matching, this.page, this.size, this.sort,
-					pages.sort(Stream.concat(this.jobs.stream(), other.jobs.stream())));
+					(this.paused != null) ? this.paused : other.paused, pages.sort(Stream.concat(this.jobs.stream(), other.jobs.stream())));
 		}
 
 	}

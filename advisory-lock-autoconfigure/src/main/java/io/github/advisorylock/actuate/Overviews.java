@@ -81,7 +81,7 @@ final class Overviews {
 				states.values().stream().mapToInt(Integer::intValue).sum(), states,
 				problems.stream().mapToInt(ProblemGroup::count).sum(), problems, states.getOrDefault("running", 0),
 				jobs.running().stream().map((job) -> running(job, locks, keys)).toList(), leaders, instanceStates,
-				instances.stream().limit(MOST_INSTANCES).toList(), activity.total(),
+				instances.stream().limit(MOST_INSTANCES).toList(), jobs.pauses().get(namespace), activity.total(),
 				(int) activity.entries().stream().filter((entry) -> !entry.granted()).count(), null);
 	}
 
@@ -142,7 +142,8 @@ final class Overviews {
 				one.runningCount() + other.runningCount(),
 				Stream.concat(one.running().stream(), other.running().stream()).toList(),
 				Stream.concat(one.leaders().stream(), other.leaders().stream()).toList(), instanceStates, instances,
-				Math.max(one.lockCount(), other.lockCount()), Math.max(one.waiterCount(), other.waiterCount()),
+				(one.paused() != null) ? one.paused() : other.paused(), Math.max(one.lockCount(), other.lockCount()),
+				Math.max(one.waiterCount(), other.waiterCount()),
 				Stream.of(one.databases(), other.databases()).filter(Objects::nonNull).flatMap(List::stream).toList());
 	}
 
@@ -189,7 +190,7 @@ final class Overviews {
 		return new OverviewDescriptor(all.time(), all.clockSkew(), all.instance(), all.namespace(), all.database(),
 				all.ledger(), all.jobCount(), states, groups.stream().mapToInt(ProblemGroup::count).sum(), groups,
 				running.size(), running.stream().limit(20).toList(), all.leaders(), instances,
-				all.instances().stream().limit(MOST_INSTANCES).toList(), all.lockCount(),
+				all.instances().stream().limit(MOST_INSTANCES).toList(), null, all.lockCount(),
 				all.locks().stream().mapToInt((lock) -> lock.waiters().size()).sum(), null);
 	}
 

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.annotation;
 
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -142,6 +143,21 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		call(createProxy(this.beanFactory.getBean(method.beanName()), now), method.method());
 		LockOutcome told = outcome.get();
 		Assert.state(told != null, "Failed to tell how the run ended: it did not take place on this thread");
+		return told;
+	}
+
+	/**
+	 * As {@link #callNow(SingleRunnerMethod)}, for a tick that is to be tried again.
+	 * @param method the method
+	 * @param tick the tick, which the ledger lets nobody complete twice
+	 * @return how the call ended
+	 * @throws IllegalStateException if the method was not called on this thread
+	 */
+	public LockOutcome callNow(SingleRunnerMethod method, Instant tick) {
+		AtomicReference<@Nullable LockOutcome> outcome = new AtomicReference<>();
+		PlannedTime.run(tick, () -> outcome.set(callNow(method)));
+		LockOutcome told = outcome.get();
+		Assert.state(told != null, "'outcome' must not be null");
 		return told;
 	}
 

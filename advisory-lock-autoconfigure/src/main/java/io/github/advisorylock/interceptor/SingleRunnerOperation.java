@@ -200,12 +200,18 @@ public final class SingleRunnerOperation {
 
 	/**
 	 * Return what a call asks for.
-	 * @param now whether an operator asks for the run, and ticks do not matter
+	 * @param now whether an operator asks for the run, and no tick matters but the one
+	 * that it was planned for, if any
 	 * @param invocation the call
 	 */
 	LockRequest createRequest(AdvisoryLockKey key, boolean now, MethodInvocation invocation) {
 		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
-		if (!this.oncePerTick || now) {
+		if (this.oncePerTick && now) {
+			Instant again = PlannedTime.take(invocation);
+			return (again != null) ? ((this.ledger.catchUp() != null) ? request.backOff() : request).oncePerTick(again)
+					: request;
+		}
+		if (!this.oncePerTick) {
 			return (this.autoTicks != null && !now) ? this.autoTicks.apply(request, invocation) : request;
 		}
 		if (this.ticks == null) {

@@ -44,7 +44,7 @@ import org.springframework.util.Assert;
  * One call on its way: admitted outside its transaction, executed inside, once. What its
  * work can know about its lock is known here.
  */
-abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext {
+abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext, RunLedger.Traced {
 
 	final AdvisoryLockKey key;
 
@@ -442,6 +442,13 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	@Override
 	public final Optional<Instant> tick() {
 		return Optional.ofNullable(this.tick);
+	}
+
+	@Override
+	public final void traced(String traceId) {
+		if (this.record != null) {
+			this.record.traced(traceId);
+		}
 	}
 
 	@Override

@@ -81,6 +81,20 @@ public interface RunLedger {
 	}
 
 	/**
+	 * Work that may be recorded, for whoever knows its trace: what a run of it is told of
+	 * its lock is one of these.
+	 */
+	interface Traced {
+
+		/**
+		 * Note which trace tells more of the work that is under way.
+		 * @param traceId the id of the trace
+		 */
+		void traced(String traceId);
+
+	}
+
+	/**
 	 * One run in the ledger, from the question whether it may take place to how it ended.
 	 */
 	interface RunRecord {
@@ -133,6 +147,13 @@ public interface RunLedger {
 		 * @return the token, empty for a run that did not begin
 		 */
 		OptionalLong fencingToken();
+
+		/**
+		 * Note which trace tells more of the run.
+		 * @param traceId the id of the trace
+		 */
+		default void traced(String traceId) {
+		}
 
 		/**
 		 * Return how often the work was tried for its tick, this time included.

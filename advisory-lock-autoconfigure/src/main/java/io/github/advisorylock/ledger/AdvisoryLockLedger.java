@@ -21,6 +21,7 @@ import java.util.Optional;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What operators see and do: the jobs and runs that are kept in the database, and
@@ -83,6 +84,45 @@ public interface AdvisoryLockLedger {
 	 * for more than 3 s
 	 */
 	void resume(String key, String by);
+
+	/**
+	 * Let no instance run any job of a namespace from its next tick or call on, whether
+	 * it is there already or comes later; what runs goes on. It does not hold for keys
+	 * that are made from arguments, nor for a job that is {@linkplain #resume resumed}
+	 * afterwards. Waits for no run.
+	 * @param namespace the namespace, empty for that of keys without one
+	 * @param by who wants this
+	 * @param reason why, {@code null} if that is not told
+	 * @return how many jobs there are
+	 */
+	int pauseAll(String namespace, String by, @Nullable String reason);
+
+	/**
+	 * End the pause of all jobs of a namespace. Jobs that were {@linkplain #pause paused}
+	 * themselves stay so.
+	 * @param namespace the namespace, empty for that of keys without one
+	 * @param by who wants this
+	 * @return how many jobs it held for
+	 * @throws IllegalArgumentException if they are not paused all
+	 */
+	int resumeAll(String namespace, String by);
+
+	/**
+	 * Try a tick again that was tried and not completed, without waiting for the time of
+	 * the next attempt: on this instance and the current thread if it has a method for it
+	 * that takes no arguments, whatever its {@code catchUp} and {@code minInterval}; else
+	 * it is left to instances that make up for it. It obeys the lock, and no tick is
+	 * completed twice.
+	 * @param key the key, also behind its namespace and a slash
+	 * @param by who wants this
+	 * @return how that ended, empty if it is left to others
+	 * @throws IllegalArgumentException if the ledger has no job of that key with such a
+	 * tick, or it is paused
+	 * @throws org.springframework.dao.CannotAcquireLockException if a run in a
+	 * transaction that has written to the ledger, or reads from a fixed snapshot, goes on
+	 * for more than 3 s
+	 */
+	Optional<LockOutcome> retry(String key, String by);
 
 	/**
 	 * Undo the last tick of a key that lies in the future: an instance whose clock was

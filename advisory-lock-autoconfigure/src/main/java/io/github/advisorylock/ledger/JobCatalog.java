@@ -131,18 +131,20 @@ public final class JobCatalog {
 		Map<String, Integer> states = new LinkedHashMap<>();
 		List<Trouble> runs = new ArrayList<>();
 		List<Trouble> problems = new ArrayList<>();
+		Map<String, JobRepository.PauseOfAll> pauses = new LinkedHashMap<>();
 		this.connections.reading((jdbc) -> bind(jdbc(jdbc, this.statements.summary()), known).param("running", running)
 			.param("latest", latest)
 			.query((row, number) -> {
 				switch (row.getString("kind")) {
 					case "STATE" -> states.put(row.getString("key"), row.getInt("count"));
+					case "EVERYTHING" -> pauses.put(row.getString("namespace"), JobRepository.pauseOfAll(row));
 					case "RUNNING" -> runs.add(trouble(row));
 					default -> problems.add(trouble(row));
 				}
 				return true;
 			})
 			.list());
-		return new Summary(states, runs, problems);
+		return new Summary(states, runs, problems, pauses);
 	}
 
 	private static Trouble trouble(ResultSet row) throws SQLException {
@@ -309,8 +311,10 @@ public final class JobCatalog {
 	 * @param states how many are in each state, as far as there are any
 	 * @param running some of those that run, which began first before others
 	 * @param problems the latest problems of each kind, latest first
+	 * @param pauses the pauses of all jobs of a namespace
 	 */
-	public record Summary(Map<String, Integer> states, List<Trouble> running, List<Trouble> problems) {
+	public record Summary(Map<String, Integer> states, List<Trouble> running, List<Trouble> problems,
+			Map<String, JobRepository.PauseOfAll> pauses) {
 
 	}
 

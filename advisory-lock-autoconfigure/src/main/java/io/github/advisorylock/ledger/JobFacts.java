@@ -29,17 +29,19 @@ import org.jspecify.annotations.Nullable;
  * @param once what it runs once for, {@code PER_TICK}, {@code PER_KEY} or {@code NONE}
  * @param minInterval the time from the start of a run to that of the next, in
  * microseconds, {@code null} if any will do
+ * @param catchUp for how long any instance makes up for a tick, in microseconds,
+ * {@code null} if none does
  * @param lock the entry of its lock in the table of locks, as class:object:kind
  * @since 0.1.0
  */
 public record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @Nullable String schedules,
-		@Nullable String once, @Nullable Long minInterval, @Nullable String lock) {
+		@Nullable String once, @Nullable Long minInterval, @Nullable Long catchUp, @Nullable String lock) {
 
 	/**
 	 * What it is, nobody has told.
 	 */
 	static JobFacts unknown(JobName name) {
-		return new JobFacts(name, null, null, null, null, null, null);
+		return new JobFacts(name, null, null, null, null, null, null, null);
 	}
 
 }

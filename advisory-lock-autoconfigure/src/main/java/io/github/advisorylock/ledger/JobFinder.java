@@ -16,8 +16,10 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -116,11 +118,14 @@ final class JobFinder {
 	 *
 	 * @param facts what its job is
 	 * @param run runs it now and says how that ended, {@code null} if it needs arguments
+	 * @param retry runs it for a tick that is to be tried again and says how that ended,
+	 * {@code null} if it needs arguments, or has no ticks
 	 */
-	record LedgerMethod(JobFacts facts, @Nullable Supplier<LockOutcome> run) {
+	record LedgerMethod(JobFacts facts, @Nullable Supplier<LockOutcome> run,
+			@Nullable Function<Instant, LockOutcome> retry) {
 
 		LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
-			this(JobFacts.unknown(new JobName(namespace, key)), run);
+			this(JobFacts.unknown(new JobName(namespace, key)), run, null);
 		}
 
 		JobName name() {

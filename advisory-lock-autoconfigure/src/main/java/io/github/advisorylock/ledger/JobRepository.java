@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.lang.management.ManagementFactory;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -32,7 +33,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
-import java.util.function.ToIntFunction;
 import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -85,6 +85,13 @@ public class JobRepository {
 	 */
 	private static final int LONGEST_OBSERVATION_MILLIS = 10_000;
 
+	/**
+	 * Tells this process from another one that had its name, as a container has that is
+	 * started again: by the clock of this machine.
+	 */
+	private static final OffsetDateTime BORN = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime())
+		.atOffset(ZoneOffset.UTC);
+
 	private final LedgerConnections connections;
 
 	private final LedgerStatements statements;
@@ -108,6 +115,7 @@ public class JobRepository {
 			.param("schedules", array(jobs, JobFacts::schedules))
 			.param("onces", array(jobs, JobFacts::once))
 			.param("intervals", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::minInterval).toArray()))
+			.param("windows", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::catchUp).toArray()))
 			.param("locks", array(jobs, JobFacts::lock))
 			.update());
 	}
@@ -123,6 +131,7 @@ public class JobRepository {
 					.param("namespace", namespace)
 					.param("instance", this.instance)
 					.param("version", version, Types.VARCHAR)
+					.param("born", BORN)
 					.param("library", JobRepository.class.getPackage().getImplementationVersion(), Types.VARCHAR)
 					.param("now", OffsetDateTime.now(ZoneOffset.UTC))
 					.param("first", first)
@@ -141,6 +150,7 @@ public class JobRepository {
 					.sql(this.statements.leave())
 					.param("namespace", namespace)
 					.param("instance", this.instance)
+					.param("born", BORN)
 					.update());
 	}
 
@@ -168,7 +178,7 @@ public class JobRepository {
 				(client) -> bind(client.sql(this.statements.pause()), name).param("by", by)
 					.param("reason", reason, Types.VARCHAR)
 					.param("patience", PATIENCE)
-					.update());
+					.update()) == 1;
 	}
 
 	/**
@@ -178,12 +188,66 @@ public class JobRepository {
 	 */
 	boolean resume(JobName name) {
 		return change("resume", name,
-				(client) -> bind(client.sql(this.statements.resume()), name).param("patience", PATIENCE).update());
+				(client) -> bind(client.sql(this.statements.resume()), name).param("patience", PATIENCE).update()) == 1;
 	}
 
-	private boolean change(String verb, JobName name, ToIntFunction<JdbcClient> change) {
+	/**
+	 * Pause all jobs of a namespace, those too that come later.
+	 * @return how many there are
+	 */
+	int pauseAll(String namespace, String by, @Nullable String reason) {
+		return this.connections.apart((apart) -> JdbcClient.create(apart)
+			.sql(this.statements.pauseAll())
+			.param("namespace", namespace)
+			.param("by", by)
+			.param("reason", reason, Types.VARCHAR)
+			.query(Integer.class)
+			.single());
+	}
+
+	/**
+	 * End the pause of all jobs of a namespace.
+	 * @return how many it held for, empty if there was none
+	 */
+	Optional<Integer> resumeAll(String namespace) {
+		return this.connections.apart((apart) -> JdbcClient.create(apart)
+			.sql(this.statements.resumeAll())
+			.param("namespace", namespace)
+			.query(Integer.class)
+			.optional());
+	}
+
+	/**
+	 * Return the pause of all jobs of a namespace.
+	 * @param namespace the namespace
+	 * @return the pause, or empty if they are not paused
+	 */
+	public Optional<PauseOfAll> pauseOfAll(String namespace) {
+		return read((client) -> client.sql(this.statements.pauseOfAll())
+			.param("namespace", namespace)
+			.query((row, number) -> pauseOfAll(row))
+			.optional());
+	}
+
+	static PauseOfAll pauseOfAll(ResultSet row) throws SQLException {
+		return new PauseOfAll(required(row, "at"), row.getString("who"), row.getString("why"));
+	}
+
+	/**
+	 * End the wait of the open tick of a job.
+	 * @return the tick, or empty if there is none, or the job is paused
+	 * @throws CannotAcquireLockException if a run keeps its row for longer than one waits
+	 */
+	Optional<Instant> retry(JobName name) {
+		return change("retry a tick of", name,
+				(client) -> bind(client.sql(this.statements.retry()), name).param("patience", PATIENCE)
+					.query((row, number) -> required(row, "open_tick"))
+					.optional());
+	}
+
+	private <T> T change(String verb, JobName name, Function<JdbcClient, T> change) {
 		try {
-			return this.connections.apart((apart) -> change.applyAsInt(JdbcClient.create(apart))) == 1;
+			return this.connections.apart((apart) -> change.apply(JdbcClient.create(apart)));
 		}
 		catch (DataAccessException ex) {
 			if (ex.getRootCause() instanceof SQLException cause && LOCK_NOT_AVAILABLE.equals(cause.getSQLState())) {
@@ -423,8 +487,8 @@ public class JobRepository {
 				instant(row, "last_tick"), instant(row, "last_started_at"), instant(row, "last_finished_at"),
 				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
 				instant(row, "paused_at"), row.getString("paused_by"), row.getString("paused_reason"),
-				instant(row, "resumed_at"), instant(row, "open_tick"), row.getInt("attempts"),
-				instant(row, "retry_at"));
+				instant(row, "resumed_at"), instant(row, "open_tick"), row.getInt("attempts"), instant(row, "retry_at"),
+				row.getBoolean("paused_all"));
 	}
 
 	private static ObservedJob observed(ResultSet row, int number) throws SQLException {
@@ -453,7 +517,7 @@ public class JobRepository {
 	private static JobFacts facts(ResultSet row) throws SQLException {
 		return new JobFacts(name(row, 0), row.getString("method"), row.getString("job_scope"),
 				row.getString("schedules"), row.getString("once"), row.getObject("min_interval", Long.class),
-				row.getString("lock"));
+				row.getObject("catch_up", Long.class), row.getString("lock"));
 	}
 
 	private static KnownInstance instance(ResultSet row, int number) throws SQLException {
@@ -516,6 +580,17 @@ public class JobRepository {
 	 */
 	public record JobHistory(LedgerJob job, boolean registered, @Nullable LedgerRun lastRun, String outcomes,
 			List<Long> durations, @Nullable JobFacts facts, @Nullable Instant completedAt) {
+
+	}
+
+	/**
+	 * A pause of all jobs of a namespace.
+	 *
+	 * @param since since when
+	 * @param by who paused them
+	 * @param reason why, {@code null} if nobody said so
+	 */
+	public record PauseOfAll(Instant since, String by, @Nullable String reason) {
 
 	}
 

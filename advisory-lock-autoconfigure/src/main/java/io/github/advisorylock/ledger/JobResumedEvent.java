@@ -22,7 +22,7 @@ package io.github.advisorylock.ledger;
  * was not paused.
  *
  * @param namespace the namespace of the job's key, empty if there is none
- * @param key the name of the job's key
+ * @param key the name of the job's key, empty for all jobs of the namespace
  * @param by who resumed it
  * @since 0.1.0
  */

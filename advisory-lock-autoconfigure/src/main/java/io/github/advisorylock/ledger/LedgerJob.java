@@ -44,13 +44,14 @@ import org.jspecify.annotations.Nullable;
  * is none
  * @param attempts how often that tick was tried
  * @param retryAt before when that tick is not tried again, {@code null} for at once
+ * @param pausedWithAll whether all jobs of the namespace are paused, rather than this one
  * @since 0.1.0
  */
 public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Nullable Instant lastTick,
 		@Nullable Instant lastStartedAt, @Nullable Instant lastFinishedAt, LedgerRun.@Nullable Outcome lastOutcome,
 		@Nullable Long fencingToken, @Nullable Instant pausedAt, @Nullable String pausedBy,
 		@Nullable String pausedReason, @Nullable Instant resumedAt, @Nullable Instant openTick, int attempts,
-		@Nullable Instant retryAt) {
+		@Nullable Instant retryAt, boolean pausedWithAll) {
 
 	/**
 	 * How much later than the clock of the database a tick may be: the clocks of

@@ -72,6 +72,8 @@ final class LedgerStatements {
 			  SELECT CAST(CASE
 			    WHEN j.fencing_token > CAST(:token AS bigint) {overtaken} THEN 'OVERTAKEN'
 			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
+			    WHEN :pausable AND (SELECT n.paused_at FROM {namespace} n WHERE n.namespace = :namespace)
+			      > coalesce(j.resumed_at, '-infinity') THEN 'PAUSED'
 			    WHEN CAST(:tick AS timestamptz) > {future} THEN 'AHEAD'
 			    WHEN j.last_tick >= CAST(:tick AS timestamptz) THEN 'ALREADY_RAN'
 			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
@@ -277,7 +279,7 @@ final class LedgerStatements {
 	private static final String END = """
 			WITH ended AS (
 			  UPDATE {run} r SET finished_at = greatest(pg_catalog.clock_timestamp(), r.started_at), outcome = :outcome,
-			    error_class = :errorClass, error = :error, stack_trace = :stackTrace
+			    error_class = :errorClass, error = :error, stack_trace = :stackTrace, trace_id = :traceId
 			  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = :token AND r.finished_at IS NULL
 			  RETURNING r.*
 			)
@@ -289,11 +291,11 @@ final class LedgerStatements {
 	private static final String ENDED = """
 			WITH ended AS (
 			  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, finished_at, outcome,
-			    error_class, error, stack_trace, keep_until, template)
+			    error_class, error, stack_trace, trace_id, keep_until, template)
 			  SELECT :namespace, :key, CAST(:tick AS timestamptz), CAST(:attempt AS integer), :scope, :instance,
 			    CAST(:token AS bigint), CAST(:startedAt AS timestamptz),
 			    greatest(pg_catalog.clock_timestamp(), CAST(:startedAt AS timestamptz)), CAST(:outcome AS text),
-			    CAST(:errorClass AS text), CAST(:error AS text), CAST(:stackTrace AS text),
+			    CAST(:errorClass AS text), CAST(:error AS text), CAST(:stackTrace AS text), CAST(:traceId AS text),
 			"""
 			+ KEEP_UNTIL.replace("{start}", "CAST(:startedAt AS timestamptz)") + """
 					, CAST(:template AS text)
@@ -310,6 +312,23 @@ final class LedgerStatements {
 			"ON CONFLICT (namespace, key, fencing_token) DO NOTHING") + ", " + ABANDON + IF_OPEN
 			+ "AND EXISTS (SELECT FROM ended))" + VANISHED + RECORDED.replace("{guard}", NOT_OVERTAKEN)
 			+ "SELECT count(*) FROM ended";
+
+	/**
+	 * Jobs, with a pause of all jobs of their namespace in the place of one of their own:
+	 * it holds for those that were not resumed since, whenever they came. Keys that were
+	 * made from arguments are none of these.
+	 */
+	private static final String JOBS = """
+			SELECT o.namespace, o.key, o.first_seen_at, o.last_tick, o.last_started_at, o.last_finished_at, o.last_outcome,
+			  o.fencing_token, o.template, greatest(o.resumed_at, n.resumed_at) AS resumed_at, o.open_tick, o.attempts,
+			  o.retry_at, o.method, o.scope, o.schedules, o.once, o.min_interval, o.catch_up, o.lock,
+			  coalesce(o.paused_at, CASE WHEN {all} THEN n.paused_at END) AS paused_at,
+			  CASE WHEN o.paused_at IS NOT NULL THEN o.paused_by WHEN {all} THEN n.paused_by END AS paused_by,
+			  CASE WHEN o.paused_at IS NOT NULL THEN o.paused_reason WHEN {all} THEN n.paused_reason END AS paused_reason,
+			  o.paused_at IS NULL AND coalesce({all}, false) AS paused_all
+			FROM {job} o LEFT JOIN {namespace} n ON n.namespace = o.namespace AND o.template IS NULL
+			"""
+		.replace("{all}", "n.paused_at > coalesce(o.resumed_at, '-infinity')");
 
 	/**
 	 * Wait a while, in milliseconds of {@code patience}, for whoever has a row locked.
@@ -391,9 +410,9 @@ final class LedgerStatements {
 			+ """
 					  ORDER BY l.id DESC LIMIT 1) f WHERE o.lock IS NULL
 					), known AS (
-					  SELECT j.* FROM told t JOIN {job} j ON j.namespace = t.namespace AND j.key = t.key
-					  UNION ALL (SELECT u.* FROM {job} u WHERE (u.template IS NULL OR u.paused_at IS NOT NULL)
-					    AND (u.namespace, u.key) NOT IN (SELECT t.namespace, t.key FROM told t)
+					  SELECT j.* FROM told t JOIN ({jobs}) j ON j.namespace = t.namespace AND j.key = t.key
+					  UNION ALL (SELECT u.* FROM ({jobs} WHERE o.template IS NULL OR o.paused_at IS NOT NULL) u
+					    WHERE (u.namespace, u.key) NOT IN (SELECT t.namespace, t.key FROM told t)
 					    ORDER BY u.namespace, u.key LIMIT :mostJobs)
 					), joined AS (
 					  SELECT coalesce(j.namespace, o.namespace) AS namespace, coalesce(j.key, o.key) AS key,
@@ -612,27 +631,28 @@ final class LedgerStatements {
 						    pg_catalog.unnest(CAST(:keys AS text[])), pg_catalog.unnest(CAST(:methods AS text[])),
 						    pg_catalog.unnest(CAST(:scopes AS text[])), pg_catalog.unnest(CAST(:schedules AS text[])),
 						    pg_catalog.unnest(CAST(:onces AS text[])), pg_catalog.unnest(CAST(:intervals AS bigint[])),
-						    pg_catalog.unnest(CAST(:locks AS text[])))
-						    n (namespace, key, method, scope, schedules, once, min_interval, lock)
+						    pg_catalog.unnest(CAST(:windows AS bigint[])), pg_catalog.unnest(CAST(:locks AS text[])))
+						    n (namespace, key, method, scope, schedules, once, min_interval, catch_up, lock)
 						  ORDER BY n.namespace, n.key, n.method
 						), stale AS MATERIALIZED (
 						  SELECT w.* FROM {job} j JOIN wanted w ON w.namespace = j.namespace AND w.key = j.key
 						  WHERE j.remember_until IS NULL AND w.method IS NOT NULL
-						    AND (j.method, j.scope, j.schedules, j.once, j.min_interval, j.lock)
-						      IS DISTINCT FROM (w.method, w.scope, w.schedules, w.once, w.min_interval, w.lock)
+						    AND (j.method, j.scope, j.schedules, j.once, j.min_interval, j.catch_up, j.lock)
+						      IS DISTINCT FROM (w.method, w.scope, w.schedules, w.once, w.min_interval, w.catch_up, w.lock)
 						  FOR NO KEY UPDATE OF j SKIP LOCKED
 						), told AS (
 						  UPDATE {job} j SET method = s.method, scope = s.scope, schedules = s.schedules, once = s.once,
-						    min_interval = s.min_interval, lock = s.lock
+						    min_interval = s.min_interval, catch_up = s.catch_up, lock = s.lock
 						  FROM stale s WHERE j.namespace = s.namespace AND j.key = s.key
 						)
-						INSERT INTO {job} AS o (namespace, key, method, scope, schedules, once, min_interval, lock)
-						SELECT w.namespace, w.key, w.method, w.scope, w.schedules, w.once, w.min_interval, w.lock FROM wanted w
+						INSERT INTO {job} AS o (namespace, key, method, scope, schedules, once, min_interval, catch_up, lock)
+						SELECT w.namespace, w.key, w.method, w.scope, w.schedules, w.once, w.min_interval, w.catch_up, w.lock
+						FROM wanted w
 						WHERE NOT EXISTS (SELECT FROM {job} j
 						  WHERE j.namespace = w.namespace AND j.key = w.key AND j.remember_until IS NULL)
 						ON CONFLICT (namespace, key) DO UPDATE SET remember_until = NULL, method = excluded.method,
 						  scope = excluded.scope, schedules = excluded.schedules, once = excluded.once,
-						  min_interval = excluded.min_interval, lock = excluded.lock
+						  min_interval = excluded.min_interval, catch_up = excluded.catch_up, lock = excluded.lock
 						  WHERE o.remember_until IS NOT NULL
 						""");
 	}
@@ -713,6 +733,8 @@ final class LedgerStatements {
 						  NULL AS who, NULL AS why, NULL AS instance, NULL AS error, NULL AS error_class, CAST(NULL AS bigint) AS failures,
 						  CAST(NULL AS bigint) AS place
 						FROM jobs j GROUP BY j.state
+						UNION ALL SELECT 'EVERYTHING', '', a.namespace, 1, a.paused_at, a.paused_by, a.paused_reason, NULL, NULL, NULL, NULL,
+						  NULL FROM {namespace} a WHERE a.paused_at IS NOT NULL
 						UNION ALL SELECT 'RUNNING', r.key, r.namespace, 1, r.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM (
 						  SELECT j.key, j.namespace, CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity')
 						    THEN j.last_started_at END AS at
@@ -780,11 +802,12 @@ final class LedgerStatements {
 	String appear() {
 		return name(
 				"""
-						INSERT INTO {instance} AS i (namespace, instance, version, library, clock_skew_ms, roles, terms, led_since)
-						VALUES (:namespace, :instance, :version, :library,
+						INSERT INTO {instance} AS i (namespace, instance, born_at, version, library, clock_skew_ms, roles, terms,
+						  led_since)
+						VALUES (:namespace, :instance, CAST(:born AS timestamptz), :version, :library,
 						  CAST(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - CAST(:now AS timestamptz)) * 1000 AS bigint),
 						  CAST(:roles AS text[]), CAST(:terms AS bigint[]), CAST(:since AS timestamptz[]))
-						ON CONFLICT (namespace, instance) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = NULL,
+						ON CONFLICT (namespace, instance, born_at) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = NULL,
 						  started_at = CASE WHEN :first THEN excluded.started_at ELSE i.started_at END, version = excluded.version,
 						  library = excluded.library, clock_skew_ms = excluded.clock_skew_ms, roles = excluded.roles,
 						  terms = excluded.terms, led_since = excluded.led_since
@@ -798,7 +821,7 @@ final class LedgerStatements {
 		return name(
 				"""
 						UPDATE {instance} i SET stopped_at = pg_catalog.clock_timestamp(), seen_at = pg_catalog.clock_timestamp()
-						WHERE i.namespace = :namespace AND i.instance = :instance
+						WHERE i.namespace = :namespace AND i.instance = :instance AND i.born_at = CAST(:born AS timestamptz)
 						""");
 	}
 
@@ -816,6 +839,8 @@ final class LedgerStatements {
 						  WHERE a.datname = pg_catalog.current_database() AND a.application_name LIKE 'al:%@%' GROUP BY 1
 						), told AS (
 						  SELECT i.*, coalesce(c.locks, 0) AS locks, CASE WHEN i.stopped_at IS NOT NULL THEN 'STOPPED'
+						    WHEN EXISTS (SELECT FROM {instance} l WHERE l.namespace = i.namespace AND l.instance = i.instance
+						      AND l.born_at <> i.born_at AND l.started_at > i.seen_at) THEN 'VANISHED'
 						    WHEN i.seen_at > pg_catalog.clock_timestamp() - INTERVAL '150 seconds' OR c.name IS NOT NULL THEN 'ALIVE'
 						    ELSE 'VANISHED' END AS state
 						  FROM {instance} i LEFT JOIN connected c
@@ -846,7 +871,7 @@ final class LedgerStatements {
 
 	String jobs() {
 		return name("""
-				SELECT * FROM {job} j WHERE j.namespace = :namespace AND j.key > :key ORDER BY j.key LIMIT :limit
+				SELECT * FROM ({jobs}) j WHERE j.namespace = :namespace AND j.key > :key ORDER BY j.key LIMIT :limit
 				""");
 	}
 
@@ -855,12 +880,12 @@ final class LedgerStatements {
 				"""
 						SELECT j.* FROM ROWS FROM
 						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
-						JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+						JOIN ({jobs}) j ON j.namespace = n.namespace AND j.key = n.key
 						""");
 	}
 
 	String job() {
-		return name("SELECT * FROM {job} j WHERE j.namespace = :namespace AND j.key = :key");
+		return name("SELECT * FROM ({jobs}) j WHERE j.namespace = :namespace AND j.key = :key");
 	}
 
 	/**
@@ -873,13 +898,20 @@ final class LedgerStatements {
 				""");
 	}
 
+	/**
+	 * The last runs of a key, the last one that is over with its stack trace.
+	 */
 	String runs() {
-		return name("""
-				SELECT r.id, r.namespace, r.key, r.tick, r.attempt, r.scope, r.instance, r.fencing_token, r.started_at,
-				  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id, NULL AS stack_trace
-				FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
-				ORDER BY r.fencing_token DESC LIMIT :limit
-				""");
+		return name(
+				"""
+						SELECT r.id, r.namespace, r.key, r.tick, r.attempt, r.scope, r.instance, r.fencing_token, r.started_at,
+						  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id,
+						  CASE WHEN r.fencing_token = pg_catalog.max(r.fencing_token) FILTER (WHERE r.finished_at IS NOT NULL) OVER ()
+						    THEN r.stack_trace END AS stack_trace
+						FROM (SELECT l.* FROM {run} l WHERE l.namespace = :namespace AND l.key = :key
+						  ORDER BY l.fencing_token DESC LIMIT :limit) r
+						ORDER BY r.fencing_token DESC
+						""");
 	}
 
 	/**
@@ -905,9 +937,66 @@ final class LedgerStatements {
 		return name(
 				PATIENCE + """
 						UPDATE {job} j SET paused_at = NULL, paused_by = NULL, paused_reason = NULL, resumed_at = CASE WHEN j.paused_at IS NULL
+						    AND (SELECT n.paused_at FROM {namespace} n WHERE n.namespace = :namespace) IS NULL
 						  THEN j.resumed_at ELSE pg_catalog.clock_timestamp() END
 						FROM patience WHERE j.namespace = :namespace AND j.key = :key
 						""");
+	}
+
+	/**
+	 * Pause all jobs of a namespace, those too that come later and those that were
+	 * resumed one by one. No run has this row locked. Answers how many jobs there are.
+	 */
+	String pauseAll() {
+		return name("""
+				WITH paused AS (
+				  INSERT INTO {namespace} (namespace, paused_at, paused_by, paused_reason)
+				  VALUES (:namespace, pg_catalog.clock_timestamp(), :by, CAST(:reason AS text))
+				  ON CONFLICT (namespace) DO UPDATE SET paused_at = excluded.paused_at, paused_by = excluded.paused_by,
+				    paused_reason = excluded.paused_reason
+				)
+				SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL
+				""");
+	}
+
+	/**
+	 * End the pause of all jobs of a namespace, and note when; pauses of single jobs
+	 * stay. Answers how many jobs that was, nothing where it did not last.
+	 */
+	String resumeAll() {
+		return name("""
+				WITH resumed AS (
+				  UPDATE {namespace} n SET paused_at = NULL, paused_by = NULL, paused_reason = NULL,
+				    resumed_at = pg_catalog.clock_timestamp()
+				  WHERE n.namespace = :namespace AND n.paused_at IS NOT NULL RETURNING 1
+				)
+				SELECT count(*) FILTER (WHERE j.paused_all) FROM ({jobs}) j
+				WHERE j.namespace = :namespace AND j.template IS NULL HAVING EXISTS (SELECT FROM resumed)
+				""");
+	}
+
+	/**
+	 * Since when all jobs of a namespace are paused, by whom and why.
+	 */
+	String pauseOfAll() {
+		return name("""
+				SELECT n.paused_at AS at, n.paused_by AS who, n.paused_reason AS why FROM {namespace} n
+				WHERE n.namespace = :namespace AND n.paused_at IS NOT NULL
+				""");
+	}
+
+	/**
+	 * End the wait of a tick that is not completed, unless its job is paused. Answers the
+	 * tick.
+	 */
+	String retry() {
+		return name(PATIENCE + """
+				UPDATE {job} j SET retry_at = NULL FROM patience
+				WHERE j.namespace = :namespace AND j.key = :key AND j.open_tick IS NOT NULL
+				  AND NOT EXISTS (SELECT FROM ({jobs}) p
+				    WHERE p.namespace = :namespace AND p.key = :key AND p.paused_at IS NOT NULL)
+				RETURNING j.open_tick
+				""");
 	}
 
 	/**
@@ -999,7 +1088,7 @@ final class LedgerStatements {
 				FROM ROWS FROM
 				  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])),
 				   pg_catalog.unnest(CAST(:locks AS text[]))) WITH ORDINALITY n (namespace, key, lock, position)
-				LEFT JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+				LEFT JOIN ({jobs}) j ON j.namespace = n.namespace AND j.key = n.key
 				LEFT JOIN held h ON h.lock = n.lock
 				LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = h.pid
 				ORDER BY n.position
@@ -1150,7 +1239,7 @@ final class LedgerStatements {
 				    SELECT pg_catalog.current_setting('default_transaction_isolation') AS level UNION ALL
 				    SELECT s.reset_val FROM pg_catalog.pg_settings s
 				      WHERE s.name = 'default_transaction_isolation') d) AS strict
-				FROM pg_catalog.unnest(ARRAY['job', 'run', 'completion', 'instance', 'fencing_token']) w (kind)
+				FROM pg_catalog.unnest(ARRAY['job', 'run', 'completion', 'instance', 'namespace', 'fencing_token']) w (kind)
 				LEFT JOIN LATERAL (
 				  SELECT pg_catalog.quote_ident(n.nspname) AS schema, pg_catalog.quote_ident(o.relname) AS name,
 				    pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable,
@@ -1184,10 +1273,11 @@ final class LedgerStatements {
 	 */
 	String exists() {
 		return name("""
-				SELECT 7 = count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
+				SELECT 9 = count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
 				  AND (a.attrelid, a.attname) IN ((CAST('{job}' AS regclass), 'remember_until'),
 				    (CAST('{job}' AS regclass), 'held_until'), (CAST('{job}' AS regclass), 'lock'),
-				    (CAST('{job}' AS regclass), 'paused_reason'), (CAST('{run}' AS regclass), 'lock'),
+				    (CAST('{job}' AS regclass), 'paused_reason'), (CAST('{job}' AS regclass), 'catch_up'),
+				    (CAST('{instance}' AS regclass), 'born_at'), (CAST('{run}' AS regclass), 'lock'),
 				    (CAST('{run}' AS regclass), 'stack_trace'), (CAST('{completion}' AS regclass), 'remember_until'))
 				""");
 	}
@@ -1200,15 +1290,18 @@ final class LedgerStatements {
 				SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
 				  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by, j.template,
 				  j.resumed_at, j.open_tick, j.attempts, j.retry_at, j.remember_until, j.held_until, j.method, j.scope,
-				  j.schedules, j.once, j.min_interval, j.lock, j.paused_reason FROM {job} j LIMIT 0
+				  j.schedules, j.once, j.min_interval, j.catch_up, j.lock, j.paused_reason FROM {job} j LIMIT 0
 				"""), name("""
 				SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
 				  r.finished_at, r.outcome, r.error, r.error_class, r.attempt, r.template, r.keep_until, r.lock,
 				  r.trace_id, r.stack_trace FROM {run} r LIMIT 0
 				"""), name("SELECT c.namespace, c.key, c.completed_at, c.remember_until FROM {completion} c LIMIT 0"),
 				name("""
-						SELECT i.namespace, i.instance, i.started_at, i.seen_at, i.stopped_at, i.version, i.library,
+						SELECT i.namespace, i.instance, i.born_at, i.started_at, i.seen_at, i.stopped_at, i.version, i.library,
 						  i.clock_skew_ms, i.roles, i.terms, i.led_since FROM {instance} i LIMIT 0
+						"""),
+				name("""
+						SELECT n.namespace, n.paused_at, n.paused_by, n.paused_reason, n.resumed_at FROM {namespace} n LIMIT 0
 						""") };
 	}
 
@@ -1223,14 +1316,16 @@ final class LedgerStatements {
 						SELECT n.namespace, n.key, coalesce(j.first_seen_at, r.started_at, c.completed_at) AS first_seen_at, j.last_tick,
 						  coalesce(j.last_started_at, r.started_at) AS last_started_at,
 						  coalesce(j.last_finished_at, r.finished_at) AS last_finished_at,
-						  coalesce(j.last_outcome, r.outcome) AS last_outcome, j.paused_at, j.paused_by, j.paused_reason, j.resumed_at,
+						  coalesce(j.last_outcome, r.outcome) AS last_outcome, j.paused_at, j.paused_by, j.paused_reason,
+						  coalesce(j.paused_all, false) AS paused_all, j.resumed_at,
 						  j.open_tick, j.attempts, j.retry_at, coalesce(h.tokens[1], j.fencing_token) AS fencing_token,
 						  r.id, r.tick, r.attempt, r.scope, r.instance, r.started_at, r.finished_at, r.outcome, r.error, r.error_class,
 						  r.trace_id, NULL AS stack_trace, h.outcomes, h.durations,
-						  j.method, j.scope AS job_scope, j.schedules, j.once, j.min_interval, j.lock, j.key IS NOT NULL AS registered, c.completed_at
+						  j.method, j.scope AS job_scope, j.schedules, j.once, j.min_interval, j.catch_up, j.lock,
+						  j.key IS NOT NULL AS registered, c.completed_at
 						FROM ROWS FROM
 						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[]))) n (namespace, key)
-						LEFT JOIN {job} j ON j.namespace = n.namespace AND j.key = n.key
+						LEFT JOIN ({jobs}) j ON j.namespace = n.namespace AND j.key = n.key
 						LEFT JOIN {completion} c ON c.namespace = n.namespace AND c.key = n.key
 						LEFT JOIN LATERAL (
 						  SELECT pg_catalog.string_agg(coalesce(pg_catalog.left(l.outcome, 1), 'R'), '' ORDER BY l.fencing_token)
@@ -1286,16 +1381,17 @@ final class LedgerStatements {
 	 * The number and the latest of the keys of some templates.
 	 */
 	String keys() {
-		return name("""
-				SELECT n.position, c.count, k.* FROM ROWS FROM
-				  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
-				  WITH ORDINALITY n (namespace, template, position)
-				CROSS JOIN LATERAL (SELECT count(*) AS count FROM (
-				  SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.template LIMIT :most) o) c
-				CROSS JOIN LATERAL (SELECT j.* FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.template
-				  ORDER BY j.first_seen_at DESC LIMIT :latest) k
-				ORDER BY n.position, k.first_seen_at DESC
-				""");
+		return name(
+				"""
+						SELECT n.position, c.count, k.* FROM ROWS FROM
+						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
+						  WITH ORDINALITY n (namespace, template, position)
+						CROSS JOIN LATERAL (SELECT count(*) AS count FROM (
+						  SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.template LIMIT :most) o) c
+						CROSS JOIN LATERAL (SELECT j.*, false AS paused_all FROM {job} j
+						  WHERE j.namespace = n.namespace AND j.template = n.template ORDER BY j.first_seen_at DESC LIMIT :latest) k
+						ORDER BY n.position, k.first_seen_at DESC
+						""");
 	}
 
 	/**
@@ -1327,7 +1423,7 @@ final class LedgerStatements {
 	 * Put the names of the tables into a statement, where they are in quotes too.
 	 */
 	String name(String sql) {
-		String named = sql.replace("{future}", FUTURE);
+		String named = sql.replace("{jobs}", JOBS).replace("{future}", FUTURE);
 		for (Map.Entry<String, String> table : this.tables.entrySet()) {
 			String placeholder = "{" + table.getKey() + "}";
 			named = named.replace("'" + placeholder + "'", "'" + table.getValue().replace("'", "''") + "'")

@@ -66,6 +66,11 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 
 	private static final long PAUSE_WHILE_PAUSED = Duration.ofSeconds(30).toNanos();
 
+	/**
+	 * An operator may end a wait at any time.
+	 */
+	private static final long LONGEST_WAIT = Duration.ofSeconds(30).toNanos();
+
 	private static final long JITTER = Duration.ofSeconds(2).toNanos();
 
 	private static final long FIRST_PAUSE = Duration.ofMillis(300).toNanos();
@@ -279,7 +284,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 			case SETTLED -> settle(tick.method(), tick.time());
 			case BUSY -> tick.dueAfter(random(SHORTEST_PAUSE, LONGEST_PAUSE));
 			case PAUSED -> tick.dueAfter(random(PAUSE_WHILE_PAUSED, PAUSE_WHILE_PAUSED + JITTER));
-			case WAITING -> tick.dueAfter(tick.pause(job).toNanos() + random(0, JITTER));
+			case WAITING -> tick.dueAfter(Math.min(tick.pause(job).toNanos(), LONGEST_WAIT) + random(0, JITTER));
 			case READY, LOST -> {
 				if (certain && state == OpenTick.State.READY) {
 					call(tick, job);

@@ -106,7 +106,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param isHere whether a method has its lock on that DataSource
 	 * @param beans has their beans
 	 * @param eventPublisher is told what operators do: {@link JobPausedEvent},
-	 * {@link JobResumedEvent}, {@link JobTickUndoneEvent}, {@link JobForgottenEvent}
+	 * {@link JobResumedEvent}, {@link JobTickRetriedEvent}, {@link JobTickUndoneEvent},
+	 * {@link JobForgottenEvent}
 	 */
 	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			String instance, SingleRunnerAnnotationBeanPostProcessor methods, Predicate<SingleRunnerMethod> isHere,
@@ -333,8 +334,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param reason why, {@code null} if that is not told
 	 */
 	public void pause(JobName job, String by, @Nullable String reason) {
-		Assert.isTrue(reason == null || (reason.length() <= LONGEST_REASON && reason.indexOf('\0') < 0),
-				"'reason' must have no more than " + LONGEST_REASON + " characters, none of them NUL");
+		checkReason(reason);
 		act(job, by, (repository) -> repository.pause(job, by, reason), "pause '%s': the ledger has no job of that key",
 				"'%s' was paused by ", new JobPausedEvent(job.namespace(), job.key(), by));
 	}
@@ -370,6 +370,64 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		act(job, by, (repository) -> repository.undoTick(job),
 				"undo the last tick of '%s': the ledger has no job of that key whose last tick is in the future",
 				"The last tick of '%s' was undone by ", new JobTickUndoneEvent(job.namespace(), job.key(), by));
+	}
+
+	@Override
+	public int pauseAll(String namespace, String by, @Nullable String reason) {
+		Assert.notNull(namespace, "'namespace' must not be null");
+		checkReason(reason);
+		checkWho(by);
+		open();
+		int jobs = repository().pauseAll(namespace, by, reason);
+		logger.info("All jobs of '" + AdvisoryLockKey.display(namespace) + "' were paused by "
+				+ AdvisoryLockKey.display(by));
+		publish(new JobPausedEvent(namespace, "", by));
+		return jobs;
+	}
+
+	@Override
+	public int resumeAll(String namespace, String by) {
+		Assert.notNull(namespace, "'namespace' must not be null");
+		checkWho(by);
+		open();
+		int jobs = repository().resumeAll(namespace)
+			.orElseThrow(() -> new IllegalArgumentException("Failed to resume all jobs of '"
+					+ AdvisoryLockKey.display(namespace) + "': nobody has paused them all"));
+		logger.info("All jobs of '" + AdvisoryLockKey.display(namespace) + "' were resumed by "
+				+ AdvisoryLockKey.display(by));
+		publish(new JobResumedEvent(namespace, "", by));
+		return jobs;
+	}
+
+	@Override
+	public Optional<LockOutcome> retry(String key, String by) {
+		checkWho(by);
+		return Optional.ofNullable(retry(find(key), by)).map(Supplier::get);
+	}
+
+	/**
+	 * End the wait of the open tick of exactly this job.
+	 * @param job the job
+	 * @param by who wants this
+	 * @return what tries the tick again here and tells how that ended, {@code null} if
+	 * that is left to instances that have a method for it
+	 */
+	public @Nullable Supplier<LockOutcome> retry(JobName job, String by) {
+		checkWho(by);
+		open();
+		Instant tick = repository().retry(job)
+			.orElseThrow(() -> new IllegalArgumentException("Failed to retry a tick of '" + display(job)
+					+ "': it has none that was tried and not completed, or is paused"));
+		logger.info(
+				"The tick of " + tick + " of '" + display(job) + "' is tried again for " + AdvisoryLockKey.display(by));
+		publish(new JobTickRetriedEvent(job.namespace(), job.key(), by));
+		return this.finder.methodsOf(job)
+			.stream()
+			.map(JobFinder.LedgerMethod::retry)
+			.filter(Objects::nonNull)
+			.findFirst()
+			.<Supplier<LockOutcome>>map((retry) -> () -> retry.apply(tick))
+			.orElse(null);
 	}
 
 	@Override
@@ -493,6 +551,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private static String display(JobName job) {
 		return AdvisoryLockKey.display(job.toString());
+	}
+
+	private static void checkReason(@Nullable String reason) {
+		Assert.isTrue(reason == null || (reason.length() <= LONGEST_REASON && reason.indexOf('\0') < 0),
+				"'reason' must have no more than " + LONGEST_REASON + " characters, none of them NUL");
 	}
 
 	private static void checkWho(String by) {

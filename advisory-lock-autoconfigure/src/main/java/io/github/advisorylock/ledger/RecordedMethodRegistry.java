@@ -17,8 +17,10 @@
 package io.github.advisorylock.ledger;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -100,18 +102,20 @@ final class RecordedMethodRegistry {
 
 	private List<JobFinder.LedgerMethod> toLedgerMethod(SingleRunnerMethod method) {
 		AdvisoryLockKey key = method.fixedKey();
-		return (key != null) ? List.of(new JobFinder.LedgerMethod(facts(method, key), run(method))) : List.of();
+		return (key != null) ? List.of(new JobFinder.LedgerMethod(facts(method, key), run(method), retry(method)))
+				: List.of();
 	}
 
 	private JobFacts facts(SingleRunnerMethod method, AdvisoryLockKey key) {
 		LedgerOperation ledger = method.operation().ledger();
 		Duration minInterval = ledger.minInterval();
+		Duration catchUp = ledger.catchUp();
 		return new JobFacts(JobName.of(key),
 				method.method().getDeclaringClass().getName() + "." + method.method().getName(),
 				method.operation().scope().name(), schedules(method),
 				ledger.oncePerTick() ? "PER_TICK" : ledger.oncePerKey() ? "PER_KEY" : "NONE",
 				(minInterval != null) ? LedgerSettings.micros(minInterval) : null,
-				PostgresAdvisoryLockTemplate.lockEntry(key));
+				(catchUp != null) ? LedgerSettings.micros(catchUp) : null, PostgresAdvisoryLockTemplate.lockEntry(key));
 	}
 
 	/**
@@ -130,6 +134,11 @@ final class RecordedMethodRegistry {
 		BeanFactory beans = (this.beanFactory instanceof ConfigurableApplicationContext context)
 				? context.getBeanFactory() : this.beanFactory;
 		return (beans instanceof ConfigurableBeanFactory factory) ? factory.resolveEmbeddedValue(text) : text;
+	}
+
+	private @Nullable Function<Instant, LockOutcome> retry(SingleRunnerMethod method) {
+		return (method.method().getParameterCount() == 0 && method.operation().ledger().oncePerTick())
+				? (tick) -> this.postProcessor.callNow(method, tick) : null;
 	}
 
 	private @Nullable Supplier<LockOutcome> run(SingleRunnerMethod method) {

@@ -136,8 +136,10 @@ final class RecordedRun implements RunRecord {
 			.addValue("keepRuns", LedgerSettings.micros(settings.keepRunsFor()))
 			.addValue("rememberKeys", LedgerSettings.micros(settings.rememberKeys()))
 			.addValue("remembered", !kept)
+			.addValue("pausable", kept || (this.keepsJob && template(this.key.name(), request.template()) == null))
 			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
 			.addValue("token", null, Types.BIGINT)
+			.addValue("traceId", null, Types.VARCHAR)
 			.addValue("holder", null, Types.VARCHAR)
 			.addValue("since", null, Types.TIMESTAMP_WITH_TIMEZONE);
 	}
@@ -308,6 +310,11 @@ final class RecordedRun implements RunRecord {
 			this.durable = true;
 		}
 		return OptionalLong.of(this.decision.token());
+	}
+
+	@Override
+	public void traced(String traceId) {
+		this.parameters.addValue("traceId", traceId, Types.VARCHAR);
 	}
 
 	@Override

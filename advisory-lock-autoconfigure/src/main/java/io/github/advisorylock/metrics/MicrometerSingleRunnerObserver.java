@@ -26,6 +26,7 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import io.github.advisorylock.jdbc.RunLedger;
 import io.micrometer.common.KeyValues;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.LongTaskTimer;
@@ -146,7 +147,11 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 				this.timed = this.known.begin();
 				return Work.UNOBSERVED;
 			}
-			return openScope(observation(lock).start());
+			Work work = openScope(observation(lock).start());
+			if (this.context != null && lock instanceof RunLedger.Traced run) {
+				TraceIds.tell(this.context, run);
+			}
+			return work;
 		}
 
 		/**

@@ -85,6 +85,7 @@ ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS scope varchar(16);
 ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS schedules text;
 ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS once varchar(16);
 ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS min_interval bigint;
+ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS catch_up bigint;
 ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS lock text;
 
 -- Why it is paused
@@ -94,10 +95,12 @@ ALTER TABLE advisory_lock_job ADD COLUMN IF NOT EXISTS paused_reason text;
 ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS trace_id text;
 ALTER TABLE advisory_lock_run ADD COLUMN IF NOT EXISTS stack_trace text;
 
--- Who takes part: each instance says so once a minute, and when it ends in order
+-- Who takes part: each instance says so once a minute, and when it ends in order. A process that comes back under the name of
+-- another one has a row of its own
 CREATE TABLE IF NOT EXISTS advisory_lock_instance (
   namespace        text         NOT NULL,
   instance         text         NOT NULL,
+  born_at          timestamptz  NOT NULL DEFAULT clock_timestamp(),
   started_at       timestamptz  NOT NULL DEFAULT clock_timestamp(),
   seen_at          timestamptz  NOT NULL DEFAULT clock_timestamp(),
   stopped_at       timestamptz,
@@ -107,7 +110,16 @@ CREATE TABLE IF NOT EXISTS advisory_lock_instance (
   roles            text[],
   terms            bigint[],
   led_since        timestamptz[],
-  PRIMARY KEY (namespace, instance)
+  PRIMARY KEY (namespace, instance, born_at)
+);
+
+-- Pauses of all jobs of a namespace, those too that come later
+CREATE TABLE IF NOT EXISTS advisory_lock_namespace (
+  namespace        text         NOT NULL PRIMARY KEY,
+  paused_at        timestamptz,
+  paused_by        text,
+  paused_reason    text,
+  resumed_at       timestamptz
 );
 
 -- Not in a transaction: the token of a run that was rolled back is never given again

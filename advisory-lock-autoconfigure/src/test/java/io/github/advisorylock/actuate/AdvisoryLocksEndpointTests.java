@@ -88,8 +88,8 @@ class AdvisoryLocksEndpointTests {
 		HttpResponse<String> answer = application.setState("nightly-report", "stopped");
 		assertThat(answer.statusCode()).isEqualTo(400);
 		assertThat(answer.body())
-			.isEqualTo("{\"error\":\"Unknown state 'stopped': choose 'running', 'paused', 'resumed', 'tick-undone', "
-					+ "'forgotten', 'cancelled' or 'freed'\"}");
+			.isEqualTo("{\"error\":\"Unknown state 'stopped': choose 'running', 'retried', 'paused', 'resumed', "
+					+ "'tick-undone', 'forgotten', 'cancelled' or 'freed'\"}");
 	}
 
 	@ParameterizedTest
@@ -120,8 +120,12 @@ class AdvisoryLocksEndpointTests {
 	}
 
 	@Test
-	void writeWithoutKeyIsNotFound() {
-		assertThat(application.post(EndpointAnswer.ALL, JSON, "{\"state\":\"paused\"}").statusCode()).isEqualTo(404);
+	void writeWithoutKeyIsForPausesOnly() {
+		HttpResponse<String> answer = application.post(EndpointAnswer.ALL, JSON, "{\"state\":\"running\"}");
+		assertThat(answer.statusCode()).isEqualTo(400);
+		assertThat(answer.body()).contains("choose 'paused' or 'resumed'");
+		assertThat(application.post(EndpointAnswer.ALL, JSON, "{\"state\":\"resumed\",\"others\":1}").body())
+			.contains("only 'state', 'reason' and 'transactionManager' are known");
 	}
 
 	@Test

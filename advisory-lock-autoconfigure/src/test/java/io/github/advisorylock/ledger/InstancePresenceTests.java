@@ -183,7 +183,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 	}
 
 	private static JobFacts fact(JobName name, String schedules) {
-		return new JobFacts(name, "Jobs.run", "SESSION", schedules, "NONE", null, "1:2:1");
+		return new JobFacts(name, "Jobs.run", "SESSION", schedules, "NONE", null, null, "1:2:1");
 	}
 
 	private void start() {

@@ -71,7 +71,7 @@ class LedgerJobTests {
 	@Test
 	void jobThatWasSeenFirstAfterTheTickIsNotOverdue() {
 		LedgerJob job = new LedgerJob("", "nightly", TICK.plusSeconds(1), null, null, null, null, null, null, null,
-				null, null, null, 0, null);
+				null, null, null, 0, null, false);
 		assertThat(job.overdueTick(perTick(NIGHTLY, null), TICK.plusSeconds(3600))).isNull();
 	}
 
@@ -93,7 +93,7 @@ class LedgerJobTests {
 
 	private static LedgerJob resumed(Instant at) {
 		return new LedgerJob("", "nightly", Instant.EPOCH, DAY_BEFORE, null, null, null, null, null, null, null, at,
-				null, 0, null);
+				null, 0, null, false);
 	}
 
 	private static LedgerOperation perTick(String cron, @Nullable Duration minInterval) {
@@ -102,7 +102,7 @@ class LedgerJobTests {
 
 	private static LedgerJob job(Instant lastTick, @Nullable Instant pausedAt) {
 		return new LedgerJob("", "nightly", Instant.EPOCH, lastTick, null, null, null, null, pausedAt, null, null, null,
-				null, 0, null);
+				null, 0, null, false);
 	}
 
 }

@@ -114,7 +114,18 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 			.contains("executeAndFail")
 			.hasSizeLessThanOrEqualTo(8000);
 		assertThat(runs.get(1).stackTrace()).isNull();
-		assertThat(this.ledger.runs("job", 10).get(0).stackTrace()).isNull();
+	}
+
+	@Test
+	void lastRunThatIsOverIsToldWithItsStackTraceAndOthersAreNot() {
+		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(LockScope.SESSION, TICK));
+		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(LockScope.SESSION, TICK));
+		this.template.execute(request(LockScope.SESSION).oncePerTick(TICK), (lock) -> {
+			assertThat(this.ledger.runs("job", 10)).extracting((run) -> run.stackTrace() != null)
+				.containsExactly(false, true, false);
+			return true;
+		});
+		assertThat(this.ledger.runs("job", 10)).extracting(LedgerRun::stackTrace).containsOnlyNulls();
 	}
 
 	@Test

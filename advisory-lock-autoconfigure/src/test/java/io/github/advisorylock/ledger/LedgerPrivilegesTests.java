@@ -50,7 +50,8 @@ class LedgerPrivilegesTests {
 	private static final String ROLE = "ledger_clerk";
 
 	private static final String TABLES = "privileges.advisory_lock_job, privileges.advisory_lock_run, "
-			+ "privileges.advisory_lock_completion, privileges.advisory_lock_instance";
+			+ "privileges.advisory_lock_completion, privileges.advisory_lock_instance, "
+			+ "privileges.advisory_lock_namespace";
 
 	private static final Pattern GRANT = Pattern.compile("GRANT [^;]+;");
 

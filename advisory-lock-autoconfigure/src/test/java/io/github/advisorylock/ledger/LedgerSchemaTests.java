@@ -71,12 +71,13 @@ class LedgerSchemaTests {
 	void tablesHaveTheColumnsThatAreDocumented() {
 		always(this.runner).run((context) -> assertThat(columns()).containsExactly(
 				"advisory_lock_completion: namespace, key, completed_at, remember_until",
-				"advisory_lock_instance: namespace, instance, started_at, seen_at, stopped_at, version, library, "
-						+ "clock_skew_ms, roles, terms, led_since",
+				"advisory_lock_instance: namespace, instance, born_at, started_at, seen_at, stopped_at, version, "
+						+ "library, clock_skew_ms, roles, terms, led_since",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
 						+ "last_outcome, fencing_token, paused_at, paused_by, template, resumed_at, open_tick, attempts, "
-						+ "retry_at, remember_until, held_until, method, scope, schedules, once, min_interval, lock, "
-						+ "paused_reason",
+						+ "retry_at, remember_until, held_until, method, scope, schedules, once, min_interval, catch_up, "
+						+ "lock, paused_reason",
+				"advisory_lock_namespace: namespace, paused_at, paused_by, paused_reason, resumed_at",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
 						+ "outcome, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace"));
 	}
@@ -103,7 +104,7 @@ class LedgerSchemaTests {
 		finally {
 			threads.shutdownNow();
 		}
-		assertThat(columns()).hasSize(4);
+		assertThat(columns()).hasSize(5);
 	}
 
 	@Test

@@ -101,6 +101,11 @@ record JobParts(Times times) {
 	}
 
 	private Html paused(PauseDescriptor paused) {
+		return Html.of("%s%s",
+				Boolean.TRUE.equals(paused.all()) ? new Html(" <small>with everything</small>") : Html.NONE, by(paused));
+	}
+
+	private Html by(PauseDescriptor paused) {
 		return Html.of(" <small>by %s%s</small>%s", paused.by(),
 				Html.with(paused.since(), (since) -> Html.of(", %s ago", this.times.since(since))),
 				Html.with(paused.reason(), (reason) -> Html.of(" <q>%s</q>", reason)));
@@ -201,6 +206,7 @@ record JobParts(Times times) {
 		boolean paused = job.paused() != null;
 		if (!paused) {
 			button(buttons, job, "running", "Run now");
+			button(buttons, job, "retried", "Retry tick");
 			button(buttons, job, "paused", "Pause");
 		}
 		else if (Objects.requireNonNull(job.paused()).since() != null) {
@@ -219,6 +225,22 @@ record JobParts(Times times) {
 		if (job.actions().contains(state)) {
 			buttons.add(button(job.key(), state, text));
 		}
+	}
+
+	/**
+	 * Return whether all jobs of a namespace are paused, by whom and why, with the button
+	 * that changes that.
+	 * @param paused the pause of all of them, {@code null} if they are not
+	 * @param writable whether there are buttons
+	 */
+	Html all(String namespace, @Nullable PauseDescriptor paused, boolean writable) {
+		Html told = Html.with(paused, (pause) -> Html.of("<p>%s%s</p>",
+				View.badge("paused", "Everything is paused"), by(pause)));
+		Html button = (paused != null) ? button(namespace, "all-resumed", "Resume everything")
+				: button(namespace, "all-paused", "Pause everything");
+		return (paused == null && !writable) ? Html.NONE
+				: Html.of("<div id=\"all\" data-id=\"*\" data-key=\"%s\">%s%s</div>", AdvisoryLockKey.display(namespace),
+						told, writable ? buttons(List.of(button)) : Html.NONE);
 	}
 
 	static Html button(String key, String state, String text) {

@@ -27,6 +27,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.OverviewDescriptor.RunsDescriptor;
 import io.github.advisorylock.actuate.OverviewDescriptor.TicksDescriptor;
 import org.jspecify.annotations.Nullable;
@@ -76,7 +77,7 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 				this.context.writable() ? Html.of("<div class=\"actions\">%s</div>", JobParts.actions(this.job, true))
 						: Html.NONE,
 				View.section("now", "Now", facts()), View.section("schedule", "Schedule", schedule()),
-				View.section("durations", "Last runs", durations()), failure(latest, runs),
+				View.section("durations", "Last runs", durations()), failure(latest),
 				View.section("who", "Who ran it",
 						Html.of("%s%s", TimelineView.zoom(this.context.query()),
 								TimelineView.draw(this.context, this.parts.times(), List.of(this.job)))),
@@ -161,26 +162,35 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 	}
 
 	/**
-	 * Return why the last run failed, if it did. Its stack trace is told with the table
-	 * only.
+	 * Return why the last run failed, if it did, and what becomes of its tick.
 	 */
-	private Html failure(List<RunDescriptor> latest, RunsDescriptor runs) {
+	private Html failure(List<RunDescriptor> latest) {
 		return latest.stream()
 			.filter((run) -> run.outcome() != null)
 			.limit(1)
 			.filter((run) -> run.error() != null)
 			.map((run) -> View.section("why", "Why the last run failed",
-					Html.of("<p>%s on %s: <code>%s</code></p>%s", this.parts.times().at(run.startedAt()),
-							run.instance(), run.error(), stackTrace(run, runs))))
+					Html.of("<p>%s on %s: <code>%s</code></p>%s%s", this.parts.times().at(run.startedAt()),
+							run.instance(), run.error(), Html.with(run.tick(), this::fate),
+							Html.with(run.stackTrace(), (trace) -> Html.of("<pre tabindex=\"0\">%s</pre>", trace)))))
 			.collect(Html.joining());
 	}
 
-	private static Html stackTrace(RunDescriptor run, RunsDescriptor runs) {
-		return runs.runs()
-			.stream()
-			.filter((one) -> one.fencingToken() == run.fencingToken() && one.startedAt().equals(run.startedAt()))
-			.map((one) -> Html.with(one.stackTrace(), (trace) -> Html.of("<pre tabindex=\"0\">%s</pre>", trace)))
-			.collect(Html.joining());
+	/**
+	 * Return what becomes of a tick whose run failed.
+	 */
+	private Html fate(Instant tick) {
+		TickDescriptor open = this.job.openTick();
+		Instant retryAt = (open != null) ? open.retryAt() : null;
+		boolean retriable = this.job.actions().contains("retried");
+		return Html.of("<p class=\"fate\">%s</p>", (open == null || !open.tick().equals(tick))
+				? "A later tick was completed or tried, so this one is not tried again: run the job now instead."
+				: this.job.paused() != null ? "Its tick is not completed, and waits until the job is resumed."
+						: (retryAt != null) ? Html.of("Its tick is not completed: attempt %s begins at %s%s.",
+								open.attempts() + 1, this.parts.times().at(retryAt),
+								retriable ? ", or at once if you retry it" : "")
+								: retriable ? "Its tick is not completed, and tried again only if you retry it."
+										: "Its tick is not completed.");
 	}
 
 	private RunsDescriptor runs() {

@@ -50,8 +50,9 @@ record JobsView(JobParts parts, PageQuery query, boolean writable) {
 
 	private Html write(JobsDescriptor all) {
 		int pages = (all.matching() + all.size() - 1) / all.size();
-		return Html.of("%s<p id=\"count\">%s of %s jobs%s</p>%s%s", filter(), all.matching(), all.jobCount(),
-				this.writable ? "" : ", read-only",
+		return Html.of("%s%s<p id=\"count\">%s of %s jobs%s</p>%s%s", filter(),
+				all.ledger() ? this.parts.all(all.namespace(), all.paused(), this.writable) : Html.NONE, all.matching(),
+				all.jobCount(), this.writable ? "" : ", read-only",
 				all.jobs().isEmpty()
 						? Html.of("<p class=\"empty\">%s</p>", (all.jobCount() == 0)
 								? "There are no jobs yet: put @SingleRunner on a method." : "No job is like that.")

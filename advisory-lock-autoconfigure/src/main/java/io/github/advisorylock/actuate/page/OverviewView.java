@@ -32,18 +32,20 @@ import org.jspecify.annotations.Nullable;
  * What needs an operator now, and what goes on.
  *
  * @param times tells times
+ * @param writable whether there are buttons
  */
-record OverviewView(Times times) {
+record OverviewView(Times times, boolean writable) {
 
 	private static final int MOST_INSTANCES = 8;
 
 	static View of(View.Context context) {
 		OverviewDescriptor all = context.source().getOverview(context.showValues());
-		return new View("Overview", About.of(all), new OverviewView(new Times(all.time())).write(all));
+		return new View("Overview", About.of(all), new OverviewView(new Times(all.time()), context.writable()).write(all));
 	}
 
 	private Html write(OverviewDescriptor all) {
-		return Html.of("%s%s<div class=\"cards\">%s%s%s</div>", problems(all), tiles(all),
+		return Html.of("%s%s%s<div class=\"cards\">%s%s%s</div>", problems(all), tiles(all),
+				all.ledger() ? new JobParts(this.times).all(all.namespace(), all.paused(), this.writable) : Html.NONE,
 				View.section("running", "Running now", running(all)),
 				View.section("instances", "Instances", instances(all)),
 				View.section("leaders", "Leaders", leaders(all)));

@@ -10,6 +10,9 @@
     paused: ["Pause job", "No instance runs it from its next call on, until it is resumed. A run that is under way goes on.", "is paused"],
     resumed: ["Resume job", "Instances run it again from its next call on.", "is resumed"],
     running: ["Run now", "It runs once, now, on the instance that shows this page, whatever its schedule. Others do not run beside it.", "is running"],
+    retried: ["Retry tick", "The tick that was tried and not completed is tried again now: by this instance if it has the job, else by one that makes up for it, within half a minute. It is completed once, whoever else tries it.", "has its tick tried again"],
+    "all-paused": ["Pause everything", "No instance runs any job of this namespace that the ledger records from its next call on, nor one that comes later, until everything is resumed. Runs that are under way go on, and so do keys that are made from arguments.", "are paused"],
+    "all-resumed": ["Resume everything", "Instances run the jobs of this namespace again from their next calls on. Jobs that were paused themselves stay paused.", "are resumed"],
     cancelled: ["Cancel run", "The instance that runs it is told that its lock is lost, and interrupts it. Nobody else runs it before it has ended.", "was told to end, and still has its lock", "danger"],
     "tick-undone": ["Undo tick", "Its last tick, which is in the future, is taken back: instances run the next one.", "runs its next tick"],
     freed: ["Free lock", "Only if its holder is beyond reach: the connection of the holder is ended, and others may run beside it.", "has a free lock", "danger"],
@@ -140,7 +143,10 @@
   }
 
   function done(what, result) {
-    if (what.state === "running" && result.outcome) {
+    if (what.id === "*") {
+      return ": " + result.jobs + (result.jobs === 1 ? " job is " : " jobs are ") + result.state;
+    }
+    if (["running", "retried"].includes(what.state) && result.outcome) {
       return " ended: " + result.outcome + (result.error ? ", " + result.error : "");
     }
     return " " + (what.state === "cancelled" && result.outcome ? "has ended" : acts[what.state][2]);
@@ -150,9 +156,9 @@
     const name = "\"" + what.key + "\"";
     say(what.id, "Asking ...");
     try {
-      const answer = await fetch(body.dataset.endpoint + "/" + encodeURIComponent(what.id), {
+      const answer = await fetch(body.dataset.endpoint + (what.id === "*" ? "" : "/" + encodeURIComponent(what.id)), {
         method: "POST", credentials: "same-origin",
-        body: JSON.stringify({ state: what.state, others: what.others, reason: what.reason || undefined, transactionManager: what.manager || undefined }),
+        body: JSON.stringify({ state: what.state.replace("all-", ""), others: what.others, reason: what.reason || undefined, transactionManager: what.manager || undefined }),
         headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
       });
       const result = await answer.json().catch(() => ({}));
@@ -179,7 +185,7 @@
     asked = what;
     document.getElementById("confirm-title").textContent = verb + " \"" + what.key + "\"?";
     document.getElementById("confirm-text").textContent = text || does;
-    document.getElementById("confirm-why").hidden = what.state !== "paused";
+    document.getElementById("confirm-why").hidden = !["paused", "all-paused"].includes(what.state);
     document.getElementById("confirm-reason").value = "";
     yes.textContent = verb;
     yes.className = danger || "";
