@@ -16,9 +16,12 @@
 
 package io.github.advisorylock.sample;
 
+import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.sample.environment.PortReservation;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.stereotype.Component;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * This instance of the application, as logs and tables name it.
@@ -28,8 +31,11 @@ public class Instance {
 
 	private final PortReservation port;
 
-	Instance(PortReservation port) {
+	private final SingletonSupplier<String> name;
+
+	Instance(PortReservation port, ObjectProvider<AdvisoryLocksSource> locks) {
 		this.port = port;
+		this.name = SingletonSupplier.of(() -> locks.getObject().getMoment().instance());
 	}
 
 	/**
@@ -41,11 +47,20 @@ public class Instance {
 	}
 
 	/**
-	 * Return a name that no other instance on this machine has.
-	 * @return the name
+	 * Return where this instance answers.
+	 * @return the address, without a slash at its end
+	 */
+	public String address() {
+		return "http://localhost:" + port();
+	}
+
+	/**
+	 * Return the name that the library has for this instance, in the ledger and on the
+	 * operators' page.
+	 * @return host and process id
 	 */
 	public String name() {
-		return port() + " (pid " + ProcessHandle.current().pid() + ")";
+		return this.name.obtain();
 	}
 
 	@Override

@@ -49,6 +49,14 @@ public class HttpCalls {
 			.build());
 	}
 
+	/**
+	 * Post as a button of the home page does.
+	 */
+	public HttpResponse<String> press(String path) {
+		return send(request(path).header("X-Requested-With", "test").POST(HttpRequest.BodyPublishers.noBody()).build())
+			.join();
+	}
+
 	private HttpRequest.Builder request(String path) {
 		return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + this.port + path));
 	}

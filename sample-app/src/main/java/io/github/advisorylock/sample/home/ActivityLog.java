@@ -16,13 +16,14 @@
 
 package io.github.advisorylock.sample.home;
 
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.List;
 
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.sample.Instance;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.event.EventListener;
@@ -30,12 +31,15 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Says in one line each who ran and who skipped, and remembers it for the page.
+ * Remembers for the page who ran and who skipped, as the library tells each instance in
+ * events; only the last ones of all.
  */
 @Component
 class ActivityLog {
 
-	private static final Log logger = LogFactory.getLog(ActivityLog.class);
+	private static final int KEPT = 1000;
+
+	private static final int MOST_SHOWN = 6;
 
 	private final JdbcClient jdbc;
 
@@ -48,43 +52,46 @@ class ActivityLog {
 
 	@EventListener
 	void finished(SingleRunnerFinishedEvent event) {
-		long took = event.duration().toMillis();
-		String how = (event.failure() != null) ? " failed in '" : " ran '";
-		logger.info("Instance " + this.instance + how + event.key().name() + "', " + took + " ms");
-		this.jdbc.sql("""
-				INSERT INTO instance_activity AS known (instance, method, runs, last_run, last_took_ms)
-				VALUES (?, ?, 1, now(), ?) ON CONFLICT (instance, method)
-				DO UPDATE SET runs = known.runs + 1, last_run = now(), last_took_ms = excluded.last_took_ms
-				""").params(this.instance.name(), event.method(), took).update();
+		remember(event.key().name(), (event.failure() != null) ? "FAILED" : "EXECUTED", event.tick(),
+				event.duration().toMillis());
 	}
 
 	@EventListener
 	void skipped(SingleRunnerSkippedEvent event) {
-		logger.info("Instance " + this.instance + " skipped '" + event.key().name() + "': " + event.outcome());
+		remember(event.key().name(), event.outcome().name(), event.tick(), null);
+	}
+
+	private void remember(String key, String outcome, @Nullable Instant tick, @Nullable Long tookMs) {
 		this.jdbc.sql("""
-				INSERT INTO instance_activity AS known (instance, method, skips, last_skip)
-				VALUES (?, ?, 1, now()) ON CONFLICT (instance, method)
-				DO UPDATE SET skips = known.skips + 1, last_skip = now()
-				""").params(this.instance.name(), event.method()).update();
+				WITH old AS (DELETE FROM activity WHERE id < (SELECT max(id) FROM activity) - :kept)
+				INSERT INTO activity (instance, key, outcome, tick, took_ms)
+				VALUES (:instance, :key, :outcome, :tick, :tookMs)
+				""")
+			.param("kept", KEPT)
+			.param("instance", this.instance.name())
+			.param("key", key)
+			.param("outcome", outcome)
+			.param("tick", (tick != null) ? OffsetDateTime.ofInstant(tick, ZoneOffset.UTC) : null)
+			.param("tookMs", tookMs)
+			.update();
 	}
 
 	/**
-	 * Return what all instances did, the last run first.
+	 * Return what instances did under keys that begin with something, the last first.
 	 */
-	List<Activity> recent() {
+	List<Activity> of(String prefix) {
 		return this.jdbc.sql("""
-				SELECT instance, method, runs, extract(epoch FROM now() - last_run)::integer AS ran_seconds_ago,
-				last_took_ms, skips, extract(epoch FROM now() - last_skip)::integer AS skipped_seconds_ago
-				FROM instance_activity
-				ORDER BY last_run DESC NULLS LAST, last_skip DESC LIMIT 30
-				""").query(Activity.class).list();
+				SELECT key, instance, outcome, to_char(tick AT TIME ZONE 'UTC', 'HH24:MI:SS') AS tick, took_ms,
+				extract(epoch FROM clock_timestamp() - at)::integer AS seconds_ago
+				FROM activity WHERE starts_with(key, ?) ORDER BY id DESC LIMIT ?
+				""").params(prefix, MOST_SHOWN).query(Activity.class).list();
 	}
 
 	/**
-	 * What one instance did with one method.
+	 * A run or a skip.
 	 */
-	record Activity(String instance, String method, int runs, @Nullable Integer ranSecondsAgo,
-			@Nullable Long lastTookMs, int skips, @Nullable Integer skippedSecondsAgo) {
+	record Activity(String key, String instance, String outcome, @Nullable String tick, @Nullable Long tookMs,
+			int secondsAgo) {
 
 	}
 

@@ -40,9 +40,9 @@ class AddressLog {
 
 	@EventListener(ApplicationReadyEvent.class)
 	void tell() {
-		String address = "http://localhost:" + this.instance.port();
-		logger.info("Look at " + address + "/ for what to try, and at " + address
-				+ "/actuator/advisorylockspage for the operators' page");
+		String address = this.instance.address();
+		logger.info("This is instance " + this.instance + ". Look at " + address + "/ for what to try, and at "
+				+ address + "/actuator/advisorylockspage for the operators' page");
 	}
 
 }

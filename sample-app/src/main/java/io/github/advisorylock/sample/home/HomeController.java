@@ -16,46 +16,82 @@
 
 package io.github.advisorylock.sample.home;
 
+import java.time.LocalTime;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+
 import io.github.advisorylock.sample.Instance;
+import io.github.advisorylock.sample.Instances;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.stereotype.Controller;
 import org.springframework.ui.Model;
 import org.springframework.web.bind.annotation.GetMapping;
 
 /**
- * The start page.
+ * The home page. All that it shows is read from the database and the library when it is
+ * asked for, so each instance shows the same.
  */
 @Controller
 class HomeController {
 
+	private static final String POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
+			+ "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 	private final Instance instance;
+
+	private final Instances instances;
 
 	private final ActivityLog activity;
 
 	private final LeaderLog leaders;
 
-	private final LedgerView ledger;
+	private final ReportView report;
 
-	private final OutboxView outbox;
+	private final ShopView shop;
 
-	HomeController(Instance instance, ActivityLog activity, LeaderLog leaders, LedgerView ledger, OutboxView outbox) {
+	HomeController(Instance instance, Instances instances, ActivityLog activity, LeaderLog leaders, ReportView report,
+			ShopView shop) {
 		this.instance = instance;
+		this.instances = instances;
 		this.activity = activity;
 		this.leaders = leaders;
-		this.ledger = ledger;
-		this.outbox = outbox;
+		this.report = report;
+		this.shop = shop;
 	}
 
 	@GetMapping("/")
-	String home(Model model) {
+	String home(Model model, HttpServletRequest request, HttpServletResponse response) {
+		response.setHeader("Content-Security-Policy", POLICY);
 		model.addAttribute("instance", this.instance.name());
-		model.addAttribute("address", "http://localhost:" + this.instance.port());
-		model.addAttribute("activities", this.activity.recent());
-		model.addAttribute("leaders", this.leaders.leaders());
-		model.addAttribute("reports", this.ledger.lastReports());
-		model.addAttribute("senders", this.outbox.senders());
-		model.addAttribute("waiting", this.outbox.waiting());
+		model.addAttribute("address", this.instance.address());
+		model.addAttribute("host", "http://" + request.getServerName() + ":");
+		model.addAttribute("time", LocalTime.now(ZoneOffset.UTC).truncatedTo(ChronoUnit.SECONDS));
+		model.addAttribute("instances", this.instances.all());
+		model.addAttribute("leaders", this.leaders.last());
+		addReport(model);
+		addShop(model);
 		return "home";
+	}
+
+	private void addReport(Model model) {
+		model.addAttribute("reports", this.report.runs());
+		model.addAttribute("next", this.report.next());
+		model.addAttribute("retry", this.report.retry());
+		model.addAttribute("willFail", this.report.willFail());
+		model.addAttribute("ticks", this.activity.of("nightly-report"));
+	}
+
+	private void addShop(Model model) {
+		model.addAttribute("paid", this.shop.paidBy("ada"));
+		model.addAttribute("payments", this.activity.of("payment:"));
+		model.addAttribute("exports", this.activity.of("export:"));
+		model.addAttribute("prices", this.activity.of("partner-prices"));
+		model.addAttribute("token", this.shop.nextToken());
+		model.addAttribute("waiting", this.shop.waitingMessages());
+		model.addAttribute("senders", this.shop.senders());
+		model.addAttribute("tenants", this.shop.tenants());
 	}
 
 }

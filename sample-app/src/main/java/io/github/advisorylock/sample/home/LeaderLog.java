@@ -21,20 +21,19 @@ import java.util.List;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.sample.Instance;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.event.EventListener;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Component;
 
 /**
- * Says in one line each who began and who stopped leading, and remembers it for the page.
+ * Remembers for the page who led, as the library tells each instance in events.
  */
 @Component
 class LeaderLog {
 
-	private static final Log logger = LogFactory.getLog(LeaderLog.class);
+	private static final int MOST_SHOWN = 5;
 
 	private final JdbcClient jdbc;
 
@@ -47,35 +46,39 @@ class LeaderLog {
 
 	@EventListener
 	void gained(LeadershipGainedEvent event) {
-		logger.info("Instance " + this.instance + " leads '" + event.role() + "' in term " + event.term());
-		this.jdbc.sql("""
-				INSERT INTO leadership AS known (role, instance, term) VALUES (?, ?, ?) ON CONFLICT (role)
-				DO UPDATE SET instance = excluded.instance, term = excluded.term, until = NULL
-				WHERE known.term <= excluded.term
-				""").params(event.role(), this.instance.name(), event.term()).update();
+		this.jdbc.sql("INSERT INTO leadership (role, term, instance) VALUES (?, ?, ?)")
+			.params(event.role(), event.term(), this.instance.name())
+			.update();
 	}
 
 	@EventListener
 	void lost(LeadershipLostEvent event) {
-		logger.info("Instance " + this.instance + " no longer leads '" + event.role() + "'");
 		this.jdbc.sql("UPDATE leadership SET until = now() WHERE role = ? AND term = ?")
 			.params(event.role(), event.term())
 			.update();
 	}
 
 	/**
-	 * Return who leads, as far as is known: an instance that is killed can't say so.
+	 * Return who led, the last first. One that was killed could not say until when: its
+	 * successor came so many seconds after its last sign of life.
 	 */
-	List<Leadership> leaders() {
-		return this.jdbc.sql("SELECT role, instance, term FROM leadership WHERE until IS NULL ORDER BY role")
-			.query(Leadership.class)
-			.list();
+	List<Leadership> last() {
+		return this.jdbc.sql("""
+				SELECT *, row_number() OVER terms AS number, until IS NULL AND lead(term) OVER terms IS NULL AS leads,
+				to_char(since AT TIME ZONE 'UTC', 'HH24:MI:SS') AS began,
+				to_char(until AT TIME ZONE 'UTC', 'HH24:MI:SS') AS ended,
+				extract(epoch FROM since - lag(coalesce(until, seen_at)) OVER terms)::numeric(9, 1) AS vacant_seconds
+				FROM leadership l LEFT JOIN LATERAL (SELECT max(seen_at) AS seen_at FROM sample_instance
+				WHERE name = l.instance) AS sign ON true
+				WINDOW terms AS (PARTITION BY role ORDER BY term) ORDER BY term DESC LIMIT ?
+				""").params(MOST_SHOWN).query(Leadership.class).list();
 	}
 
 	/**
-	 * Who leads a role.
+	 * A term of a leader.
 	 */
-	record Leadership(String role, String instance, long term) {
+	record Leadership(String role, int number, long term, String instance, boolean leads, String began,
+			@Nullable String ended, @Nullable Double vacantSeconds) {
 
 	}
 

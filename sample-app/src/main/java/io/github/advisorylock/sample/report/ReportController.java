@@ -21,12 +21,16 @@ import java.time.LocalDate;
 import java.time.OffsetDateTime;
 import java.util.List;
 
+import org.springframework.http.HttpStatus;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Shows the last runs of the report, and its largest rows of the newest day.
+ * Shows the last runs of the report, and its largest rows of the newest day. The home
+ * page has a button that lets the next report fail.
  */
 @RestController
 class ReportController {
@@ -45,6 +49,12 @@ class ReportController {
 				SELECT day, customer, orders, amount FROM customer_day_report
 				WHERE day = (SELECT max(day) FROM customer_day_report) ORDER BY amount DESC LIMIT 20
 				""").query(Row.class).list());
+	}
+
+	@PostMapping(path = "/try/failure", headers = "X-Requested-With")
+	@ResponseStatus(HttpStatus.NO_CONTENT)
+	void failNext() {
+		this.jdbc.sql("INSERT INTO report_failure DEFAULT VALUES").update();
 	}
 
 	/**

@@ -48,7 +48,7 @@ class PartnerPrices {
 	}
 
 	PriceChanges since(@Nullable String token) {
-		String address = "http://localhost:" + this.instance.port() + "/partner/prices";
+		String address = this.instance.address() + "/partner/prices";
 		PriceChanges changes = this.client.get()
 			.uri((token != null) ? address + "?since=" + token : address)
 			.retrieve()

@@ -31,7 +31,8 @@ import org.springframework.transaction.support.TransactionOperations;
 /**
  * Fetches the partner's changes since the last time. The lock is a session's, because no
  * transaction should be open while another company takes its time to answer; the changes
- * and the next token are stored in one.
+ * and the next token are stored in one. An instance whose timer is late does not ask
+ * again for a tick that is done: the library remembers it (see {@code Once.AUTO}).
  */
 @Component
 class PriceSync {

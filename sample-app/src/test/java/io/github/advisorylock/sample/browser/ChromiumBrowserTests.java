@@ -55,7 +55,7 @@ class ChromiumBrowserTests {
 	@Test
 	void startPageLinksToTheOperatorPage() {
 		browser.driver().get(fleet.start("one").address() + "/");
-		assertThat(browser.driver().findElement(By.partialLinkText("operator page")).getAttribute("href"))
+		assertThat(browser.driver().findElement(By.linkText("Operators' page")).getAttribute("href"))
 			.endsWith("/actuator/advisorylockspage");
 		assertThat(browser.requests()).isNotEmpty()
 			.allSatisfy((request) -> assertThat(request).startsWith("GET http://127.0.0.1:"));

@@ -135,7 +135,8 @@ final class Fleet implements AutoCloseable {
 		long skips(String key, String reason) {
 			return this.process.lines()
 				.stream()
-				.filter((line) -> line.endsWith(" skipped '" + key + "': " + reason))
+				.filter((line) -> line.contains("Skipped '") && line.contains("/" + key + "' (")
+						&& line.contains(", " + reason + ": "))
 				.count();
 		}
 

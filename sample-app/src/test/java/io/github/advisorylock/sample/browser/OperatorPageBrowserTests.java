@@ -124,11 +124,11 @@ class OperatorPageBrowserTests {
 		page(one).act(CARTS, "paused", "is paused");
 		OperatorPage page = page(two);
 		assertThat(page.of(CARTS, "state")).isEqualTo("paused");
-		long skips = one.skips(CARTS, "PAUSED");
-		long otherSkips = two.skips(CARTS, "PAUSED");
+		long skips = one.skips(CARTS, "paused");
+		long otherSkips = two.skips(CARTS, "paused");
 		int runs = fleet.runs(CARTS);
 		OperatorPage.await()
-			.until(() -> one.skips(CARTS, "PAUSED") > skips + 1 && two.skips(CARTS, "PAUSED") > otherSkips + 1);
+			.until(() -> one.skips(CARTS, "paused") > skips + 1 && two.skips(CARTS, "paused") > otherSkips + 1);
 		assertThat(fleet.runs(CARTS)).isEqualTo(runs);
 		assertThat(fleet.query("SELECT paused_by FROM advisory_lock_job WHERE paused_at IS NOT NULL"))
 			.containsExactly("unauthenticated");

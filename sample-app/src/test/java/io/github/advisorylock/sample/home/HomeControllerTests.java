@@ -26,6 +26,8 @@ import io.github.advisorylock.sample.OutsideLock;
 import io.github.advisorylock.sample.SampleTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -34,7 +36,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link HomeController}, {@link ActivityLog} and {@link AddressLog}.
+ * Tests for {@link HomeController}, {@link ActivityLog}, {@link AddressLog} and
+ * {@link KillController}.
  */
 @SampleTest
 @ExtendWith(OutputCaptureExtension.class)
@@ -61,8 +64,8 @@ class HomeControllerTests {
 	void runsOfTheReportAreShownFromTheLedger() {
 		this.ledger.runNow("nightly-report", "test");
 		LedgerRun run = this.ledger.runs("nightly-report", 1).get(0);
-		assertThat(new HttpCalls(this.instance.port()).get("/").body())
-			.containsSubsequence("The last runs of <code>nightly-report", run.instance(), "EXECUTED");
+		assertThat(new HttpCalls(this.instance.port()).get("/").body()).containsSubsequence("Attempts, from the ledger",
+				run.instance(), "EXECUTED");
 	}
 
 	@Test
@@ -72,18 +75,37 @@ class HomeControllerTests {
 		try (OutsideLock held = OutsideLock.on("export:home-user")) {
 			assertThat(calls.post("/exports/home-user", "").statusCode()).isEqualTo(429);
 		}
-		assertThat(output.getOut().lines()).filteredOn((line) -> line.contains("'export:home-user'"))
+		assertThat(output.getOut().lines()).filteredOn((line) -> line.contains("export:home-user'"))
 			.hasSize(2)
-			.satisfiesExactly(
-					(line) -> assertThat(line).contains("Instance " + this.instance + " ran 'export:home-user'"),
-					(line) -> assertThat(line)
-						.contains("Instance " + this.instance + " skipped 'export:home-user': BUSY"));
-		assertThat(calls.get("/").body()).contains("OrderExport.export", ", this one");
+			.satisfiesExactly((line) -> assertThat(line).contains("Ran 'sample-app/export:home-user'"),
+					(line) -> assertThat(line).contains("Skipped 'sample-app/export:home-user'", "busy"));
+		assertThat(calls.get("/").body()).containsSubsequence("export:home-user", "skipped, busy", "export:home-user",
+				this.instance.name(), "executed");
+	}
+
+	@Test
+	void instanceHasTheNameThatTheLibraryHasForIt() {
+		assertThat(new HttpCalls(this.instance.port()).get("/actuator/advisorylocks").body())
+			.contains("\"instance\":\"" + this.instance.name() + "\"");
+	}
+
+	@Test
+	void pageMayLoadNothingFromElsewhereAndRunNoScriptOfItsText() {
+		assertThat(new HttpCalls(this.instance.port()).get("/").headers().firstValue("Content-Security-Policy"))
+			.hasValueSatisfying((policy) -> assertThat(policy).contains("default-src 'none'", "script-src 'self'")
+				.doesNotContain("unsafe"));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/try/kill", "/try/failure", "/try/payment", "/try/export" })
+	void pageOfAnotherSiteCanPressNoButton(String path) {
+		assertThat(new HttpCalls(this.instance.port()).post(path, "").statusCode()).isBetween(400, 499);
 	}
 
 	@Test
 	void logSaysWhereThePagesAre(CapturedOutput output) {
 		this.addresses.tell();
+		assertThat(output).contains("This is instance " + this.instance.name() + ". Look at ");
 		HttpCalls calls = new HttpCalls(this.instance.port());
 		for (String path : List.of("/", "/actuator/advisorylockspage")) {
 			assertThat(output).contains("http://localhost:" + this.instance.port() + path + " for ");

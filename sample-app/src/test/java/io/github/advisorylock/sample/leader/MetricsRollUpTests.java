@@ -61,7 +61,7 @@ class MetricsRollUpTests {
 			.single()).isEqualTo("3 9");
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(new HttpCalls(this.instance.port()).get("/").body())
-				.contains("metrics</strong> is led by", this.instance.name()));
+				.containsSubsequence("Leaders of the role metrics", "alive", this.instance.name(), "now</td>"));
 		this.jdbc.sql("DELETE FROM memory_minute WHERE instance = 'a'").update();
 	}
 

@@ -32,6 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link NightlyReport} with two instances of the application on one database.
@@ -84,6 +85,20 @@ class TwoInstancesTests {
 		assertThat(one.events()).singleElement().isInstanceOf(SingleRunnerFinishedEvent.class);
 		assertSkipped(two, LockOutcome.ALREADY_RAN);
 		assertThat(runs()).isEqualTo(before + 1);
+	}
+
+	@Test
+	void reportThatIsAskedToFailLeavesNothingAndIsMadeByTheNextAttempt() {
+		int before = runs();
+		assertThat(one.calls().press("/try/failure").statusCode()).isEqualTo(204);
+		assertThat(one.calls().get("/").body()).contains("The first attempt at the next tick will fail");
+		assertThatIllegalStateException().isThrownBy(one.bean(NightlyReport.class)::create)
+			.withMessageContaining("asked this report to fail");
+		assertThat(runs()).isEqualTo(before);
+		two.bean(NightlyReport.class).create();
+		assertThat(runs()).isEqualTo(before + 1);
+		assertThat(two.calls().get("/").body()).doesNotContain("will fail, half-way")
+			.containsSubsequence("EXECUTED", "FAILED", "asked this report to fail");
 	}
 
 	@Test

@@ -1,0 +1,87 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.sample.browser;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for the button of the home page that kills its instance.
+ */
+@Tag("browser")
+class KilledInstanceBrowserTests {
+
+	@TempDir
+	private static Path directory;
+
+	private static Fleet fleet;
+
+	private static Chromium browser;
+
+	@BeforeAll
+	static void start() {
+		fleet = Fleet.on("killed_instance", directory);
+		browser = Chromium.start(directory.resolve("profile"));
+	}
+
+	@AfterAll
+	static void stop() throws InterruptedException {
+		browser.close();
+		fleet.close();
+	}
+
+	@Test
+	void pageOfKilledInstanceLeadsToTheOneThatTakesOver() throws IOException {
+		Fleet.Member one = fleet.start("one");
+		HomePage page = new HomePage(browser).open(one.address());
+		page.awaitText("fleet", "No. 1", "now");
+		Fleet.Member two = fleet.start("two");
+		two.address();
+		page.awaitText("fleet", two.name());
+		page.press("Kill this instance");
+		page.element("#confirm-yes").click();
+		OperatorPage.await()
+			.until(() -> ProcessHandle.of(one.process().pid()).filter(ProcessHandle::isAlive).isEmpty());
+		OperatorPage.await().until(() -> page.element("#gone").isDisplayed());
+		assertThat(page.text("gone")).contains("does not answer", two.name());
+		assertThat(Accessibility.violations(browser)).isEmpty();
+		picture("gone");
+		page.element("#others a").click();
+		page.awaitText("about", two.name());
+		page.awaitText("fleet", one.name(), "without a word", "No. 2", "killed, could not say", "after");
+		assertThat(two.process().lines()).anyMatch((line) -> line.contains("Leading role 'metrics'"));
+		browser.run("scrollTo(0, 0)");
+		picture("taken-over");
+		page.press("Kill this instance");
+		assertThat(page.element("#confirm").getText()).contains("No other instance is there to take over");
+	}
+
+	private static void picture(String name) throws IOException {
+		Path target = Files.createDirectories(Path.of("target", "screenshots"));
+		Files.write(target.resolve("sample-home-" + name + ".png"), browser.screenshot());
+	}
+
+}
