@@ -117,7 +117,7 @@ class HomePageBrowserTests {
 	}
 
 	@Test
-	void reportThatFailsIsTriedAgain() {
+	void reportThatFailsIsTriedAgain() throws IOException {
 		this.page.press("Fail the next report");
 		this.page.awaitText("report-next", "The first attempt at the next tick will fail");
 		await()
@@ -129,6 +129,8 @@ class HomePageBrowserTests {
 				""")).containsExactly("1 FAILED", "2 EXECUTED"));
 		OperatorPage.await().untilAsserted(() -> assertThat(this.page.text("report-next")).doesNotContain("fail"));
 		assertThat(fleet.query("SELECT asked_at FROM report_failure")).isEmpty();
+		browser.resize(1350, 900, 1200 / 1350.0);
+		picture("light");
 	}
 
 	@Test
@@ -206,11 +208,14 @@ class HomePageBrowserTests {
 		return Awaitility.await().atMost(Duration.ofMinutes(3)).pollInterval(Duration.ofMillis(500));
 	}
 
+	/**
+	 * Take a picture, which goes into the documents with {@code -Dscreenshots=write}.
+	 */
 	private static void picture(String name) throws IOException {
 		byte[] png = browser.screenshot();
 		write(Path.of("target", "screenshots"), name, png);
-		if (System.getProperty("screenshots", "").equals("write") && name.equals("light-1200")) {
-			write(Path.of("..", "docs", "images"), "light", png);
+		if (System.getProperty("screenshots", "").equals("write") && name.equals("light")) {
+			write(Path.of("..", "docs", "images"), name, png);
 		}
 	}
 
