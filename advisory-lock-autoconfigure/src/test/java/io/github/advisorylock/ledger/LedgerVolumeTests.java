@@ -22,6 +22,7 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * server touches, which no other load changes. {@code -Dvolume=5000000} has as many runs,
  * and takes minutes.
  */
+@Tag("servers")
 class LedgerVolumeTests extends AbstractLedgerTests {
 
 	private static final int RUNS = Integer.getInteger("volume", 60_000);
