@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * server touches, which no other load changes. {@code -Dvolume=5000000} has as many runs,
  * and takes minutes.
  */
-@Tag("servers")
+@Tag("chaos")
 class LedgerVolumeTests extends AbstractLedgerTests {
 
 	private static final int RUNS = Integer.getInteger("volume", 60_000);
