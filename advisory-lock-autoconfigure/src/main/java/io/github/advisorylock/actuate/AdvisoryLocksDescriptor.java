@@ -42,11 +42,12 @@ import org.jspecify.annotations.Nullable;
  * @param matching how many of these are asked for
  * @param page which page of them this is, from 1
  * @param size how many are on a page
- * @param jobs the jobs of the page in the order of namespace and key; those of this
- * instance are on the first pages, those that only the ledger knows behind them
+ * @param jobs the jobs of the page in the order of namespace and key
  * @param lockCount how many holders and waiters of advisory locks there are
  * @param locks the advisory locks of the server that are held or waited for, with a
  * thousand holders and waiters at most
+ * @param waits who waits for other locks in this database, those of rows above all: this
+ * application, and all who are in one chain with it
  * @param instances the instances of the namespace that the ledger knows: those that are
  * alive first, then those that ended last
  * @param leaders who leads which role
@@ -56,8 +57,8 @@ import org.jspecify.annotations.Nullable;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String instance, String namespace,
 		String database, boolean ledger, int jobCount, int matching, int page, int size, List<JobDescriptor> jobs,
-		int lockCount, List<LockDescriptor> locks, List<InstanceDescriptor> instances, List<LeaderDescriptor> leaders,
-		@Nullable List<DatabaseDescriptor> databases) {
+		int lockCount, List<LockDescriptor> locks, List<WaitDescriptor> waits, List<InstanceDescriptor> instances,
+		List<LeaderDescriptor> leaders, @Nullable List<DatabaseDescriptor> databases) {
 
 	/**
 	 * Return the same with the name of its database on each job.
@@ -65,7 +66,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	AdvisoryLocksDescriptor in(String transactionManager) {
 		return with(this.ledger, this.jobCount, this.matching,
 				this.jobs.stream().map((job) -> job.in(transactionManager)).toList(), this.lockCount, this.locks,
-				this.instances, this.leaders,
+				this.waits, this.instances, this.leaders,
 				List.of(new DatabaseDescriptor(transactionManager, this.database, this.clockSkew, this.ledger)));
 	}
 
@@ -86,7 +87,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		}
 		return with(this.ledger || other.ledger, this.jobCount + other.jobCount, this.matching + other.matching,
 				Stream.concat(this.jobs.stream(), other.jobs.stream()).toList(), this.lockCount + added,
-				List.copyOf(all.values()), InstanceDescriptor.merge(this.instances, other.instances),
+				List.copyOf(all.values()), Stream.concat(this.waits.stream(), other.waits.stream()).distinct().toList(),
+				InstanceDescriptor.merge(this.instances, other.instances),
 				Stream.concat(this.leaders.stream(), other.leaders.stream()).toList(),
 				Stream.of(this.databases, other.databases).filter(Objects::nonNull).flatMap(List::stream).toList());
 	}
@@ -95,15 +97,15 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * Return the same with its jobs in another order.
 	 */
 	AdvisoryLocksDescriptor with(List<JobDescriptor> jobs) {
-		return with(this.ledger, this.jobCount, this.matching, jobs, this.lockCount, this.locks, this.instances,
-				this.leaders, (this.databases != null) ? this.databases : List.of());
+		return with(this.ledger, this.jobCount, this.matching, jobs, this.lockCount, this.locks, this.waits,
+				this.instances, this.leaders, (this.databases != null) ? this.databases : List.of());
 	}
 
 	private AdvisoryLocksDescriptor with(boolean ledger, int jobCount, int matching, List<JobDescriptor> jobs,
-			int lockCount, List<LockDescriptor> locks, List<InstanceDescriptor> instances,
+			int lockCount, List<LockDescriptor> locks, List<WaitDescriptor> waits, List<InstanceDescriptor> instances,
 			List<LeaderDescriptor> leaders, List<DatabaseDescriptor> databases) {
 		return new AdvisoryLocksDescriptor(this.time, this.clockSkew, this.instance, this.namespace, this.database,
-				ledger, jobCount, matching, this.page, this.size, jobs, lockCount, locks, instances, leaders,
+				ledger, jobCount, matching, this.page, this.size, jobs, lockCount, locks, waits, instances, leaders,
 				databases);
 	}
 
@@ -383,6 +385,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param namespace the namespace of the key
 	 * @param id what stands for the job in addresses, {@code null} if it is the lock of
 	 * none
+	 * @param target its method as {@code Class.method}, {@code null} if that is not known
 	 * @param number what is locked, as the arguments of PostgreSQL's lock functions
 	 * @param database the database it is in
 	 * @param shared whether it is a shared lock
@@ -391,8 +394,49 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record LockDescriptor(Kind kind, @Nullable String key, @Nullable String namespace, @Nullable String id,
-			String number, String database, boolean shared, List<HolderDescriptor> holders,
+			@Nullable String target, String number, String database, boolean shared, List<HolderDescriptor> holders,
 			List<WaiterDescriptor> waiters) {
+
+	}
+
+	/**
+	 * A wait for a lock that is no advisory one: mostly that of a row which somebody has
+	 * changed in a transaction that is not over.
+	 *
+	 * @param lock what is waited for, in words
+	 * @param since since when, {@code null} if the wait has only begun
+	 * @param waiting how long
+	 * @param waiter who waits
+	 * @param blockers for whom
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record WaitDescriptor(String lock, @Nullable Instant since, @Nullable Duration waiting,
+			SessionDescriptor waiter, List<SessionDescriptor> blockers) {
+
+	}
+
+	/**
+	 * A server process with what it does. What the role of this application may not see
+	 * is {@code null}.
+	 *
+	 * @param pid its process id, 0 for a prepared transaction
+	 * @param key the job whose lock it has, {@code null} if it has none, or several, or
+	 * which is not known
+	 * @param namespace the namespace of the key
+	 * @param id what stands for the job in addresses
+	 * @param target the method of the job
+	 * @param instance the instance that runs it, {@code null} if it is none of this
+	 * library
+	 * @param application the name of the connection
+	 * @param user the role that is logged in
+	 * @param client address and port of the client
+	 * @param state what the connection is doing
+	 * @param query its current or last statement; hidden from who may not see values
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record SessionDescriptor(int pid, @Nullable String key, @Nullable String namespace, @Nullable String id,
+			@Nullable String target, @Nullable String instance, @Nullable String application, @Nullable String user,
+			@Nullable String client, @Nullable String state, @Nullable String query) {
 
 	}
 

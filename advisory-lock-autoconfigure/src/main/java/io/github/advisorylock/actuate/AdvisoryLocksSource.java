@@ -38,6 +38,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.JobRegistry.JobPage;
 import io.github.advisorylock.actuate.JobRegistry.JobSummary;
 import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
@@ -185,6 +186,21 @@ public class AdvisoryLocksSource {
 		return (lists.size() == 1) ? all : all.with(pages.sort(all.jobs().stream()));
 	}
 
+	/**
+	 * Return locks, instances and leaders as they are now, without any job.
+	 * @param showUnsanitized whether values may be seen
+	 * @return the locks, and who takes part
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public AdvisoryLocksDescriptor getActivity(boolean showUnsanitized) {
+		JobFilter none = JobFilter.of(null, null, null, null, 1);
+		Map<String, JobList> lists = lists(redaction(showUnsanitized), true);
+		return lists.entrySet().stream().map((list) -> {
+			AdvisoryLocksDescriptor one = list.getValue().locks(JobPage.NONE, none);
+			return (lists.size() == 1) ? one : one.in(list.getKey());
+		}).reduce(AdvisoryLocksDescriptor::and).orElseThrow();
+	}
+
 	private Map<String, JobList> lists(Redaction redaction, boolean allLocks) {
 		Map<String, JobList> lists = new LinkedHashMap<>();
 		this.databases.get().forEach((name, source) -> lists.put(name, source.list(redaction, allLocks)));
@@ -258,7 +274,7 @@ public class AdvisoryLocksSource {
 		LockActivity activity = this.monitor.locks(Set.of(), false);
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				InstanceName.get(), this.application.namespace(), activity.database(), records().isInUse(), 0, 0, 1, 1,
-				List.of(), 0, List.of(), List.of(), List.of(), null);
+				List.of(), 0, List.of(), List.of(), List.of(), List.of(), null);
 	}
 
 	/**

@@ -21,6 +21,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 
@@ -33,12 +34,14 @@ import org.springframework.scheduling.config.ScheduledTask;
  * @param keyFactory makes its keys
  * @param methods its guarded methods; asked for each time
  * @param roles the roles it may lead, each once; asked for each time
+ * @param holds the keys of the locks it holds; asked for each time
  * @param tasks what its schedulers do; asked for each time
  * @param placeholders resolves placeholders in annotations
  * @since 0.1.0
  */
 public record GuardedApplication(String namespace, AdvisoryLockKeyFactory keyFactory,
 		Supplier<? extends Collection<SingleRunnerMethod>> methods, Supplier<? extends Collection<String>> roles,
-		Supplier<Stream<ScheduledTask>> tasks, UnaryOperator<String> placeholders) {
+		Supplier<? extends Collection<AdvisoryLockKey>> holds, Supplier<Stream<ScheduledTask>> tasks,
+		UnaryOperator<String> placeholders) {
 
 }

@@ -41,6 +41,7 @@ import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
 import io.github.advisorylock.monitor.LockNumber;
+import io.github.advisorylock.monitor.LockWaits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -154,16 +155,18 @@ final class JobList {
 	 */
 	AdvisoryLocksDescriptor locks(JobPage page, JobFilter filter) {
 		LockActivity activity = activity(page);
+		LockWaits waits = this.monitor.waits();
 		LockTable locks = new LockTable(activity, this.redaction::query);
 		List<RecordedInstance> instances = this.records.instances(this.application.namespace());
 		Leaders leaders = new Leaders(this.application, instances);
 		leaders.keys().forEach((key) -> locks.name(key, Kind.LEADER, null));
 		List<LeaderDescriptor> leading = leaders.describe(locks);
 		List<JobDescriptor> jobs = describe(page.ids(), this.table, this.records, locks, this.redaction);
+		this.table.nameOtherLocks(locks, this.records);
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				InstanceName.get(), this.application.namespace(), activity.database(), this.records.isInUse(),
 				page.seen(), page.total(), filter.page(), filter.size(), jobs, activity.total(), locks.all(),
-				Leaders.describe(instances, leading), leading, null);
+				locks.waits(waits), Leaders.describe(instances, leading), leading, null);
 	}
 
 	/**
@@ -171,6 +174,10 @@ final class JobList {
 	 */
 	static List<JobDescriptor> describe(List<JobId> ids, JobTable table, JobRegistry records, LockTable locks,
 			Redaction redaction) {
+		if (ids.isEmpty()) {
+			table.nameLocks(locks, List.of());
+			return List.of();
+		}
 		Map<JobId, RecordedJob> jobs = records.histories(ids, RUNS, redaction)
 			.stream()
 			.collect(Collectors.toMap(RecordedJob::id, Function.identity(), (one, same) -> same));

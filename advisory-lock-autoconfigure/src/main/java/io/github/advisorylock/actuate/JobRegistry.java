@@ -122,6 +122,14 @@ public class JobRegistry {
 	}
 
 	/**
+	 * Return whose some locks are.
+	 * @param locks the entries of the locks
+	 */
+	List<RecordedLock> owners(Collection<String> locks) {
+		return List.of();
+	}
+
+	/**
 	 * Return those of some ids that are those of jobs, else of keys that have run, else
 	 * of templates.
 	 */
@@ -293,6 +301,20 @@ public class JobRegistry {
 	 */
 	record RecordedFacts(@Nullable String target, @Nullable LockScope scope, RecordedSchedule schedule,
 			@Nullable Instant startedAt, @Nullable Instant finishedAt, LedgerOperation operation) {
+
+	}
+
+	/**
+	 * Whose a lock is.
+	 *
+	 * @param lock the entry of the lock
+	 * @param id the job or key
+	 * @param target its method, {@code null} if nobody has told
+	 * @param instance where it runs, {@code null} if that is not recorded yet
+	 * @param startedAt since when, {@code null} if that is not recorded yet
+	 */
+	record RecordedLock(String lock, JobId id, @Nullable String target, @Nullable String instance,
+			@Nullable Instant startedAt) {
 
 	}
 

@@ -185,9 +185,31 @@ final class JobTable {
 	 * @param jobs jobs that may hold them, in addition to those of the methods
 	 */
 	void nameLocks(LockTable locks, Collection<RecordedJob> jobs) {
-		jobs.forEach((job) -> locks.name(key(job.id()), Kind.JOB, job.lastRun()));
-		knownKeys().forEach((key, kind) -> locks.name(key, kind, null));
+		jobs.forEach((job) -> locks.name(key(job.id()), Kind.JOB, job.lastRun(), target(job)));
+		knownKeys().forEach(
+				(key, kind) -> locks.name(key, kind, null, (kind == Kind.JOB) ? target(methods(JobId.of(key))) : null));
 		locks.nameByHolders(this.application.namespace(), this.application.keyFactory());
+	}
+
+	private @Nullable String target(RecordedJob job) {
+		String target = target(methods(job.id()));
+		return (target != null) ? target : job.facts().target();
+	}
+
+	private static @Nullable String target(List<SingleRunnerMethod> methods) {
+		return methods.isEmpty() ? null : target(methods.get(0));
+	}
+
+	/**
+	 * Give names to those locks that have none yet: those of others that are recorded,
+	 * and those that this instance holds.
+	 */
+	void nameOtherLocks(LockTable locks, JobRegistry records) {
+		locks.nameHolds(this.application.holds().get());
+		Set<String> unnamed = locks.unnamed();
+		if (!unnamed.isEmpty()) {
+			locks.nameOwners(records.owners(unnamed));
+		}
 	}
 
 	private Map<AdvisoryLockKey, Kind> knownKeys() {

@@ -208,6 +208,16 @@ public class LedgerJobRegistry extends JobRegistry {
 		return ledger().catalog().ticks(name(id));
 	}
 
+	@Override
+	List<RecordedLock> owners(Collection<String> locks) {
+		return ledger().catalog()
+			.owners(locks)
+			.stream()
+			.map((owner) -> new RecordedLock(owner.lock(), id(owner.name()), owner.method(), owner.instance(),
+					owner.startedAt()))
+			.toList();
+	}
+
 	/**
 	 * What can't be stored, the ledger can't be asked for either.
 	 */

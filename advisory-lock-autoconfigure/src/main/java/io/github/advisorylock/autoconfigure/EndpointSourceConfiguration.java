@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.actuate.CallCounter;
 import io.github.advisorylock.actuate.GuardedApplication;
@@ -32,6 +33,7 @@ import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.monitor.LockMonitor;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -68,7 +70,7 @@ class EndpointSourceConfiguration {
 						() -> methodsOf(database, methods, databases.getObject()),
 						() -> databases.getObject().isDefault(database)
 								? roles.getIfAvailable(() -> LeaderRoles.NONE).get() : List.of(),
-						() -> tasks(schedulers), environment::resolvePlaceholders);
+						() -> holds(database), () -> tasks(schedulers), environment::resolvePlaceholders);
 		LockDatabases all = databases.getObject();
 		AdvisoryLocksSource source = new AdvisoryLocksSource(applications.apply(all.of(null)), monitor,
 				registry.getIfAvailable(() -> JobRegistry.NONE), counter, sanitizer);
@@ -91,6 +93,11 @@ class EndpointSourceConfiguration {
 	private static List<SingleRunnerMethod> methodsOf(LockDatabase database,
 			SingleRunnerAnnotationBeanPostProcessor methods, LockDatabases databases) {
 		return methods.getMethods().stream().filter((method) -> databases.has(database, method)).toList();
+	}
+
+	private static List<AdvisoryLockKey> holds(LockDatabase database) {
+		PostgresAdvisoryLockTemplate template = database.template().get();
+		return (template != null) ? template.getHeldKeysHere() : List.of();
 	}
 
 	private static Stream<ScheduledTask> tasks(ObjectProvider<ScheduledTaskHolder> schedulers) {

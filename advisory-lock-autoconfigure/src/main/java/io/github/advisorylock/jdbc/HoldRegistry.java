@@ -240,6 +240,17 @@ final class HoldRegistry {
 	}
 
 	/**
+	 * Return the keys of all holds, each once.
+	 */
+	synchronized List<AdvisoryLockKey> keys() {
+		return this.keys.entrySet()
+			.stream()
+			.filter((entry) -> !entry.getValue().inside.isEmpty())
+			.map(Map.Entry::getKey)
+			.toList();
+	}
+
+	/**
 	 * Return whether there is any hold of a scope.
 	 */
 	boolean has(LockScope scope) {

@@ -286,6 +286,15 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	}
 
 	/**
+	 * Return the keys of these, each once.
+	 * @return the keys of the locks in the database of this template that this
+	 * application holds or is about to take
+	 */
+	public List<AdvisoryLockKey> getHeldKeysHere() {
+		return this.holds.keys();
+	}
+
+	/**
 	 * Warn of each lock that this application has held for long, once. Asks no database.
 	 * @param duration how long that is
 	 */

@@ -200,6 +200,21 @@ public final class JobCatalog {
 				.list());
 	}
 
+	/**
+	 * Return whose locks are.
+	 * @param locks the entries of the locks
+	 * @return the owners of those that are locks of jobs, or of runs in scope
+	 * {@code SESSION}
+	 */
+	public List<LockOwner> owners(Collection<String> locks) {
+		return this.connections
+			.reading((jdbc) -> jdbc(jdbc, this.statements.owners()).param("locks", array("text", locks, (lock) -> lock))
+				.query((row, number) -> new LockOwner(row.getString("lock"),
+						new JobName(row.getString("namespace"), row.getString("key")), row.getString("method"),
+						row.getString("instance"), JobRepository.instant(row, "started_at")))
+				.list());
+	}
+
 	private static JdbcClient.StatementSpec jdbc(NamedParameterJdbcOperations jdbc, String sql) {
 		return JdbcClient.create(jdbc).sql(sql);
 	}
@@ -251,6 +266,20 @@ public final class JobCatalog {
 	 * are no such jobs
 	 */
 	public record Hints(List<String> schedules, List<JobName> untold, Set<String> held) {
+
+	}
+
+	/**
+	 * Whose a lock is.
+	 *
+	 * @param lock the entry of the lock
+	 * @param name the job or key
+	 * @param method its method as {@code Class.method}, {@code null} if nobody has told
+	 * @param instance where it runs, {@code null} if that is not recorded yet
+	 * @param startedAt since when, {@code null} if that is not recorded yet
+	 */
+	public record LockOwner(String lock, JobName name, @Nullable String method, @Nullable String instance,
+			@Nullable Instant startedAt) {
 
 	}
 

@@ -786,6 +786,24 @@ final class LedgerStatements {
 	}
 
 	/**
+	 * Whose some locks are: those of jobs, and those of runs that were written when they
+	 * began.
+	 */
+	String owners() {
+		return name("""
+				WITH open AS MATERIALIZED (
+				  SELECT DISTINCT ON (r.lock) r.* FROM {run} r WHERE r.finished_at IS NULL AND r.lock IS NOT NULL
+				  ORDER BY r.lock, r.id DESC
+				)
+				SELECT l.lock, coalesce(j.namespace, r.namespace) AS namespace, coalesce(j.key, r.key) AS key, j.method,
+				  r.instance, r.started_at
+				FROM pg_catalog.unnest(CAST(:locks AS text[])) l (lock)
+				LEFT JOIN {job} j ON j.lock = l.lock LEFT JOIN open r ON r.lock = l.lock
+				WHERE j.key IS NOT NULL OR r.key IS NOT NULL
+				""");
+	}
+
+	/**
 	 * The ticks that runs of a job are known of, since a time.
 	 */
 	String ticks() {

@@ -53,7 +53,7 @@ public record LockNumber(int classId, int objectId, int subId) {
 	 * Return the lock as the table of locks has it.
 	 * @return class, object and kind, with a colon between them
 	 */
-	String entry() {
+	public String entry() {
 		return Integer.toUnsignedString(this.classId) + ":" + Integer.toUnsignedString(this.objectId) + ":"
 				+ this.subId;
 	}

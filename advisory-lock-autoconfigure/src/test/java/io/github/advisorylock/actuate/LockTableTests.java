@@ -31,10 +31,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
@@ -118,11 +122,55 @@ class LockTableTests {
 	}
 
 	@Test
-	void keyOfSessionThatDependsOnArgumentsIsUnnamedRatherThanForeign() {
-		String number = Long.toString(AdvisoryLockKey.of("shop", "upload:17").value());
-		try (Gate gate = Gate.enteredBy((entered) -> jobs.upload("17", entered))) {
-			assertThat(EndpointAnswer.all(application).lockOf(number)).containsEntry("kind", "UNNAMED")
+	void keyOfSessionThatDependsOnArgumentsIsNamedWhereItIsHeld() throws SQLException {
+		AdvisoryLockKey here = AdvisoryLockKey.of("shop", "upload:17");
+		AdvisoryLockKey elsewhere = AdvisoryLockKey.of("shop", "upload:18");
+		try (Gate gate = Gate.enteredBy((entered) -> jobs.upload("17", entered));
+				Connection other = TestPostgres.open();
+				Statement statement = other.createStatement()) {
+			statement.execute("SET application_name = 'al:shop@other-host:77'");
+			lock(statement, elsewhere, "pg_advisory_lock");
+			EndpointAnswer answer = EndpointAnswer.all(application);
+			assertThat(answer.lockOf(Long.toString(here.value()))).containsEntry("kind", "JOB")
+				.containsEntry("key", "upload:17")
+				.containsEntry("namespace", "shop");
+			assertThat(answer.lockOf(Long.toString(elsewhere.value()))).containsEntry("kind", "UNNAMED")
 				.doesNotContainKey("key");
+		}
+	}
+
+	@Test
+	void lockThatIsHeldInCodeIsNamedWhereItIsHeld() {
+		AdvisoryLockOperations operations = application.bean(AdvisoryLockOperations.class);
+		try (HeldLock held = operations.tryAcquire(LockRequest.of("import:7")).orElseThrow()) {
+			assertThat(EndpointAnswer.all(application).lock("import:7")).containsEntry("kind", "JOB")
+				.containsEntry("number", Long.toString(AdvisoryLockKey.of("shop", "import:7").value()))
+				.doesNotContainKeys("id", "target")
+				.extractingByKey("holders")
+				.asString()
+				.contains(InstanceName.get());
+		}
+	}
+
+	/**
+	 * That of a job in scope SESSION of another namespace, whose holder has the name of
+	 * its application only.
+	 */
+	@Test
+	void lockOfAJobThatOnlyTheLedgerKnowsIsNamedWithItsMethod() throws SQLException {
+		AdvisoryLockKey key = AdvisoryLockKey.of("billing", "invoices");
+		TestPostgres.execute("INSERT INTO operated_job (namespace, key, method, scope, lock) VALUES ('billing', "
+				+ "'invoices', 'com.example.Billing.invoices', 'SESSION', '"
+				+ PostgresAdvisoryLockTemplate.lockEntry(key) + "')");
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			statement.execute("SET application_name = 'al:billing@other-host:77'");
+			lock(statement, key, "pg_advisory_lock");
+			assertThat(EndpointAnswer.all(application).lock("invoices")).containsEntry("kind", "JOB")
+				.containsEntry("target", "com.example.Billing.invoices")
+				.containsKey("id");
+		}
+		finally {
+			TestPostgres.execute("DELETE FROM operated_job WHERE key = 'invoices'");
 		}
 	}
 

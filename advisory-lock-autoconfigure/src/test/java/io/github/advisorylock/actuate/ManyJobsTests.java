@@ -36,6 +36,7 @@ import io.github.advisorylock.actuate.OverviewDescriptor.TicksDescriptor;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -153,6 +154,42 @@ class ManyJobsTests {
 			assertThat(running.jobs().get(0).state()).isEqualTo("running");
 			assertThat(running.jobs().get(0).instance()).isEqualTo("host:3");
 		}
+	}
+
+	@Test
+	void jobWhoseLockNobodyToldIsFoundWhileItRuns() throws Exception {
+		TestPostgres.execute("INSERT INTO operated_job (namespace, key) VALUES ('old', 'untold'), ('old', 'awaited')");
+		AdvisoryLockKey untold = AdvisoryLockKey.of("old", "untold");
+		try (Connection connection = TestPostgres.open(); Statement statement = connection.createStatement()) {
+			statement.execute("SET application_name = 'al:old@host:4'");
+			statement.execute("SELECT pg_advisory_lock(" + untold.value() + ")");
+			assertThat(keys(null, "running", null, 1)).containsExactly("untold");
+			assertThat(source.getLocks(null, "running", 1, 10, false).jobs()).extracting(JobDescriptor::key)
+				.containsExactly("untold");
+			assertThat(source.getOverview(false).running()).extracting(OverviewDescriptor.RunningDescriptor::key)
+				.containsExactly("untold");
+			assertThat(keys("untold", "idle", null, 1)).isEmpty();
+		}
+		finally {
+			TestPostgres.execute("DELETE FROM operated_job WHERE namespace = 'old'");
+		}
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+	}
+
+	@Test
+	void endpointFindsWhatThePageFinds() {
+		for (String state : AdvisoryLocksSource.STATES) {
+			AdvisoryLocksDescriptor all = source.getLocks("many/0001", state, 1, 20, false);
+			JobsDescriptor jobs = source.getJobs("many/0001", state, null, 1, 20, false);
+			assertThat(all.jobs()).extracting(JobDescriptor::key)
+				.as(state)
+				.isEqualTo(jobs.jobs().stream().map(JobDescriptor::key).toList());
+			assertThat(all.matching()).as(state).isEqualTo(jobs.matching());
+			assertThat(all.jobs()).allMatch((job) -> state.equals("all") || state.equals(job.state())
+					|| (state.equals("problem") && !job.problems().isEmpty()));
+		}
+		assertThat(source.getLocks(null, "overdue", 1, 20, false).jobs()).extracting(JobDescriptor::key)
+			.containsExactly("00018");
 	}
 
 	@Test

@@ -44,7 +44,7 @@ class RoleActionsTests {
 
 	private final OperatorActions actions = new OperatorActions(
 			new GuardedApplication("shop", AdvisoryLockKeyFactory.sha256(), List::of, () -> List.of("metrics"),
-					Stream::empty, UnaryOperator.identity()),
+					List::of, Stream::empty, UnaryOperator.identity()),
 			JobRegistry.NONE, new LockMonitor(new DriverManagerDataSource()).holders(),
 			() -> new Election(this.resigned), this.events::add);
 

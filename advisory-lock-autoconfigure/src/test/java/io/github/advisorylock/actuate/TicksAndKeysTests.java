@@ -46,6 +46,8 @@ class TicksAndKeysTests {
 
 	private static final String TEMPLATE = "webhook:#{#id}";
 
+	private static final String NOTICES = "notice:#{#id}";
+
 	private static OperatedApplication application;
 
 	@BeforeAll
@@ -110,6 +112,46 @@ class TicksAndKeysTests {
 		assertThat(one("billing/bill:#{#id}".replace("#", "%23").replace("{", "%7B").replace("}", "%7D"))
 			.<String>read("$.job.key")).isEqualTo("bill:#{#id}");
 		TestPostgres.execute("DELETE FROM operated_run WHERE namespace = 'billing'");
+	}
+
+	@Test
+	void failedKeysOfATemplateOfOthersAreAmongTheProblems() {
+		TestPostgres.execute("INSERT INTO operated_run (namespace, key, template, scope, instance, fencing_token, "
+				+ "started_at, finished_at, outcome, error_class) SELECT 'depot', 'parcel:' || n, 'parcel:#{#id}', "
+				+ "'SESSION', 'b:1', 910000 + n, now() - n * INTERVAL '1 minute', now(), 'FAILED', 'java.io.IOException' "
+				+ "FROM generate_series(1, 3) n");
+		OverviewDescriptor overview = application.bean(AdvisoryLocksSource.class).getOverview(false);
+		assertThat(overview.problems()).flatExtracting(OverviewDescriptor.ProblemGroup::latest)
+			.filteredOn((problem) -> problem.name().equals("parcel:#{#id}"))
+			.singleElement()
+			.satisfies((problem) -> assertThat(problem.detail()).isEqualTo("java.io.IOException"))
+			.satisfies((problem) -> assertThat(problem.instance()).isEqualTo("b:1"));
+		assertThat(application.bean(AdvisoryLocksSource.class)
+			.getJobs("parcel", "problem", null, null, null, false)
+			.jobs()).extracting(AdvisoryLocksDescriptor.JobDescriptor::key).containsExactly("parcel:#{#id}");
+		TestPostgres.execute("DELETE FROM operated_run WHERE namespace = 'depot'");
+	}
+
+	@Test
+	void runsOfKeysThatRunOnceAreShownWithTheirTemplate() {
+		for (int i = 0; i < 25; i++) {
+			application.bean(Jobs.class).notice("n" + i);
+		}
+		EndpointAnswer answer = EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/" + encode(NOTICES)));
+		assertThat(answer.<List<String>>read("$.runs[*].key")).hasSize(25).startsWith("notice:n24", "notice:n23");
+		assertThat(answer.<List<String>>read("$.runs[*].outcome")).containsOnly("EXECUTED");
+		String page = application.get(PAGE + "?view=job&key=" + encode(NOTICES)).body();
+		assertThat(page).contains("data-label=\"Key\"", ">notice:n24</a>", "Each key has runs of its own")
+			.doesNotContain(">notice:n4</a>");
+		assertThat(application.get(PAGE + "?view=job&page=2&key=" + encode(NOTICES)).body())
+			.contains(">notice:n4</a>", ">notice:n0</a>")
+			.doesNotContain(">notice:n24</a>");
+		assertThat(application.get(PAGE + "?view=job&outcome=FAILED&key=" + encode(NOTICES)).body())
+			.contains("No such run is known.");
+	}
+
+	private static String encode(String template) {
+		return template.replace("#", "%23").replace("{", "%7B").replace("}", "%7D");
 	}
 
 	@Test
@@ -213,6 +255,10 @@ class TicksAndKeysTests {
 			if (broken) {
 				throw new IllegalStateException("secret");
 			}
+		}
+
+		@SingleRunner(key = NOTICES, once = Once.PER_KEY)
+		void notice(String id) {
 		}
 
 		@SingleRunner("future")

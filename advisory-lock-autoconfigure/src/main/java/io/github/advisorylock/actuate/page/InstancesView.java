@@ -36,7 +36,7 @@ record InstancesView(Times times) {
 	private static final Duration TOLERATED_SKEW = Duration.ofSeconds(5);
 
 	static View of(View.Context context) {
-		AdvisoryLocksDescriptor all = context.source().getLocks("", "all", 1, 1, context.showValues());
+		AdvisoryLocksDescriptor all = context.source().getActivity(context.showValues());
 		return new View("Instances", About.of(all), new InstancesView(new Times(all.time())).write(all));
 	}
 

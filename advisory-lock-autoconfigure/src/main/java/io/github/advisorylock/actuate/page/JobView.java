@@ -77,7 +77,7 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 				this.context.writable() ? Html.of("<div class=\"actions\">%s</div>", JobParts.actions(this.job, true))
 						: Html.NONE,
 				View.section("now", "Now", facts()), View.section("schedule", "Schedule", schedule()),
-				View.section("durations", "Last runs", durations()), failure(latest),
+				View.section("durations", "Last runs", durations(latest)), failure(latest),
 				View.section("who", "Who ran it",
 						Html.of("%s%s", TimelineView.zoom(this.context.query()),
 								TimelineView.draw(this.context, this.parts.times(), List.of(this.job)))),
@@ -152,11 +152,12 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 								(tick) -> Html.of("<li>%s</li>", this.parts.times().at(tick)))));
 	}
 
-	private Html durations() {
+	private Html durations(List<RunDescriptor> latest) {
+		boolean template = this.job.keys() != null || latest.stream().anyMatch((run) -> run.key() != null);
 		Trend trend = new Trend(this.job.history(), this.job.durations());
 		return this.job.history().isEmpty()
 				? Html.of("<p class=\"empty\">%s</p>",
-						(this.job.keys() != null) ? "Each key has runs of its own: see below." : "It has not run yet.")
+						template ? "Each key has runs of its own: see below." : "It has not run yet.")
 				: Html.of("<p>%s</p><p>%s</p>%s", trend.label(), JobParts.figures(this.job),
 						trend.large(this.job.median()));
 	}

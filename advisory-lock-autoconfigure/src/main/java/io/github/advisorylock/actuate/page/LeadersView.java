@@ -32,7 +32,7 @@ record LeadersView(Times times) {
 	private static final List<String> LABELS = List.of("Role", "Leader", "Since", "Term", "Would take over");
 
 	static View of(View.Context context) {
-		AdvisoryLocksDescriptor all = context.source().getLocks("", "all", 1, 1, context.showValues());
+		AdvisoryLocksDescriptor all = context.source().getActivity(context.showValues());
 		return new View("Leaders", About.of(all), new LeadersView(new Times(all.time())).write(all));
 	}
 

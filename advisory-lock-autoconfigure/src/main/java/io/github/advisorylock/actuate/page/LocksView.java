@@ -33,13 +33,13 @@ record LocksView(JobParts parts, boolean writable) {
 	private static final int MOST = 500;
 
 	static View of(View.Context context) {
-		AdvisoryLocksDescriptor all = context.source().getLocks("", "all", 1, 1, context.showValues());
+		AdvisoryLocksDescriptor all = context.source().getActivity(context.showValues());
 		return new View("Locks", About.of(all),
 				new LocksView(new JobParts(new Times(all.time())), context.writable()).write(all));
 	}
 
 	private Html write(AdvisoryLocksDescriptor all) {
-		return Html.of("%s%s", new WaitGraph(all.locks()).draw(),
+		return Html.of("%s%s", new WaitGraph(all.locks(), all.waits()).draw(),
 				View.section("locks", "Advisory locks of the server", all.locks().isEmpty()
 						? new Html("<p class=\"empty\">Nobody holds an advisory lock.</p>") : table(all)));
 	}
@@ -55,7 +55,8 @@ record LocksView(JobParts parts, boolean writable) {
 	private Html row(LockDescriptor lock) {
 		String id = lock.id();
 		String key = String.valueOf(lock.key());
-		Html name = (id != null) ? JobParts.link(id, key, null) : Html.of("%s", JobParts.lock(lock));
+		Html name = Html.of("%s%s", (id != null) ? JobParts.link(id, key, null) : JobParts.lock(lock),
+				Html.with(lock.target(), (method) -> Html.of(" <small>%s</small>", JobParts.shortName(method))));
 		return Html.of("<tr data-kind=\"%s\" data-id=\"%s\" data-key=\"%s\"><th scope=\"row\">%s%s</th>%s%s%s%s%s</tr>",
 				lock.kind(), (id != null) ? id : lock.number(), JobParts.lock(lock), View.icon("lock"), name,
 				View.cell("whose", "Whose", lock.kind().name().toLowerCase(Locale.ROOT).replace('_', ' ')),

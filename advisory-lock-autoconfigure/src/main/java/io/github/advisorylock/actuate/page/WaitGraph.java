@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate.page;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -24,11 +25,14 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LockDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.SessionDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaitDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Who waits for whom: each that holds something up, with those behind it, and each circle
@@ -36,7 +40,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
  */
 final class WaitGraph {
 
-	private final Map<Integer, String> names = new TreeMap<>();
+	private final Map<Integer, Html> names = new TreeMap<>();
 
 	/**
 	 * Who waits for a server process, and what for.
@@ -47,26 +51,71 @@ final class WaitGraph {
 
 	private final Set<Integer> drawn = new LinkedHashSet<>();
 
-	WaitGraph(List<LockDescriptor> locks) {
-		for (LockDescriptor lock : locks) {
-			lock.holders().forEach((holder) -> this.names.put(holder.pid(), name(holder)));
+	WaitGraph(List<LockDescriptor> locks, List<WaitDescriptor> waits) {
+		nameHolders(locks);
+		for (WaitDescriptor wait : waits) {
+			name(wait.waiter());
+			wait.blockers().forEach(this::name);
+			add(wait.waiter().pid(), wait.blockers().stream().map(SessionDescriptor::pid).toList(), wait.lock(),
+					wait.waiting());
 		}
 		for (LockDescriptor lock : locks) {
 			for (WaiterDescriptor waiter : lock.waiters()) {
-				this.names.putIfAbsent(waiter.pid(),
-						Objects.toString(waiter.application(), "") + " (" + waiter.pid() + ")");
-				this.blockers.put(waiter.pid(), waiter.blockedBy());
-				String what = JobParts.lock(lock)
-						+ ((waiter.waiting() != null) ? ", for " + Times.text(waiter.waiting()) : "");
-				waiter.blockedBy()
-					.forEach((blocker) -> this.waiters.computeIfAbsent(blocker, (pid) -> new TreeMap<>())
-						.put(waiter.pid(), what));
+				this.names.putIfAbsent(waiter.pid(), process(Objects.toString(waiter.application(), ""), waiter.pid()));
+				add(waiter.pid(), waiter.blockedBy(), JobParts.lock(lock), waiter.waiting());
 			}
 		}
 	}
 
-	private static String name(HolderDescriptor holder) {
-		return JobParts.who(holder) + " (" + holder.pid() + ")";
+	/**
+	 * Whoever holds the lock of one job runs it. Several are on the connection that
+	 * carries the session locks of an instance.
+	 */
+	private void nameHolders(List<LockDescriptor> locks) {
+		Map<Integer, List<LockDescriptor>> jobs = new LinkedHashMap<>();
+		for (LockDescriptor lock : locks) {
+			for (HolderDescriptor holder : lock.holders()) {
+				List<LockDescriptor> held = jobs.computeIfAbsent(holder.pid(), (pid) -> new ArrayList<>());
+				if (lock.kind() == Kind.JOB) {
+					held.add(lock);
+				}
+				Html process = process(JobParts.who(holder), holder.pid());
+				this.names.put(holder.pid(),
+						(held.size() == 1) ? Html.of("%s on %s", job(held.get(0)), process) : process);
+			}
+		}
+	}
+
+	private static Html job(LockDescriptor lock) {
+		return job(lock.id(), JobParts.lock(lock), lock.target());
+	}
+
+	private static Html job(@Nullable String id, String name, @Nullable String target) {
+		return Html.of("%s%s", (id != null) ? JobParts.link(id, name, null) : name,
+				Html.with(target, (method) -> Html.of(" <small>%s</small>", JobParts.shortName(method))));
+	}
+
+	private void name(SessionDescriptor session) {
+		String key = session.key();
+		Html process = process(
+				(session.instance() != null) ? session.instance() : Objects.toString(session.application(), ""),
+				session.pid());
+		this.names.putIfAbsent(session.pid(),
+				(key == null) ? process
+						: Html.of("%s on %s", job(session.id(),
+								JobParts.name(Objects.toString(session.namespace(), ""), key), session.target()),
+								process));
+	}
+
+	private static Html process(String name, int pid) {
+		return (pid == 0) ? new Html("a prepared transaction") : Html.of("%s (%s)", name, pid);
+	}
+
+	private void add(int pid, List<Integer> blockedBy, String lock, @Nullable Duration waiting) {
+		this.blockers.put(pid, blockedBy);
+		String what = lock + ((waiting != null) ? ", for " + Times.text(waiting) : "");
+		blockedBy
+			.forEach((blocker) -> this.waiters.computeIfAbsent(blocker, (absent) -> new TreeMap<>()).put(pid, what));
 	}
 
 	Html draw() {
@@ -90,8 +139,12 @@ final class WaitGraph {
 				Html.of("<ul class=\"chains\">%s</ul>", chains.stream().collect(Html.joining())));
 	}
 
-	private String name(Integer pid) {
-		return this.names.getOrDefault(pid, "server process " + pid);
+	private Html name(Integer pid) {
+		return this.names.getOrDefault(pid, process("server process", pid));
+	}
+
+	private String what(Integer waiter, Integer blocker) {
+		return this.waiters.getOrDefault(blocker, Map.of()).getOrDefault(waiter, "a lock");
 	}
 
 	private Html behind(Integer pid) {
@@ -125,11 +178,11 @@ final class WaitGraph {
 		List<Integer> members = circle.stream().filter((pid) -> circle(pid).contains(pid)).toList();
 		return Html.of("<li class=\"deadlock\">%s<ol>%s</ol></li>", View.badge("FAILED", "deadlock"),
 				Html.each(members,
-						(pid) -> Html.of("<li><b>%s</b> waits for %s</li>", name(pid),
+						(pid) -> Html.of("<li><b>%s</b> waits for%s</li>", name(pid),
 								this.blockers.getOrDefault(pid, List.of())
 									.stream()
-									.map(this::name)
-									.collect(Collectors.joining(", ")))));
+									.map((blocker) -> Html.of(" %s of %s", what(pid, blocker), name(blocker)))
+									.collect(Html.joining()))));
 	}
 
 }

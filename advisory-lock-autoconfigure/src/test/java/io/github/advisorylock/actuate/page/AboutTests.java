@@ -51,7 +51,7 @@ class AboutTests {
 	private static String write(Duration skew, @Nullable List<DatabaseDescriptor> databases) {
 		return About
 			.of(new AdvisoryLocksDescriptor(Instant.EPOCH, skew, "host:1", "shop", "orders", true, 0, 0, 1, 100,
-					List.of(), 0, List.of(), List.of(), List.of(), databases))
+					List.of(), 0, List.of(), List.of(), List.of(), List.of(), databases))
 			.write()
 			.markup();
 	}

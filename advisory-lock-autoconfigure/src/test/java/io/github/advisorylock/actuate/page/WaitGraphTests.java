@@ -60,7 +60,7 @@ class WaitGraphTests {
 	}
 
 	private static String text(LockDescriptor... locks) {
-		return new WaitGraph(List.of(locks)).draw().markup();
+		return new WaitGraph(List.of(locks), List.of()).draw().markup();
 	}
 
 	private static LockDescriptor lock(String key, int holder, Integer... waiters) {
@@ -70,7 +70,8 @@ class WaitGraphTests {
 			.map((pid) -> new WaiterDescriptor(pid, null, Duration.ofSeconds(5), List.of(holder), "process-" + pid,
 					null, null))
 			.toList();
-		return new LockDescriptor(Kind.JOB, key, "shop", null, "1", "shop", false, List.of(held), waiting);
+		return new LockDescriptor(Kind.JOB, key, "shop", null, "com.example.Jobs." + key, "1", "shop", false,
+				List.of(held), waiting);
 	}
 
 }
