@@ -129,6 +129,7 @@ class HomePageBrowserTests {
 				""")).containsExactly("1 FAILED", "2 EXECUTED"));
 		OperatorPage.await().untilAsserted(() -> assertThat(this.page.text("report-next")).doesNotContain("fail"));
 		assertThat(fleet.query("SELECT asked_at FROM report_failure")).isEmpty();
+		browser.screenshot(); // which hides the scroll bars
 		browser.resize(1350, 900, 1200 / 1350.0);
 		picture("light");
 	}
@@ -173,6 +174,8 @@ class HomePageBrowserTests {
 				browser.run("document.querySelectorAll('details').forEach((one) => one.open = false)");
 				browser.run("scrollTo(0, 0)");
 				picture(colorScheme + "-" + width);
+				browser.run("document.getElementById('payment').scrollIntoView()");
+				picture(colorScheme + "-" + width + "-answers");
 			}
 		}
 	}

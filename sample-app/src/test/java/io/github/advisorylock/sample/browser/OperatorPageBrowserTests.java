@@ -43,7 +43,7 @@ class OperatorPageBrowserTests {
 	private static final String REPORT = "nightly-report";
 
 	private static final String[] PROPERTIES = { "shop.carts=*/2 * * * * *", "shop.markup=*/3 * * * * *",
-			"sample.report.pause-per-day=1s" };
+			"sample.report.cron=*/5 * * * * *", "sample.report.pause-per-day=1s" };
 
 	@TempDir
 	private static Path directory;

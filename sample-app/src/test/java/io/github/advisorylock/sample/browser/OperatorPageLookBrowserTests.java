@@ -63,7 +63,8 @@ class OperatorPageLookBrowserTests {
 		fleet = Fleet.on("operator_page_look", directory);
 		browser = Chromium.start(directory.resolve("profile"));
 		address = fleet
-			.start(HOST, "shop.carts=*/2 * * * * *", "shop.markup=*/3 * * * * *", "sample.report.pause-per-day=100ms")
+			.start(HOST, "shop.carts=*/2 * * * * *", "shop.markup=*/3 * * * * *", "sample.report.cron=*/5 * * * * *",
+					"sample.report.pause-per-day=100ms")
 			.address();
 		fleet.execute("""
 				INSERT INTO advisory_lock_run
