@@ -101,7 +101,7 @@ final class OperatedApplication implements AutoCloseable {
 	 * Forget the jobs and runs of other tests.
 	 */
 	static void dropTables() {
-		for (String table : List.of("job", "run", "completion", "instance")) {
+		for (String table : List.of("job", "run", "completion", "instance", "namespace")) {
 			TestPostgres.execute("DROP TABLE IF EXISTS " + PREFIX + table);
 		}
 	}

@@ -80,7 +80,8 @@ class OperatorPageTests {
 	void forgetRuns() {
 		TestPostgres.execute("DELETE FROM operated_run");
 		TestPostgres.execute("DELETE FROM operated_job WHERE key LIKE '%script%'");
-		TestPostgres.execute("UPDATE operated_job SET paused_at = NULL, paused_by = NULL, last_outcome = NULL");
+		TestPostgres.execute("UPDATE operated_job SET paused_at = NULL, paused_by = NULL, last_outcome = NULL, "
+				+ "last_started_at = NULL, last_finished_at = NULL");
 	}
 
 	@Test
@@ -178,6 +179,36 @@ class OperatorPageTests {
 			.containsOnlyOnce("aria-current=\"page\"")
 			.contains("<nav id=\"views\" aria-label=\"Views\">", "<main id=\"main\"")
 			.doesNotContain(" style=", "%s");
+	}
+
+	@Test
+	void stackTraceOfTheLastFailureIsThereWhateverRunsAreShown() {
+		application.setState("sales-report", "running");
+		String page = application.get(PAGE + "?key=sales-report&outcome=EXECUTED").body();
+		String why = page.substring(page.indexOf("<section id=\"why\""));
+		assertThat(why.substring(0, why.indexOf("</section>")))
+			.contains("no &lt;b&gt;sales&lt;/b&gt;", "<pre tabindex=\"0\">", "OperatorPageTests$Jobs.sales");
+	}
+
+	@Test
+	void everythingIsPausedAndResumedFromTwoViews() {
+		for (String view : List.of(PAGE, JOBS)) {
+			assertThat(application.get(view).body())
+				.contains("<div id=\"all\" data-id=\"*\" data-key=\"shop\">", "data-state=\"all-paused\"")
+				.doesNotContain("data-state=\"all-resumed\"", "Everything is paused");
+		}
+		application.post("actuator/advisorylocks", "application/json",
+				"{\"state\":\"paused\",\"reason\":\"moving <b>house</b>\"}");
+		for (String view : List.of(PAGE, JOBS)) {
+			assertThat(application.get(view).body())
+				.contains("Everything is paused", "moving &lt;b&gt;house&lt;/b&gt;", "data-state=\"all-resumed\"")
+				.doesNotContain("data-state=\"all-paused\"");
+		}
+		assertThat(row(application.get(JOBS).body(), "shop/nightly-report"))
+			.contains("with everything", "data-state=\"resumed\"")
+			.doesNotContain("data-state=\"running\"");
+		application.post("actuator/advisorylocks", "application/json", "{\"state\":\"resumed\"}");
+		assertThat(application.get(PAGE).body()).doesNotContain("Everything is paused");
 	}
 
 	@Test

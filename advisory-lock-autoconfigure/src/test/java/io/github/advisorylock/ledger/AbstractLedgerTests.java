@@ -50,7 +50,7 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 	@BeforeEach
 	void emptyTables() {
 		this.ledger.prepare();
-		for (String table : List.of("job", "run", "completion", "instance")) {
+		for (String table : List.of("job", "run", "completion", "instance", "namespace")) {
 			TestPostgres.execute("DELETE FROM " + PREFIX + table);
 		}
 		TestPostgres.execute("CREATE TABLE IF NOT EXISTS ledger_effect (id text, "

@@ -123,6 +123,19 @@ class InstancePresenceTests extends AbstractLedgerTests {
 	}
 
 	@Test
+	void processThatHasTheNameOfOneThatVanishedDoesNotHideThat() {
+		TestPostgres.execute("INSERT INTO ledger_tests_instance (namespace, instance, born_at, started_at, seen_at) "
+				+ "VALUES ('tests', 'host:1', clock_timestamp() - INTERVAL '1 hour', "
+				+ "clock_timestamp() - INTERVAL '1 hour', clock_timestamp() - INTERVAL '1 second')");
+		assertThat(states()).containsExactly("ALIVE host:1");
+		start();
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(states()).containsExactly("ALIVE host:1", "VANISHED host:1"));
+		this.presence.stop();
+		assertThat(states()).containsExactlyInAnyOrder("STOPPED host:1", "VANISHED host:1");
+	}
+
+	@Test
 	void instanceIsForgottenADayAfterItWasSeen() {
 		TestPostgres.execute("INSERT INTO ledger_tests_instance (namespace, instance, seen_at) VALUES "
 				+ "('tests', 'old:1', clock_timestamp() - INTERVAL '25 hours'), "

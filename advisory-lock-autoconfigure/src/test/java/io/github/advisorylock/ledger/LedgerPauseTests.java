@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -35,6 +36,7 @@ import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
  * Tests for pauses of {@link JobRepository}, beside runs that are under way.
@@ -63,6 +65,70 @@ class LedgerPauseTests extends AbstractLedgerTests {
 		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
 		this.ledger.pause("job", "alice");
 		assertThat(execute(LockScope.TRANSACTION, TICK.plusSeconds(2))).isEqualTo(LockOutcome.PAUSED);
+	}
+
+	@Test
+	void pauseOfAllHoldsForJobsThatComeLaterToo() {
+		execute(LockScope.TRANSACTION, TICK);
+		assertThat(this.ledger.pauseAll(NAMESPACE, "alice", "no paper")).isEqualTo(1);
+		assertThat(execute(LockScope.TRANSACTION, TICK.plusSeconds(1))).isEqualTo(LockOutcome.PAUSED);
+		assertThat(execute(LockScope.SESSION, TICK.plusSeconds(1))).isEqualTo(LockOutcome.PAUSED);
+		assertThat(execute(later("later"))).isEqualTo(LockOutcome.PAUSED);
+		assertThat(this.ledger.job("job").orElseThrow()).satisfies((job) -> {
+			assertThat(job.isPaused()).isTrue();
+			assertThat(job.pausedWithAll()).isTrue();
+			assertThat(job.pausedBy()).isEqualTo("alice");
+			assertThat(job.pausedReason()).isEqualTo("no paper");
+		});
+		assertThat(this.ledger.resumeAll(NAMESPACE, "bob")).isEqualTo(1);
+		assertThat(execute(LockScope.TRANSACTION, TICK.plusSeconds(1))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(execute(later("later"))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(this.ledger.job("job").orElseThrow().resumedAt()).isNotNull();
+		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.resumeAll(NAMESPACE, "bob"))
+			.withMessageContaining("nobody has paused them all");
+	}
+
+	@Test
+	void pauseOfAllWaitsForNoRun() throws Exception {
+		execute(LockScope.TRANSACTION, TICK);
+		transaction().executeWithoutResult((status) -> {
+			execute(LockScope.TRANSACTION, TICK.plusSeconds(1));
+			assertThat(this.threads.submit(() -> this.ledger.pauseAll(NAMESPACE, "alice", null))).succeedsWithin(LONG)
+				.isEqualTo(1);
+		});
+		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
+		assertThat(execute(LockScope.TRANSACTION, TICK.plusSeconds(2))).isEqualTo(LockOutcome.PAUSED);
+	}
+
+	@Test
+	void jobThatWasPausedItselfStaysSoAndOneThatWasResumedRuns() {
+		execute(later("own"));
+		execute(later("exempt"));
+		this.ledger.pause("own", "ann");
+		this.ledger.pauseAll(NAMESPACE, "alice", null);
+		this.ledger.resume("exempt", "ann");
+		assertThat(this.ledger.job("exempt").orElseThrow().isPaused()).isFalse();
+		assertThat(execute(later("exempt"))).isEqualTo(LockOutcome.EXECUTED);
+		this.ledger.pauseAll(NAMESPACE, "bob", null);
+		assertThat(execute(later("exempt"))).isEqualTo(LockOutcome.PAUSED);
+		assertThat(this.ledger.resumeAll(NAMESPACE, "bob")).isEqualTo(1);
+		assertThat(this.ledger.job("own").orElseThrow().pausedBy()).isEqualTo("ann");
+		assertThat(execute(later("own"))).isEqualTo(LockOutcome.PAUSED);
+		assertThat(execute(later("exempt"))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@Test
+	void keysOfArgumentsAndOtherNamespacesGoOnWhenAllJobsArePaused() {
+		this.ledger.pauseAll(NAMESPACE, "alice", null);
+		assertThat(execute(LockRequest.of("payment:1").recordedUnder("payment:#{#id}").oncePerKey()))
+			.isEqualTo(LockOutcome.EXECUTED);
+		assertThat(execute(LockRequest.of("payment:2").oncePerKey())).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(execute(later("job").namespace("billing"))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(execute(LockRequest.of("once").recordedUnder("once").oncePerKey())).isEqualTo(LockOutcome.PAUSED);
+	}
+
+	private static LockRequest later(String key) {
+		return LockRequest.of(key).minInterval(Duration.ofNanos(1000));
 	}
 
 	@Test

@@ -23,9 +23,12 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockMetricsAutoConfiguration;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -54,6 +57,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for runs and skips in traces and beside the observations of scheduled tasks.
@@ -85,6 +89,29 @@ class LockTracingTests {
 			assertThat(run.getTags()).containsEntry("lock.key", LOCK)
 				.containsEntry("fencing.token", context.getBean(Jobs.class).fencingToken())
 				.containsEntry("outcome", "executed");
+		});
+	}
+
+	@Test
+	void ledgerKeepsTheIdOfTheTraceOfARun() {
+		this.tracing.run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			jobs.traced();
+			jobs.inSession();
+			assertThatIllegalStateException().isThrownBy(jobs::failing);
+			List<String> ids = spans("lock traced").stream().map(SimpleSpan::getTraceId).toList();
+			AdvisoryLockLedger ledger = context.getBean(AdvisoryLockLedger.class);
+			assertThat(ledger.runs("traced", 1)).extracting(LedgerRun::traceId).isEqualTo(ids).doesNotContainNull();
+			assertThat(ledger.runs("session", 1)).extracting(LedgerRun::traceId)
+				.containsExactly(spans("lock session").get(0).getTraceId())
+				.doesNotContainAnyElementsOf(ids);
+			assertThat(ledger.runs("failing", 1)).extracting(LedgerRun::traceId)
+				.containsExactly(spans("lock failing").get(0).getTraceId());
+		});
+		this.runner.withBean(SimpleMeterRegistry.class).run((context) -> {
+			context.getBean(Jobs.class).inSession();
+			assertThat(context.getBean(AdvisoryLockLedger.class).runs("session", 1)).extracting(LedgerRun::traceId)
+				.containsOnlyNulls();
 		});
 	}
 
@@ -228,6 +255,15 @@ class LockTracingTests {
 		@Scheduled(cron = "0 0 3 * * *")
 		@SingleRunner(key = "nightly", once = Once.PER_TICK)
 		void nightly() {
+		}
+
+		@SingleRunner(key = "session", scope = LockScope.SESSION, minInterval = "1ms")
+		void inSession() {
+		}
+
+		@SingleRunner(key = "failing", minInterval = "1ms")
+		void failing() {
+			throw new IllegalStateException("expected");
 		}
 
 		@Scheduled(fixedDelay = 1, timeUnit = TimeUnit.HOURS)

@@ -1,0 +1,261 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.annotation.Once;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.InMemoryAuditEventRepository;
+import org.springframework.context.annotation.Bean;
+import org.springframework.scheduling.annotation.Scheduled;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Tests for {@link OperatorActions} with ticks that failed, and with all jobs at once.
+ */
+class TickActionsTests {
+
+	private static final String[] PROPERTIES = {
+			"management.endpoints.web.exposure.include=advisorylocks,advisorylockspage",
+			"management.endpoint.advisorylocks.access=unrestricted",
+			"management.endpoint.advisorylocks.show-values=always" };
+
+	private OperatedApplication application;
+
+	@BeforeEach
+	void start() {
+		OperatedApplication.dropTables();
+		this.application = OperatedApplication.start(Jobs.class, PROPERTIES);
+	}
+
+	@AfterEach
+	void stop() {
+		this.application.close();
+	}
+
+	@Test
+	void tickThatFailedIsTriedAgainWithoutItsWaitAndCompletedOnce() {
+		fail("report", jobs()::report);
+		assertThat(job("report")).extractingByKey("openTick").asString().contains("attempts=1", "retryAt=");
+		assertThat(page("report")).contains("data-state=\"retried\"", "attempt 2 begins at");
+		assertThat(retry("report")).containsEntry("state", "retried").containsEntry("outcome", "FAILED");
+		assertThat(job("report")).extractingByKey("openTick").asString().contains("attempts=2");
+		jobs().repair();
+		assertThat(retry("report")).containsEntry("outcome", "EXECUTED");
+		assertThat(job("report")).containsKey("lastTick").doesNotContainKey("openTick");
+		assertRefused("report", "none that was tried and not completed");
+		assertThat(jobs().runs()).isEqualTo(3);
+		assertThat(TestPostgres.query("SELECT concat_ws(' ', attempt, outcome) FROM operated_run ORDER BY id"))
+			.containsExactly("1 FAILED", "2 FAILED", "3 EXECUTED");
+		assertThat(this.application.bean(InMemoryAuditEventRepository.class).find(null, null, "ADVISORY_LOCK_RETRIED"))
+			.extracting(AuditEvent::getData)
+			.containsExactly(Map.of("namespace", "shop", "key", "report"), Map.of("namespace", "shop", "key", "report"));
+	}
+
+	@Test
+	void tickThatNobodyMakesUpForIsTriedAgainHereOnly() {
+		fail("once", jobs()::once);
+		assertThat(job("once")).extractingByKey("openTick").asString().doesNotContain("retryAt");
+		assertThat(page("once")).contains("tried again only if you retry it");
+		try (OperatedApplication other = OperatedApplication.start(Nothing.class, PROPERTIES)) {
+			assertThat(EndpointAnswer.job(other, "once")).extractingByKey("actions").asString().doesNotContain("retried");
+			assertThat(other.setState("once", "retried").statusCode()).isEqualTo(400);
+		}
+		jobs().repair();
+		assertThat(retry("once")).containsEntry("outcome", "EXECUTED");
+	}
+
+	@Test
+	void instanceWithoutTheMethodLeavesTheTickToOneThatMakesUpForIt() {
+		fail("report", jobs()::report);
+		jobs().repair();
+		try (OperatedApplication other = OperatedApplication.start(Nothing.class, PROPERTIES)) {
+			HttpResponse<String> answer = other.setState("report", "retried");
+			assertThat(answer.statusCode()).isEqualTo(200);
+			assertThat(EndpointAnswer.of(answer).<Map<String, Object>>read("$")).containsEntry("state", "retried")
+				.doesNotContainKey("outcome");
+			Awaitility.await()
+				.atMost(Duration.ofMinutes(2))
+				.untilAsserted(() -> assertThat(EndpointAnswer.job(other, "report")).containsKey("lastTick"));
+		}
+		assertThat(jobs().runs()).isEqualTo(2);
+	}
+
+	@Test
+	void tickOfAJobThatRunsOrIsPausedIsNotTriedAgain() {
+		fail("report", jobs()::report);
+		try (ForeignSession session = ForeignSession.holding(AdvisoryLockKey.of("shop", "report"))) {
+			assertRefused("report", "or it runs");
+		}
+		this.application.setState("report", "paused");
+		assertRefused("report", "or is paused");
+		assertThat(page("report")).contains("waits until the job is resumed");
+		this.application.setState("report", "resumed");
+		assertThat(retry("report")).containsEntry("outcome", "FAILED");
+		assertRefused("plain", "none that was tried and not completed");
+	}
+
+	@Test
+	void allJobsArePausedAndResumedOnEveryInstance() {
+		try (OperatedApplication other = OperatedApplication.start(Jobs.class, PROPERTIES)) {
+			assertThat(all(other, "{\"state\":\"paused\",\"reason\":\"no paper\"}"))
+				.isEqualTo(Map.of("namespace", "shop", "state", "paused", "by", "unauthenticated", "jobs", 3));
+			jobs().plain();
+			assertThat(jobs().runs()).isZero();
+			assertThat(job("plain")).containsEntry("state", "paused")
+				.extractingByKey("paused")
+				.asString()
+				.contains("reason=no paper", "by=unauthenticated", "all=true");
+			assertThat(EndpointAnswer.of(this.application.get(EndpointAnswer.ALL + "?state=paused"))
+				.<Integer>read("$.matching")).isEqualTo(3);
+			assertThat(all(this.application, "{\"state\":\"resumed\"}")).containsEntry("jobs", 3);
+			other.bean(Jobs.class).plain();
+			assertThat(other.bean(Jobs.class).runs()).isEqualTo(1);
+			HttpResponse<String> again = post(other, "{\"state\":\"resumed\"}");
+			assertThat(again.statusCode()).isEqualTo(400);
+			assertThat(again.body()).contains("nobody has paused them all");
+			assertThat(post(other, "{\"state\":\"resumed\",\"reason\":\"paper\"}").statusCode()).isEqualTo(400);
+			assertThat(other.bean(InMemoryAuditEventRepository.class).find(null, null, "ADVISORY_LOCK_ALL_PAUSED"))
+				.extracting(AuditEvent::getData)
+				.containsExactly(Map.of("namespace", "shop"));
+		}
+	}
+
+	private Jobs jobs() {
+		return this.application.bean(Jobs.class);
+	}
+
+	/**
+	 * Have a tick fail whose next attempt is far away.
+	 */
+	private void fail(String key, Runnable job) {
+		assertThatIllegalStateException().isThrownBy(job::run);
+		TestPostgres.execute("UPDATE operated_job SET retry_at = clock_timestamp() + INTERVAL '1 hour' WHERE key = '"
+				+ key + "' AND open_tick IS NOT NULL");
+		assertThat(job(key)).extractingByKey("actions").asString().contains("retried");
+	}
+
+	private Map<String, Object> job(String key) {
+		return EndpointAnswer.job(this.application, key);
+	}
+
+	private String page(String key) {
+		return this.application.get("actuator/advisorylockspage?key=" + key).body();
+	}
+
+	private Map<String, Object> retry(String key) {
+		HttpResponse<String> answer = this.application.setState(key, "retried");
+		assertThat(answer.statusCode()).isEqualTo(200);
+		Map<String, Object> told = EndpointAnswer.of(answer).read("$");
+		if (told.containsKey("outcome")) {
+			return told;
+		}
+		Awaitility.await().until(() -> job(key).get("state").equals("idle") || job(key).get("state").equals("failing"));
+		Map<String, Object> last = EndpointAnswer.of(this.application.get(EndpointAnswer.ALL + "/" + key))
+			.read("$.runs[0]");
+		told.put("outcome", last.get("outcome"));
+		return told;
+	}
+
+	private void assertRefused(String key, String reason) {
+		assertThat(job(key)).extractingByKey("actions").asString().doesNotContain("retried");
+		HttpResponse<String> answer = this.application.setState(key, "retried");
+		assertThat(answer.statusCode()).isEqualTo(400);
+		assertThat(answer.body()).contains(reason);
+	}
+
+	private static Map<String, Object> all(OperatedApplication application, String body) {
+		HttpResponse<String> answer = post(application, body);
+		assertThat(answer.statusCode()).isEqualTo(200);
+		return EndpointAnswer.of(answer).read("$");
+	}
+
+	private static HttpResponse<String> post(OperatedApplication application, String body) {
+		return application.post("actuator/advisorylocks", "application/json", body);
+	}
+
+	/**
+	 * Guarded methods.
+	 */
+	static class Jobs {
+
+		private final AtomicInteger runs = new AtomicInteger();
+
+		private volatile boolean broken = true;
+
+		int runs() {
+			return this.runs.get();
+		}
+
+		void repair() {
+			this.broken = false;
+		}
+
+		@Scheduled(cron = "0 0 3 1 1 *", zone = "UTC")
+		@SingleRunner(key = "report", once = Once.PER_TICK, catchUp = "400d")
+		void report() {
+			work();
+		}
+
+		@Scheduled(cron = "0 0 3 1 1 *", zone = "UTC")
+		@SingleRunner(key = "once", once = Once.PER_TICK)
+		void once() {
+			work();
+		}
+
+		private void work() {
+			this.runs.incrementAndGet();
+			if (this.broken) {
+				throw new IllegalStateException("expected");
+			}
+		}
+
+		@SingleRunner("plain")
+		void plain() {
+			this.runs.incrementAndGet();
+		}
+
+		@Bean
+		InMemoryAuditEventRepository auditEvents() {
+			return new InMemoryAuditEventRepository();
+		}
+
+	}
+
+	/**
+	 * No method at all.
+	 */
+	static class Nothing {
+
+	}
+
+}
