@@ -171,7 +171,8 @@ public record OverviewDescriptor(Instant time, Duration clockSkew, String instan
 		JobsDescriptor and(JobsDescriptor other, JobList.Pages pages) {
 			return new JobsDescriptor(this.time, this.instance, this.namespace, this.ledger || other.ledger,
 					this.jobCount + other.jobCount, this.matching + other.matching, this.page, this.size, this.sort,
-					(this.paused != null) ? this.paused : other.paused, pages.sort(Stream.concat(this.jobs.stream(), other.jobs.stream())));
+					(this.paused != null) ? this.paused : other.paused,
+					pages.sort(Stream.concat(this.jobs.stream(), other.jobs.stream())));
 		}
 
 	}

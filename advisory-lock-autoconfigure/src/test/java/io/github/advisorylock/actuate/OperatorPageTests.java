@@ -186,8 +186,8 @@ class OperatorPageTests {
 		application.setState("sales-report", "running");
 		String page = application.get(PAGE + "?key=sales-report&outcome=EXECUTED").body();
 		String why = page.substring(page.indexOf("<section id=\"why\""));
-		assertThat(why.substring(0, why.indexOf("</section>")))
-			.contains("no &lt;b&gt;sales&lt;/b&gt;", "<pre tabindex=\"0\">", "OperatorPageTests$Jobs.sales");
+		assertThat(why.substring(0, why.indexOf("</section>"))).contains("no &lt;b&gt;sales&lt;/b&gt;",
+				"<pre tabindex=\"0\">", "OperatorPageTests$Jobs.sales");
 	}
 
 	@Test

@@ -78,7 +78,8 @@ class TickActionsTests {
 			.containsExactly("1 FAILED", "2 FAILED", "3 EXECUTED");
 		assertThat(this.application.bean(InMemoryAuditEventRepository.class).find(null, null, "ADVISORY_LOCK_RETRIED"))
 			.extracting(AuditEvent::getData)
-			.containsExactly(Map.of("namespace", "shop", "key", "report"), Map.of("namespace", "shop", "key", "report"));
+			.containsExactly(Map.of("namespace", "shop", "key", "report"),
+					Map.of("namespace", "shop", "key", "report"));
 	}
 
 	@Test
@@ -87,7 +88,9 @@ class TickActionsTests {
 		assertThat(job("once")).extractingByKey("openTick").asString().doesNotContain("retryAt");
 		assertThat(page("once")).contains("tried again only if you retry it");
 		try (OperatedApplication other = OperatedApplication.start(Nothing.class, PROPERTIES)) {
-			assertThat(EndpointAnswer.job(other, "once")).extractingByKey("actions").asString().doesNotContain("retried");
+			assertThat(EndpointAnswer.job(other, "once")).extractingByKey("actions")
+				.asString()
+				.doesNotContain("retried");
 			assertThat(other.setState("once", "retried").statusCode()).isEqualTo(400);
 		}
 		jobs().repair();

@@ -129,8 +129,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 				+ "clock_timestamp() - INTERVAL '1 hour', clock_timestamp() - INTERVAL '1 second')");
 		assertThat(states()).containsExactly("ALIVE host:1");
 		start();
-		Awaitility.await()
-			.untilAsserted(() -> assertThat(states()).containsExactly("ALIVE host:1", "VANISHED host:1"));
+		Awaitility.await().untilAsserted(() -> assertThat(states()).containsExactly("ALIVE host:1", "VANISHED host:1"));
 		this.presence.stop();
 		assertThat(states()).containsExactlyInAnyOrder("STOPPED host:1", "VANISHED host:1");
 	}

@@ -102,7 +102,8 @@ record JobParts(Times times) {
 
 	private Html paused(PauseDescriptor paused) {
 		return Html.of("%s%s",
-				Boolean.TRUE.equals(paused.all()) ? new Html(" <small>with everything</small>") : Html.NONE, by(paused));
+				Boolean.TRUE.equals(paused.all()) ? new Html(" <small>with everything</small>") : Html.NONE,
+				by(paused));
 	}
 
 	private Html by(PauseDescriptor paused) {
@@ -234,13 +235,13 @@ record JobParts(Times times) {
 	 * @param writable whether there are buttons
 	 */
 	Html all(String namespace, @Nullable PauseDescriptor paused, boolean writable) {
-		Html told = Html.with(paused, (pause) -> Html.of("<p>%s%s</p>",
-				View.badge("paused", "Everything is paused"), by(pause)));
+		Html told = Html.with(paused,
+				(pause) -> Html.of("<p>%s%s</p>", View.badge("paused", "Everything is paused"), by(pause)));
 		Html button = (paused != null) ? button(namespace, "all-resumed", "Resume everything")
 				: button(namespace, "all-paused", "Pause everything");
 		return (paused == null && !writable) ? Html.NONE
-				: Html.of("<div id=\"all\" data-id=\"*\" data-key=\"%s\">%s%s</div>", AdvisoryLockKey.display(namespace),
-						told, writable ? buttons(List.of(button)) : Html.NONE);
+				: Html.of("<div id=\"all\" data-id=\"*\" data-key=\"%s\">%s%s</div>",
+						AdvisoryLockKey.display(namespace), told, writable ? buttons(List.of(button)) : Html.NONE);
 	}
 
 	static Html button(String key, String state, String text) {

@@ -182,16 +182,21 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 	 */
 	private Html fate(Instant tick) {
 		TickDescriptor open = this.job.openTick();
-		Instant retryAt = (open != null) ? open.retryAt() : null;
+		return Html.of("<p class=\"fate\">%s</p>", (open != null && open.tick().equals(tick)) ? fate(open) : new Html(
+				"A later tick was completed or " + "tried, so this one is not tried again: run the job now instead."));
+	}
+
+	private Html fate(TickDescriptor open) {
 		boolean retriable = this.job.actions().contains("retried");
-		return Html.of("<p class=\"fate\">%s</p>", (open == null || !open.tick().equals(tick))
-				? "A later tick was completed or tried, so this one is not tried again: run the job now instead."
-				: this.job.paused() != null ? "Its tick is not completed, and waits until the job is resumed."
-						: (retryAt != null) ? Html.of("Its tick is not completed: attempt %s begins at %s%s.",
-								open.attempts() + 1, this.parts.times().at(retryAt),
-								retriable ? ", or at once if you retry it" : "")
-								: retriable ? "Its tick is not completed, and tried again only if you retry it."
-										: "Its tick is not completed.");
+		if (this.job.paused() != null) {
+			return new Html("Its tick is not completed, and waits until the job is resumed.");
+		}
+		if (open.retryAt() != null) {
+			return Html.of("Its tick is not completed: attempt %s begins at %s%s.", open.attempts() + 1,
+					this.parts.times().at(open.retryAt()), retriable ? ", or at once if you retry it" : "");
+		}
+		return new Html(retriable ? "Its tick is not completed, and tried again only if you retry it."
+				: "Its tick is not completed.");
 	}
 
 	private RunsDescriptor runs() {

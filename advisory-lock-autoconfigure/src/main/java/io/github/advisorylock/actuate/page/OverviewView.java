@@ -40,7 +40,8 @@ record OverviewView(Times times, boolean writable) {
 
 	static View of(View.Context context) {
 		OverviewDescriptor all = context.source().getOverview(context.showValues());
-		return new View("Overview", About.of(all), new OverviewView(new Times(all.time()), context.writable()).write(all));
+		return new View("Overview", About.of(all),
+				new OverviewView(new Times(all.time()), context.writable()).write(all));
 	}
 
 	private Html write(OverviewDescriptor all) {
