@@ -108,7 +108,13 @@ class AheadOfTimeTests {
 
 	@Test
 	void pageShowsTheJobs() {
-		assertThat(calls.get("/actuator/advisorylockspage").body()).contains("<html").contains("nightly-report");
+		assertThat(calls.get("/actuator/advisorylockspage?view=jobs").body()).contains("<html").contains("nightly-report");
+	}
+
+	@Test
+	void homePageShowsWhatItsButtonDid() {
+		assertThat(calls.press("/try/payment").body()).contains("processed");
+		assertThat(calls.get("/").body()).containsSubsequence("Ada has paid", "payment:evt-", "executed");
 	}
 
 	private static void awaitOutcome(String outcome) {
