@@ -18,6 +18,7 @@ package io.github.advisorylock.actuate;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -514,12 +515,18 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		}
 
 		/**
-		 * Put together what several databases know.
+		 * Put together what several databases know. Of processes that had one name, one
+		 * after the other, each tells of the latest first.
 		 */
 		static List<InstanceDescriptor> merge(List<InstanceDescriptor> some, List<InstanceDescriptor> others) {
-			Map<List<String>, InstanceDescriptor> all = new LinkedHashMap<>();
-			Stream.concat(some.stream(), others.stream())
-				.forEach((one) -> all.merge(List.of(one.namespace, one.instance), one, InstanceDescriptor::and));
+			Map<List<Object>, InstanceDescriptor> all = new LinkedHashMap<>();
+			for (List<InstanceDescriptor> list : List.of(some, others)) {
+				Map<List<String>, Integer> processes = new HashMap<>();
+				for (InstanceDescriptor one : list) {
+					int process = processes.merge(List.of(one.namespace, one.instance), 1, Integer::sum);
+					all.merge(List.of(one.namespace, one.instance, process), one, InstanceDescriptor::and);
+				}
+			}
 			return List.copyOf(all.values());
 		}
 

@@ -115,8 +115,9 @@ final class Leaders {
 			}
 		}
 		return instances.stream()
-			.map(RecordedInstance::instance)
-			.map((one) -> one.leading(List.copyOf(roles.getOrDefault(one.instance(), Set.of()))))
+			.map((one) -> one.instance()
+				.leading(isAlive(one) ? List.copyOf(roles.getOrDefault(one.instance().instance(), Set.of()))
+						: List.of()))
 			.toList();
 	}
 

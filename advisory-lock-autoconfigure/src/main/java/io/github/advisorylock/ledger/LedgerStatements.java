@@ -855,15 +855,17 @@ final class LedgerStatements {
 						  FROM pg_catalog.pg_stat_activity a LEFT JOIN pg_catalog.pg_locks l
 						    ON l.pid = a.pid AND l.locktype = 'advisory' AND l.granted
 						  WHERE a.datname = pg_catalog.current_database() AND a.application_name LIKE 'al:%@%' GROUP BY 1
+						), known AS (
+						  SELECT i.*, EXISTS (SELECT FROM {instance} l WHERE l.namespace = i.namespace AND l.instance = i.instance
+						    AND l.born_at <> i.born_at AND l.started_at > i.seen_at) AS replaced
+						  FROM {instance} i WHERE i.namespace = :namespace
 						), told AS (
 						  SELECT i.*, coalesce(c.locks, 0) AS locks, CASE WHEN i.stopped_at IS NOT NULL THEN 'STOPPED'
-						    WHEN EXISTS (SELECT FROM {instance} l WHERE l.namespace = i.namespace AND l.instance = i.instance
-						      AND l.born_at <> i.born_at AND l.started_at > i.seen_at) THEN 'VANISHED'
+						    WHEN i.replaced THEN 'VANISHED'
 						    WHEN i.seen_at > pg_catalog.clock_timestamp() - INTERVAL '150 seconds' OR c.name IS NOT NULL THEN 'ALIVE'
 						    ELSE 'VANISHED' END AS state
-						  FROM {instance} i LEFT JOIN connected c
-						    ON c.name = pg_catalog.right(pg_catalog.regexp_replace(i.instance, '[^ -~]', '?', 'g'), 28)
-						  WHERE i.namespace = :namespace
+						  FROM known i LEFT JOIN connected c
+						    ON NOT i.replaced AND c.name = pg_catalog.right(pg_catalog.regexp_replace(i.instance, '[^ -~]', '?', 'g'), 28)
 						)
 						SELECT t.* FROM told t ORDER BY t.state <> 'ALIVE', CASE WHEN t.state <> 'ALIVE' THEN t.seen_at END DESC,
 						  t.started_at, t.instance LIMIT :most

@@ -19,6 +19,10 @@ package io.github.advisorylock.autoconfigure;
 import java.util.regex.Pattern;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -26,6 +30,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link AdvisoryLockEndpointAutoConfiguration}, on class paths with and
  * without the jars that it and the other optional parts need.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class AdvisoryLockEndpointAutoConfigurationTests {
 
 	private static final String EXPOSED = "management.endpoints.web.exposure.include=advisorylocks";
@@ -59,6 +64,14 @@ class AdvisoryLockEndpointAutoConfigurationTests {
 	@Test
 	void applicationStartsWithoutMicrometer() throws Exception {
 		assertThat(ReducedApplication.runWithout(Pattern.compile(MICROMETER_JARS), EXPOSED)).contains(ENDPOINT, HEALTH);
+	}
+
+	@Test
+	void runsAreObservedWithoutTracing(CapturedOutput output) throws Exception {
+		assertThat(ReducedApplication.runWithout(Pattern.compile("micrometer-tracing"), EXPOSED,
+				"management.observations.key-values.region=here"))
+			.contains("singleRunnerObserver");
+		assertThat(output).doesNotContain("An observer of runs failed");
 	}
 
 	@Test

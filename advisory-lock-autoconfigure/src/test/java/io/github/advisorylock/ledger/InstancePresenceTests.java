@@ -123,13 +123,19 @@ class InstancePresenceTests extends AbstractLedgerTests {
 	}
 
 	@Test
-	void processThatHasTheNameOfOneThatVanishedDoesNotHideThat() {
+	void processThatHasTheNameOfOneThatVanishedDoesNotHideThat() throws Exception {
 		TestPostgres.execute("INSERT INTO ledger_tests_instance (namespace, instance, born_at, started_at, seen_at) "
 				+ "VALUES ('tests', 'host:1', clock_timestamp() - INTERVAL '1 hour', "
 				+ "clock_timestamp() - INTERVAL '1 hour', clock_timestamp() - INTERVAL '1 second')");
 		assertThat(states()).containsExactly("ALIVE host:1");
 		start();
 		Awaitility.await().untilAsserted(() -> assertThat(states()).containsExactly("ALIVE host:1", "VANISHED host:1"));
+		try (Connection connection = TestPostgres.open(); Statement statement = connection.createStatement()) {
+			statement.execute("SET application_name = 'al:job@host:1'");
+			statement.execute("SELECT pg_advisory_lock(18)");
+			assertThat(this.ledger.repository().instances(NAMESPACE)).extracting(KnownInstance::locks)
+				.containsExactly(1, 0);
+		}
 		this.presence.stop();
 		assertThat(states()).containsExactlyInAnyOrder("STOPPED host:1", "VANISHED host:1");
 	}

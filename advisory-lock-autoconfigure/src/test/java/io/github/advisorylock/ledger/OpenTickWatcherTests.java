@@ -193,6 +193,22 @@ class OpenTickWatcherTests {
 	}
 
 	@Test
+	void waitThatAnOperatorEndsIsNoticedBeforeItWouldBeOver() {
+		comeUp(this.runner);
+		seenBefore("5 days");
+		this.runner.withPropertyValues("fail=true").run((context) -> {
+			publishReady(context);
+			Awaitility.await().until(() -> outcomes("nightly").equals(List.of("FAILED")));
+			TestPostgres.execute("UPDATE open_tick_tests.ledger_job SET retry_at = retry_at + interval '1 hour'");
+			watcher(context).look();
+			TestPostgres.execute("UPDATE open_tick_tests.ledger_job SET retry_at = NULL");
+			Awaitility.await()
+				.atMost(2, TimeUnit.MINUTES)
+				.until(() -> outcomes("nightly").equals(List.of("FAILED", "FAILED")));
+		});
+	}
+
+	@Test
 	void tickIsTakenOverWhenItsHolderVanishesAndIsNotCalledMissedBefore() {
 		this.runner.run((context) -> {
 			seenBefore("5 days");
