@@ -413,7 +413,7 @@ final class LedgerStatements {
 					  SELECT j.* FROM told t JOIN ({jobs}) j ON j.namespace = t.namespace AND j.key = t.key
 					  UNION ALL (SELECT u.* FROM ({jobs} WHERE o.template IS NULL OR o.paused_at IS NOT NULL) u
 					    WHERE (u.namespace, u.key) NOT IN (SELECT t.namespace, t.key FROM told t)
-					    ORDER BY u.namespace, u.key LIMIT :mostJobs)
+					    LIMIT :mostJobs)
 					), joined AS (
 					  SELECT coalesce(j.namespace, o.namespace) AS namespace, coalesce(j.key, o.key) AS key,
 					    pg_catalog.concat_ws(' ', j.method, o.method) AS method, coalesce(j.lock, o.lock) AS lock, j.schedules, j.once,

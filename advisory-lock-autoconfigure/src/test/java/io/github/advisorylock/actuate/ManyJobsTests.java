@@ -40,6 +40,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.datasource.AbstractDataSource;
@@ -63,8 +65,15 @@ class ManyJobsTests {
 	static void start() {
 		OperatedApplication.dropTables();
 		application = OperatedApplication.start(Jobs.class, "advisory-lock.ledger.instances=false",
-				"management.endpoints.web.exposure.include=advisorylocks");
+				"management.endpoints.web.exposure.include=advisorylocks,advisorylockspage");
 		source = application.bean(AdvisoryLocksSource.class);
+		fill();
+	}
+
+	/**
+	 * Fill the ledger with as many jobs and runs as an operator's page is made for.
+	 */
+	static void fill() {
 		String cron = "'[{\"type\":\"cron\",\"expression\":\"0 0 3 * * *\",\"zone\":\"UTC\"}]'";
 		TestPostgres.execute("INSERT INTO operated_job (namespace, key, method, scope, schedules, once, lock, "
 				+ "first_seen_at, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token) "
@@ -102,7 +111,7 @@ class ManyJobsTests {
 	@Test
 	void overviewTakesFourStatementsAndIsSmall() {
 		// housekeeping may come in between once
-		assertThat(IntStream.range(0, 3).map((time) -> statements()).min()).hasValue(4);
+		assertThat(IntStream.range(0, 3).map((time) -> statements(() -> source.getOverview(false))).min()).hasValue(4);
 		OverviewDescriptor overview = source.getOverview(false);
 		assertThat(overview.toString()).hasSizeLessThan(50_000);
 		assertThat(overview.jobCount()).isEqualTo(JOBS + 1);
@@ -115,6 +124,22 @@ class ManyJobsTests {
 			.containsEntry("stopped", 1)
 			.containsEntry("vanished", 1);
 		assertThat(overview.instances()).hasSize(50).last().extracting(InstanceDescriptor::state).isEqualTo("vanished");
+	}
+
+	/**
+	 * A view asks as often however many jobs there are.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "overview, 4", "jobs, 4", "timeline, 6", "instances, 3", "leaders, 3", "locks, 3",
+			"job&key=many/00017, 7", "job&key=report, 6" })
+	void eachViewTakesFewStatementsAndIsSmall(String view, int most) {
+		String path = "actuator/advisorylockspage?view=" + view;
+		// housekeeping may come in between once
+		assertThat(IntStream.range(0, 3).map((time) -> statements(() -> application.get(path))).min()).hasValue(most);
+		assertThat(application.get(path)).satisfies((answer) -> {
+			assertThat(answer.statusCode()).isEqualTo(200);
+			assertThat(answer.body()).hasSizeLessThan(view.equals("jobs") ? 500_000 : 100_000);
+		});
 	}
 
 	@Test
@@ -261,10 +286,10 @@ class ManyJobsTests {
 		assertThat(ticks.expected()).isBetween(5, 6);
 	}
 
-	private static int statements() {
+	private static int statements(Runnable question) {
 		AtomicInteger statements = application.bean(CountingDataSource.class).statements;
 		int before = statements.get();
-		source.getOverview(false);
+		question.run();
 		return statements.get() - before;
 	}
 

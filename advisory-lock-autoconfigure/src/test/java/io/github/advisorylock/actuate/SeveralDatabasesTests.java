@@ -33,6 +33,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ReportingDatabase;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -97,6 +98,39 @@ class SeveralDatabasesTests {
 			assertThat(answer.<List<String>>read("$.databases[*].database")).containsExactly("postgres", "reporting");
 			assertThat(answer.<List<Boolean>>read("$.databases[*].ledger")).containsExactly(true, true);
 			assertThat(answer.<List<String>>read("$.databases[*].clockSkew")).hasSize(2);
+		}
+	}
+
+	/**
+	 * Jobs of two databases, one after the other by their last runs.
+	 */
+	@Test
+	void jobsOfAllDatabasesAreSortedBeforeTheyArePaged() {
+		for (String url : List.of(TestPostgres.url(), ReportingDatabase.url())) {
+			int odd = url.equals(TestPostgres.url()) ? 1 : 0;
+			TestPostgres.execute(url, "INSERT INTO operated_job (namespace, key, last_started_at, last_finished_at, "
+					+ "last_outcome) SELECT 'sorted', 'job-' || n, '2026-01-01Z'::timestamptz + n * interval '1 s', "
+					+ "'2026-01-01Z'::timestamptz + n * interval '2 s', 'EXECUTED' FROM generate_series(1, 40) n "
+					+ "WHERE n % 2 = " + odd);
+		}
+		try {
+			AdvisoryLocksSource source = application.bean(AdvisoryLocksSource.class);
+			assertThat(source.getJobs("sorted/", null, "last", 1, 5, false).jobs()).extracting(JobDescriptor::key)
+				.containsExactly("job-40", "job-39", "job-38", "job-37", "job-36");
+			OverviewDescriptor.JobsDescriptor third = source.getJobs("sorted/", "idle", "duration", 3, 5, false);
+			assertThat(third.jobs()).extracting(JobDescriptor::key)
+				.containsExactly("job-30", "job-29", "job-28", "job-27", "job-26");
+			assertThat(third.jobs()).extracting(JobDescriptor::transactionManager)
+				.startsWith("reportingTx", "mainTx", "reportingTx");
+			assertThat(third.matching()).isEqualTo(40);
+			AdvisoryLocksDescriptor all = source.getLocks("sorted/", "idle", 2, 3, false);
+			assertThat(all.jobs()).extracting(JobDescriptor::key).containsExactly("job-12", "job-13", "job-14");
+			assertThat(all.matching()).isEqualTo(40);
+		}
+		finally {
+			for (String url : List.of(TestPostgres.url(), ReportingDatabase.url())) {
+				TestPostgres.execute(url, "DELETE FROM operated_job WHERE namespace = 'sorted'");
+			}
 		}
 	}
 
