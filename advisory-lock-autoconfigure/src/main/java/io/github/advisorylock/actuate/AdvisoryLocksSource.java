@@ -271,7 +271,10 @@ public class AdvisoryLocksSource {
 	}
 
 	private AdvisoryLocksDescriptor getOwnMoment() {
-		LockActivity activity = this.monitor.locks(Set.of(), false);
+		return moment(this.monitor.locks(Set.of(), false));
+	}
+
+	private AdvisoryLocksDescriptor moment(LockActivity activity) {
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
 				InstanceName.get(), this.application.namespace(), activity.database(), records().isInUse(), 0, 0, 1, 1,
 				List.of(), 0, List.of(), List.of(), List.of(), List.of(), null);
@@ -345,9 +348,20 @@ public class AdvisoryLocksSource {
 			.flatMap((byMethod) -> databases.values()
 				.stream()
 				.filter((source) -> !byMethod || source.hasMethod(key))
-				.flatMap((source) -> Stream.ofNullable(source.find(key, source.table(), source.records()))
+				.flatMap((source) -> Stream
+					.ofNullable((databases.size() == 1) ? source.meant(key)
+							: source.find(key, source.table(), source.records()))
 					.map((id) -> question.apply(source, id))))
 			.findFirst();
+	}
+
+	/**
+	 * An id says which job is meant: there is nothing to ask, and nothing to tell if there
+	 * is none.
+	 */
+	private @Nullable JobId meant(String key) {
+		JobId id = JobId.isId(key) ? JobId.parse(key) : null;
+		return (id != null) ? id : find(key, table(), records());
 	}
 
 	/**
@@ -421,7 +435,7 @@ public class AdvisoryLocksSource {
 	public Optional<JobDetailsDescriptor> getJob(String key, @Nullable String manager, boolean showUnsanitized) {
 		Map<String, AdvisoryLocksSource> databases = databases(manager);
 		if (this.databases.get().size() == 1) {
-			return getOwnJob(key, showUnsanitized);
+			return getOwnJob(key, showUnsanitized).map(JobAtMoment::job);
 		}
 		List<String> ofMethod = databases.keySet()
 			.stream()
@@ -429,12 +443,30 @@ public class AdvisoryLocksSource {
 			.toList();
 		List<JobDetailsDescriptor> found = (!ofMethod.isEmpty() ? ofMethod : List.copyOf(databases.keySet())).stream()
 			.flatMap((name) -> get(databases, name).getOwnJob(key, showUnsanitized)
+				.map(JobAtMoment::job)
 				.map((job) -> new JobDetailsDescriptor(job.job().in(name), job.runs()))
 				.stream())
 			.toList();
 		Assert.isTrue(found.size() <= 1, () -> OperatorActions.several(key,
 				found.stream().map((job) -> String.valueOf(job.job().transactionManager())).toList()));
 		return found.stream().findFirst();
+	}
+
+	/**
+	 * Return one job as it is now, and who tells that.
+	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @param manager the transaction manager of the database it is in, {@code null} for
+	 * that of the method on this instance, or the one where it is recorded
+	 * @param showUnsanitized whether values may be seen
+	 * @return the job, or empty if there is none of that key
+	 * @throws IllegalArgumentException if several jobs could be meant, or there is no
+	 * such database
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public Optional<JobAtMoment> getJobAtMoment(String key, @Nullable String manager, boolean showUnsanitized) {
+		databases(manager);
+		return (this.databases.get().size() == 1) ? getOwnJob(key, showUnsanitized)
+				: getJob(key, manager, showUnsanitized).map((job) -> new JobAtMoment(getMoment(), job));
 	}
 
 	/**
@@ -472,7 +504,7 @@ public class AdvisoryLocksSource {
 		return id != null && table.ids().contains(id);
 	}
 
-	private Optional<JobDetailsDescriptor> getOwnJob(String key, boolean showUnsanitized) {
+	private Optional<JobAtMoment> getOwnJob(String key, boolean showUnsanitized) {
 		JobRegistry records = records();
 		JobTable table = table();
 		JobId id = find(key, table, records);
@@ -480,11 +512,12 @@ public class AdvisoryLocksSource {
 			return Optional.empty();
 		}
 		Redaction redaction = redaction(showUnsanitized);
-		LockTable locks = new LockTable(this.monitor.locks(table.numbers(id), false), redaction::query);
+		LockActivity activity = this.monitor.locks(table.numbers(id), false);
+		LockTable locks = new LockTable(activity, redaction::query);
 		JobDescriptor job = JobList.describe(List.of(id), table, records, locks, redaction).get(0);
 		List<RunDescriptor> runs = (job.keys() == null && !table.isTemplate(id)) ? records.runs(id, RUNS, redaction)
 				: records.runs(id, ALL, false, 0, RUNS, redaction).runs();
-		return Optional.of(new JobDetailsDescriptor(job, runs));
+		return Optional.of(new JobAtMoment(moment(activity), new JobDetailsDescriptor(job, runs)));
 	}
 
 	/**
@@ -561,6 +594,16 @@ public class AdvisoryLocksSource {
 	private List<RunPeriod> getOwnPeriods(List<JobDescriptor> jobs, Duration lookBack, Duration slot) {
 		List<JobId> ids = jobs.stream().map((job) -> new JobId(job.namespace(), job.key())).distinct().toList();
 		return records().periods(ids, lookBack, slot);
+	}
+
+	/**
+	 * A job, and who tells of it.
+	 *
+	 * @param moment when and by whom it was told, without any job or lock
+	 * @param job the job
+	 */
+	public record JobAtMoment(AdvisoryLocksDescriptor moment, JobDetailsDescriptor job) {
+
 	}
 
 }

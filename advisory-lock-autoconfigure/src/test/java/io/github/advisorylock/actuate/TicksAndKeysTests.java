@@ -189,11 +189,12 @@ class TicksAndKeysTests {
 				+ "now(), now(), 'FAILED' FROM generate_series(1, 2) n");
 		EndpointAnswer answer = one("tried");
 		assertThat(answer.<Map<String, Object>>read("$.job.openTick"))
-			.isEqualTo(Map.of("tick", "2026-03-01T02:00:00Z", "attempts", 2, "retryAt", "2026-03-01T02:04:00Z"));
+			.as("nobody makes up for it by itself")
+			.isEqualTo(Map.of("tick", "2026-03-01T02:00:00Z", "attempts", 2));
 		assertThat(answer.<List<Integer>>read("$.runs[*].attempt")).containsExactly(2, 1);
 		String page = application.get(PAGE + "?key=tried").body();
 		assertThat(page).contains("attempt 3 for <time datetime=\"2026-03-01T02:00:00Z\"",
-				"at <time datetime=\"2026-03-01T02:04:00Z\"", "data-label=\"Attempt\">2</td>", "failing 2 times");
+				"data-label=\"Attempt\">2</td>", "failing 2 times");
 		TestPostgres.execute("UPDATE operated_job SET last_outcome = NULL WHERE key = 'tried'");
 		TestPostgres.execute("DELETE FROM operated_run WHERE key = 'tried'");
 	}

@@ -24,10 +24,10 @@ import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksSource.JobAtMoment;
 import io.github.advisorylock.actuate.OverviewDescriptor.RunsDescriptor;
 import io.github.advisorylock.actuate.OverviewDescriptor.TicksDescriptor;
 import org.jspecify.annotations.Nullable;
@@ -44,23 +44,25 @@ record JobView(View.Context context, JobParts parts, JobDescriptor job) {
 	private static final int NEXT = 5;
 
 	static View of(View.Context context) {
-		About about = About.of(context.source().getMoment());
-		JobDetailsDescriptor one = find(context);
+		JobAtMoment one = find(context);
 		if (one == null) {
-			return new View("Job", about, new Html("<p class=\"empty\">There is no such job, or there are several: "
-					+ "<a href=\"?view=jobs\">look for it among all</a>.</p>"));
+			return new View("Job", About.of(context.source().getMoment()),
+					new Html("<p class=\"empty\">There is no such job, or there are several: "
+							+ "<a href=\"?view=jobs\">look for it among all</a>.</p>"));
 		}
-		JobView view = new JobView(context, new JobParts(new Times(about.time())), one.job());
-		return new View(AdvisoryLockKey.display(one.job().key()), about, view.write(one.runs()));
+		About about = About.of(one.moment());
+		JobDescriptor job = one.job().job();
+		JobView view = new JobView(context, new JobParts(new Times(about.time())), job);
+		return new View(AdvisoryLockKey.display(job.key()), about, view.write(one.job().runs()));
 	}
 
 	/**
 	 * What may mean several jobs is shown as none.
 	 */
-	private static @Nullable JobDetailsDescriptor find(View.Context context) {
+	private static @Nullable JobAtMoment find(View.Context context) {
 		String key = Objects.toString(context.query().key(), "");
 		try {
-			return context.source().getJob(key, context.query().manager(), context.showValues()).orElse(null);
+			return context.source().getJobAtMoment(key, context.query().manager(), context.showValues()).orElse(null);
 		}
 		catch (IllegalArgumentException ex) {
 			return null;
