@@ -356,8 +356,8 @@ public class AdvisoryLocksSource {
 	}
 
 	/**
-	 * An id says which job is meant: there is nothing to ask, and nothing to tell if there
-	 * is none.
+	 * An id says which job is meant: there is nothing to ask, and nothing to tell if
+	 * there is none.
 	 */
 	private @Nullable JobId meant(String key) {
 		JobId id = JobId.isId(key) ? JobId.parse(key) : null;

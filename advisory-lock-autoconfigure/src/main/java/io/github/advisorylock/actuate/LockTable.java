@@ -264,8 +264,11 @@ final class LockTable {
 	private static String what(Wait wait) {
 		boolean row = wait.type().equals("transactionid") || wait.type().equals("tuple");
 		String relation = wait.relation();
-		return (relation == null) ? (row ? "end of a transaction" : wait.type()) : row ? "row of " + relation
-				: wait.type().equals("relation") ? "table " + relation : wait.type() + " of " + relation;
+		if (relation != null) {
+			return row ? "row of " + relation
+					: (wait.type().equals("relation") ? "table " : wait.type() + " of ") + relation;
+		}
+		return row ? "end of a transaction" : wait.type();
 	}
 
 	private SessionDescriptor session(int pid, LockWaits waits) {

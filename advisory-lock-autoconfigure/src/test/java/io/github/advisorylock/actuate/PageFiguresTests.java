@@ -66,9 +66,9 @@ class PageFiguresTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "overview", "jobs", "jobs&sort=next", "jobs&sort=failures", "jobs&state=problem", "jobs&page=90",
-			"job&key=many/00017", "timeline", "timeline&range=30d", "timeline&range=30d&page=100", "instances",
-			"leaders", "locks" })
+	@ValueSource(strings = { "overview", "jobs", "jobs&sort=next", "jobs&sort=failures", "jobs&state=problem",
+			"jobs&page=90", "job&key=many/00017", "timeline", "timeline&range=30d", "timeline&range=30d&page=100",
+			"instances", "leaders", "locks" })
 	void viewIsSmallAndComesSoon(String view) {
 		String path = "actuator/advisorylockspage?view=" + view;
 		List<Double> times = new ArrayList<>();
@@ -81,8 +81,8 @@ class PageFiguresTests {
 			size = answer.body().length();
 		}
 		List<Double> again = Stream.of(times.subList(1, times.size())).flatMap(List::stream).sorted().toList();
-		logger.info("%-32s first %6.0f ms, again median %6.0f ms, slowest %6.0f ms, %4d kB".formatted(view, times.get(0),
-				again.get(again.size() / 2), again.get(again.size() - 1), size / 1000));
+		logger.info("%-32s first %6.0f ms, again median %6.0f ms, slowest %6.0f ms, %4d kB".formatted(view,
+				times.get(0), again.get(again.size() / 2), again.get(again.size() - 1), size / 1000));
 		assertThat(size / 1000).isLessThan(LARGEST.getOrDefault(view, 1000));
 	}
 

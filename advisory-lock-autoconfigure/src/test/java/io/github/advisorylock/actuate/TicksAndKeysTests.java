@@ -188,8 +188,7 @@ class TicksAndKeysTests {
 				+ "started_at, finished_at, outcome) SELECT 'shop', 'tried', '2026-03-01 02:00Z', n, 'SESSION', 'a:1', n, "
 				+ "now(), now(), 'FAILED' FROM generate_series(1, 2) n");
 		EndpointAnswer answer = one("tried");
-		assertThat(answer.<Map<String, Object>>read("$.job.openTick"))
-			.as("nobody makes up for it by itself")
+		assertThat(answer.<Map<String, Object>>read("$.job.openTick")).as("nobody makes up for it by itself")
 			.isEqualTo(Map.of("tick", "2026-03-01T02:00:00Z", "attempts", 2));
 		assertThat(answer.<List<Integer>>read("$.runs[*].attempt")).containsExactly(2, 1);
 		String page = application.get(PAGE + "?key=tried").body();

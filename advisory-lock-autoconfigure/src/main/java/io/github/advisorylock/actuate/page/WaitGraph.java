@@ -100,11 +100,9 @@ final class WaitGraph {
 		Html process = process(
 				(session.instance() != null) ? session.instance() : Objects.toString(session.application(), ""),
 				session.pid());
+		String name = (key != null) ? JobParts.name(Objects.toString(session.namespace(), ""), key) : null;
 		this.names.putIfAbsent(session.pid(),
-				(key == null) ? process
-						: Html.of("%s on %s", job(session.id(),
-								JobParts.name(Objects.toString(session.namespace(), ""), key), session.target()),
-								process));
+				(name != null) ? Html.of("%s on %s", job(session.id(), name, session.target()), process) : process);
 	}
 
 	private static Html process(String name, int pid) {
