@@ -22,6 +22,7 @@ import java.util.List;
 import io.github.advisorylock.annotation.EveryInstance;
 
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.boot.context.event.ApplicationStartedEvent;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -49,13 +50,23 @@ public class Instances {
 		this.silence = period.multipliedBy(3);
 	}
 
+	/**
+	 * In a container, one that is started again may have the name of the one before it.
+	 */
+	@EventListener(ApplicationStartedEvent.class)
+	void sayThatThisOneStarts() {
+		this.jdbc.sql("""
+				INSERT INTO sample_instance (name, port) VALUES (?, ?) ON CONFLICT (name, port)
+				DO UPDATE SET started_at = now(), seen_at = now(), stopped_at = NULL
+				""").params(this.self.name(), this.self.port()).update();
+	}
+
 	@EveryInstance
 	@Scheduled(fixedRateString = "${sample.instances.say-every}")
 	void sayThatThisOneIsAlive() {
-		this.jdbc.sql("""
-				INSERT INTO sample_instance (name, port) VALUES (?, ?)
-				ON CONFLICT (name, port) DO UPDATE SET seen_at = now()
-				""").params(this.self.name(), this.self.port()).update();
+		this.jdbc.sql("UPDATE sample_instance SET seen_at = now() WHERE name = ? AND port = ?")
+			.params(this.self.name(), this.self.port())
+			.update();
 	}
 
 	@EventListener(ContextClosedEvent.class)
@@ -71,11 +82,11 @@ public class Instances {
 	 */
 	public List<Known> all() {
 		return this.jdbc.sql("""
-				SELECT name, port, name = :self AND port = :port AS self,
-				CASE WHEN stopped_at IS NOT NULL THEN 'stopped' WHEN seen_at > now() - make_interval(secs => :silence)
-				THEN 'alive' ELSE 'gone' END AS state,
+				SELECT name, port, self, CASE WHEN self THEN 'alive' WHEN stopped_at IS NOT NULL THEN 'stopped'
+				WHEN seen_at > now() - make_interval(secs => :silence) THEN 'alive' ELSE 'gone' END AS state,
 				extract(epoch FROM now() - coalesce(stopped_at, seen_at))::integer AS seconds_ago
-				FROM sample_instance ORDER BY state, self DESC, started_at DESC LIMIT :most
+				FROM sample_instance, LATERAL (SELECT name = :self AND port = :port AS self) AS mine
+				ORDER BY state, self DESC, started_at DESC LIMIT :most
 				""")
 			.param("self", this.self.name())
 			.param("port", this.self.port())

@@ -108,7 +108,8 @@ class AheadOfTimeTests {
 
 	@Test
 	void pageShowsTheJobs() {
-		assertThat(calls.get("/actuator/advisorylockspage?view=jobs").body()).contains("<html").contains("nightly-report");
+		assertThat(calls.get("/actuator/advisorylockspage?view=jobs").body()).contains("<html")
+			.contains("nightly-report");
 	}
 
 	@Test

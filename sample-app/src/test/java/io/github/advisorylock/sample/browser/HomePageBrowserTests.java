@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("browser")
 class HomePageBrowserTests {
 
-	private static final String[] PROPERTIES = { "sample.export.pause-per-day=60ms",
+	private static final String[] PROPERTIES = { "sample.instances.say-every=10s", "sample.export.pause-per-day=60ms",
 			"advisory-lock.jobs.[payment:#{#event.id}].wait-for=20s" };
 
 	@TempDir

@@ -34,6 +34,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("browser")
 class KilledInstanceBrowserTests {
 
+	private static final String SAY_EVERY = "sample.instances.say-every=4s";
+
 	@TempDir
 	private static Path directory;
 
@@ -55,10 +57,10 @@ class KilledInstanceBrowserTests {
 
 	@Test
 	void pageOfKilledInstanceLeadsToTheOneThatTakesOver() throws IOException {
-		Fleet.Member one = fleet.start("one");
+		Fleet.Member one = fleet.start("one", SAY_EVERY);
 		HomePage page = new HomePage(browser).open(one.address());
 		page.awaitText("fleet", "No. 1", "now");
-		Fleet.Member two = fleet.start("two");
+		Fleet.Member two = fleet.start("two", SAY_EVERY);
 		two.address();
 		page.awaitText("fleet", two.name());
 		page.press("Kill this instance");
