@@ -301,7 +301,7 @@ public class AdvisoryLocksSource {
 		return lists.entrySet().stream().map((list) -> {
 			JobsDescriptor jobs = list.getValue().jobs(pages.of(list.getKey()), filter);
 			return (lists.size() == 1) ? jobs : jobs.in(list.getKey());
-		}).reduce((one, other) -> one.and(other, pages)).orElseThrow();
+		}).reduce((one, other) -> one.and(other, pages::sort)).orElseThrow();
 	}
 
 	/**

@@ -90,9 +90,9 @@ final class LockTable {
 	 * @param target its method, if that is known
 	 */
 	void name(AdvisoryLockKey key, Kind kind, @Nullable RunDescriptor run, @Nullable String target) {
-		boolean open = run != null && run.finishedAt() == null;
+		RunDescriptor open = (run != null && run.finishedAt() == null) ? run : null;
 		this.known.putIfAbsent(LockNumber.of(key), new KnownLock(JobId.of(key), kind, kind == Kind.JOB, target,
-				open ? run.instance() : null, open ? run.startedAt() : null));
+				(open != null) ? open.instance() : null, (open != null) ? open.startedAt() : null));
 	}
 
 	/**

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
@@ -168,11 +169,11 @@ public record OverviewDescriptor(Instant time, Duration clockSkew, String instan
 					this.jobs.stream().map((job) -> job.in(transactionManager)).toList());
 		}
 
-		JobsDescriptor and(JobsDescriptor other, JobList.Pages pages) {
+		JobsDescriptor and(JobsDescriptor other, Function<Stream<JobDescriptor>, List<JobDescriptor>> sort) {
 			return new JobsDescriptor(this.time, this.instance, this.namespace, this.ledger || other.ledger,
 					this.jobCount + other.jobCount, this.matching + other.matching, this.page, this.size, this.sort,
 					(this.paused != null) ? this.paused : other.paused,
-					pages.sort(Stream.concat(this.jobs.stream(), other.jobs.stream())));
+					sort.apply(Stream.concat(this.jobs.stream(), other.jobs.stream())));
 		}
 
 	}
