@@ -139,8 +139,7 @@ class ManyJobsTests {
 		assertThat(IntStream.range(0, 3).map((time) -> statements(() -> application.get(path))).min()).hasValue(most);
 		assertThat(application.get(path)).satisfies((answer) -> {
 			assertThat(answer.statusCode()).isEqualTo(200);
-			assertThat(answer.body()).hasSizeLessThan(
-					List.of("jobs", "timeline").contains(view) ? 500_000 : 100_000);
+			assertThat(answer.body()).hasSizeLessThan(List.of("jobs", "timeline").contains(view) ? 500_000 : 100_000);
 		});
 	}
 
