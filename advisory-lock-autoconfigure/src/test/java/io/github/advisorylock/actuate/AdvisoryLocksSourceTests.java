@@ -16,17 +16,11 @@
 
 package io.github.advisorylock.actuate;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.util.concurrent.atomic.AtomicInteger;
-
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.context.annotation.Bean;
-import org.springframework.jdbc.datasource.AbstractDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,10 +50,10 @@ class AdvisoryLocksSourceTests {
 	}
 
 	private static int statements(OperatedApplication application, String path) {
-		AtomicInteger statements = application.bean(CountingDataSource.class).statements;
-		int before = statements.get();
+		CountingDataSource dataSource = application.bean(CountingDataSource.class);
+		int before = dataSource.statements();
 		assertThat(application.get(path).statusCode()).isEqualTo(200);
-		return statements.get() - before;
+		return dataSource.statements() - before;
 	}
 
 	/**
@@ -74,37 +68,6 @@ class AdvisoryLocksSourceTests {
 		@Bean
 		CountingDataSource dataSource() {
 			return new CountingDataSource();
-		}
-
-	}
-
-	/**
-	 * Counts the statements of its connections.
-	 */
-	static class CountingDataSource extends AbstractDataSource {
-
-		private final AtomicInteger statements = new AtomicInteger();
-
-		@Override
-		public Connection getConnection() {
-			Connection connection = TestPostgres.open();
-			return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
-					(proxy, method, arguments) -> {
-						if (method.getName().endsWith("Statement")) {
-							this.statements.incrementAndGet();
-						}
-						try {
-							return method.invoke(connection, arguments);
-						}
-						catch (InvocationTargetException ex) {
-							throw ex.getTargetException();
-						}
-					});
-		}
-
-		@Override
-		public Connection getConnection(String user, String password) {
-			return getConnection();
 		}
 
 	}

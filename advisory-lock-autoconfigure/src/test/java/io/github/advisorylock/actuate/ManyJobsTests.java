@@ -16,13 +16,10 @@
 
 package io.github.advisorylock.actuate;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -44,7 +41,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.context.annotation.Bean;
-import org.springframework.jdbc.datasource.AbstractDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -288,10 +284,10 @@ class ManyJobsTests {
 	}
 
 	private static int statements(Runnable question) {
-		AtomicInteger statements = application.bean(CountingDataSource.class).statements;
-		int before = statements.get();
+		CountingDataSource dataSource = application.bean(CountingDataSource.class);
+		int before = dataSource.statements();
 		question.run();
-		return statements.get() - before;
+		return dataSource.statements() - before;
 	}
 
 	private static List<String> keys(String text, String state, String sort, int page) {
@@ -310,37 +306,6 @@ class ManyJobsTests {
 		@Bean
 		CountingDataSource dataSource() {
 			return new CountingDataSource();
-		}
-
-	}
-
-	/**
-	 * Counts the statements of its connections.
-	 */
-	static class CountingDataSource extends AbstractDataSource {
-
-		private final AtomicInteger statements = new AtomicInteger();
-
-		@Override
-		public Connection getConnection() {
-			Connection connection = TestPostgres.open();
-			return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
-					(proxy, method, arguments) -> {
-						if (method.getName().endsWith("Statement")) {
-							this.statements.incrementAndGet();
-						}
-						try {
-							return method.invoke(connection, arguments);
-						}
-						catch (InvocationTargetException ex) {
-							throw ex.getTargetException();
-						}
-					});
-		}
-
-		@Override
-		public Connection getConnection(String user, String password) {
-			return getConnection();
 		}
 
 	}
