@@ -56,7 +56,7 @@ class OnceAutoMethodTests {
 	@AfterEach
 	void dropLedger() {
 		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
-		for (String table : List.of("job", "run", "completion", "instance")) {
+		for (String table : List.of("job", "run", "completion", "instance", "namespace")) {
 			TestPostgres.execute("DROP TABLE IF EXISTS once_auto_" + table);
 		}
 		TestPostgres.execute("DROP SEQUENCE IF EXISTS once_auto_fencing_token");
