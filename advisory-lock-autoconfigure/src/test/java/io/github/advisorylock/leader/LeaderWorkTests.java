@@ -66,7 +66,7 @@ class LeaderWorkTests {
 	private final ExecutorService executor = VirtualThreadExecutor.createWhereAsked();
 
 	private final ApplicationContextRunner application = LockContextRunner.create()
-		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=600ms")
+		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=2s")
 		.withBean("jobs", Jobs.class);
 
 	@AfterEach
@@ -218,7 +218,7 @@ class LeaderWorkTests {
 
 	@Test
 	void workGoesOnUntoldWhenItsLeaderResigns() {
-		this.application.run((context) -> {
+		this.application.withPropertyValues("advisory-lock.session.dead-client-timeout=5s").run((context) -> {
 			Jobs jobs = awaitLeader(context);
 			LeaderElection election = context.getBean(LeaderElection.class);
 			String result = jobs.run(() -> {
