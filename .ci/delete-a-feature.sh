@@ -1,6 +1,6 @@
 #!/bin/bash
-# Proves that each feature of the library goes by deleting its own places: deletes one after the other from a copy of the
-# module, and compiles the rest with its tests. Runs no test. Needs a clone that can be built.
+# Proves that each feature of the library goes by deleting its own places: deletes each from a copy of the module, and
+# compiles the rest with its tests. Runs no test. Needs a clone that can be built.
 #   usage: bash .ci/delete-a-feature.sh [FEATURE...]
 #
 # The places of a feature, <root> being io/github/advisorylock in main and in test:
@@ -80,8 +80,8 @@ leave_lists() {
   local type name
   while read -r type; do
     [ ! -f "src/main/java/${type//.//}.java" ] || echo "$type"
-  done <"$imports" >"$work/imports"
-  cp "$work/imports" "$imports"
+  done <"$imports" >imports
+  mv imports "$imports"
   grep -rl --include='*.java' '^@Import(' "$main/autoconfigure" | while read -r type; do
     for name in $(sed -n '/^@Import(/,/)$/p' "$type" | grep -oE '[A-Za-z]+\.class' | sed 's/\.class//'); do
       [ -f "$main/autoconfigure/$name.java" ] || sed -i -E "/^@Import\(/,/\)\$/s/\b$name\.class(, *)?//" "$type"
@@ -123,6 +123,17 @@ delete() {
     "$(sed -E '/^$/d; s|.*/|, |; s|\.java||' <<<"$tests" | tr -d '\n' | sed 's/^,/:/')"
 }
 
+# Deletes a feature from a copy of its own
+without() {
+  local copy=$work/$1
+  mkdir "$copy"
+  (cd "$module" && git ls-files -co --exclude-standard src | while read -r file; do
+    [ ! -f "$file" ] || echo "$file"
+  done | tar -cf - -T - | tar -xf - -C "$copy")
+  (cd "$copy" && delete "$1")
+  rm -rf "$copy"
+}
+
 [ $# -gt 0 ] || set -- ledger leader doctor monitor metrics health actuate page integration shedlock
 for feature in "$@"; do
   wiring_of "$feature" >/dev/null
@@ -131,12 +142,16 @@ mvn -B -q -Dstyle.color=never -pl "$module" -am test-compile dependency:build-cl
   -Dmdep.outputFile=target/test-classpath
 classpath=$(cat "$module/target/test-classpath")
 failed=0
+running=0
 for feature in "$@"; do
-  rm -rf "$work/copy"
-  mkdir "$work/copy"
-  (cd "$module" && git ls-files -co --exclude-standard src | while read -r file; do
-    [ ! -f "$file" ] || echo "$file"
-  done | tar -cf - -T - | tar -xf - -C "$work/copy")
-  (cd "$work/copy" && delete "$feature") || failed=1
+  if [ "$running" -eq "$(nproc)" ]; then
+    wait -n || failed=1
+    running=$((running - 1))
+  fi
+  without "$feature" &
+  running=$((running + 1))
+done
+for _ in $(seq "$running"); do
+  wait -n || failed=1
 done
 exit $failed

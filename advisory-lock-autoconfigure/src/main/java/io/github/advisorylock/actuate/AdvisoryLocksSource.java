@@ -27,13 +27,13 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.BinaryOperator;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
@@ -82,8 +82,6 @@ public class AdvisoryLocksSource {
 	private static final List<String> OUTCOMES = List.of(ALL, "EXECUTED", "FAILED", "ABANDONED", "RUNNING");
 
 	private static final String LATEST = "latest";
-
-	private static final int RUNS = 60;
 
 	private static final int RUNS_OF_PAGE = 20;
 
@@ -179,10 +177,8 @@ public class AdvisoryLocksSource {
 	private AdvisoryLocksDescriptor getLocks(JobFilter filter, Redaction redaction) {
 		Map<String, JobList> lists = lists(redaction, true);
 		JobList.Pages pages = JobList.pages(lists, filter);
-		AdvisoryLocksDescriptor all = lists.entrySet().stream().map((list) -> {
-			AdvisoryLocksDescriptor one = list.getValue().locks(pages.of(list.getKey()), filter);
-			return (lists.size() == 1) ? one : one.in(list.getKey());
-		}).reduce(AdvisoryLocksDescriptor::and).orElseThrow();
+		AdvisoryLocksDescriptor all = ask(lists, (name, list) -> list.locks(pages.of(name), filter),
+				AdvisoryLocksDescriptor::in, AdvisoryLocksDescriptor::and);
 		return (lists.size() == 1) ? all : all.with(pages.sort(all.jobs().stream()));
 	}
 
@@ -194,11 +190,20 @@ public class AdvisoryLocksSource {
 	 */
 	public AdvisoryLocksDescriptor getActivity(boolean showUnsanitized) {
 		JobFilter none = JobFilter.of(null, null, null, null, 1);
-		Map<String, JobList> lists = lists(redaction(showUnsanitized), true);
-		return lists.entrySet().stream().map((list) -> {
-			AdvisoryLocksDescriptor one = list.getValue().locks(JobPage.NONE, none);
-			return (lists.size() == 1) ? one : one.in(list.getKey());
-		}).reduce(AdvisoryLocksDescriptor::and).orElseThrow();
+		return ask(lists(redaction(showUnsanitized), true), (name, list) -> list.locks(JobPage.NONE, none),
+				AdvisoryLocksDescriptor::in, AdvisoryLocksDescriptor::and);
+	}
+
+	/**
+	 * Put together what each database answers, which names itself where there are
+	 * several.
+	 */
+	private static <D, T> T ask(Map<String, D> databases, BiFunction<String, D, T> question,
+			BiFunction<T, String, T> named, BinaryOperator<T> merge) {
+		return databases.entrySet().stream().map((database) -> {
+			T answer = question.apply(database.getKey(), database.getValue());
+			return (databases.size() == 1) ? answer : named.apply(answer, database.getKey());
+		}).reduce(merge).orElseThrow();
 	}
 
 	private Map<String, JobList> lists(Redaction redaction, boolean allLocks) {
@@ -219,15 +224,8 @@ public class AdvisoryLocksSource {
 	 */
 	public OverviewDescriptor getOverview(boolean showUnsanitized) {
 		Redaction redaction = redaction(showUnsanitized);
-		Map<String, AdvisoryLocksSource> databases = this.databases.get();
-		if (databases.size() == 1) {
-			return getOwnOverview(redaction);
-		}
-		return databases.entrySet()
-			.stream()
-			.map((database) -> database.getValue().getOwnOverview(redaction).in(database.getKey()))
-			.reduce(Overviews::merge)
-			.orElseThrow();
+		return ask(this.databases.get(), (name, source) -> source.getOwnOverview(redaction), OverviewDescriptor::in,
+				Overviews::merge);
 	}
 
 	/**
@@ -259,19 +257,8 @@ public class AdvisoryLocksSource {
 	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
 	 */
 	public AdvisoryLocksDescriptor getMoment() {
-		Map<String, AdvisoryLocksSource> databases = this.databases.get();
-		if (databases.size() == 1) {
-			return getOwnMoment();
-		}
-		return databases.entrySet()
-			.stream()
-			.map((database) -> database.getValue().getOwnMoment().in(database.getKey()))
-			.reduce(AdvisoryLocksDescriptor::and)
-			.orElseThrow();
-	}
-
-	private AdvisoryLocksDescriptor getOwnMoment() {
-		return moment(this.monitor.locks(Set.of(), false));
+		return ask(this.databases.get(), (name, source) -> source.moment(source.monitor.locks(Set.of(), false)),
+				AdvisoryLocksDescriptor::in, AdvisoryLocksDescriptor::and);
 	}
 
 	private AdvisoryLocksDescriptor moment(LockActivity activity) {
@@ -298,10 +285,8 @@ public class AdvisoryLocksSource {
 		Redaction redaction = redaction(showUnsanitized);
 		Map<String, JobList> lists = lists(redaction, false);
 		JobList.Pages pages = JobList.pages(lists, filter);
-		return lists.entrySet().stream().map((list) -> {
-			JobsDescriptor jobs = list.getValue().jobs(pages.of(list.getKey()), filter);
-			return (lists.size() == 1) ? jobs : jobs.in(list.getKey());
-		}).reduce((one, other) -> one.and(other, pages::sort)).orElseThrow();
+		return ask(lists, (name, list) -> list.jobs(pages.of(name), filter), JobsDescriptor::in,
+				(one, other) -> one.and(other, pages::sort));
 	}
 
 	/**
@@ -386,39 +371,6 @@ public class AdvisoryLocksSource {
 		Instant now = Instant.now();
 		List<Instant> known = facts.operation().oncePerTick() ? records().ticks(id) : List.of();
 		return facts.schedule().ticks(now, known, jobs.get(0).openTick() != null || jobs.get(0).paused() != null);
-	}
-
-	/**
-	 * Return the instances of the namespace, those that are alive first.
-	 * @return the instances, none without the ledger
-	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
-	 */
-	public List<InstanceDescriptor> getInstances() {
-		return this.databases.get()
-			.values()
-			.stream()
-			.map(AdvisoryLocksSource::getOwnInstances)
-			.reduce(List.of(), InstanceDescriptor::merge);
-	}
-
-	private List<InstanceDescriptor> getOwnInstances() {
-		List<RecordedInstance> instances = records().instances(this.application.namespace());
-		return Leaders.describe(instances, leaders(instances));
-	}
-
-	/**
-	 * Return who leads which role.
-	 * @return the leaders, in the order of the roles
-	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
-	 */
-	public List<LeaderDescriptor> getLeaders() {
-		return leaders(records().instances(this.application.namespace()));
-	}
-
-	private List<LeaderDescriptor> leaders(List<RecordedInstance> instances) {
-		Leaders leaders = new Leaders(this.application, instances);
-		LockActivity activity = this.monitor.locks(leaders.numbers(), false);
-		return leaders.describe(new LockTable(activity, (query) -> null));
 	}
 
 	/**
@@ -515,8 +467,9 @@ public class AdvisoryLocksSource {
 		LockActivity activity = this.monitor.locks(table.numbers(id), false);
 		LockTable locks = new LockTable(activity, redaction::query);
 		JobDescriptor job = JobList.describe(List.of(id), table, records, locks, redaction).get(0);
-		List<RunDescriptor> runs = (job.keys() == null && !table.isTemplate(id)) ? records.runs(id, RUNS, redaction)
-				: records.runs(id, ALL, false, 0, RUNS, redaction).runs();
+		List<RunDescriptor> runs = (job.keys() == null && !table.isTemplate(id))
+				? records.runs(id, JobList.RUNS, redaction)
+				: records.runs(id, ALL, false, 0, JobList.RUNS, redaction).runs();
 		return Optional.of(new JobAtMoment(moment(activity), new JobDetailsDescriptor(job, runs)));
 	}
 

@@ -50,7 +50,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class JobList {
 
-	private static final int RUNS = 60;
+	/**
+	 * How many of its last runs a job comes with.
+	 */
+	static final int RUNS = 60;
 
 	private static final int LATEST_KEYS = 5;
 

@@ -46,6 +46,14 @@ public final class ReducedApplication {
 	}
 
 	/**
+	 * Start it with all jars, call its guarded method, and stop it.
+	 * @return the names of its beans
+	 */
+	static List<String> runWithAll(String... properties) {
+		return List.of(run(TestPostgres.url(), properties));
+	}
+
+	/**
 	 * Start it without some jars, call its guarded method, and stop it.
 	 * @return the names of its beans
 	 */
@@ -73,7 +81,7 @@ public final class ReducedApplication {
 			.web(WebApplicationType.NONE)
 			.properties("spring.datasource.url=" + url, "spring.application.name=shop",
 					"spring.datasource.hikari.maximum-pool-size=2", "spring.flyway.enabled=false",
-					"spring.liquibase.enabled=false", "spring.jmx.enabled=false", "logging.level.root=warn")
+					"spring.liquibase.enabled=false", "spring.jmx.enabled=false")
 			.properties(properties)
 			.run()) {
 			context.getBean(Jobs.class).report();

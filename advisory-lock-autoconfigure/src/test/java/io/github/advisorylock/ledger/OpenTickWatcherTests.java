@@ -193,6 +193,7 @@ class OpenTickWatcherTests {
 	}
 
 	@Test
+	@Tag("chaos")
 	void waitThatAnOperatorEndsIsNoticedBeforeItWouldBeOver() {
 		comeUp(this.runner);
 		seenBefore("5 days");

@@ -42,6 +42,7 @@ import javax.tools.ToolProvider;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.assertj.core.api.Assertions;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.openrewrite.ExecutionContext;
@@ -66,6 +67,7 @@ class TenJobsTests {
 			SELECT pg_advisory_lock(('x' || left(encode(sha256(convert_to(?, 'UTF8')), 'hex'), 16))::bit(64)::bigint)""";
 
 	@Test
+	@Tag("chaos")
 	void applicationRunsItsJobsUnderLocksWithoutAHandEdit(@TempDir Path shop) throws Exception {
 		move(shop);
 		Assertions.assertThat(files(shop)).noneMatch((file) -> read(file).toLowerCase().contains("shedlock"));

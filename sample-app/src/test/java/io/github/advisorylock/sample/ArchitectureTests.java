@@ -31,7 +31,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
  */
 class ArchitectureTests {
 
-	private final JavaClasses classes = new ClassFileImporter()
+	private static final JavaClasses CLASSES = new ClassFileImporter()
 		.withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
 		.importPackages("io.github.advisorylock.sample");
 
@@ -40,7 +40,7 @@ class ArchitectureTests {
 		ArchRule rule = noClasses().should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("io.github.advisorylock.jdbc..", "io.github.advisorylock.autoconfigure..");
-		rule.check(this.classes);
+		rule.check(CLASSES);
 	}
 
 	@Test
@@ -48,12 +48,12 @@ class ArchitectureTests {
 		ArchRule rule = noClasses().should()
 			.dependOnClassesThat()
 			.haveNameMatching("io\\.github\\.advisorylock\\.interceptor\\..*(?<!Event)");
-		rule.check(this.classes);
+		rule.check(CLASSES);
 	}
 
 	@Test
 	void scenariosDoNotKnowEachOther() {
-		slices().matching("io.github.advisorylock.sample.(*)..").should().notDependOnEachOther().check(this.classes);
+		slices().matching("io.github.advisorylock.sample.(*)..").should().notDependOnEachOther().check(CLASSES);
 	}
 
 }
