@@ -50,10 +50,8 @@ class AdvisoryLocksSourceTests {
 	}
 
 	private static int statements(OperatedApplication application, String path) {
-		CountingDataSource dataSource = application.bean(CountingDataSource.class);
-		int before = dataSource.statements();
-		assertThat(application.get(path).statusCode()).isEqualTo(200);
-		return dataSource.statements() - before;
+		return application.bean(CountingDataSource.class)
+			.statements(() -> assertThat(application.get(path).statusCode()).isEqualTo(200));
 	}
 
 	/**

@@ -32,8 +32,13 @@ class CountingDataSource extends AbstractDataSource {
 
 	private final AtomicInteger statements = new AtomicInteger();
 
-	int statements() {
-		return this.statements.get();
+	/**
+	 * Return how many statements something takes.
+	 */
+	int statements(Runnable question) {
+		int before = this.statements.get();
+		question.run();
+		return this.statements.get() - before;
 	}
 
 	@Override

@@ -284,10 +284,7 @@ class ManyJobsTests {
 	}
 
 	private static int statements(Runnable question) {
-		CountingDataSource dataSource = application.bean(CountingDataSource.class);
-		int before = dataSource.statements();
-		question.run();
-		return dataSource.statements() - before;
+		return application.bean(CountingDataSource.class).statements(question);
 	}
 
 	private static List<String> keys(String text, String state, String sort, int page) {

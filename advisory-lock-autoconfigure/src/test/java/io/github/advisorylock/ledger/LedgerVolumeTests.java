@@ -63,7 +63,7 @@ class LedgerVolumeTests extends AbstractLedgerTests {
 				+ "FROM generate_series(1, " + RUNS / 5 + ") i");
 		insertOpenRuns(500);
 		insertInstances("alive", "now()");
-		Stream.of("run", "completion", "job")
+		Stream.of("run", "completion", "job", "instance")
 			.forEach((table) -> TestPostgres.execute("VACUUM ANALYZE " + PREFIX + table));
 	}
 

@@ -16,13 +16,7 @@
 
 package io.github.advisorylock.sample.browser;
 
-import java.nio.file.Path;
-
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.By;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,27 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link Chromium} with the start page of the sample application.
  */
-@Tag("browser")
-class ChromiumBrowserTests {
-
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
-
-	@BeforeAll
-	static void start() {
-		fleet = Fleet.on("start_page", directory);
-		browser = Chromium.start(directory.resolve("profile"));
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
-	}
+class ChromiumBrowserTests extends AbstractBrowserTests {
 
 	@Test
 	void startPageLinksToTheOperatorPage() {

@@ -52,9 +52,10 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * Create a database for instances.
+	 * Create a database for instances, in the place of one of that name.
 	 */
 	static Fleet on(String database, Path logs) {
+		TestPostgres.execute("DROP DATABASE IF EXISTS " + database + " WITH (FORCE)");
 		TestPostgres.execute("CREATE DATABASE " + database);
 		return new Fleet(TestPostgres.url().replaceFirst("(//[^/]+/)[^?]*", "$1" + database), logs);
 	}

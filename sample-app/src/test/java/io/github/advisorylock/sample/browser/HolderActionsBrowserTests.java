@@ -16,18 +16,14 @@
 
 package io.github.advisorylock.sample.browser;
 
-import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -35,17 +31,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the buttons of the operator page that end a run or free a lock: they say what
  * they will do before, and what has happened afterwards.
  */
-@Tag("browser")
-class HolderActionsBrowserTests {
+class HolderActionsBrowserTests extends AbstractBrowserTests {
 
 	private static final String INDEX = "search-index";
-
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
 
 	private static Fleet.Member asked;
 
@@ -53,18 +41,10 @@ class HolderActionsBrowserTests {
 
 	@BeforeAll
 	static void start() {
-		fleet = Fleet.on("holder_actions", directory);
 		asked = fleet.start("asked");
 		holder = fleet.start("holder");
-		browser = Chromium.start(directory.resolve("profile"));
 		asked.address();
 		holder.address();
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
 	}
 
 	@BeforeEach

@@ -25,13 +25,10 @@ import java.util.List;
 
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.By;
 import org.openqa.selenium.WebElement;
 
@@ -41,18 +38,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the home page of the sample application, with two instances: its buttons, its
  * refresh and its look.
  */
-@Tag("browser")
-class HomePageBrowserTests {
+class HomePageBrowserTests extends AbstractBrowserTests {
 
 	private static final String[] PROPERTIES = { "sample.instances.say-every=10s", "sample.export.pause-per-day=60ms",
 			"advisory-lock.jobs.[payment:#{#event.id}].wait-for=20s" };
-
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
 
 	private static Fleet.Member one;
 
@@ -62,18 +51,10 @@ class HomePageBrowserTests {
 
 	@BeforeAll
 	static void start() {
-		fleet = Fleet.on("home_page", directory);
 		one = fleet.start("one", PROPERTIES);
 		two = fleet.start("two", PROPERTIES);
-		browser = Chromium.start(directory.resolve("profile"));
 		one.address();
 		two.address();
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
 	}
 
 	@BeforeEach

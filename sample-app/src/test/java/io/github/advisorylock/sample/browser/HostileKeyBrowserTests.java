@@ -21,13 +21,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.Base64;
 
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -38,31 +34,15 @@ import static org.assertj.core.api.Assertions.assertThat;
  * have put into the key, in an application that can be shut down by its neighbour of the
  * endpoint.
  */
-@Tag("browser")
-class HostileKeyBrowserTests {
-
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
+class HostileKeyBrowserTests extends AbstractBrowserTests {
 
 	private static Fleet.Member member;
 
 	@BeforeAll
 	static void start() {
-		fleet = Fleet.on("hostile_keys", directory);
 		member = fleet.start("one", "management.endpoint.shutdown.access=unrestricted",
 				"management.endpoints.web.exposure.include=advisorylocks,advisorylockspage,shutdown,health");
-		browser = Chromium.start(directory.resolve("profile"));
 		member.address();
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
 	}
 
 	@ParameterizedTest

@@ -20,40 +20,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for the button of the home page that kills its instance.
  */
-@Tag("browser")
-class KilledInstanceBrowserTests {
+class KilledInstanceBrowserTests extends AbstractBrowserTests {
 
 	private static final String SAY_EVERY = "sample.instances.say-every=4s";
-
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
-
-	@BeforeAll
-	static void start() {
-		fleet = Fleet.on("killed_instance", directory);
-		browser = Chromium.start(directory.resolve("profile"));
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
-	}
 
 	@Test
 	void pageOfKilledInstanceLeadsToTheOneThatTakesOver() throws IOException {

@@ -16,15 +16,11 @@
 
 package io.github.advisorylock.sample.browser;
 
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -32,24 +28,14 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the operator page and its endpoint with 1,000 jobs of 60 runs each. Times are
  * the browser's; what is asserted leaves room for a busy machine.
  */
-@Tag("browser")
-class ManyJobsBrowserTests {
+class ManyJobsBrowserTests extends AbstractBrowserTests {
 
 	private static final int TIMES = 9;
-
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
 
 	private static String address;
 
 	@BeforeAll
 	static void start() {
-		fleet = Fleet.on("many_jobs", directory);
-		browser = Chromium.start(directory.resolve("profile"));
 		address = fleet
 			.start("one", "sample.report.cron=-", "sample.sync.cron=-", "sample.outbox.drain-every=1h",
 					"sample.leader.measure-every=1h", "sample.leader.roll-up-every=1h")
@@ -67,12 +53,6 @@ class ManyJobsBrowserTests {
 				FROM advisory_lock_run WHERE key LIKE 'job-%' ORDER BY key, fencing_token DESC;
 				ANALYZE
 				""");
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
 	}
 
 	@Test

@@ -16,15 +16,10 @@
 
 package io.github.advisorylock.sample.browser;
 
-import java.nio.file.Path;
-
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.Keys;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -33,8 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for what the operator page shows and does, with two instances of the sample
  * application.
  */
-@Tag("browser")
-class OperatorPageBrowserTests {
+class OperatorPageBrowserTests extends AbstractBrowserTests {
 
 	private static final String CARTS = "abandoned-carts";
 
@@ -45,31 +39,16 @@ class OperatorPageBrowserTests {
 	private static final String[] PROPERTIES = { "shop.carts=*/2 * * * * *", "shop.markup=*/3 * * * * *",
 			"sample.report.cron=*/5 * * * * *", "sample.report.pause-per-day=1s" };
 
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
-
 	private static Fleet.Member one;
 
 	private static Fleet.Member two;
 
 	@BeforeAll
 	static void start() {
-		fleet = Fleet.on("operator_page", directory);
 		one = fleet.start("one", PROPERTIES);
 		two = fleet.start("two", PROPERTIES);
-		browser = Chromium.start(directory.resolve("profile"));
 		two.address();
 		one.address();
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
 	}
 
 	@BeforeEach

@@ -16,17 +16,13 @@
 
 package io.github.advisorylock.sample.browser;
 
-import java.nio.file.Path;
 import java.util.List;
 
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.By;
@@ -40,8 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for how the operator page is looked at and used: by keyboard, narrow, without
  * scripts, light and dark, and with names that are markup.
  */
-@Tag("browser")
-class OperatorPageLookBrowserTests {
+class OperatorPageLookBrowserTests extends AbstractBrowserTests {
 
 	private static final String JOBS = "?view=jobs";
 
@@ -49,19 +44,10 @@ class OperatorPageLookBrowserTests {
 
 	private static final String HOST = "<b onclick=alert(3)>";
 
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
-
 	private static String address;
 
 	@BeforeAll
 	static void start() {
-		fleet = Fleet.on("operator_page_look", directory);
-		browser = Chromium.start(directory.resolve("profile"));
 		address = fleet
 			.start(HOST, "shop.carts=*/2 * * * * *", "shop.markup=*/3 * * * * *", "sample.report.cron=*/5 * * * * *",
 					"sample.report.pause-per-day=100ms")
@@ -73,12 +59,6 @@ class OperatorPageLookBrowserTests {
 				FROM generate_series(1, 60) i, LATERAL (SELECT now() - i * INTERVAL '1 minute' AS t) time
 				""");
 		OperatorPage.await().until(() -> fleet.runs(MarkupJob.KEY) > 1);
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
 	}
 
 	@BeforeEach

@@ -21,11 +21,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -35,8 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Takes pictures of the operator page of a shop that has a past. They go to
  * {@code target/screenshots}, and with {@code -Dscreenshots=write} into the documents.
  */
-@Tag("browser")
-class ScreenshotsBrowserTests {
+class ScreenshotsBrowserTests extends AbstractBrowserTests {
 
 	private static final String[] PROPERTIES = { "spring.application.name=shop", "sample.report.cron=0 */30 * * * *",
 			"sample.sync.cron=0 */10 * * * *", "shop.carts=0 */15 * * * *", "shop.rates=0 0 * * * *",
@@ -45,31 +41,16 @@ class ScreenshotsBrowserTests {
 	private static final List<String> DOCUMENTED = List.of("overview-light", "job-light", "timeline-dark",
 			"overview-narrow");
 
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
-
 	private static OperatorPage page;
 
 	@BeforeAll
 	static void start() {
-		fleet = Fleet.on("shop", directory);
 		Fleet.Member one = fleet.start("shop-6c9d-1", PROPERTIES);
 		Fleet.Member two = fleet.start("shop-6c9d-2", PROPERTIES);
-		browser = Chromium.start(directory.resolve("profile"));
 		page = new OperatorPage(browser, one.address(), "shop");
 		two.address();
 		ShopHistory.write(fleet, one.name(), two.name());
 		page.openJobs().act("search-index", "running", "is running");
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
 	}
 
 	@ParameterizedTest

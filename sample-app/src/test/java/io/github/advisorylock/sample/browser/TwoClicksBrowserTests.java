@@ -16,14 +16,9 @@
 
 package io.github.advisorylock.sample.browser;
 
-import java.nio.file.Path;
-
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.openqa.selenium.By;
 import org.openqa.selenium.WebElement;
 
@@ -33,17 +28,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that who has never seen the operator page finds there what matters with two
  * clicks, by what is written on it.
  */
-@Tag("browser")
-class TwoClicksBrowserTests {
+class TwoClicksBrowserTests extends AbstractBrowserTests {
 
 	private static final String REPORT = "nightly-report";
-
-	@TempDir
-	private static Path directory;
-
-	private static Fleet fleet;
-
-	private static Chromium browser;
 
 	private static Fleet.Member member;
 
@@ -51,9 +38,7 @@ class TwoClicksBrowserTests {
 
 	@BeforeAll
 	static void start() {
-		fleet = Fleet.on("two_clicks", directory);
 		member = fleet.start("one", "sample.report.cron=-", "sample.report.pause-per-day=2s", "shop.mail=0 0 3 * * *");
-		browser = Chromium.start(directory.resolve("profile"));
 		member.address();
 		fleet.execute(
 				"""
@@ -65,12 +50,6 @@ class TwoClicksBrowserTests {
 						UPDATE advisory_lock_job SET last_outcome = 'FAILED', last_started_at = now() - INTERVAL '10 hours',
 						  last_finished_at = now() - INTERVAL '10 hours' WHERE key = 'newsletter'
 						""");
-	}
-
-	@AfterAll
-	static void stop() throws InterruptedException {
-		browser.close();
-		fleet.close();
 	}
 
 	@BeforeEach
