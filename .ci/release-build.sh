@@ -13,7 +13,7 @@ trap 'rm -rf "$places"' EXIT
 
 for place in one another; do
   git clone -q . "$places/$place"
-  (cd "$places/$place" && mvn -q -B -Prelease -DskipTests -Dgpg.skip -pl advisory-lock-starter,advisory-lock-rewrite,advisory-lock-test verify)
+  (cd "$places/$place" && mvn -q -B -Prelease -Dmaven.test.skip -Dgpg.skip -pl advisory-lock-starter,advisory-lock-rewrite,advisory-lock-test verify)
   (cd "$places/$place" && sha256sum advisory-lock-{autoconfigure,starter,rewrite,test}/target/*.jar) \
     >"$places/$place.sums"
   test -s "$places/$place/advisory-lock-starter/target/bom.json"

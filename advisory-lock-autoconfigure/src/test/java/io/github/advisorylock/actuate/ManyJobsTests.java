@@ -74,7 +74,7 @@ class ManyJobsTests {
 		TestPostgres.execute("INSERT INTO operated_job (namespace, key, method, scope, schedules, once, lock, "
 				+ "first_seen_at, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token) "
 				+ "SELECT 'many', to_char(n, 'FM00000'), 'com.example.Jobs.run' || n, 'SESSION', " + cron
-				+ ", 'PER_TICK', '7:' || n || ':1', '2020-01-01', date_trunc('day', now() - interval '3 hours') + interval '3 hours', "
+				+ ", 'PER_TICK', '7:' || n || ':1', '2020-01-01', date_trunc('day', now() - interval '3 hours', 'UTC') + interval '3 hours', "
 				+ "now() - n * interval '1 second', now() - n * interval '1 second' + n * interval '1 millisecond', "
 				+ "'EXECUTED', 60 FROM generate_series(1, " + JOBS + ") n");
 		TestPostgres
