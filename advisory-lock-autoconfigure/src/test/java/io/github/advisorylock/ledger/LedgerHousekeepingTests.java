@@ -93,6 +93,7 @@ class LedgerHousekeepingTests {
 				assertThat(failure.get()).isInstanceOf(DataAccessException.class);
 				Awaitility.await().untilAsserted(() -> assertThat(waiting()).isEmpty());
 			});
+			other.rollback();
 		}
 	}
 

@@ -159,6 +159,7 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 			statement.execute("SELECT FROM ledger_tests_job WHERE key = 'locked' FOR NO KEY UPDATE");
 			purge();
 			assertThat(TestPostgres.query("SELECT key FROM ledger_tests_job")).containsExactly("locked");
+			other.rollback();
 		}
 		purge();
 		assertThat(rows()).isZero();
@@ -181,6 +182,7 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 			other.setAutoCommit(false);
 			statement.execute("SELECT FROM ledger_tests_job FOR UPDATE");
 			this.ledger.prepare();
+			other.rollback();
 		}
 	}
 
