@@ -38,7 +38,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * An application that really has fewer jars on its class path than the tests.
+ * An application that really has fewer jars on its class path than the tests, or all of
+ * them.
  */
 public final class ReducedApplication {
 

@@ -40,24 +40,27 @@ final class Fleet implements AutoCloseable {
 
 	private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
 
+	private final String database;
+
 	private final String url;
 
 	private final Path logs;
 
 	private final List<Member> members = new ArrayList<>();
 
-	private Fleet(String url, Path logs) {
-		this.url = url;
+	private Fleet(String database, Path logs) {
+		this.database = database;
+		this.url = TestPostgres.url().replaceFirst("(//[^/]+/)[^?]*", "$1" + database);
 		this.logs = logs;
 	}
 
 	/**
-	 * Create a database for instances, in the place of one of that name.
+	 * Create a database for instances, which is dropped with them. One of that name that
+	 * is there already is somebody else's.
 	 */
 	static Fleet on(String database, Path logs) {
-		TestPostgres.execute("DROP DATABASE IF EXISTS " + database + " WITH (FORCE)");
 		TestPostgres.execute("CREATE DATABASE " + database);
-		return new Fleet(TestPostgres.url().replaceFirst("(//[^/]+/)[^?]*", "$1" + database), logs);
+		return new Fleet(database, logs);
 	}
 
 	/**
@@ -106,6 +109,7 @@ final class Fleet implements AutoCloseable {
 		for (Member member : this.members) {
 			member.process().close();
 		}
+		TestPostgres.execute("DROP DATABASE " + this.database + " WITH (FORCE)");
 	}
 
 	/**
