@@ -1,0 +1,94 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.faults;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A line of a history.
+ *
+ * @param kind what happened
+ * @param run the run that it happened to
+ * @param instance the instance that says so
+ * @param key the key of the run
+ * @param tick the planned time that it is for
+ * @param token its fencing token, or the term of its leader
+ * @param at milliseconds of the machine's own clock
+ * @param wall milliseconds of the clock that the instance believes in
+ */
+record Event(Kind kind, String run, String instance, String key, @Nullable Instant tick, @Nullable Long token, long at,
+		long wall) {
+
+	/**
+	 * Return the line that stands for this event.
+	 */
+	String toLine() {
+		return String.join("\t", this.kind.name(), this.run, this.instance, this.key,
+				(this.tick != null) ? this.tick.toString() : "-", (this.token != null) ? this.token.toString() : "-",
+				Long.toString(this.at), Long.toString(this.wall));
+	}
+
+	/**
+	 * Return the event that a line stands for.
+	 */
+	static Event parse(String line) {
+		String[] part = line.split("\t");
+		return new Event(Kind.valueOf(part[0]), part[1], part[2], part[3],
+				part[4].equals("-") ? null : Instant.parse(part[4]), part[5].equals("-") ? null : Long.valueOf(part[5]),
+				Long.parseLong(part[6]), Long.parseLong(part[7]));
+	}
+
+	/**
+	 * What may happen to a run.
+	 */
+	enum Kind {
+
+		/**
+		 * The work has begun.
+		 */
+		START,
+
+		/**
+		 * The work goes on.
+		 */
+		BEAT,
+
+		/**
+		 * The work was told that it has lost its lock.
+		 */
+		TOLD,
+
+		/**
+		 * The work has ended.
+		 */
+		END,
+
+		/**
+		 * The work was interrupted, or has failed.
+		 */
+		FAIL,
+
+		/**
+		 * The scheduler has said that the run was executed.
+		 */
+		DONE
+
+	}
+
+}

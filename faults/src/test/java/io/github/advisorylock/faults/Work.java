@@ -1,0 +1,37 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.faults;
+
+import java.time.Instant;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the jobs of all contestants do: some time passes, then there is an effect in the
+ * database. Its start, beats and end are in the history of the instance.
+ */
+@FunctionalInterface
+interface Work {
+
+	/**
+	 * Run.
+	 * @param job the name of the job
+	 * @param tick the planned time that the run is for, if the scheduler knows
+	 */
+	void run(String job, @Nullable Instant tick) throws Exception;
+
+}
