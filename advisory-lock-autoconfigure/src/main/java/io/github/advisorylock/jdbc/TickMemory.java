@@ -55,11 +55,6 @@ final class TickMemory {
 
 	private static final Log logger = LogFactory.getLog(TickMemory.class);
 
-	/**
-	 * For how long a run that is done waits for a session that is not open yet.
-	 */
-	private static final Duration PATIENCE = Duration.ofSeconds(1);
-
 	private final LockSession session;
 
 	private final Map<AdvisoryLockKey, Tick> ticks = new ConcurrentHashMap<>();
@@ -222,8 +217,8 @@ final class TickMemory {
 		}
 
 		/**
-		 * Remember the tick: the work for it is done. Does not wait long, and never
-		 * fails.
+		 * Remember the tick: the work for it is done. Waits for the session as long as
+		 * opening it may take, and never fails.
 		 */
 		@Override
 		public void keep() {
@@ -238,17 +233,23 @@ final class TickMemory {
 			}
 		}
 
+		/**
+		 * Wait less, and whoever is late runs a tick again that this server, slow as it
+		 * is, would have remembered. Opened by another thread, so that an interrupt ends
+		 * the wait, and so does time where a driver knows no limit.
+		 */
 		private void takeWithPatience() {
+			Duration patience = TickMemory.this.session.settings().deadClientTimeout();
 			try {
 				CompletableFuture.runAsync(() -> take(this), TickMemory.this.later)
-					.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+					.get(patience.toMillis(), TimeUnit.MILLISECONDS);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 			}
 			catch (TimeoutException ex) {
 				report(this, new TimeoutException(
-						"the lock session could not be opened within " + PATIENCE.toMillis() + " ms"));
+						"the lock session could not be opened within " + patience.toMillis() + " ms"));
 			}
 			catch (ExecutionException | RuntimeException ex) {
 				report(this, ex);

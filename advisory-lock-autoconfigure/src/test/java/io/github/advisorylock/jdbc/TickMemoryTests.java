@@ -16,10 +16,13 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -222,6 +225,30 @@ class TickMemoryTests extends AbstractLockTests {
 		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
+	@Test
+	void commitWaitsUntilASlowServerHasOpenedTheSession() throws Exception {
+		try (SlowOpening slow = new SlowOpening(); LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
+			PostgresAdvisoryLockTemplate starting = instance(slow, Duration.ofSeconds(30));
+			Future<LockOutcome> run = this.threads.submit(() -> run(starting, tick(LockScope.TRANSACTION, TICK)));
+			slow.begun.await();
+			Awaitility.await().during(Duration.ofMillis(1500)).until(() -> !run.isDone());
+			assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.BUSY);
+			slow.close();
+			assertThat(run.get(10, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(log.messages()).isEmpty();
+		}
+		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+	}
+
+	@Test
+	void runIsNotLostWhereTheSessionIsNotOpenedInTime() {
+		try (SlowOpening slow = new SlowOpening(); LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
+			PostgresAdvisoryLockTemplate starting = instance(slow, Duration.ofMillis(300));
+			assertThat(run(starting, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(log.messages()).singleElement().asString().contains("tests/job", "within 300 ms", "PER_TICK");
+		}
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void winnerPaysOneRoundTripMoreAndWhoIsLateNone(LockScope scope) {
@@ -292,6 +319,13 @@ class TickMemoryTests extends AbstractLockTests {
 		return session;
 	}
 
+	private PostgresAdvisoryLockTemplate instance(SlowOpening source, Duration patience) {
+		LockSession session = new LockSession(source, NAMESPACE,
+				new LockSessionSettings(Duration.ofMillis(50), patience, WhenLost.INTERRUPT), this.events::add);
+		this.sessions.add(session);
+		return instance(session, AdvisoryLockKeyFactory.sha256());
+	}
+
 	private PostgresAdvisoryLockTemplate instance(LockSession session, AdvisoryLockKeyFactory keyFactory) {
 		return new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE, keyFactory,
 				Duration.ZERO, 1000);
@@ -305,6 +339,38 @@ class TickMemoryTests extends AbstractLockTests {
 		@Override
 		public void beforeCommit(boolean readOnly) {
 			throw new IllegalStateException("expected");
+		}
+
+	}
+
+	/**
+	 * Opens no connection until it is closed.
+	 */
+	private static final class SlowOpening extends DriverManagerDataSource implements AutoCloseable {
+
+		private final CountDownLatch begun = new CountDownLatch(1);
+
+		private final CountDownLatch closed = new CountDownLatch(1);
+
+		private SlowOpening() {
+			super(TestPostgres.url());
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			this.begun.countDown();
+			try {
+				this.closed.await();
+			}
+			catch (InterruptedException ex) {
+				throw new IllegalStateException(ex);
+			}
+			return super.getConnection();
+		}
+
+		@Override
+		public void close() {
+			this.closed.countDown();
 		}
 
 	}
