@@ -39,7 +39,8 @@ import org.springframework.dao.CannotAcquireLockException;
  * one connection that carries the session locks, and a busy answer costs no query.
  * <p>
  * Those who wait for a key get it in the order in which they came, so that a shared
- * holder does not overtake an exclusive one that waits.
+ * holder does not overtake an exclusive one that waits. Who does not wait is in nobody's
+ * way: a try that fails leaves no trace.
  */
 final class HoldRegistry {
 
@@ -70,7 +71,7 @@ final class HoldRegistry {
 	 * interrupted
 	 */
 	boolean enter(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline) {
-		return enter(new Waiter(hold), key, false, deadline);
+		return enter(new Waiter(hold, deadline), key, false);
 	}
 
 	/**
@@ -80,12 +81,12 @@ final class HoldRegistry {
 	 * {@linkplain #isHeldByThisThread has another}
 	 */
 	boolean enterUnlessHeld(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline) {
-		return enter(new Waiter(hold), key, true, deadline);
+		return enter(new Waiter(hold, deadline), key, true);
 	}
 
-	private boolean enter(Waiter waiter, AdvisoryLockKey key, boolean unlessHeld, @Nullable Deadline deadline) {
+	private boolean enter(Waiter waiter, AdvisoryLockKey key, boolean unlessHeld) {
 		arrive(waiter, key, unlessHeld);
-		while (waiter.place == Place.QUEUE && deadline != null && deadline.pause(Long.MAX_VALUE)) {
+		while (waiter.place == Place.QUEUE && waiter.pause()) {
 			// until it is let in
 		}
 		if (waiter.place == Place.QUEUE) {
@@ -114,10 +115,10 @@ final class HoldRegistry {
 
 	private void arrive(Waiter waiter, HoldsOfKey holds, boolean unlessHeld) {
 		if (unlessHeld && holds.isHeldByThisThread()) {
-			waiter.place = Place.ELSEWHERE;
+			return;
 		}
-		else if (holds.isBusy(waiter.hold.mode())) {
-			holds.queue.add(waiter);
+		if (holds.isBusy(waiter.hold.mode())) {
+			waiter.queue(holds);
 		}
 		else {
 			letIn(waiter, holds);
@@ -293,18 +294,35 @@ final class HoldRegistry {
 	}
 
 	/**
-	 * A thread that waits to enter its hold.
+	 * A thread that is to enter its hold, and may wait for that.
 	 */
 	private static final class Waiter {
 
 		private final Hold hold;
 
+		private final @Nullable Deadline deadline;
+
 		private final Thread thread = Thread.currentThread();
 
-		private volatile Place place = Place.QUEUE;
+		private volatile Place place = Place.ELSEWHERE;
 
-		private Waiter(Hold hold) {
+		private Waiter(Hold hold, @Nullable Deadline deadline) {
 			this.hold = hold;
+			this.deadline = deadline;
+		}
+
+		/**
+		 * Others would have to wait behind somebody who does not wait.
+		 */
+		private void queue(HoldsOfKey holds) {
+			if (this.deadline != null) {
+				this.place = Place.QUEUE;
+				holds.queue.add(this);
+			}
+		}
+
+		private boolean pause() {
+			return this.deadline != null && this.deadline.pause(Long.MAX_VALUE);
 		}
 
 	}
@@ -327,7 +345,7 @@ final class HoldRegistry {
 		NONE,
 
 		/**
-		 * Does not wait any more, or has another hold.
+		 * Does not wait, or has another hold.
 		 */
 		ELSEWHERE
 
