@@ -18,6 +18,8 @@ package io.github.advisorylock.benchmarks;
 
 import java.time.Duration;
 
+import io.github.advisorylock.benchmarks.fleet.FleetMeasurement;
+
 /**
  * Measures everything in one run against one server.
  */
@@ -53,6 +55,9 @@ public final class Benchmarks {
 			addServerCosts(report, settings, server.url());
 			if (settings.parts().contains("startup")) {
 				report.addStartup(new StartupMeasurement(server.url()).run(settings.startups()));
+			}
+			if (settings.parts().contains("fleet")) {
+				report.addFleet(new FleetMeasurement(settings.quick(), settings.fleets()).run());
 			}
 			report.addLoad("loadAfter");
 			report.write(settings.output());

@@ -129,6 +129,11 @@ final class Report {
 		this.data.put("startup", rows);
 	}
 
+	void addFleet(String tables) {
+		this.data.put("fleet", tables.lines().toList());
+		this.text.append(tables);
+	}
+
 	void write(Path output) throws IOException {
 		System.out.println(this.text);
 		Path parent = output.toAbsolutePath().getParent();

@@ -24,8 +24,8 @@ import java.util.regex.Pattern;
 /**
  * How thoroughly to measure, and what.
  */
-record Settings(int rounds, int seconds, int startups, int calls, Pattern cases, List<String> profilers,
-		List<String> parts, Path output) {
+record Settings(boolean quick, int rounds, int seconds, int startups, int calls, Pattern cases, List<String> profilers,
+		List<String> parts, List<Integer> fleets, Path output) {
 
 	/**
 	 * Return how often a call that writes to the disk is made in a round.
@@ -36,14 +36,16 @@ record Settings(int rounds, int seconds, int startups, int calls, Pattern cases,
 
 	static Settings fromSystemProperties() {
 		boolean quick = Boolean.getBoolean("quick");
-		return new Settings(quick ? 1 : 3, quick ? 1 : 2, quick ? 1 : 9, quick ? 500 : 2000,
+		return new Settings(quick, quick ? 1 : 3, quick ? 1 : 2, quick ? 1 : 9, quick ? 500 : 2000,
 				Pattern.compile(System.getProperty("benchmarks.cases", ".*")), list("benchmarks.profilers", ""),
 				list("benchmarks.parts", "latency,turns,meters,ledger,crowd,trips,wal,startup"),
+				list("benchmarks.fleets", quick ? "3" : "3,30,300").stream().map(Integer::valueOf).toList(),
 				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")));
 	}
 
 	private static List<String> list(String property, String defaultValue) {
-		return Arrays.stream(System.getProperty(property, defaultValue).split(","))
+		String value = System.getProperty(property, "");
+		return Arrays.stream((value.isBlank() ? defaultValue : value).split(","))
 			.filter((element) -> !element.isBlank())
 			.toList();
 	}
