@@ -435,7 +435,8 @@ public final class Hold {
 	 */
 	void onLost(Runnable action) {
 		synchronized (this) {
-			if (this.state == State.ACTIVE) {
+			// what is being released can still be lost
+			if (this.state == State.ACTIVE || this.state == State.RELEASING) {
 				this.lostActions.add(action);
 				return;
 			}
