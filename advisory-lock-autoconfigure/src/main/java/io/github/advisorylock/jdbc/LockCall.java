@@ -311,12 +311,25 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		return result;
 	}
 
-	private boolean begin(LockRequest recording, RunRecord.Boundary boundary, Hold hold) {
-		this.record = (this.record != null) ? this.record
+	/**
+	 * Return what to ask the ledger, if it records this call, along with the lock.
+	 */
+	final RunLedger.@Nullable Question question(RunRecord.Boundary boundary) {
+		return (this.recording != null) ? record(this.recording).question(boundary) : null;
+	}
+
+	private RunRecord record(LockRequest recording) {
+		RunRecord record = (this.record != null) ? this.record
 				: this.ground.record(this.key, this.mode, this.scope, recording);
+		this.record = record;
+		return record;
+	}
+
+	private boolean begin(LockRequest recording, RunRecord.Boundary boundary, Hold hold) {
+		RunRecord record = record(recording);
 		boolean aside = Hold.putInterruptAside();
 		try {
-			this.outcome = this.record.begin(boundary, hold);
+			this.outcome = record.begin(boundary, hold);
 		}
 		finally {
 			Hold.bringInterruptBack(aside);

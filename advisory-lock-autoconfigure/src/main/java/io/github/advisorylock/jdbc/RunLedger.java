@@ -16,6 +16,9 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.OptionalLong;
@@ -108,6 +111,16 @@ public interface RunLedger {
 		LockOutcome foresee();
 
 		/**
+		 * Return what to ask in the flight that tries the lock in a transaction, so that
+		 * {@link #begin} need not ask.
+		 * @param boundary what the run is part of
+		 * @return the question, {@code null} to ask nothing before {@link #begin}
+		 */
+		default @Nullable Question question(Boundary boundary) {
+			return null;
+		}
+
+		/**
 		 * Decide about the run with its lock held, and begin it.
 		 * @param boundary what the run is part of
 		 * @param hold the lock: what must not be known without it is asked
@@ -182,6 +195,53 @@ public interface RunLedger {
 			NONE
 
 		}
+
+	}
+
+	/**
+	 * What is asked about a run right behind the statement that tries its lock, in the
+	 * same flight and the same transaction: by level READ COMMITTED each statement sees
+	 * what was committed before it began, and so what the last holder did.
+	 */
+	interface Question {
+
+		/**
+		 * A setting of the transaction that tells a later statement of the flight which
+		 * lock was taken in it last: the key, as the lock table of the server has it.
+		 */
+		String GRANTED = "advisory_lock.granted";
+
+		/**
+		 * Return the text of the flight.
+		 * @param statement its first statement
+		 * @return the text, that statement included; only one other answers
+		 */
+		String after(String statement);
+
+		/**
+		 * Bind what follows the first statement.
+		 * @param flight the flight
+		 * @param next the index of the first parameter
+		 * @throws SQLException if the driver refuses that
+		 */
+		void bind(PreparedStatement flight, int next) throws SQLException;
+
+		/**
+		 * Read the answer.
+		 * @param row the answer
+		 * @param granted whether the lock was taken
+		 * @return {@link LockOutcome#EXECUTED} if the lock was taken, which says nothing
+		 * of what was decided, or is worth another try, else why the run is skipped
+		 * @throws SQLException if the driver can't read it
+		 */
+		LockOutcome read(ResultSet row, boolean granted) throws SQLException;
+
+		/**
+		 * Explain why the flight failed, if that is due to the ledger.
+		 * @param failure what happened
+		 * @return what to throw
+		 */
+		RuntimeException explain(RuntimeException failure);
 
 	}
 

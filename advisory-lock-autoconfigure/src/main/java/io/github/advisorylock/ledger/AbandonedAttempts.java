@@ -43,6 +43,15 @@ final class AbandonedAttempts {
 	}
 
 	/**
+	 * Return what was noted of a tick.
+	 * @return what was seen, {@code null} if nothing was
+	 */
+	@Nullable Attempt find(JobName job, Instant tick) {
+		Attempt attempt = this.attempts.get(job);
+		return (attempt != null && attempt.tick.equals(tick)) ? attempt : null;
+	}
+
+	/**
 	 * Return what was noted of a tick, and forget what was noted of its job.
 	 * @return what was seen, {@code null} if nothing was
 	 */

@@ -163,6 +163,13 @@ final class LedgerConnections {
 	}
 
 	/**
+	 * Return a statement with named parameters as it was parsed.
+	 */
+	ParsedSql parsed(String sql) {
+		return this.parsed.computeIfAbsent(sql, NamedParameterUtils::parseSqlStatement);
+	}
+
+	/**
 	 * Return whether the current transaction may be of level SERIALIZABLE.
 	 */
 	boolean mayBeSerializable() {
@@ -269,7 +276,7 @@ final class LedgerConnections {
 
 		@Override
 		protected ParsedSql getParsedSql(String sql) {
-			return LedgerConnections.this.parsed.computeIfAbsent(sql, NamedParameterUtils::parseSqlStatement);
+			return parsed(sql);
 		}
 
 	}

@@ -19,6 +19,7 @@ package io.github.advisorylock.ledger;
 import java.util.Map;
 
 import io.github.advisorylock.jdbc.RisingNumbers;
+import io.github.advisorylock.jdbc.RunLedger;
 
 import org.springframework.util.Assert;
 
@@ -201,7 +202,7 @@ final class LedgerStatements {
 			, locked AS MATERIALIZED (
 			  SELECT j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 			    AND pg_catalog.current_setting('transaction_isolation') <> 'read committed'
-			    AND (SELECT d.outcome FROM decision d) = 'EXECUTED'
+			    AND (SELECT d.outcome FROM decision d) = 'EXECUTED' {granted}
 			  FOR NO KEY UPDATE OF j
 			)
 			, drawn AS MATERIALIZED (
@@ -211,13 +212,20 @@ final class LedgerStatements {
 					 END AS other,
 					    d.last_token + CASE WHEN d.follows THEN 2 ELSE 1 END AS next,
 					    d.attempts + CASE WHEN d.follows THEN 2 ELSE 1 END AS attempt
-					  FROM decision d WHERE d.outcome = 'EXECUTED'
+					  FROM decision d WHERE d.outcome = 'EXECUTED' {granted}
 					)
 					SELECT d.outcome, coalesce(CAST(:token AS bigint), greatest(n.one, n.other, n.next)), pg_catalog.clock_timestamp(),
 					  n.attempt, CASE WHEN d.follows THEN greatest(least(n.one, n.other), n.next - 1) END
 					  , (SELECT count(*) FROM locked)
 					FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
 					""";
+
+	/**
+	 * Draws and locks nothing where an earlier statement of the flight has not taken the
+	 * lock: then what is decided is a guess.
+	 */
+	private static final String IF_GRANTED = "AND pg_catalog.current_setting('" + RunLedger.Question.GRANTED
+			+ "', true) = :lock";
 
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
@@ -481,6 +489,8 @@ final class LedgerStatements {
 
 	private final String decide;
 
+	private final String decideInFlight;
+
 	private final String foresee;
 
 	private final String begin;
@@ -501,7 +511,8 @@ final class LedgerStatements {
 	 */
 	LedgerStatements(Map<String, String> tables) {
 		this.tables = Map.copyOf(tables);
-		this.decide = name(DECIDE);
+		this.decide = name(DECIDE.replace("{granted}", ""));
+		this.decideInFlight = name(DECIDE.replace("{granted}", IF_GRANTED));
 		this.foresee = name(FORESEE);
 		this.begin = name(BEGIN);
 		this.end = name(END);
@@ -529,10 +540,18 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * As {@link #decide()}, followed by a savepoint, which keeps the lock.
+	 * As {@link #decide()}, in the flight that tries the lock: gives no token where that
+	 * was not taken.
 	 */
-	String decideBeforeSavepoint() {
-		return this.decide + "; " + SAVEPOINT;
+	String decideInFlight() {
+		return this.decideInFlight;
+	}
+
+	/**
+	 * Have a statement followed by a savepoint, which keeps the lock.
+	 */
+	static String beforeSavepoint(String sql) {
+		return sql + "; " + SAVEPOINT;
 	}
 
 	/**

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
@@ -35,6 +37,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.RunLedger.Question;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -84,6 +87,11 @@ final class RecordedRun implements RunRecord {
 	private final MapSqlParameterSource parameters;
 
 	private RunRepository.@Nullable Decision decision;
+
+	/**
+	 * What was decided in the flight that has taken the lock.
+	 */
+	private RunRepository.@Nullable Decision decided;
 
 	/**
 	 * Whether the ledger was asked: a token is drawn only for what is likely to run.
@@ -138,6 +146,7 @@ final class RecordedRun implements RunRecord {
 			.addValue("remembered", !kept)
 			.addValue("pausable", kept || (this.keepsJob && template(this.key.name(), request.template()) == null))
 			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
+			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key))
 			.addValue("token", null, Types.BIGINT)
 			.addValue("traceId", null, Types.VARCHAR)
 			.addValue("holder", null, Types.VARCHAR)
@@ -150,12 +159,23 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public LockOutcome foresee() {
-		return (this.tick != null) ? look() : LockOutcome.EXECUTED;
+		boolean look = this.tick != null
+				&& (this.scope == LockScope.SESSION || this.runs.wasSkipped(JobName.of(this.key)));
+		return look ? look() : LockOutcome.EXECUTED;
 	}
 
 	private LockOutcome look() {
 		this.looked = true;
 		return outcome(this.runs.foresee(this.parameters));
+	}
+
+	/**
+	 * In scope SESSION the lock is taken on a connection that may know nothing of the
+	 * ledger.
+	 */
+	@Override
+	public @Nullable Question question(Boundary boundary) {
+		return (this.scope == LockScope.TRANSACTION) ? new Decides(boundary) : null;
 	}
 
 	@Override
@@ -169,10 +189,13 @@ final class RecordedRun implements RunRecord {
 			}
 			this.parameters.addValue("token", drawToken(hold), Types.BIGINT);
 		}
-		RunRepository.Decision decision = (boundary == Boundary.NONE)
-				? this.runs.begin(this.parameters.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key)))
-				: decide();
+		RunRepository.Decision decision = (boundary == Boundary.NONE) ? this.runs.begin(this.parameters)
+				: (this.decided != null) ? this.decided : decide();
 		LockOutcome outcome = outcome(decision);
+		if (this.tick != null && this.scope == LockScope.TRANSACTION) {
+			this.runs.noteTick(JobName.of(this.key), outcome);
+			this.runs.abandoned().take(JobName.of(this.key), this.tick);
+		}
 		if (outcome == LockOutcome.EXECUTED) {
 			this.decision = decision;
 			this.parameters.addValue("token", decision.token(), Types.BIGINT)
@@ -191,24 +214,35 @@ final class RecordedRun implements RunRecord {
 	}
 
 	private RunRepository.Decision decide() {
+		noteAbandoned();
+		try {
+			return this.runs.decide(this.parameters, needsSavepoint(this.boundary));
+		}
+		catch (UncategorizedSQLException ex) {
+			throw explained(ex);
+		}
+	}
+
+	private boolean needsSavepoint(Boundary boundary) {
+		return this.failureMatters && boundary == Boundary.OWN_TRANSACTION;
+	}
+
+	private void noteAbandoned() {
 		AbandonedAttempts.Attempt attempt = (this.tick != null && this.scope == LockScope.TRANSACTION)
-				? this.runs.abandoned().take(JobName.of(this.key), this.tick) : null;
+				? this.runs.abandoned().find(JobName.of(this.key), this.tick) : null;
 		if (attempt != null) {
 			this.parameters.addValue("holder", attempt.holder(), Types.VARCHAR)
 				.addValue("since", time(attempt.since()), Types.TIMESTAMP_WITH_TIMEZONE);
 		}
-		try {
-			return this.runs.decide(this.parameters, this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION);
+	}
+
+	private RuntimeException explained(RuntimeException ex) {
+		if (ex.getCause() instanceof SQLException failure && READ_ONLY_TRANSACTION.equals(failure.getSQLState())) {
+			return new IllegalTransactionStateException("Failed to record a run of advisory lock '" + this.key
+					+ "': PostgreSQL says that the transaction is read-only; let connections of the pool write, as by "
+					+ "'spring.datasource.hikari.read-only' or 'default_transaction_read_only' of the role", ex);
 		}
-		catch (UncategorizedSQLException ex) {
-			SQLException failure = ex.getSQLException();
-			if (failure != null && READ_ONLY_TRANSACTION.equals(failure.getSQLState())) {
-				throw new IllegalTransactionStateException("Failed to record a run of advisory lock '" + this.key
-						+ "': PostgreSQL says that the transaction is read-only; let connections of the pool write, as by "
-						+ "'spring.datasource.hikari.read-only' or 'default_transaction_read_only' of the role", ex);
-			}
-			throw ex;
-		}
+		return ex;
 	}
 
 	private long drawToken(Hold hold) {
@@ -337,6 +371,52 @@ final class RecordedRun implements RunRecord {
 	private static @Nullable String template(String key, @Nullable String template) {
 		return (template == null || template.equals(key) || template.length() > LONGEST_TEMPLATE
 				|| template.indexOf('\0') >= 0) ? null : template;
+	}
+
+	/**
+	 * Has it decided in the flight that takes the lock.
+	 */
+	private final class Decides implements Question {
+
+		private final Boundary boundary;
+
+		private final boolean savepoint;
+
+		Decides(Boundary boundary) {
+			this.boundary = boundary;
+			this.savepoint = needsSavepoint(boundary);
+		}
+
+		@Override
+		public String after(String statement) {
+			noteAbandoned();
+			return RecordedRun.this.runs.flight(statement, this.savepoint);
+		}
+
+		@Override
+		public void bind(PreparedStatement flight, int next) throws SQLException {
+			RecordedRun.this.runs.bind(flight, next, RecordedRun.this.parameters, this.savepoint);
+		}
+
+		/**
+		 * Of a lock that is held only those are told of a completed tick who would not
+		 * have begun a transaction for it.
+		 */
+		@Override
+		public LockOutcome read(ResultSet row, boolean granted) throws SQLException {
+			RunRepository.Decision decision = RunRepository.decision(row);
+			if (granted) {
+				RecordedRun.this.decided = decision;
+			}
+			return (granted || RecordedRun.this.tick == null || this.boundary != Boundary.OWN_TRANSACTION)
+					? LockOutcome.EXECUTED : outcome(decision);
+		}
+
+		@Override
+		public RuntimeException explain(RuntimeException failure) {
+			return explained(failure);
+		}
+
 	}
 
 	/**

@@ -22,6 +22,9 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.Hold;
@@ -31,8 +34,11 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.SqlTypeValue;
+import org.springframework.jdbc.core.StatementCreatorUtils;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
+import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
 import org.springframework.util.Assert;
 
 /**
@@ -42,6 +48,8 @@ import org.springframework.util.Assert;
 final class RunRepository {
 
 	private static final Log logger = LogFactory.getLog(RunRepository.class);
+
+	private static final int MOST_SKIPPED = 10_000;
 
 	private final LedgerConnections connections;
 
@@ -57,11 +65,19 @@ final class RunRepository {
 
 	private final String decideBeforeSavepoint;
 
+	private final String decideInFlight;
+
+	private final String decideInFlightBeforeSavepoint;
+
+	private final Map<String, Map<String, String>> flights = new ConcurrentHashMap<>();
+
 	private final String foresee;
 
 	private final String instance;
 
 	private final RecentKeys recentKeys;
+
+	private final Set<JobName> skipped = ConcurrentHashMap.newKeySet();
 
 	private volatile boolean sessionKnowsLedger = true;
 
@@ -73,10 +89,33 @@ final class RunRepository {
 		this.settings = settings;
 		this.abandoned = abandoned;
 		this.decide = statements.decide();
-		this.decideBeforeSavepoint = statements.decideBeforeSavepoint();
+		this.decideBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decide);
+		this.decideInFlight = statements.decideInFlight();
+		this.decideInFlightBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decideInFlight);
 		this.foresee = statements.foresee();
 		this.instance = instance;
 		this.recentKeys = recentKeys;
+	}
+
+	/**
+	 * Return whether the last tick of a job that came here was skipped for a reason that
+	 * can be seen without the lock. Then somebody else runs them, or nobody does: whoever
+	 * looks first has no transaction to begin.
+	 */
+	boolean wasSkipped(JobName name) {
+		return this.skipped.contains(name);
+	}
+
+	/**
+	 * Note what became of a tick here.
+	 */
+	void noteTick(JobName name, LockOutcome outcome) {
+		if (outcome == LockOutcome.EXECUTED) {
+			this.skipped.remove(name);
+		}
+		else if (this.skipped.size() < MOST_SKIPPED) {
+			this.skipped.add(name);
+		}
 	}
 
 	/**
@@ -147,6 +186,31 @@ final class RunRepository {
 	Decision decide(MapSqlParameterSource run, boolean savepoint) {
 		String sql = savepoint ? this.decideBeforeSavepoint : this.decide;
 		return query(this.current, byIndexIfSerializable(sql), run, (row, number) -> decision(row));
+	}
+
+	/**
+	 * Return the text of a flight that takes a lock and decides.
+	 * @param statement takes the lock
+	 */
+	String flight(String statement, boolean savepoint) {
+		return this.flights.computeIfAbsent(decision(savepoint), (decision) -> new ConcurrentHashMap<>())
+			.computeIfAbsent(statement, (lock) -> lock + "; " + NamedParameterUtils
+				.substituteNamedParameters(this.connections.parsed(decision(savepoint)), null));
+	}
+
+	private String decision(boolean savepoint) {
+		return byIndexIfSerializable(savepoint ? this.decideInFlightBeforeSavepoint : this.decideInFlight);
+	}
+
+	/**
+	 * Bind what decides in such a flight.
+	 */
+	void bind(PreparedStatement flight, int next, MapSqlParameterSource run, boolean savepoint) throws SQLException {
+		int index = next;
+		for (Object value : NamedParameterUtils.buildValueArray(this.connections.parsed(decision(savepoint)), run,
+				null)) {
+			StatementCreatorUtils.setParameterValue(flight, index++, SqlTypeValue.TYPE_UNKNOWN, value);
+		}
 	}
 
 	private String byIndexIfSerializable(String sql) {
@@ -249,7 +313,7 @@ final class RunRepository {
 			.addValue("stackTrace", (failure != null) ? failure.stackTrace() : null, Types.VARCHAR);
 	}
 
-	private static Decision decision(ResultSet row) throws SQLException {
+	static Decision decision(ResultSet row) throws SQLException {
 		return new Decision(row.getString(1), row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class),
 				Math.max(1, row.getInt(4)), row.getObject(5, Long.class));
 	}

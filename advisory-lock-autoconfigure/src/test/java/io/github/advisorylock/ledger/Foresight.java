@@ -22,7 +22,9 @@ import java.util.function.Supplier;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.jdbc.RunLedger.Question;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Has a ledger not asked before the lock is taken, so that it decides under the lock.
@@ -66,6 +68,11 @@ final class Foresight {
 		@Override
 		public LockOutcome foresee() {
 			return LockOutcome.EXECUTED;
+		}
+
+		@Override
+		public @Nullable Question question(Boundary boundary) {
+			return this.record.question(boundary);
 		}
 
 		@Override

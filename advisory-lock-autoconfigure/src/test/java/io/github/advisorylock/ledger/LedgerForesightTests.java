@@ -18,6 +18,11 @@ package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
@@ -29,6 +34,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -75,17 +81,82 @@ class LedgerForesightTests extends AbstractLedgerTests {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void ledgerIsAskedOnceUnlessItWasAskedBefore(LockScope scope) {
+	@Test
+	void ledgerIsAskedBeforeTokenIsDrawnInScopeSession() {
+		onProxiedPool((proxy) -> {
+			int asked = waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(number)));
+			int unforeseen = Foresight
+				.without(() -> waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(100 + number))));
+			assertThat(asked).isEqualTo(unforeseen);
+		});
+	}
+
+	/**
+	 * One to take the lock and to decide, one to write the run, one to commit.
+	 */
+	@Test
+	void recordedRunInTransactionTakesThreeRoundTrips() {
+		onProxiedPool((proxy) -> {
+			assertThat(waits(proxy, (number) -> tick(LockScope.TRANSACTION, TICK.plusSeconds(number)))).isEqualTo(3);
+			assertThat(waits(proxy, (number) -> LockRequest.of("event-" + number).oncePerKey())).isEqualTo(3);
+			assertThat(waits(proxy, (number) -> request(LockScope.TRANSACTION).minInterval(Duration.ofNanos(1000))))
+				.isEqualTo(3);
+		});
+	}
+
+	@Test
+	void tickThatOthersCompleteIsLookedForBeforeTransactionOnceThatHasHappened() {
+		onProxiedPool((proxy) -> {
+			waits(proxy, (number) -> tick(LockScope.TRANSACTION, TICK.plusSeconds(number)));
+			LockRequest done = tick(LockScope.TRANSACTION, TICK);
+			assertThat(waits(proxy, done, LockOutcome.ALREADY_RAN)).isGreaterThan(1);
+			assertThat(IntStream.range(0, 15).map((number) -> waits(proxy, done, LockOutcome.ALREADY_RAN)).min())
+				.hasValue(1);
+			int next = waits(proxy, tick(LockScope.TRANSACTION, TICK.plusSeconds(100)), LockOutcome.EXECUTED);
+			assertThat(next).isGreaterThanOrEqualTo(4);
+			assertThat(waits(proxy, (number) -> tick(LockScope.TRANSACTION, TICK.plusSeconds(200 + number))))
+				.isEqualTo(3);
+		});
+	}
+
+	/**
+	 * What is decided in the flight of the lock sees what the last holder has committed:
+	 * whoever gets the lock in the moment that it is free does not run the tick again,
+	 * nor fails because it was completed meanwhile.
+	 */
+	@Test
+	void tickRunsOnceThoughInstancesTryItAllTheTime() throws Exception {
+		List<Future<Integer>> instances = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			PostgresAdvisoryLockTemplate instance = createTemplate(this.pool, this.transactionManager);
+			instances.add(this.threads.submit(() -> runAllTicks(instance)));
+		}
+		int executed = 0;
+		for (Future<Integer> instance : instances) {
+			executed += instance.get(60, TimeUnit.SECONDS);
+		}
+		assertThat(executed).isEqualTo(50);
+		assertThat(effects()).hasSize(50);
+	}
+
+	private int runAllTicks(PostgresAdvisoryLockTemplate instance) {
+		int executed = 0;
+		for (int i = 0; i < 50; i++) {
+			LockRequest tick = tick(LockScope.TRANSACTION, TICK.plusSeconds(i));
+			LockOutcome outcome = LockOutcome.BUSY;
+			while (outcome == LockOutcome.BUSY) {
+				outcome = instance.execute(tick, (lock) -> insertEffect("job")).outcome();
+			}
+			executed += (outcome == LockOutcome.EXECUTED) ? 1 : 0;
+		}
+		return executed;
+	}
+
+	private void onProxiedPool(Consumer<TestProxy> calls) {
 		try (TestProxy proxy = new TestProxy(Duration.ZERO);
 				HikariDataSource proxied = TestPostgres.pool(proxy.url(), 1)) {
 			this.template = createTemplate(proxied, new JdbcTransactionManager(proxied));
-			int asked = waits(proxy, (number) -> tick(scope, TICK.plusSeconds(number)));
-			int foreseen = Foresight
-				.without(() -> waits(proxy, (number) -> tick(scope, TICK.plusSeconds(100 + number))));
-			// in scope SESSION it is asked before a token is drawn, if it was not before
-			assertThat(asked).isEqualTo((scope == LockScope.TRANSACTION) ? foreseen + 1 : foreseen);
+			calls.accept(proxy);
 		}
 	}
 
@@ -99,11 +170,16 @@ class LedgerForesightTests extends AbstractLedgerTests {
 	 * several calls counts.
 	 */
 	private int waits(TestProxy proxy, IntFunction<LockRequest> requests) {
-		return IntStream.range(0, 15).map((number) -> {
-			int before = proxy.waits();
-			assertThat(this.template.execute(requests.apply(number), (lock) -> 1).executed()).isTrue();
-			return proxy.waits() - before;
-		}).min().orElseThrow();
+		return IntStream.range(0, 15)
+			.map((number) -> waits(proxy, requests.apply(number), LockOutcome.EXECUTED))
+			.min()
+			.orElseThrow();
+	}
+
+	private int waits(TestProxy proxy, LockRequest request, LockOutcome outcome) {
+		int before = proxy.waits();
+		assertThat(this.template.execute(request, (lock) -> 1).outcome()).isEqualTo(outcome);
+		return proxy.waits() - before;
 	}
 
 }
