@@ -40,6 +40,8 @@ final class Instance implements AutoCloseable {
 
 	private static final int THREADS = 4;
 
+	private static final long JOB_NANOS = 1_000_000;
+
 	private static final String ROLE = "fleet";
 
 	private static final AtomicInteger HELD = new AtomicInteger();
@@ -106,8 +108,12 @@ final class Instance implements AutoCloseable {
 		}
 	}
 
+	/**
+	 * Takes a while, so that two who do a job at a time are seen.
+	 */
 	private static long run(int job, Consumer<String> lines) {
 		long begin = System.nanoTime();
+		LockSupport.parkNanos(JOB_NANOS);
 		lines.accept("run " + job + " " + begin + " " + System.nanoTime());
 		return begin;
 	}
