@@ -37,7 +37,9 @@ public final class TestPgBouncer implements AutoCloseable {
 
 	private final int port = FreePort.find();
 
-	private final Process process;
+	private final ProcessBuilder builder;
+
+	private Process process;
 
 	private TestPgBouncer(TestServer server, String mode, Path directory) throws IOException {
 		Path configuration = Files.writeString(directory.resolve(mode + ".ini"), """
@@ -58,9 +60,9 @@ public final class TestPgBouncer implements AutoCloseable {
 			command.addAll(List.of("unshare", "-U"));
 		}
 		command.addAll(List.of("pgbouncer", configuration.toString()));
-		this.process = new ProcessBuilder(command).redirectErrorStream(true)
-			.redirectOutput(directory.resolve(mode + ".log").toFile())
-			.start();
+		this.builder = new ProcessBuilder(command).redirectErrorStream(true)
+			.redirectOutput(directory.resolve(mode + ".log").toFile());
+		this.process = this.builder.start();
 		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::answers);
 	}
 
@@ -79,6 +81,20 @@ public final class TestPgBouncer implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * Kill it, and start another one in its place.
+	 */
+	public void restart() {
+		try {
+			this.process.destroyForcibly().onExit().join();
+			this.process = this.builder.start();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::answers);
 	}
 
 	/**

@@ -24,6 +24,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -35,6 +36,8 @@ import org.springframework.util.FileSystemUtils;
  * A PostgreSQL of a test's own, which may be stopped and started, and may have a standby.
  */
 public final class TestServer implements AutoCloseable {
+
+	private static final Duration STARTUP_WAIT = Duration.ofSeconds(60);
 
 	private final Path directory;
 
@@ -95,6 +98,7 @@ public final class TestServer implements AutoCloseable {
 				.setDataDirectory(this.directory)
 				.setCleanDataDirectory(false)
 				.setPort(this.port)
+				.setPGStartupWait(STARTUP_WAIT)
 				.setServerConfig("listen_addresses", "127.0.0.1");
 			this.settings.forEach(builder::setServerConfig);
 			return builder.start();
@@ -120,9 +124,21 @@ public final class TestServer implements AutoCloseable {
 	 * End the server as a crash does: what it has not written to its log is gone.
 	 */
 	public void crash() {
+		end("-QUIT");
+	}
+
+	/**
+	 * Kill the server's first process without a warning, and wait for the others, which
+	 * notice that.
+	 */
+	public void kill() {
+		end("-KILL");
+	}
+
+	private void end(String signal) {
 		try {
 			long process = Long.parseLong(Files.readAllLines(this.directory.resolve("postmaster.pid")).get(0).trim());
-			new ProcessBuilder("kill", "-QUIT", Long.toString(process)).start().waitFor();
+			new ProcessBuilder("kill", signal, Long.toString(process)).start().waitFor();
 			ProcessHandle.of(process).ifPresent((handle) -> handle.onExit().join());
 		}
 		catch (IOException ex) {

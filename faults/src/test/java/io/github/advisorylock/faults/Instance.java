@@ -30,6 +30,11 @@ public final class Instance {
 
 	static final String STARTED = "Instance is up";
 
+	/**
+	 * What is written to an instance to have its runs interrupted.
+	 */
+	static final String INTERRUPT = "interrupt";
+
 	static final String STOPPED = "Instance has stopped";
 
 	private Instance() {
@@ -47,12 +52,14 @@ public final class Instance {
 				Contestant contestant = (Contestant) Class.forName(arguments[0])
 					.getDeclaredConstructor()
 					.newInstance()) {
-			contestant.start(settings,
-					new RecordedWork(settings, history, Duration.ofMillis(Long.parseLong(arguments[7]))));
+			RecordedWork work = new RecordedWork(settings, history, Duration.ofMillis(Long.parseLong(arguments[7])));
+			contestant.start(settings, work);
 			System.out.println(STARTED);
 			BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-			while (input.readLine() != null) {
-				// says nothing to listen to
+			for (String line = input.readLine(); line != null; line = input.readLine()) {
+				if (line.equals(INTERRUPT)) {
+					work.interrupt();
+				}
 			}
 		}
 		System.out.println(STOPPED);

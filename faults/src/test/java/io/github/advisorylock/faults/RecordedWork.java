@@ -23,6 +23,8 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
 import org.jspecify.annotations.Nullable;
@@ -48,6 +50,8 @@ final class RecordedWork implements Work {
 	private final History history;
 
 	private final Duration length;
+
+	private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
 	RecordedWork(ContestantSettings settings, History history, Duration length) {
 		this.settings = settings;
@@ -76,6 +80,7 @@ final class RecordedWork implements Work {
 			Effect effect) throws Exception {
 		String run = this.history.nextRun();
 		this.history.write(Event.Kind.START, run, job, tick, token);
+		this.threads.add(Thread.currentThread());
 		try {
 			for (long left = length.toMillis(); left > 0; left -= BEAT) {
 				Thread.sleep(Math.min(left, BEAT));
@@ -92,6 +97,16 @@ final class RecordedWork implements Work {
 			this.history.write(held.getAsBoolean() ? Event.Kind.FAIL : Event.Kind.TOLD, run, job, tick, token);
 			throw ex;
 		}
+		finally {
+			this.threads.remove(Thread.currentThread());
+		}
+	}
+
+	/**
+	 * Interrupt all runs.
+	 */
+	void interrupt() {
+		this.threads.forEach(Thread::interrupt);
 	}
 
 	/**

@@ -1,0 +1,239 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.faults;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Judges what has happened by what instances wrote themselves and what is in the
+ * database, and by nothing that a scheduler says of itself.
+ */
+final class Checker {
+
+	/**
+	 * For how long a run may go on that has lost its lock with its connection: two
+	 * heartbeats until it is noticed, as documented, and time to stop on a busy machine.
+	 */
+	static final long NOTICE = 8_000;
+
+	private final List<Run> runs;
+
+	private final List<Effect> effects;
+
+	private final Set<Execution> recorded;
+
+	private final List<Disturbance> disturbances;
+
+	private final List<String> violations = new ArrayList<>();
+
+	private final List<Overlap> overlaps = new ArrayList<>();
+
+	/**
+	 * Create a checker.
+	 * @param events all histories
+	 * @param effects what the runs have left
+	 * @param recorded what the ledger counts as executed
+	 * @param disturbances what was done to them
+	 */
+	Checker(List<Event> events, List<Effect> effects, Collection<Execution> recorded, List<Disturbance> disturbances) {
+		this.runs = Run.of(events);
+		this.effects = effects;
+		this.recorded = new HashSet<>(recorded);
+		if (this.recorded.size() != recorded.size()) {
+			this.violations.add("Executed twice, says the ledger: " + twice(recorded));
+		}
+		this.disturbances = disturbances;
+	}
+
+	/**
+	 * Check.
+	 * @param expected what has to be executed
+	 */
+	Findings check(Collection<Execution> expected) {
+		checkOverlaps();
+		checkTokens();
+		checkRememberedTicks();
+		checkEffects();
+		checkNothingIsLost(expected);
+		return new Findings(this.violations, this.runs.size(), this.recorded.size(), this.overlaps);
+	}
+
+	private void checkOverlaps() {
+		for (List<Run> ofKey : byKey().values()) {
+			for (int i = 0; i < ofKey.size(); i++) {
+				Run run = ofKey.get(i);
+				for (int j = i + 1; j < ofKey.size() && ofKey.get(j).begin() < run.end(); j++) {
+					checkOverlap(run, ofKey.get(j));
+				}
+			}
+		}
+	}
+
+	private void checkOverlap(Run first, Run second) {
+		long beside = first.goesOnAfter(second.begin());
+		Optional<Disturbance> excuse = this.disturbances.stream()
+			.filter((disturbance) -> disturbance.mayEndLocksAt(second.begin()))
+			.reduce((earlier, later) -> later);
+		if (excuse.isPresent() && !first.key().equals(Job.LEADER) && !first.isDone() && beside <= NOTICE) {
+			this.overlaps.add(new Overlap(excuse.get().fault(), beside));
+		}
+		else {
+			this.violations.add("Two at a time: " + first + " and " + second);
+		}
+	}
+
+	/**
+	 * Of two runs the later has the higher token, unless the first was at work when the
+	 * second began: then who came first can't be told from outside.
+	 */
+	private void checkTokens() {
+		for (List<Run> ofKey : byKey().values()) {
+			Run highest = null;
+			for (Run run : ofKey) {
+				Long token = run.token();
+				if (token == null) {
+					continue;
+				}
+				Long before = (highest != null) ? highest.token() : null;
+				if (highest != null && before != null && highest.end() <= run.begin()) {
+					boolean sameTerm = run.key().equals(Job.LEADER) && run.instance().equals(highest.instance());
+					if (sameTerm ? token < before : token <= before) {
+						this.violations.add("Tokens do not rise: " + highest + " and " + run);
+					}
+				}
+				if (before == null || token >= before) {
+					highest = run;
+				}
+			}
+		}
+	}
+
+	/**
+	 * A tick that was run to its end is not run again as long as the one lives that did.
+	 */
+	private void checkRememberedTicks() {
+		Map<Instant, Run> ended = new HashMap<>();
+		for (Run run : byKey().getOrDefault(Job.REMEMBERED, List.of())) {
+			Instant tick = run.tick();
+			if (tick == null) {
+				this.violations.add("A tick that is none: " + run);
+				continue;
+			}
+			Run first = ended.get(tick);
+			if (first != null && !isDisturbed(first.begin(), run.begin())) {
+				this.violations.add("Run twice though nothing had happened: " + first + " and " + run);
+			}
+			if (run.isEnded()) {
+				ended.put(tick, run);
+			}
+		}
+	}
+
+	private boolean isDisturbed(long from, long to) {
+		return this.disturbances.stream()
+			.anyMatch((disturbance) -> disturbance.begin() <= to && from <= disturbance.end());
+	}
+
+	private void checkEffects() {
+		Map<String, Run> named = this.runs.stream().collect(Collectors.toMap(Run::name, (run) -> run));
+		Map<Execution, List<Effect>> byExecution = this.effects.stream()
+			.collect(Collectors.groupingBy((effect) -> new Execution(effect.job(), effect.tick())));
+		byExecution.forEach((execution, found) -> {
+			long unexcused = found.stream().filter((effect) -> {
+				Run run = named.get(effect.run());
+				return run == null || run.isDone() || Job.isTransaction(execution.key());
+			}).count();
+			if (unexcused > 1) {
+				this.violations.add("Two effects: " + found);
+			}
+			for (Effect effect : found) {
+				if (!named.containsKey(effect.run())) {
+					this.violations.add("An effect of nobody: " + effect);
+				}
+			}
+			if (Job.isTransaction(execution.key()) && !this.recorded.contains(execution)) {
+				this.violations.add("An effect that is not in the ledger: " + found);
+			}
+		});
+		for (Execution execution : this.recorded) {
+			if (!byExecution.containsKey(execution)) {
+				this.violations.add("In the ledger, without an effect: " + execution);
+			}
+		}
+		Map<Execution, Run> done = new HashMap<>();
+		for (Run run : this.runs) {
+			Instant tick = run.tick();
+			if (!run.isDone() || tick == null) {
+				continue;
+			}
+			Execution execution = new Execution(run.key(), tick);
+			Run other = done.put(execution, run);
+			if (other != null && !mayBeLost(other)) {
+				this.violations.add("Executed twice: " + other + " and " + run);
+			}
+			if (!this.recorded.contains(execution) && !mayBeLost(run)) {
+				this.violations.add("Said to be executed, and not in the ledger: " + run);
+			}
+		}
+	}
+
+	private void checkNothingIsLost(Collection<Execution> expected) {
+		Set<Execution> lost = lost(expected);
+		if (!lost.isEmpty()) {
+			this.violations.add("Never executed: " + lost);
+		}
+	}
+
+	/**
+	 * Return what was to be executed and was not, but for what a server has lost.
+	 */
+	Set<Execution> lost(Collection<Execution> expected) {
+		Set<Execution> lost = new HashSet<>(expected);
+		lost.removeAll(this.recorded);
+		for (Run run : this.runs) {
+			Instant tick = run.tick();
+			if (tick != null && run.isDone() && mayBeLost(run)) {
+				lost.remove(new Execution(run.key(), tick));
+			}
+		}
+		return lost;
+	}
+
+	private boolean mayBeLost(Run run) {
+		return this.disturbances.stream().anyMatch((disturbance) -> disturbance.mayLoseCommitOf(run.end()));
+	}
+
+	private Map<String, List<Run>> byKey() {
+		return this.runs.stream().collect(Collectors.groupingBy(Run::key, TreeMap::new, Collectors.toList()));
+	}
+
+	private static List<Execution> twice(Collection<Execution> recorded) {
+		Set<Execution> seen = new HashSet<>();
+		return recorded.stream().filter((execution) -> !seen.add(execution)).toList();
+	}
+
+}

@@ -1,0 +1,357 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.faults;
+
+/**
+ * Something that goes wrong, and is put right again.
+ */
+enum Fault {
+
+	/**
+	 * An instance is gone without a word, and another one is started in its place.
+	 */
+	KILLED_INSTANCE("`kill -9` of an instance", "its runs are done again by others", false, 0) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.killVictim();
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.startInstances();
+		}
+
+	},
+
+	/**
+	 * An instance stands still for a while, with its clock and its connections.
+	 */
+	FROZEN_INSTANCE("`SIGSTOP`, 4 s, `SIGCONT`", "it keeps its locks, and others wait", false, 4) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.victim().signal("STOP");
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.victim().signal("CONT");
+		}
+
+	},
+
+	/**
+	 * The runs of an instance are interrupted.
+	 */
+	INTERRUPTS("interrupts of all runs of an instance", "they fail and are done again", true, 0) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.victim().interrupt();
+		}
+
+	},
+
+	/**
+	 * The connections that hold session locks are ended by the server.
+	 */
+	TERMINATED_SESSIONS("`pg_terminate_backend` of the lock sessions", "runs are told, and done again", true, 0) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.execute(
+					"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:faults@%'");
+		}
+
+	},
+
+	/**
+	 * All connections are ended by the server.
+	 */
+	TERMINATED_BACKENDS("`pg_terminate_backend` of all connections", "runs are told, and done again", true, 0) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+					+ "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
+		}
+
+	},
+
+	/**
+	 * The server is stopped and started.
+	 */
+	RESTARTED_SERVER("restart of the server", "runs fail, and are done again", true, 1) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.server().stop();
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.server().start();
+		}
+
+	},
+
+	/**
+	 * The server's first process is killed.
+	 */
+	KILLED_SERVER("`kill -9` of the postmaster", "runs fail, and are done again", true, 1) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.server().kill();
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.server().start();
+		}
+
+	},
+
+	/**
+	 * The pooler before one of the instances is killed and started.
+	 */
+	RESTARTED_POOLER("`kill -9` of PgBouncer, and restart", "runs behind it fail, and are done again", true, 0) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.pooler().restart();
+		}
+
+	},
+
+	/**
+	 * The cable of an instance is cut.
+	 */
+	CUT_NETWORK("network cut both ways, 13 s", "the server gives its locks up; runs are told", true, 13) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.network().cut("INPUT", "OUTPUT");
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.network().mend();
+		}
+
+	},
+
+	/**
+	 * Nothing reaches an instance.
+	 */
+	CUT_IN("network cut towards the instance, 13 s", "as above", true, 13) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.network().cut("INPUT");
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.network().mend();
+		}
+
+	},
+
+	/**
+	 * Nothing that an instance says reaches anybody.
+	 */
+	CUT_OUT("network cut towards the server, 13 s", "as above", true, 13) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.network().cut("OUTPUT");
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.network().mend();
+		}
+
+	},
+
+	/**
+	 * No byte more can be written where the server has its data.
+	 */
+	FULL_DISK("disk of the server full, 3 s", "runs fail, and are done again", true, 3) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.disk().fill();
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.disk().free();
+			fleet.startServerIfDown();
+		}
+
+	},
+
+	/**
+	 * The server has no room for another lock.
+	 */
+	FULL_LOCK_TABLE("lock table of the server full, 3 s", "runs fail, and are done again", true, 3) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.intruder().takeAllLocks();
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.intruder().leave();
+		}
+
+	},
+
+	/**
+	 * Others have taken all connections of the server.
+	 */
+	NO_CONNECTION_LEFT("all connections ended, and taken by others for 3 s", "runs fail, and are done again", true, 3) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.intruder().takeAllConnections();
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.intruder().leave();
+		}
+
+	},
+
+	/**
+	 * An instance comes up with a clock that is ahead.
+	 */
+	CLOCK_AHEAD("an instance comes up whose clock is 25 s ahead, and leaves", "no tick runs twice", false, 3) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.startGuest(25);
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.stopGuest();
+		}
+
+	},
+
+	/**
+	 * An instance comes up with a clock that is behind.
+	 */
+	CLOCK_BEHIND("an instance comes up whose clock is 25 s behind, and leaves", "no tick runs twice", false, 3) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.startGuest(-25);
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.stopGuest();
+		}
+
+	},
+
+	/**
+	 * The server is gone, and its standby, which has not received everything, takes over.
+	 */
+	LAGGING_STANDBY("standby that lags by 2 s is promoted, primary killed",
+			"what was not replicated is lost; tokens and terms rise", true, 2) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.holdBackReplication();
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.promoteStandby();
+		}
+
+		@Override
+		boolean losesCommits() {
+			return true;
+		}
+
+	};
+
+	private final String title;
+
+	private final String expected;
+
+	private final boolean endsLocks;
+
+	private final int seconds;
+
+	Fault(String title, String expected, boolean endsLocks, int seconds) {
+		this.title = title;
+		this.expected = expected;
+		this.endsLocks = endsLocks;
+		this.seconds = seconds;
+	}
+
+	/**
+	 * Make it happen.
+	 */
+	abstract void inject(Fleet fleet);
+
+	/**
+	 * Put it right.
+	 */
+	void heal(Fleet fleet) {
+	}
+
+	String title() {
+		return this.title;
+	}
+
+	String expected() {
+		return this.expected;
+	}
+
+	/**
+	 * Return whether locks end while their holders live.
+	 */
+	boolean endsLocks() {
+		return this.endsLocks;
+	}
+
+	/**
+	 * Return whether what was committed may be lost.
+	 */
+	boolean losesCommits() {
+		return false;
+	}
+
+	/**
+	 * Return for how many seconds it lasts.
+	 */
+	int seconds() {
+		return this.seconds;
+	}
+
+}

@@ -1,0 +1,414 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.faults;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.OffsetDateTime;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.github.advisorylock.testsupport.TestPgBouncer;
+import io.github.advisorylock.testsupport.TestServer;
+import io.github.advisorylock.testsupport.WrongClock;
+import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Three instances on a server of their own: one behind a cable, one behind a pooler, one
+ * beside the server; or three on a server that has a standby.
+ */
+final class Fleet implements AutoCloseable {
+
+	/**
+	 * The time between two ticks of a job.
+	 */
+	static final Duration PERIOD = Duration.ofSeconds(2);
+
+	private static final int SIZE = 3;
+
+	private static final AtomicInteger FLEETS = new AtomicInteger();
+
+	private final Path directory;
+
+	private final Class<? extends Contestant> contestant;
+
+	private final @Nullable Disk disk;
+
+	private final @Nullable Network network;
+
+	private final @Nullable TestPgBouncer pooler;
+
+	private final @Nullable TestServer standby;
+
+	private final TestServer server;
+
+	private final Intruder intruder;
+
+	private final List<InstanceProcess> all = new ArrayList<>();
+
+	private final @Nullable InstanceProcess[] instances = new InstanceProcess[SIZE];
+
+	private @Nullable InstanceProcess guest;
+
+	private @Nullable String sender;
+
+	private boolean promoted;
+
+	private int turn;
+
+	private int started;
+
+	Fleet(Path directory, Class<? extends Contestant> contestant, boolean withStandby) throws IOException {
+		int number = FLEETS.incrementAndGet();
+		this.directory = Files.createDirectories(directory);
+		this.contestant = contestant;
+		this.disk = (!withStandby && Disk.isPossible()) ? new Disk(directory.resolve("disk")) : null;
+		this.network = (!withStandby && Network.isPossible()) ? new Network(number) : null;
+		Path data = Files.createDirectories(directory.resolve("disk")).resolve("data");
+		if (withStandby) {
+			this.server = TestServer.start(data, Map.of());
+			this.standby = this.server.startStandby(directory.resolve("standby"));
+			this.pooler = null;
+		}
+		else {
+			this.server = TestServer.start(data,
+					Map.of("max_connections", "40", "max_locks_per_transaction", "10", "max_wal_size", "64MB",
+							"min_wal_size", "32MB", "listen_addresses",
+							(this.network != null) ? "127.0.0.1," + this.network.host() : "127.0.0.1"));
+			this.standby = null;
+			Files.writeString(data.resolve("pg_hba.conf"), "host all all 10.0.0.0/8 trust\n",
+					StandardOpenOption.APPEND);
+			execute(this.server.url(), "SELECT pg_reload_conf()");
+			this.pooler = isPoolerPossible() ? TestPgBouncer.start(this.server, "transaction", directory) : null;
+		}
+		this.intruder = new Intruder(this.server.url());
+		execute(this.server.url(), RecordedWork.TABLE);
+	}
+
+	static boolean isPoolerPossible() {
+		return Command.works("command -v pgbouncer");
+	}
+
+	/**
+	 * Return whether this machine lets us do such a thing.
+	 */
+	static boolean isPossible(Fault fault) {
+		return switch (fault) {
+			case CUT_NETWORK, CUT_IN, CUT_OUT -> Network.isPossible();
+			case FULL_DISK -> Disk.isPossible();
+			case RESTARTED_POOLER -> isPoolerPossible();
+			case CLOCK_AHEAD, CLOCK_BEHIND -> Command.works("ls /usr/lib/*/faketime/libfaketimeMT.so.1");
+			default -> true;
+		};
+	}
+
+	/**
+	 * Start those that are not there, and wait until they are.
+	 */
+	void startInstances() {
+		List<InstanceProcess> starting = new ArrayList<>();
+		for (int i = 0; i < SIZE; i++) {
+			if (this.instances[i] == null) {
+				InstanceProcess instance = start(i, Map.of());
+				this.instances[i] = instance;
+				starting.add(instance);
+			}
+		}
+		starting.forEach(InstanceProcess::awaitStart);
+	}
+
+	private InstanceProcess start(int place, Map<String, String> environment) {
+		String url = this.server.url();
+		List<String> prefix = List.of();
+		List<String> options = new ArrayList<>();
+		if (this.standby != null) {
+			url = url.replace("/postgres?",
+					",127.0.0.1:" + this.standby.port() + "/postgres?targetServerType=primary&");
+		}
+		if (place == 0 && this.network != null) {
+			prefix = this.network.prefix();
+			url = url.replace("127.0.0.1", this.network.host());
+		}
+		if (place == 1 && this.pooler != null) {
+			options.add("-Dadvisory-lock.session.url=" + url);
+			url = this.pooler.url() + "&prepareThreshold=0";
+		}
+		InstanceProcess instance = new InstanceProcess(this.directory, this.contestant,
+				new ContestantSettings(url + "&connectTimeout=3&socketTimeout=8", "postgres", "postgres",
+						"i" + place + "-" + ++this.started, PERIOD),
+				Duration.ofMillis(600), prefix, environment, options);
+		this.all.add(instance);
+		return instance;
+	}
+
+	/**
+	 * Have the next fault happen to another one.
+	 */
+	void nextTurn() {
+		this.turn++;
+	}
+
+	InstanceProcess victim() {
+		return Objects.requireNonNull(this.instances[this.turn % SIZE]);
+	}
+
+	void killVictim() {
+		victim().kill();
+		this.instances[this.turn % SIZE] = null;
+	}
+
+	TestServer server() {
+		return this.server;
+	}
+
+	TestPgBouncer pooler() {
+		return Objects.requireNonNull(this.pooler);
+	}
+
+	Network network() {
+		return Objects.requireNonNull(this.network);
+	}
+
+	Disk disk() {
+		return Objects.requireNonNull(this.disk);
+	}
+
+	Intruder intruder() {
+		return this.intruder;
+	}
+
+	/**
+	 * Start a server again that has given up.
+	 */
+	void startServerIfDown() {
+		long deadline = System.nanoTime() + Duration.ofSeconds(15).toNanos();
+		while (System.nanoTime() < deadline) {
+			try (Connection connection = this.server.open()) {
+				if (connection.isValid(2)) {
+					return;
+				}
+			}
+			catch (SQLException ex) {
+				if (!isServerAlive()) {
+					break;
+				}
+			}
+		}
+		this.server.stop();
+		this.server.start();
+	}
+
+	private boolean isServerAlive() {
+		try {
+			String process = Files.readAllLines(this.server.directory().resolve("postmaster.pid")).get(0).strip();
+			return ProcessHandle.of(Long.parseLong(process)).map(ProcessHandle::isAlive).orElse(false);
+		}
+		catch (IOException | RuntimeException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Start one more instance, whose clock is wrong.
+	 */
+	void startGuest(int seconds) {
+		this.guest = start(SIZE, WrongClock.environment(Duration.ofSeconds(seconds)));
+		this.guest.awaitStart();
+	}
+
+	void stopGuest() {
+		try {
+			InstanceProcess leaving = Objects.requireNonNull(this.guest);
+			leaving.stop();
+			leaving.awaitStop();
+		}
+		catch (Exception ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Let the standby receive nothing any more.
+	 */
+	void holdBackReplication() {
+		this.sender = query("SELECT pid FROM pg_stat_replication", (row) -> row.getString(1)).get(0);
+		Command.run("kill", "-STOP", this.sender);
+	}
+
+	/**
+	 * Kill the primary, and promote its standby.
+	 */
+	void promoteStandby() {
+		this.server.kill();
+		Command.works("kill -KILL " + this.sender);
+		TestServer successor = Objects.requireNonNull(this.standby);
+		execute(successor.url(), "SELECT pg_promote(true, 60)");
+		this.promoted = true;
+	}
+
+	/**
+	 * Run a statement on the server.
+	 */
+	void execute(String sql) {
+		execute(url(), sql);
+	}
+
+	private static void execute(String url, String sql) {
+		try (Connection connection = DriverManager.getConnection(url);
+				Statement statement = connection.createStatement()) {
+			statement.execute(sql);
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private String url() {
+		return (this.promoted && this.standby != null) ? this.standby.url() : this.server.url();
+	}
+
+	/**
+	 * Return what all histories say.
+	 */
+	List<Event> events() {
+		List<Event> events = new ArrayList<>();
+		this.all.forEach((instance) -> events.addAll(instance.events()));
+		events.sort((first, second) -> Long.compare(first.at(), second.at()));
+		return events;
+	}
+
+	/**
+	 * Return what the database has of the work.
+	 */
+	List<Effect> effects() {
+		return query("SELECT job, tick, run FROM effect WHERE tick IS NOT NULL", (row) -> new Effect(row.getString(1),
+				row.getObject(2, OffsetDateTime.class).toInstant(), row.getString(3)));
+	}
+
+	/**
+	 * Return what the ledger counts as executed.
+	 */
+	List<Execution> recorded() {
+		return query(
+				"SELECT key, coalesce(tick, to_timestamp(split_part(key, ':', 2)::bigint * " + PERIOD.toSeconds()
+						+ ")) FROM advisory_lock_run WHERE outcome = 'EXECUTED' AND key LIKE '%:%' ",
+				(row) -> new Execution(row.getString(1), row.getObject(2, OffsetDateTime.class).toInstant()));
+	}
+
+	/**
+	 * Return what should not be there any more when all instances have stopped.
+	 */
+	List<String> leftovers(boolean openRuns) {
+		List<String> leftovers = new ArrayList<>(query(
+				"SELECT 'lock ' || classid || '/' || objid || ' of ' || pid FROM pg_locks WHERE locktype = 'advisory'",
+				(row) -> row.getString(1)));
+		leftovers.addAll(query(
+				"SELECT 'connection ' || pid || ' ' || application_name FROM pg_stat_activity "
+						+ "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+				(row) -> row.getString(1)));
+		if (openRuns) {
+			leftovers.addAll(query("SELECT 'run ' || key || ' of ' || instance || ' since ' || started_at "
+					+ "FROM advisory_lock_run WHERE finished_at IS NULL", (row) -> row.getString(1)));
+		}
+		return leftovers;
+	}
+
+	private <T> List<T> query(String sql, Row<T> row) {
+		try (Connection connection = DriverManager.getConnection(url());
+				Statement statement = connection.createStatement();
+				ResultSet rows = statement.executeQuery(sql)) {
+			List<T> result = new ArrayList<>();
+			while (rows.next()) {
+				result.add(row.read(rows));
+			}
+			return result;
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
+	 * Return the number of a tick that is now.
+	 */
+	static long number() {
+		return Instant.now().toEpochMilli() / PERIOD.toMillis();
+	}
+
+	/**
+	 * Stop all instances in order.
+	 */
+	void stopInstances() throws Exception {
+		List<InstanceProcess> stopping = new ArrayList<>();
+		for (int i = 0; i < SIZE; i++) {
+			InstanceProcess instance = this.instances[i];
+			if (instance != null) {
+				instance.stop();
+				stopping.add(instance);
+			}
+			this.instances[i] = null;
+		}
+		for (InstanceProcess instance : stopping) {
+			instance.awaitStop();
+		}
+		if (this.pooler != null) {
+			this.pooler.close();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.all.forEach(InstanceProcess::kill);
+		if (this.pooler != null) {
+			this.pooler.close();
+		}
+		this.server.close();
+		if (this.standby != null) {
+			this.standby.close();
+		}
+		if (this.network != null) {
+			this.network.close();
+		}
+		if (this.disk != null) {
+			Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !isServerAlive());
+			this.disk.close();
+		}
+	}
+
+	/**
+	 * Makes a value of a row.
+	 */
+	private interface Row<T> {
+
+		T read(ResultSet row) throws SQLException;
+
+	}
+
+}
