@@ -31,6 +31,8 @@ final class Disk implements AutoCloseable {
 
 	private static final int PIECE = 65_536;
 
+	private static final boolean POSSIBLE = probe();
+
 	private final Path directory;
 
 	/**
@@ -45,6 +47,10 @@ final class Disk implements AutoCloseable {
 	 * Return whether this machine lets us mount one.
 	 */
 	static boolean isPossible() {
+		return POSSIBLE;
+	}
+
+	private static boolean probe() {
 		return Command.works("d=$(mktemp -d) && mount -t tmpfs tmpfs $d && umount $d && rmdir $d");
 	}
 

@@ -25,11 +25,20 @@ package io.github.advisorylock.faults;
  */
 record Disturbance(Fault fault, long begin, long end) {
 
+	private static final long NEAR = 1_000;
+
 	/**
 	 * How long after a fault a server may still give up a connection that it was cut off
 	 * from ({@code dead-client-timeout}, 10 s, and its retries).
 	 */
 	private static final long AFTERMATH = 20_000;
+
+	/**
+	 * Return whether it may be the cause of a failure at a moment.
+	 */
+	boolean isNear(long moment) {
+		return this.begin - NEAR <= moment && moment <= this.end + NEAR;
+	}
 
 	/**
 	 * Return whether locks may end at a moment for this.

@@ -32,7 +32,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.testsupport.TestPgBouncer;
 import io.github.advisorylock.testsupport.TestServer;
@@ -302,6 +304,18 @@ final class Fleet implements AutoCloseable {
 		this.all.forEach((instance) -> events.addAll(instance.events()));
 		events.sort((first, second) -> Long.compare(first.at(), second.at()));
 		return events;
+	}
+
+	/**
+	 * Return what histories say of runs that began after a moment.
+	 */
+	List<Event> eventsOfRunsAfter(long moment) {
+		List<Event> events = events();
+		Set<String> runs = events.stream()
+			.filter((event) -> event.kind() == Event.Kind.START && event.at() > moment)
+			.map(Event::run)
+			.collect(Collectors.toSet());
+		return events.stream().filter((event) -> runs.contains(event.run())).toList();
 	}
 
 	/**

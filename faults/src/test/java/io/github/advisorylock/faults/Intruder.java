@@ -22,6 +22,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * Another client of the server, which takes all there is.
  */
 final class Intruder {
+
+	private static final long PAUSE = 10_000_000;
 
 	private final String url;
 
@@ -69,6 +72,7 @@ final class Intruder {
 		this.thread = new Thread(() -> {
 			while (this.greedy) {
 				open();
+				LockSupport.parkNanos(PAUSE);
 			}
 		});
 		this.thread.start();

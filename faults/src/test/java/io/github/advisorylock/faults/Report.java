@@ -31,6 +31,8 @@ final class Report {
 
 	private final Map<Fault, List<Long>> overlaps = new EnumMap<>(Fault.class);
 
+	private final Map<Fault, Integer> hits = new EnumMap<>(Fault.class);
+
 	private final List<String> violations = new ArrayList<>();
 
 	private int runs;
@@ -39,6 +41,13 @@ final class Report {
 
 	synchronized void addRecovery(Fault fault, long milliseconds) {
 		this.recoveries.computeIfAbsent(fault, (key) -> new ArrayList<>()).add(milliseconds);
+	}
+
+	/**
+	 * Count a run that a fault has ended before it was done.
+	 */
+	synchronized void addHit(Fault fault) {
+		this.hits.merge(fault, 1, Integer::sum);
 	}
 
 	synchronized void add(Findings findings, List<String> found) {
@@ -64,13 +73,14 @@ final class Report {
 	synchronized String toMarkdown() {
 		StringBuilder text = new StringBuilder(
 				"""
-						| fault | how often | expected | seen: runs beside the next one (longest) | until all work went on: median, worst |
-						|---|---|---|---|---|
+						| fault | how often | expected | runs that failed by it | runs beside the next one (longest) | until all work went on: median, worst |
+						|---|---|---|---|---|---|
 						""");
 		this.recoveries.forEach((fault, times) -> {
 			List<Long> beside = this.overlaps.getOrDefault(fault, List.of());
 			List<Long> sorted = times.stream().sorted().toList();
-			text.append("| %s | %d | %s | %s | %s, %s |\n".formatted(fault.title(), times.size(), fault.expected(),
+			text.append("| %s | %d | %s | %d | %s | %s, %s |\n".formatted(fault.title(), times.size(), fault.expected(),
+					this.hits.getOrDefault(fault, 0),
 					beside.isEmpty() ? "none"
 							: beside.size() + " (" + seconds(beside.stream().max(Long::compare).orElseThrow()) + ")",
 					seconds(sorted.get(sorted.size() / 2)), seconds(sorted.get(sorted.size() - 1))));

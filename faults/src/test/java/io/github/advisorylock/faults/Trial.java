@@ -138,6 +138,7 @@ final class Trial {
 		catch (ConditionTimeoutException ex) {
 			logger.error("Something is left", ex);
 		}
+		countHits(fleet);
 		Findings findings = new Checker(fleet.events(), fleet.effects(), fleet.recorded(), this.disturbances)
 			.check(expected);
 		List<String> violations = new ArrayList<>(findings.violations());
@@ -146,6 +147,20 @@ final class Trial {
 				+ " runs, " + findings.executed() + " executed, " + findings.overlaps().size()
 				+ " went on for a moment after they had lost their lock, " + violations.size() + " violations");
 		this.report.add(findings, violations);
+	}
+
+	/**
+	 * A fault that hits nobody shows nothing: tell how many runs each has ended.
+	 */
+	private void countHits(Fleet fleet) {
+		for (Run run : Run.of(fleet.events())) {
+			if (!run.isEnded() || (run.key().contains(":") && !run.isDone())) {
+				this.disturbances.stream()
+					.filter((disturbance) -> disturbance.isNear(run.end()))
+					.findFirst()
+					.ifPresent((disturbance) -> this.report.addHit(disturbance.fault()));
+			}
+		}
 	}
 
 	private static void pause(int seconds) {
