@@ -60,6 +60,10 @@ public final class FleetMeasurement {
 	 */
 	public String run() throws IOException, SQLException {
 		try (FleetServer server = new FleetServer()) {
+			if (!this.quick) {
+				this.tables.addIdle(new IdleMeasurement(server).run());
+			}
+			this.tables.addHeld(new HeldLocksMeasurement(server.create("held"), this.quick).run());
 			for (int size : this.sizes) {
 				String database = "direct_" + size;
 				String url = server.create(database);
@@ -72,10 +76,6 @@ public final class FleetMeasurement {
 				}
 			}
 			this.tables.addResults(this.results, jobs());
-			if (!this.quick) {
-				this.tables.addIdle(new IdleMeasurement(server).run());
-			}
-			this.tables.addHeld(new HeldLocksMeasurement(server.create("held"), this.quick).run());
 			return this.tables.toString();
 		}
 	}
