@@ -20,7 +20,7 @@ package io.github.advisorylock.faults;
  * A scheduler under test, in one instance. An implementation is named on the command line
  * of {@link Instance} and has a constructor without parameters.
  */
-interface Contestant extends AutoCloseable {
+public interface Contestant extends AutoCloseable {
 
 	/**
 	 * Begin to run jobs, and return when that is so.

@@ -27,6 +27,6 @@ import java.time.Duration;
  * @param instance the name of the instance
  * @param period the time between two ticks of a job
  */
-record ContestantSettings(String url, String user, String password, String instance, Duration period) {
+public record ContestantSettings(String url, String user, String password, String instance, Duration period) {
 
 }

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * database. Its start, beats and end are in the history of the instance.
  */
 @FunctionalInterface
-interface Work {
+public interface Work {
 
 	/**
 	 * Run.

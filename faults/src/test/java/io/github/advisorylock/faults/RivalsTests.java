@@ -1,0 +1,153 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.faults;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.testsupport.JavaProcess;
+import io.github.advisorylock.testsupport.TestServer;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The adapters of the rivals work, the checker sees when nobody guards, and on request
+ * all are put to the same faults.
+ */
+@Tag("rivals")
+class RivalsTests {
+
+	private static final String RIVALS = "faults.rivals";
+
+	/**
+	 * Contestants that are tried side by side.
+	 */
+	private static final int LANES = 3;
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void withoutFaultEachRunsEachTickOnce() throws Exception {
+		Map<Rival, RivalTrial> trials = new EnumMap<>(Rival.class);
+		List<JavaProcess> processes = new ArrayList<>();
+		try (TestServer server = TestServer.start(this.directory.resolve("server"), Map.of("max_connections", "400"))) {
+			for (Rival rival : Rival.values()) {
+				RivalTrial trial = new RivalTrial(rival, server, this.directory.resolve("trial-" + rival.ordinal()),
+						RivalComparison.PERIOD, Duration.ofSeconds(2));
+				trial.createDatabase();
+				trials.put(rival, trial);
+			}
+			try {
+				for (String instance : List.of("instance-1", "instance-2")) {
+					processes.add(JavaProcess.start(this.directory.resolve(instance), RivalCrowd.class,
+							trials.values()
+								.stream()
+								.flatMap((trial) -> trial.arguments(instance).stream())
+								.toArray(String[]::new)));
+				}
+				processes.forEach(RivalTrial::awaitStart);
+				long from = System.currentTimeMillis() + RivalComparison.PERIOD.toMillis();
+				long to = from + 2 * RivalComparison.PERIOD.toMillis();
+				// A tick may be late; one that is lost does not come
+				RivalTrial.sleepUntil(to);
+				Awaitility.await()
+					.atMost(Duration.ofMinutes(1))
+					.untilAsserted(() -> trials.forEach(
+							(rival, trial) -> assertThat(trial.verdict(from, to).lost()).as("lost ticks of " + rival)
+								.isZero()));
+				trials.forEach((rival, trial) -> assertVerdict(rival, trial.verdict(from, to)));
+			}
+			finally {
+				processes.forEach(JavaProcess::kill);
+			}
+		}
+	}
+
+	private static void assertVerdict(Rival rival, RivalVerdict verdict) {
+		if (rival == Rival.UNGUARDED) {
+			assertThat(verdict.doubles()).as("double runs of " + rival).isPositive();
+		}
+		else {
+			assertThat(verdict.doubles()).as("double runs of " + rival + ": " + verdict).isZero();
+		}
+	}
+
+	/**
+	 * With {@code true} all of them, or those whose names are given, separated by commas.
+	 */
+	@Test
+	void underFaultsOursNeverRunsTwice() throws Exception {
+		Map<Rival, RivalComparison> comparisons = new EnumMap<>(Rival.class);
+		List<Future<?>> futures = new ArrayList<>();
+		ExecutorService lanes = Executors.newFixedThreadPool(LANES);
+		try {
+			for (Rival rival : chosen()) {
+				RivalComparison comparison = new RivalComparison(rival,
+						Files.createDirectories(this.directory.resolve("rival-" + rival.ordinal())));
+				comparisons.put(rival, comparison);
+				futures.add(lanes.submit(() -> {
+					comparison.run();
+					return null;
+				}));
+			}
+			for (Future<?> future : futures) {
+				future.get();
+			}
+		}
+		finally {
+			lanes.shutdownNow();
+		}
+		System.out.println(RivalComparison.head());
+		comparisons.values().forEach((comparison) -> System.out.println(comparison.row()));
+		comparisons.forEach(RivalsTests::assertComparison);
+	}
+
+	private static List<Rival> chosen() {
+		String names = System.getProperty(RIVALS, "true");
+		return Stream.of(Rival.values())
+			.filter((rival) -> names.equals("true") || List.of(names.split(",")).contains(rival.name()))
+			.toList();
+	}
+
+	private static void assertComparison(Rival rival, RivalComparison comparison) {
+		for (RivalComparison.Fault fault : RivalComparison.Fault.values()) {
+			int doubles = comparison.verdict(fault).doubles();
+			switch (rival) {
+				case ADVISORY_LOCK, ADVISORY_LOCK_LEDGER -> assertThat(doubles).as(rival + " under " + fault).isZero();
+				case UNGUARDED -> assertThat(doubles).as("without a lock under " + fault).isPositive();
+				default -> {
+					// theirs are told, not judged
+				}
+			}
+		}
+	}
+
+}
