@@ -60,19 +60,24 @@ class LockRequestTests {
 		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(name))
 			.withMessageStartingWith("'key' starts with '" + name.substring(0, name.indexOf(':') + 1) + "'")
 			.withMessageEndingWith("'" + name + "'");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(AdvisoryLockKey.of("shop", name)));
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(AdvisoryLockKey.of("shop", name)))
+			.withMessageEndingWith("'" + name + "'");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> LockRequest.of(AdvisoryLockKeyFactory.pair().createKey("shop", name)));
+			.isThrownBy(() -> LockRequest.of(AdvisoryLockKeyFactory.pair().createKey("shop", name)))
+			.withMessageEndingWith("'" + name + "'");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "leader:reports", "advisory-lock:ledger-housekeeping" })
 	void namespaceBeforeSlashDoesNotHideWhatIsKept(String name) {
 		assertThat(AdvisoryLockKey.of("shop/" + name)).isEqualTo(AdvisoryLockKey.of("shop", name));
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(AdvisoryLockKey.of("shop/" + name)));
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of(AdvisoryLockKey.of("shop/" + name)))
+			.withMessageEndingWith("'" + name + "'");
 		LockRequest request = LockRequest.of("shop/" + name);
-		assertThatIllegalArgumentException().isThrownBy(() -> request.key("", FACTORY));
-		assertThatIllegalArgumentException().isThrownBy(() -> request.namespace("").key("shop", FACTORY));
+		assertThatIllegalArgumentException().isThrownBy(() -> request.key("", FACTORY))
+			.withMessageEndingWith("'" + name + "'");
+		assertThatIllegalArgumentException().isThrownBy(() -> request.namespace("").key("shop", FACTORY))
+			.withMessageEndingWith("'" + name + "'");
 		assertThat(request.key("test", FACTORY)).hasToString("test/shop/" + name);
 	}
 
@@ -85,7 +90,8 @@ class LockRequestTests {
 	@Test
 	void libraryAsksForItsOwnLocksOnly() {
 		assertThat(LockRequest.ofOwn("advisory-lock:test").key("shop", FACTORY)).hasToString("shop/advisory-lock:test");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.ofOwn("leader:test"));
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.ofOwn("leader:test"))
+			.withMessage("'key' must start with 'advisory-lock:'");
 	}
 
 	@Test

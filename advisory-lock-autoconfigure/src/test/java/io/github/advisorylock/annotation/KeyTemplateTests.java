@@ -140,13 +140,15 @@ class KeyTemplateTests {
 			"#{T(String)}", "#{new String('x')}", "#{@bean}", "#{#function()}", "#{#root}", "#{#this}",
 			"#{#argument.?[T(String) != null]}" })
 	void expressionThatCanOnlyFailInCallIsRefused(String text) {
-		assertThatIllegalArgumentException().isThrownBy(() -> parse(text));
+		assertThatIllegalArgumentException().isThrownBy(() -> parse(text))
+			.withMessageMatching(
+					"'.+' in '.+' is (neither an argument nor part of one|unknown; the parameters are \\[argument]|no argument; an argument is written .+)");
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "#{#argument", "#{}", "#{#argument +}", "#{#argument.}", "#{'a}" })
 	void expressionThatCantBeParsedIsRefused(String text) {
-		assertThatExceptionOfType(ParseException.class).isThrownBy(() -> parse(text));
+		assertThatExceptionOfType(ParseException.class).isThrownBy(() -> parse(text)).withMessageContaining("@");
 	}
 
 	@ParameterizedTest

@@ -80,7 +80,8 @@ final class CodeBlockCheck {
 				assertThatCode(() -> new JSONParser(JSONParser.MODE_RFC4627).parse(block.text())).as(block.toString())
 					.doesNotThrowAnyException();
 			case "xml" -> checkXml(block);
-			case "shell" -> assertThat(block.text().lines()).allSatisfy((line) -> checkCommand(block, line));
+			case "shell" ->
+				assertThat(block.text().lines()).isNotEmpty().allSatisfy((line) -> checkCommand(block, line));
 			case "console" -> assertThat(block.text().lines().filter((line) -> line.startsWith("$ "))).isNotEmpty()
 				.allSatisfy((line) -> checkCommand(block, line.substring(2)));
 			default -> throw new AssertionError("No check for the language of " + block);
@@ -95,6 +96,7 @@ final class CodeBlockCheck {
 	private static void checkYaml(CodeBlock block) throws IOException {
 		List<PropertySource<?>> yaml = new YamlPropertySourceLoader().load(block.place(),
 				new ByteArrayResource(block.text().getBytes(StandardCharsets.UTF_8)));
+		assertThat(yaml).isNotEmpty();
 		for (PropertySource<?> document : yaml) {
 			assertThat(((EnumerablePropertySource<?>) document).getPropertyNames()).isNotEmpty()
 				.filteredOn((name) -> name.startsWith(PREFIX))
@@ -189,6 +191,12 @@ final class CodeBlockCheck {
 			assertThat(Documentation.read(Path.of(".ci/run")).replace("mvn -B", "mvn"))
 				.as("CI runs the Maven commands of the documentation")
 				.containsPattern("\\Q" + command + "\\E(\\s|$)");
+		}
+		if (command.startsWith("curl ") && !block.place().startsWith("docs/endpoint.md")) {
+			String document = block.place().replaceFirst(":.*", "");
+			assertThat(Documentation.read(Path.of(".ci/from-an-empty-folder.sh")))
+				.as("the requests of %s are made by the build", document)
+				.contains("commands " + document + " curl");
 		}
 	}
 

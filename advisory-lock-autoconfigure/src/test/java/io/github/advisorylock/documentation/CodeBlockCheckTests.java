@@ -50,6 +50,7 @@ class CodeBlockCheckTests {
 					shell | mvn verify -Dunknown
 					shell | mvn veri
 					shell | format c:
+					shell | curl localhost:8080/typed-by-nobody
 					text  | unknown language
 					''    | no language
 					""")

@@ -204,7 +204,9 @@ class SessionFaultTests extends AbstractLockTests {
 		HeldLock first = this.template.tryAcquire(SHARED).orElseThrow();
 		HeldLock bystander = this.template.tryAcquire(LockRequest.of("bystander")).orElseThrow();
 		this.faulty.failAfter("execute", "pg_try_advisory_lock_shared", CANCELLED);
-		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.template.tryAcquire(SHARED));
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.template.tryAcquire(SHARED))
+			.havingRootCause()
+			.withMessageContaining("expected");
 		assertThat(this.faulty.hasFailed()).isTrue();
 		assertThat(first.isHeld()).isTrue();
 		assertThat(ForeignSession.isHeld(KEY)).isTrue();

@@ -73,15 +73,15 @@ class SessionScopeTests extends AbstractLockTests {
 		this.template.execute(REQUEST, (lock) -> {
 			transaction().executeWithoutResult((status) -> this.jdbc.queryForList("SELECT 1"));
 			return assertThat(ForeignSession.isFree(KEY)).isFalse();
-		});
+		}).orElseThrow();
 	}
 
 	@Test
 	void failedActionInCallersTransactionKeepsTheLockToItsEnd() {
 		transaction().executeWithoutResult((status) -> {
 			assertThatIllegalStateException().isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-				throw new IllegalStateException();
-			}));
+				throw new IllegalStateException("expected");
+			})).withMessage("expected");
 			assertThat(ForeignSession.isFree(KEY)).isFalse();
 		});
 		assertThat(ForeignSession.isFree(KEY)).isTrue();

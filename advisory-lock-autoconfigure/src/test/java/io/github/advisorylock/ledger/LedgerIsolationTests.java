@@ -137,7 +137,9 @@ class LedgerIsolationTests extends AbstractLedgerTests {
 				assertThat(this.threads.submit(() -> execute(request))).succeedsWithin(LONG)
 					.isEqualTo(LockOutcome.EXECUTED);
 				execute(request);
-			}));
+			}))
+			.havingRootCause()
+			.withMessageContaining("could not serialize access");
 		assertThat(effects()).hasSize(before + 1);
 		assertThat(outcomes().subList(before, outcomes().size())).containsExactly(outcomes);
 		assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.net.ConnectException;
 import java.time.Duration;
 
 import io.github.advisorylock.LockResult;
@@ -73,8 +74,10 @@ class LedgerLifecycleTests {
 				assertThat(context).hasNotFailed();
 				assertThat(output).contains("The ledger of advisory locks could not be prepared yet");
 				Jobs jobs = context.getBean(Jobs.class);
-				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jobs.pay("1"));
-				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jobs.refresh("1"));
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jobs.pay("1"))
+					.withRootCauseInstanceOf(ConnectException.class);
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jobs.refresh("1"))
+					.withRootCauseInstanceOf(ConnectException.class);
 				try (TestProxy database = new TestProxy(Duration.ZERO, this.port)) {
 					assertThat(jobs.pay("1").executed()).isTrue();
 					assertThat(jobs.pay("1").executed()).isFalse();
