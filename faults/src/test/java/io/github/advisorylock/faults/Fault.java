@@ -325,6 +325,18 @@ enum Fault {
 	void heal(Fleet fleet) {
 	}
 
+	/**
+	 * Return the place of the instance that it happens to, or -1 if it happens to all.
+	 */
+	int place(Fleet fleet) {
+		return switch (this) {
+			case KILLED_INSTANCE, FROZEN_INSTANCE, INTERRUPTS -> fleet.turn();
+			case CUT_NETWORK, CUT_IN, CUT_OUT -> Fleet.CABLE;
+			case RESTARTED_POOLER -> Fleet.POOLER;
+			default -> -1;
+		};
+	}
+
 	String title() {
 		return this.title;
 	}

@@ -53,6 +53,16 @@ final class Fleet implements AutoCloseable {
 	 */
 	static final Duration PERIOD = Duration.ofSeconds(2);
 
+	/**
+	 * The place of the instance whose cable can be cut.
+	 */
+	static final int CABLE = 0;
+
+	/**
+	 * The place of the instance behind the pooler.
+	 */
+	static final int POOLER = 1;
+
 	private static final int SIZE = 3;
 
 	private static final AtomicInteger FLEETS = new AtomicInteger();
@@ -154,11 +164,11 @@ final class Fleet implements AutoCloseable {
 			url = url.replace("/postgres?",
 					",127.0.0.1:" + this.standby.port() + "/postgres?targetServerType=primary&");
 		}
-		if (place == 0 && this.network != null) {
+		if (place == CABLE && this.network != null) {
 			prefix = this.network.prefix();
 			url = url.replace("127.0.0.1", this.network.host());
 		}
-		if (place == 1 && this.pooler != null) {
+		if (place == POOLER && this.pooler != null) {
 			options.add("-Dadvisory-lock.session.url=" + url);
 			url = this.pooler.url() + "&prepareThreshold=0";
 		}
@@ -177,13 +187,36 @@ final class Fleet implements AutoCloseable {
 		this.turn++;
 	}
 
+	/**
+	 * Return the place of the instance whose turn it is.
+	 */
+	int turn() {
+		return this.turn % SIZE;
+	}
+
+	/**
+	 * Return the instance whose turn it is.
+	 */
 	InstanceProcess victim() {
-		return Objects.requireNonNull(this.instances[this.turn % SIZE]);
+		return Objects.requireNonNull(this.instances[turn()]);
+	}
+
+	/**
+	 * Wait until an instance is at work, so that what happens to it happens to a run. An
+	 * instance that gets no work for long suffers without.
+	 */
+	void awaitWorkAt(int place) {
+		InstanceProcess instance = Objects.requireNonNull(this.instances[place]);
+		long deadline = System.nanoTime() + Duration.ofSeconds(15).toNanos();
+		Awaitility.await()
+			.atMost(Duration.ofSeconds(60))
+			.pollInterval(Duration.ofMillis(20))
+			.until(() -> instance.isAtWork() || System.nanoTime() > deadline);
 	}
 
 	void killVictim() {
 		victim().kill();
-		this.instances[this.turn % SIZE] = null;
+		this.instances[turn()] = null;
 	}
 
 	TestServer server() {

@@ -35,6 +35,11 @@ import org.awaitility.Awaitility;
  */
 final class InstanceProcess {
 
+	/**
+	 * Less than a run lasts, in milliseconds.
+	 */
+	private static final long FRESH = 150;
+
 	private final String name;
 
 	private final Process process;
@@ -141,6 +146,20 @@ final class InstanceProcess {
 			kill();
 			throw new IllegalStateException(this.name + " does not stop:\n" + Files.readString(this.log));
 		}
+	}
+
+	/**
+	 * Return whether a run that is to be executed once has just begun.
+	 */
+	boolean isAtWork() {
+		long now = History.uptime();
+		List<Event> said = events();
+		for (int i = said.size() - 1; i >= 0 && now - said.get(i).at() < FRESH; i--) {
+			if (said.get(i).kind() == Event.Kind.START && said.get(i).key().contains(":")) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	/**

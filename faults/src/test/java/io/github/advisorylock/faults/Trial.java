@@ -77,6 +77,9 @@ final class Trial {
 
 	private void suffer(Fleet fleet, Fault fault) {
 		fleet.nextTurn();
+		if (fault.place(fleet) >= 0) {
+			fleet.awaitWorkAt(fault.place(fleet));
+		}
 		long begin = History.uptime();
 		fault.inject(fleet);
 		pause(fault.seconds());
