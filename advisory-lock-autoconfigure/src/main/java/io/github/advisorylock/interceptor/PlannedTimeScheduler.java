@@ -101,7 +101,9 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	/**
 	 * A task that knows what its trigger has planned. A scheduler may ask for the next
 	 * time before the thread that it has started for this one runs, so both are known
-	 * then, and which of them is due is told by a clock that nobody sets.
+	 * then, and which of them is due is told by a clock that nobody sets. There are as
+	 * many calls as plans, so none goes without one, however long a thread was not let
+	 * run.
 	 */
 	private static final class PlannedTask implements SchedulingAwareRunnable, Trigger {
 
@@ -116,6 +118,10 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 		private final Deque<Plan> plans = new ArrayDeque<>(2);
 
+		private @Nullable Instant latest;
+
+		private int takenForOthers;
+
 		private PlannedTask(Runnable task, Trigger trigger) {
 			this.task = task;
 			this.trigger = trigger;
@@ -125,8 +131,10 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		public @Nullable Instant nextExecution(TriggerContext context) {
 			Instant time = this.trigger.nextExecution(context);
 			if (time != null) {
+				// First, as a thread that is not let run here must not make it late
+				long now = System.nanoTime();
 				long delay = Math.max(0, Duration.between(context.getClock().instant(), time).toNanos());
-				plan(new Plan(time, System.nanoTime() + delay));
+				plan(new Plan(time, now + delay));
 			}
 			return time;
 		}
@@ -147,17 +155,25 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		}
 
 		/**
-		 * Of several that are due, the last one is.
+		 * Of several that are due, the last one is, for those too whose calls come after
+		 * it was taken. Where none is, whoever calls knows better: the next one.
 		 */
 		private synchronized @Nullable Instant takeDue() {
-			long now = System.nanoTime();
-			Instant due = null;
-			for (Plan plan = this.plans.peek(); plan != null
-					&& plan.dueNanos - now <= EARLY; plan = this.plans.peek()) {
-				due = plan.time;
-				this.plans.remove();
+			int due = due();
+			if (due == 0 && this.takenForOthers > 0) {
+				this.takenForOthers--;
+				return this.latest;
 			}
-			return due;
+			this.takenForOthers += Math.max(0, due - 1);
+			for (int i = Math.max(1, due); i > 0 && !this.plans.isEmpty(); i--) {
+				this.latest = this.plans.remove().time;
+			}
+			return this.latest;
+		}
+
+		private int due() {
+			long now = System.nanoTime();
+			return (int) this.plans.stream().takeWhile((plan) -> plan.dueNanos - now <= EARLY).count();
 		}
 
 		@Override

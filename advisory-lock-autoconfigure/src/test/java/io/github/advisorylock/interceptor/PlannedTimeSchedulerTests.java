@@ -21,8 +21,11 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
@@ -30,10 +33,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.SimpleTriggerContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,6 +47,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * call, whatever the clock says then.
  */
 class PlannedTimeSchedulerTests {
+
+	private static final Instant TIME = Instant.parse("2026-11-01T00:00:00Z");
 
 	private final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
 
@@ -94,6 +101,36 @@ class PlannedTimeSchedulerTests {
 	}
 
 	@Test
+	void callThatComesTooEarlyHasItsTimeAllTheSame() {
+		HandScheduler scheduler = new HandScheduler();
+		scheduler.plan(TIME, Clock.fixed(TIME.minusSeconds(3600), ZoneOffset.UTC));
+		scheduler.call();
+		assertThat(this.arrivals).extracting(Arrival::planned).containsExactly(TIME);
+	}
+
+	@Test
+	void threadThatIsNotLetRunWhileItPlansDoesNotMakeItLate() {
+		HandScheduler scheduler = new HandScheduler();
+		scheduler.plan(TIME, Clock.fixed(TIME, ZoneOffset.UTC));
+		scheduler.plan(TIME.plusMillis(300), new PausingClock(TIME, Duration.ofMillis(400)));
+		scheduler.call();
+		assertThat(this.arrivals).extracting(Arrival::planned).containsExactly(TIME.plusMillis(300));
+	}
+
+	@Test
+	void callsThatAreLateTogetherAreForTheLastThatWasDue() {
+		HandScheduler scheduler = new HandScheduler();
+		scheduler.plan(TIME, Clock.fixed(TIME, ZoneOffset.UTC));
+		scheduler.plan(TIME.plusSeconds(1), Clock.fixed(TIME.plusSeconds(1), ZoneOffset.UTC));
+		scheduler.call();
+		scheduler.plan(TIME.plusSeconds(3600), Clock.fixed(TIME.plusSeconds(1), ZoneOffset.UTC));
+		scheduler.call();
+		scheduler.call();
+		assertThat(this.arrivals).extracting(Arrival::planned)
+			.containsExactly(TIME.plusSeconds(1), TIME.plusSeconds(1), TIME.plusSeconds(3600));
+	}
+
+	@Test
 	void whatIsCalledByTheCallIsNotPlanned() {
 		PlannedTime.run(Instant.EPOCH, () -> {
 			assertThat(PlannedTime.take()).isEqualTo(Instant.EPOCH);
@@ -129,6 +166,82 @@ class PlannedTimeSchedulerTests {
 	}
 
 	private record Arrival(@Nullable Instant planned, Instant time) {
+
+	}
+
+	/**
+	 * Plans and calls when it is told to.
+	 */
+	private final class HandScheduler extends ThreadPoolTaskScheduler {
+
+		private final Deque<Instant> times = new ArrayDeque<>();
+
+		private @Nullable Runnable task;
+
+		private @Nullable Trigger trigger;
+
+		private HandScheduler() {
+			ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
+			registrar.setTaskScheduler(this);
+			PlannedTimeScheduler.configurer().configureTasks(registrar);
+			registrar.addTriggerTask(
+					() -> PlannedTimeSchedulerTests.this.arrivals.add(new Arrival(PlannedTime.take(), Instant.now())),
+					(context) -> this.times.remove());
+			registrar.afterPropertiesSet();
+		}
+
+		@Override
+		public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
+			this.task = task;
+			this.trigger = trigger;
+			return null;
+		}
+
+		private void plan(Instant time, Clock clock) {
+			this.times.add(time);
+			assertThat(this.trigger).isNotNull();
+			assertThat(this.trigger.nextExecution(new SimpleTriggerContext(clock))).isEqualTo(time);
+		}
+
+		private void call() {
+			assertThat(this.task).isNotNull();
+			this.task.run();
+		}
+
+	}
+
+	/**
+	 * A clock whose reader is not let run for a while after it has looked.
+	 */
+	private static final class PausingClock extends Clock {
+
+		private final Instant time;
+
+		private final Duration pause;
+
+		private PausingClock(Instant time, Duration pause) {
+			this.time = time;
+			this.pause = pause;
+		}
+
+		@Override
+		public Instant instant() {
+			long end = System.nanoTime() + this.pause.toNanos();
+			while (System.nanoTime() < end) {
+				Thread.onSpinWait();
+			}
+			return this.time;
+		}
+
+		@Override
+		public ZoneId getZone() {
+			return ZoneOffset.UTC;
+		}
+
+		@Override
+		public Clock withZone(ZoneId zone) {
+			return this;
+		}
 
 	}
 

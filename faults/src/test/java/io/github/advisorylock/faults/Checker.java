@@ -140,7 +140,7 @@ final class Checker {
 		for (Run run : byKey().getOrDefault(Job.REMEMBERED, List.of())) {
 			Instant tick = run.tick();
 			if (tick == null) {
-				// run as one without a tick, of which nothing is promised
+				this.violations.add("A tick that is none: " + run);
 				continue;
 			}
 			Run first = ended.get(tick);
