@@ -578,6 +578,14 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Let the next attempt to open the connection be made though one has just been
+	 * refused.
+	 */
+	void hurry() {
+		this.opener.hurry();
+	}
+
+	/**
 	 * End an attempt to open the connection, if one is under way; whoever waits for it
 	 * fails. Never waits.
 	 */

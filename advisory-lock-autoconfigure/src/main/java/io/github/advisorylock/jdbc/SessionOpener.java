@@ -55,7 +55,11 @@ final class SessionOpener {
 
 	private volatile boolean closed;
 
+	private volatile boolean hurried;
+
 	private @Nullable Exception failure;
+
+	private boolean refusedQuickly;
 
 	private long pause;
 
@@ -97,8 +101,18 @@ final class SessionOpener {
 		}
 	}
 
+	/**
+	 * Let the next attempt not be too early if the last one was refused at once: whoever
+	 * asks knows that the server does its work again.
+	 */
+	void hurry() {
+		this.hurried = true;
+	}
+
 	private void checkPause() throws SQLException {
-		if (this.failure != null && System.nanoTime() - this.end < 0) {
+		boolean retry = this.hurried && this.refusedQuickly;
+		this.hurried = false;
+		if (!retry && this.failure != null && System.nanoTime() - this.end < 0) {
 			if (this.failure instanceof UnsupportedDatabaseException refusal) {
 				UnsupportedDatabaseException again = new UnsupportedDatabaseException(refusal.getReason());
 				again.initCause(refusal);
@@ -125,7 +139,9 @@ final class SessionOpener {
 		}
 		catch (SQLException | RuntimeException ex) {
 			this.failure = ex;
-			long longer = Math.max(this.pause * 2, System.nanoTime() - start);
+			long took = System.nanoTime() - start;
+			this.refusedQuickly = took < SHORTEST && !(ex instanceof UnsupportedDatabaseException);
+			long longer = Math.max(this.pause * 2, took);
 			this.pause = Math.min(Math.max(longer, SHORTEST), LONGEST);
 			this.end = System.nanoTime() + this.pause;
 			throw ex;

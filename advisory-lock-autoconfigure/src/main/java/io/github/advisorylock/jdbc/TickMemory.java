@@ -229,6 +229,8 @@ final class TickMemory {
 				take(this);
 			}
 			else {
+				// The server that the work was just done at may be up again only now
+				TickMemory.this.session.hurry();
 				takeWithPatience();
 			}
 		}

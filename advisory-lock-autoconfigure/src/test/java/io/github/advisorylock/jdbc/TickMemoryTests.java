@@ -48,12 +48,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
@@ -249,6 +251,24 @@ class TickMemoryTests extends AbstractLockTests {
 		}
 	}
 
+	@Test
+	void tickOfAServerThatIsUpAgainIsRememberedAtOnce() {
+		RefusedOpening refused = new RefusedOpening();
+		LockSession session = new LockSession(refused, NAMESPACE, SETTINGS, this.events::add);
+		this.sessions.add(session);
+		PostgresAdvisoryLockTemplate back = instance(session, AdvisoryLockKeyFactory.sha256());
+		Awaitility.await().until(() -> {
+			assertThatExceptionOfType(DataAccessResourceFailureException.class)
+				.isThrownBy(() -> run(back, request(LockScope.SESSION)));
+			return refused.attempts.get() == 5;
+		});
+		refused.up = true;
+		assertThatExceptionOfType(DataAccessResourceFailureException.class)
+			.isThrownBy(() -> run(back, request(LockScope.SESSION)));
+		assertThat(run(back, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void winnerPaysOneRoundTripMoreAndWhoIsLateNone(LockScope scope) {
@@ -339,6 +359,30 @@ class TickMemoryTests extends AbstractLockTests {
 		@Override
 		public void beforeCommit(boolean readOnly) {
 			throw new IllegalStateException("expected");
+		}
+
+	}
+
+	/**
+	 * A server that refuses connections until it is up.
+	 */
+	private static final class RefusedOpening extends DriverManagerDataSource {
+
+		private final AtomicInteger attempts = new AtomicInteger();
+
+		private volatile boolean up;
+
+		private RefusedOpening() {
+			super(TestPostgres.url());
+		}
+
+		@Override
+		public Connection getConnection() throws SQLException {
+			if (!this.up) {
+				this.attempts.incrementAndGet();
+				throw new SQLException("refused", "08001");
+			}
+			return super.getConnection();
 		}
 
 	}
