@@ -31,14 +31,17 @@ import java.util.concurrent.locks.LockSupport;
 import javax.net.SocketFactory;
 
 /**
- * Counts the driver's sockets and their round trips: how often something was sent before
- * something was read. Can also delay the answers. The driver creates it by name.
+ * Counts the driver's sockets, their round trips, which is how often something was sent
+ * before something was read, and the statements among that. Can also delay the answers.
+ * The driver creates it by name.
  */
 public class CountingSocketFactory extends SocketFactory {
 
 	private static final AtomicLong ROUND_TRIPS = new AtomicLong();
 
 	private static final AtomicLong SOCKETS = new AtomicLong();
+
+	private static final AtomicLong STATEMENTS = new AtomicLong();
 
 	private static volatile long delayNanos;
 
@@ -61,6 +64,14 @@ public class CountingSocketFactory extends SocketFactory {
 	 */
 	public static long roundTrips() {
 		return ROUND_TRIPS.get();
+	}
+
+	/**
+	 * Return how many statements were executed in this JVM: messages Execute and Query of
+	 * the protocol.
+	 */
+	public static long statements() {
+		return STATEMENTS.get();
 	}
 
 	/**
@@ -103,6 +114,8 @@ public class CountingSocketFactory extends SocketFactory {
 
 		private final AtomicBoolean sent = new AtomicBoolean();
 
+		private final Messages messages = new Messages();
+
 		@Override
 		public OutputStream getOutputStream() throws IOException {
 			return new FilterOutputStream(super.getOutputStream()) {
@@ -110,12 +123,16 @@ public class CountingSocketFactory extends SocketFactory {
 				@Override
 				public void write(int data) throws IOException {
 					CountingSocket.this.sent.set(true);
+					CountingSocket.this.messages.add((byte) data);
 					this.out.write(data);
 				}
 
 				@Override
 				public void write(byte[] data, int offset, int length) throws IOException {
 					CountingSocket.this.sent.set(true);
+					for (int i = offset; i < offset + length; i++) {
+						CountingSocket.this.messages.add(data[i]);
+					}
 					this.out.write(data, offset, length);
 				}
 
@@ -145,6 +162,48 @@ public class CountingSocketFactory extends SocketFactory {
 			if (this.sent.getAndSet(false)) {
 				ROUND_TRIPS.incrementAndGet();
 				LockSupport.parkNanos(delayNanos);
+			}
+		}
+
+	}
+
+	/**
+	 * Follows what is sent from message to message. Those that open a connection have a
+	 * length only, later ones a type before that.
+	 */
+	private static final class Messages {
+
+		private static final int TLS = 80877103;
+
+		private static final int GSS = 80877104;
+
+		private boolean typed;
+
+		private int position = 1;
+
+		private int length;
+
+		private int code;
+
+		void add(byte data) {
+			if (this.position == 0) {
+				if (data == 'E' || data == 'Q') {
+					STATEMENTS.incrementAndGet();
+				}
+			}
+			else if (this.position <= 4) {
+				this.length = (this.length << 8) | (data & 0xff);
+			}
+			else if (!this.typed && this.position <= 8) {
+				this.code = (this.code << 8) | (data & 0xff);
+			}
+			this.position++;
+			if (this.position > 4 && this.position == this.length + 1) {
+				// a request for encryption is followed by another message without a type
+				this.typed = this.typed || (this.code != TLS && this.code != GSS);
+				this.position = this.typed ? 0 : 1;
+				this.length = 0;
+				this.code = 0;
 			}
 		}
 

@@ -54,6 +54,24 @@ final class BenchmarkServer implements AutoCloseable {
 		return new BenchmarkServer(embedded, embedded.getJdbcUrl("postgres", "postgres"));
 	}
 
+	/**
+	 * Start a server that writes to its log only what somebody has asked for, and of
+	 * pages only what has changed.
+	 */
+	static BenchmarkServer startQuiet() throws IOException {
+		EmbeddedPostgres embedded = EmbeddedPostgres.builder()
+			.setServerConfig("fsync", "off")
+			.setServerConfig("full_page_writes", "off")
+			.setServerConfig("wal_level", "minimal")
+			.setServerConfig("max_wal_senders", "0")
+			.setServerConfig("autovacuum", "off")
+			.setServerConfig("checkpoint_timeout", "1h")
+			.setServerConfig("max_wal_size", "4GB")
+			.setServerConfig("listen_addresses", "localhost")
+			.start();
+		return new BenchmarkServer(embedded, embedded.getJdbcUrl("postgres", "postgres"));
+	}
+
 	String url() {
 		return this.url;
 	}

@@ -17,8 +17,11 @@
 package io.github.advisorylock.benchmarks;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.github.advisorylock.benchmarks.fleet.FleetMeasurement;
+
+import org.springframework.util.Assert;
 
 /**
  * Measures everything in one run against one server.
@@ -52,15 +55,27 @@ public final class Benchmarks {
 			if (settings.parts().contains("crowd")) {
 				report.addCrowd(new CrowdMeasurement(server.url(), Duration.ofSeconds(2L * settings.seconds())).run());
 			}
-			addServerCosts(report, settings, server.url());
+			if (settings.parts().contains("trips") || settings.parts().contains("wal")) {
+				addServerCosts(report, settings, server.url());
+			}
 			if (settings.parts().contains("startup")) {
 				report.addStartup(new StartupMeasurement(server.url()).run(settings.startups()));
 			}
 			if (settings.parts().contains("fleet")) {
 				report.addFleet(new FleetMeasurement(settings.quick(), settings.fleets()).run());
 			}
+			List<String> excesses = settings.parts().contains("guard") ? guard(report) : List.of();
 			report.addLoad("loadAfter");
 			report.write(settings.output());
+			Assert.state(excesses.isEmpty(), () -> "Calls have become dearer: " + String.join("; ", excesses));
+		}
+	}
+
+	private static List<String> guard(Report report) throws Exception {
+		try (BenchmarkServer server = BenchmarkServer.startQuiet(); CostGuard guard = new CostGuard(server.url())) {
+			guard.measure();
+			report.addGuard(guard.rows());
+			return guard.excesses();
 		}
 	}
 

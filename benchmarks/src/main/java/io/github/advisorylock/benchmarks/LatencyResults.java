@@ -28,18 +28,16 @@ import org.jspecify.annotations.Nullable;
  */
 record LatencyResults(Map<LatencyCase, List<Double>> medians, Map<LatencyCase, List<Double>> means) {
 
-	private static final String ROW = "%-8s %-50s %-30s %10s  %-24s %s%n";
-
-	String format() {
-		StringBuilder table = new StringBuilder(
-				ROW.formatted("threads", "call", "p50 us (min .. max)", "mean us", "ratio (min .. max)", "target"));
+	/**
+	 * Add a row for each case to a table of the report.
+	 */
+	void addTo(MarkdownTable table) {
 		this.medians.forEach((latencyCase, values) -> {
 			Spread ratio = ratio(latencyCase);
-			table.append(ROW.formatted(latencyCase.threads(), latencyCase.description(),
-					Spread.of(values).format("%.2f"), "%.2f".formatted(mean(latencyCase)),
-					(ratio != null) ? ratio.format("%.3f") : "", verdict(latencyCase, ratio)));
+			table.row(latencyCase.threads(), latencyCase.description(), Spread.of(values).format("%.2f"),
+					"%.2f".formatted(mean(latencyCase)), (ratio != null) ? ratio.format("%.2f") : "",
+					verdict(latencyCase, ratio));
 		});
-		return table.toString();
 	}
 
 	List<Map<String, Object>> toMaps() {

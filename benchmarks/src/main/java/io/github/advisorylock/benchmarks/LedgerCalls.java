@@ -44,7 +44,7 @@ final class LedgerCalls {
 	 */
 	private long tick = System.currentTimeMillis() * 1000;
 
-	private long key = System.nanoTime();
+	private long key = this.tick;
 
 	LedgerCalls(ApplicationState application) {
 		this.application = application;

@@ -24,6 +24,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.github.advisorylock.jdbc.InstanceName;
+
 import org.springframework.boot.json.JsonWriter;
 
 /**
@@ -51,7 +53,13 @@ final class Report {
 
 	void addLatency(LatencyResults results) {
 		this.data.put("latency", results.toMaps());
-		this.text.append("%nLatency of a call, a JVM for each%n".formatted()).append(results.format());
+		MarkdownTable table = new MarkdownTable("threads", "call", "p50 in µs", "mean in µs", "ratio", "target");
+		results.addTo(table);
+		add("Latency of a call, a JVM for each", table);
+	}
+
+	private void add(String title, MarkdownTable table) {
+		this.text.append("%n%s:%n%n".formatted(title)).append(table);
 	}
 
 	void addTurns(Map<String, TurnsMeasurement.Result> results) {
@@ -63,53 +71,67 @@ final class Report {
 	}
 
 	void addLedger(Map<String, TurnsMeasurement.Result> results) {
-		addTurns("ledger",
-				"Latency of recorded calls, all in turns in one JVM (targets: PER_TICK in TRANSACTION that inserts 2.5, in SESSION beside ShedLock 1)",
-				results);
+		addTurns("ledger", "Latency of recorded calls, all in turns in one JVM (target beside ShedLock 1)", results);
 	}
 
 	private void addTurns(String name, String title, Map<String, TurnsMeasurement.Result> results) {
 		Map<String, Object> rows = new LinkedHashMap<>();
-		this.text.append("%n%s%n".formatted(title));
-		this.text.append("%-60s %-30s %s%n".formatted("", "p50 us (min .. max)", "ratio (min .. max)"));
+		MarkdownTable table = new MarkdownTable("call", "p50 in µs", "ratio");
 		results.forEach((call, result) -> {
 			rows.put(call, Map.of("p50Micros", result.micros().toMap(), "ratio", result.ratio().toMap()));
-			this.text.append(
-					"%-60s %-30s %s%n".formatted(call, result.micros().format("%.2f"), result.ratio().format("%.3f")));
+			table.row(call, result.micros().format("%.2f"), result.ratio().format("%.2f"));
 		});
+		add(title, table);
 		this.data.put(name, rows);
 	}
 
 	void addCrowd(Map<String, Double> results) {
 		this.data.put("callsPerSecondOf64Threads", results);
-		this.text.append("%nCalls per second of 64 threads over one connection, round trips 1 ms longer%n".formatted());
+		MarkdownTable table = new MarkdownTable("64 threads over one connection, round trips 1 ms longer",
+				"calls per second");
 		double first = results.values().iterator().next();
-		results.forEach(
-				(call, calls) -> this.text.append("%-60s %,.0f (%.1f times)%n".formatted(call, calls, calls / first)));
+		results.forEach((call, calls) -> table.row(call, "%,.0f (%.1f times)".formatted(calls, calls / first)));
+		add("A crowd", table);
 	}
 
 	void addRoundTrips(Map<String, Double> results) {
 		this.data.put("roundTripsPerCall", results);
-		this.text.append("%nRound trips per call%n".formatted());
-		results.forEach((call, trips) -> this.text.append("%-60s %.2f%n".formatted(call, trips)));
+		MarkdownTable table = new MarkdownTable("call", "round trips");
+		results.forEach((call, trips) -> table.row(call, "%.2f".formatted(trips)));
+		add("Round trips per call", table);
 	}
 
 	void addWal(Map<String, ServerCosts.WalCost> results) {
 		Map<String, Object> rows = new LinkedHashMap<>();
-		this.text.append("%nWAL per call (target 0, but for runs that are recorded)%n".formatted());
-		this.text.append("%-60s %-30s %-30s %s%n".formatted("", "bytes (min .. max)", "idle as long", "xids"));
+		MarkdownTable table = new MarkdownTable("call", "WAL bytes", "idle as long", "transaction ids");
 		results.forEach((call, cost) -> {
 			rows.put(call, cost.toMap());
-			this.text.append("%-60s %-30s %-30s %.2f%n".formatted(call, cost.bytes().format("%.2f"),
-					cost.idleBytes().format("%.2f"), cost.transactionIds().median()));
+			table.row(call, cost.bytes().format("%.2f"), cost.idleBytes().format("%.2f"),
+					"%.2f".formatted(cost.transactionIds().median()));
 		});
+		add("WAL per call (target 0, but for runs that are recorded)", table);
 		this.data.put("wal", rows);
 	}
 
+	void addGuard(List<CostGuard.Row> rows) {
+		Map<String, Object> costs = new LinkedHashMap<>();
+		MarkdownTable table = new MarkdownTable("call", "round trips", "statements", "WAL bytes",
+				"processor time beside plain JDBC");
+		for (CostGuard.Row row : rows) {
+			GuardedCost cost = row.cost();
+			costs.put(cost.description(), Map.of("roundTrips", row.roundTrips(), "statements", row.statements(),
+					"walBytes", row.walBytes(), "processorRatio", row.ratio()));
+			table.row(cost.description(), "%d (%d)".formatted(row.roundTrips(), cost.roundTrips()),
+					"%d (%d)".formatted(row.statements(), cost.statements()),
+					"%d (%d)".formatted(row.walBytes(), cost.walBytes(InstanceName.get())),
+					(cost.processorRatio() > 0) ? "%.2f (%.2f)".formatted(row.ratio(), cost.processorRatio()) : "");
+		}
+		add("What a call costs (and may cost)", table);
+		this.data.put("guard", costs);
+	}
+
 	void addStartup(Map<StartupVariant, List<StartupMeasurement.Start>> results) {
-		this.text.append("%nStart-up in ms (target: less than 100 added)%n".formatted());
-		this.text.append("%-60s %-30s %-12s %-30s %s%n".formatted("", "by the clock (min .. max)", "added",
-				"processor time (min .. max)", "added"));
+		MarkdownTable table = new MarkdownTable("start-up in ms", "by the clock", "added", "processor time", "added");
 		Map<String, Object> rows = new LinkedHashMap<>();
 		results.forEach((variant, starts) -> {
 			StartupVariant baseline = variant.baseline();
@@ -123,9 +145,10 @@ final class Report {
 					- Spread.of(compared.stream().map(StartupMeasurement.Start::processors).toList()).median();
 			rows.put(variant.name(), Map.of("millis", elapsed.toMap(), "processorMillis", processors.toMap(),
 					"addedMillis", added, "addedProcessorMillis", addedProcessors));
-			this.text.append("%-60s %-30s %-12.0f %-30s %.0f%n".formatted(variant.description(), elapsed.format("%.0f"),
-					added, processors.format("%.0f"), addedProcessors));
+			table.row(variant.description(), elapsed.format("%.0f"), "%.0f".formatted(added), processors.format("%.0f"),
+					"%.0f".formatted(addedProcessors));
 		});
+		add("Start-up", table);
 		this.data.put("startup", rows);
 	}
 

@@ -37,7 +37,7 @@ record Spread(double median, double min, double max) {
 	}
 
 	String format(String pattern) {
-		return (pattern + "  (" + pattern + " .. " + pattern + ")").formatted(this.median, this.min, this.max);
+		return (pattern + " (" + pattern + " to " + pattern + ")").formatted(this.median, this.min, this.max);
 	}
 
 }
