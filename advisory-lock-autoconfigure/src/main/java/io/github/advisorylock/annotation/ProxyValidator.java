@@ -20,6 +20,10 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -98,14 +102,19 @@ final class ProxyValidator {
 	 */
 	void checkProxy(Object proxy, String beanName) {
 		Class<?> targetClass = AopUtils.getTargetClass(proxy);
-		for (Method method : this.annotated.of(targetClass)) {
-			if (AopUtils.isJdkDynamicProxy(proxy)) {
-				if (!isInInterface(method, proxy, targetClass)) {
-					throw invalid(beanName, method, "it is not part of an interface of the bean's JDK proxy",
-							"Add the method to the interface, or set 'spring.aop.proxy-target-class' to true.");
-				}
-			}
-			else if (!isOverridden(method, proxy.getClass())) {
+		Collection<Method> methods = this.annotated.of(targetClass);
+		if (methods.isEmpty()) {
+			return;
+		}
+		if (AopUtils.isJdkDynamicProxy(proxy)) {
+			checkInterfaceMethods(proxy, beanName, targetClass);
+			return;
+		}
+		Set<List<Object>> overridden = Arrays.stream(proxy.getClass().getDeclaredMethods())
+			.map(ProxyValidator::signature)
+			.collect(Collectors.toSet());
+		for (Method method : methods) {
+			if (!overridden.contains(signature(method)) || !isVisible(method, proxy.getClass())) {
 				throw invalid(beanName, method,
 						"its proxy can't override it" + (isPackagePrivate(method)
 								? ": it can be seen in the package of its class only, and the bean is " + "of class '"
@@ -114,6 +123,26 @@ final class ProxyValidator {
 						"Make the method protected or public.");
 			}
 		}
+	}
+
+	private void checkInterfaceMethods(Object proxy, String beanName, Class<?> targetClass) {
+		Set<Method> known = Arrays.stream(proxy.getClass().getInterfaces())
+			.flatMap((type) -> Arrays.stream(type.getMethods()))
+			.map((candidate) -> AopUtils.getMostSpecificMethod(candidate, targetClass))
+			.collect(Collectors.toSet());
+		for (Method method : this.annotated.of(targetClass)) {
+			if (!known.contains(method)) {
+				throw invalid(beanName, method, "it is not part of an interface of the bean's JDK proxy",
+						"Add the method to the interface, or set 'spring.aop.proxy-target-class' to true.");
+			}
+		}
+	}
+
+	/**
+	 * Return what a method has in common with those that override it.
+	 */
+	private static List<Object> signature(Method method) {
+		return List.of(method.getName(), List.of(method.getParameterTypes()));
 	}
 
 	/**
@@ -134,17 +163,8 @@ final class ProxyValidator {
 				&& Boolean.FALSE.equals(ReflectionUtils.invokeMethod(ClassUtils.getMethod(details, "isSpy"), told));
 	}
 
-	private static boolean isInInterface(Method method, Object proxy, Class<?> targetClass) {
-		return Arrays.stream(proxy.getClass().getInterfaces())
-			.flatMap((type) -> Arrays.stream(type.getMethods()))
-			.anyMatch((candidate) -> AopUtils.getMostSpecificMethod(candidate, targetClass).equals(method));
-	}
-
-	private static boolean isOverridden(Method method, Class<?> proxyClass) {
-		return Arrays.stream(proxyClass.getDeclaredMethods())
-			.anyMatch((candidate) -> candidate.getName().equals(method.getName())
-					&& Arrays.equals(candidate.getParameterTypes(), method.getParameterTypes()))
-				&& (!isPackagePrivate(method) || isSamePackage(method.getDeclaringClass(), proxyClass));
+	private static boolean isVisible(Method method, Class<?> proxyClass) {
+		return !isPackagePrivate(method) || isSamePackage(method.getDeclaringClass(), proxyClass);
 	}
 
 	private static boolean isPackagePrivate(Method method) {

@@ -17,6 +17,7 @@
 package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
+import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
@@ -45,8 +46,20 @@ public record SingleRunnerMethod(String beanName, Method method, SingleRunnerOpe
 		return this.fixedKey == null && KeyTemplate.isBare(this.operation.keyTemplate());
 	}
 
-	boolean isSameMethod(SingleRunnerMethod other) {
-		return this.beanName.equals(other.beanName) && this.method.equals(other.method);
+	/**
+	 * Return what no other method has.
+	 */
+	List<Object> identity() {
+		return List.of(this.beanName, this.method);
+	}
+
+	/**
+	 * Return what another method must not have, unless both allow it: the text of the
+	 * key, and its number if it is fixed.
+	 */
+	List<Object> keys() {
+		List<String> text = List.of(this.namespace, this.operation.keyTemplate());
+		return (this.fixedKey != null) ? List.of(text, this.fixedKey) : List.of(text);
 	}
 
 	boolean hasSameKeyText(SingleRunnerMethod other) {

@@ -17,9 +17,11 @@
 package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 
@@ -38,7 +40,17 @@ final class SingleRunnerMethodRegistry {
 
 	private final SingleRunnerMethodValidator validator;
 
-	private final List<SingleRunnerMethod> methods = new ArrayList<>();
+	/**
+	 * By what tells one from all others, in the order in which they came.
+	 */
+	private final Map<List<Object>, SingleRunnerMethod> methods = new LinkedHashMap<>();
+
+	/**
+	 * By what at most one may have, or all that allow it: the text of a key, and the
+	 * number of one that is fixed. A new method is looked up, and not compared with all
+	 * that are there.
+	 */
+	private final Map<Object, Map<List<Object>, SingleRunnerMethod>> keys = new HashMap<>();
 
 	SingleRunnerMethodRegistry(AnnotatedMethodFinder annotated, AnnotationSingleRunnerOperationSource operationSource,
 			StringValueResolver placeholders) {
@@ -63,7 +75,7 @@ final class SingleRunnerMethodRegistry {
 	}
 
 	synchronized List<SingleRunnerMethod> all() {
-		return List.copyOf(this.methods);
+		return List.copyOf(this.methods.values());
 	}
 
 	private SingleRunnerMethod create(String beanName, Method method, Class<?> targetClass) {
@@ -88,12 +100,25 @@ final class SingleRunnerMethodRegistry {
 	}
 
 	private synchronized void add(SingleRunnerMethod added) {
-		this.methods.removeIf(added::isSameMethod);
-		for (SingleRunnerMethod other : this.methods) {
-			checkKeys(added, other);
+		SingleRunnerMethod before = this.methods.remove(added.identity());
+		if (before != null) {
+			before.keys().forEach((key) -> withKey(key).remove(before.identity()));
 		}
-		this.methods.add(added);
+		added.keys()
+			.stream()
+			.flatMap((key) -> withKey(key).values().stream().limit(1))
+			.forEach((other) -> checkKeys(added, other));
+		added.keys().forEach((key) -> withKey(key).put(added.identity(), added));
+		this.methods.put(added.identity(), added);
 		this.operationSource.parser().fixedKeys().add(added);
+	}
+
+	/**
+	 * Return the methods that have a key. Each was checked against the first of them, as
+	 * the next one will be: if there are several, then all of them allow that.
+	 */
+	private Map<List<Object>, SingleRunnerMethod> withKey(Object key) {
+		return this.keys.computeIfAbsent(key, (none) -> new LinkedHashMap<>());
 	}
 
 	private static void checkKeys(SingleRunnerMethod added, SingleRunnerMethod other) {

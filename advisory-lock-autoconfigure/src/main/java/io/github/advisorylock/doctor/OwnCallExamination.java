@@ -19,10 +19,11 @@ package io.github.advisorylock.doctor;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.lang.reflect.Method;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -68,7 +69,10 @@ final class OwnCallExamination {
 		addHierarchy(type, hierarchy);
 		Set<String> names = new LinkedHashSet<>();
 		hierarchy.forEach((each) -> names.add(Type.getInternalName(each)));
-		hierarchy.forEach((each) -> read(each, new ClassCalls(names, own)));
+		Map<String, SingleRunnerMethod> annotated = new HashMap<>();
+		own.forEach((method) -> annotated
+			.putIfAbsent(method.method().getName() + Type.getMethodDescriptor(method.method()), method));
+		hierarchy.forEach((each) -> read(each, new ClassCalls(names, annotated)));
 	}
 
 	private static void addHierarchy(@Nullable Class<?> type, Set<Class<?>> hierarchy) {
@@ -109,9 +113,12 @@ final class OwnCallExamination {
 
 		private final Set<String> hierarchy;
 
-		private final List<SingleRunnerMethod> annotated;
+		/**
+		 * By name and descriptor.
+		 */
+		private final Map<String, SingleRunnerMethod> annotated;
 
-		private ClassCalls(Set<String> hierarchy, List<SingleRunnerMethod> annotated) {
+		private ClassCalls(Set<String> hierarchy, Map<String, SingleRunnerMethod> annotated) {
 			super(SpringAsmInfo.ASM_VERSION);
 			this.hierarchy = hierarchy;
 			this.annotated = annotated;
@@ -148,10 +155,7 @@ final class OwnCallExamination {
 		}
 
 		private @Nullable SingleRunnerMethod find(String name, String descriptor) {
-			return this.annotated.stream().filter((each) -> {
-				Method method = each.method();
-				return method.getName().equals(name) && Type.getMethodDescriptor(method).equals(descriptor);
-			}).findFirst().orElse(null);
+			return this.annotated.get(name + descriptor);
 		}
 
 	}
