@@ -142,7 +142,7 @@ final class FleetExamination {
 
 	private static Set<Method> scheduled(Class<?> type) {
 		return MethodIntrospector.selectMethods(type,
-				(Method method) -> !AnnotatedElementUtils
+				(Method method) -> method.getDeclaredAnnotations().length > 0 && !AnnotatedElementUtils
 					.getMergedRepeatableAnnotations(method, Scheduled.class, Schedules.class)
 					.isEmpty());
 	}
