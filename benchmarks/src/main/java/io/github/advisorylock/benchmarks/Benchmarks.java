@@ -52,6 +52,9 @@ public final class Benchmarks {
 			if (settings.parts().contains("ledger")) {
 				report.addLedger(new TurnsMeasurement(server.url(), settings.ledgerCalls()).runLedger());
 			}
+			if (settings.parts().contains("rivals")) {
+				report.addRivals(new RivalsMeasurement(server.url(), settings.quick()).run());
+			}
 			if (settings.parts().contains("crowd")) {
 				report.addCrowd(new CrowdMeasurement(server.url(), Duration.ofSeconds(2L * settings.seconds())).run());
 			}

@@ -206,9 +206,10 @@ final class CostGuard implements AutoCloseable {
 			turns.put(call(this.calls, cost), new ArrayList<>());
 		});
 		this.repeated.keySet().forEach((call) -> turns.put(call, new ArrayList<>()));
-		ProcessorClock clock = new ProcessorClock(this.observer);
 		List<Call> order = new ArrayList<>(turns.keySet());
 		for (int i = 0; i < count; i++) {
+			// The library may have opened another connection meanwhile
+			ProcessorClock clock = new ProcessorClock(this.observer);
 			Collections.shuffle(order);
 			for (Call call : order) {
 				turns.getOrDefault(call, List.of()).add(time(call, clock));

@@ -38,6 +38,8 @@ final class LedgerCalls {
 
 	private final ApplicationState application;
 
+	private final String suffix;
+
 	/**
 	 * In microseconds: the next object of this class begins after the last tick of this
 	 * one.
@@ -47,7 +49,16 @@ final class LedgerCalls {
 	private long key = this.tick;
 
 	LedgerCalls(ApplicationState application) {
+		this(application, "");
+	}
+
+	/**
+	 * Create calls.
+	 * @param suffix the end of what their keys begin with
+	 */
+	LedgerCalls(ApplicationState application, String suffix) {
 		this.application = application;
+		this.suffix = suffix;
 		application.jdbcTemplate().execute("CREATE TABLE IF NOT EXISTS advisory_lock_benchmark (id bigint)");
 		application.operations().execute(SKIPPED, (lock) -> true);
 	}
@@ -89,11 +100,11 @@ final class LedgerCalls {
 	}
 
 	private LockRequest nextTick() {
-		return LockRequest.of("ticks").oncePerTick(Instant.EPOCH.plus(this.tick++, ChronoUnit.MICROS));
+		return LockRequest.of("ticks" + this.suffix).oncePerTick(Instant.EPOCH.plus(this.tick++, ChronoUnit.MICROS));
 	}
 
 	private LockRequest nextKey() {
-		return LockRequest.of("event-" + this.key++).oncePerKey();
+		return LockRequest.of("event" + this.suffix + "-" + this.key++).oncePerKey();
 	}
 
 	private void execute(LockRequest request, boolean insert, LockOutcome expected) {

@@ -60,7 +60,14 @@ final class ProcessorClock {
 	}
 
 	long nanos() throws IOException {
-		long nanos = this.threads.getCurrentThreadCpuTime();
+		return this.threads.getCurrentThreadCpuTime() + serverNanos();
+	}
+
+	/**
+	 * Return the part of the server.
+	 */
+	long serverNanos() throws IOException {
+		long nanos = 0;
 		for (Path backend : this.backends) {
 			// One that has gone takes no more
 			if (Files.exists(backend)) {

@@ -74,6 +74,31 @@ final class Report {
 		addTurns("ledger", "Latency of recorded calls, all in turns in one JVM (target beside ShedLock 1)", results);
 	}
 
+	void addRivals(List<RivalsMeasurement.Row> rows) {
+		Map<String, Object> data = new LinkedHashMap<>();
+		MarkdownTable table = new MarkdownTable("call", "1 thread, p50 in µs", "beside plain JDBC",
+				"8 threads, p50 in µs", "beside plain JDBC", "round trips", "statements", "WAL bytes",
+				"server's processor time in µs", "hand-over in ms");
+		for (RivalsMeasurement.Row row : rows) {
+			RivalsMeasurement.Cost cost = row.cost();
+			Spread handOver = row.handOver();
+			String name = row.kind().description();
+			data.put(name,
+					Map.of("p50Micros", row.alone().micros().toMap(), "ratio", row.alone().ratio().toMap(),
+							"p50MicrosOf8Threads", row.together().micros().toMap(), "ratioOf8Threads",
+							row.together().ratio().toMap(), "roundTrips", cost.roundTrips(), "statements",
+							cost.statements(), "walBytes", cost.walBytes(), "serverMicros", cost.serverMicros(),
+							"handOverMillis", (handOver != null) ? handOver.toMap() : Map.of()));
+			table.row(name, row.alone().micros().format("%.0f"), row.alone().ratio().format("%.2f"),
+					row.together().micros().format("%.0f"), row.together().ratio().format("%.2f"),
+					"%.0f".formatted(cost.roundTrips()), "%.0f".formatted(cost.statements()),
+					"%.0f".formatted(cost.walBytes()), "%.0f".formatted(cost.serverMicros()),
+					(handOver != null) ? handOver.format("%.1f") : "");
+		}
+		add("Beside rivals", table);
+		this.data.put("rivals", data);
+	}
+
 	private void addTurns(String name, String title, Map<String, TurnsMeasurement.Result> results) {
 		Map<String, Object> rows = new LinkedHashMap<>();
 		MarkdownTable table = new MarkdownTable("call", "p50 in µs", "ratio");

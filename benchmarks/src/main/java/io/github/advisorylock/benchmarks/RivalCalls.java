@@ -36,12 +36,27 @@ final class RivalCalls {
 
 	private static final Duration AT_MOST = Duration.ofMinutes(10);
 
+	private static final String HELD_ELSEWHERE = "held-elsewhere";
+
 	private final JdbcTemplate jdbcTemplate;
 
 	private final LockingTaskExecutor executor;
 
+	private final String name;
+
+	private long key = System.currentTimeMillis() * 1000;
+
 	RivalCalls(JdbcTemplate jdbcTemplate) {
+		this(jdbcTemplate, "rival");
+	}
+
+	/**
+	 * Create calls.
+	 * @param name the name of the lock
+	 */
+	RivalCalls(JdbcTemplate jdbcTemplate, String name) {
 		this.jdbcTemplate = jdbcTemplate;
+		this.name = name;
 		jdbcTemplate.execute("CREATE TABLE IF NOT EXISTS shedlock (name varchar(64) PRIMARY KEY, "
 				+ "lock_until timestamp NOT NULL, locked_at timestamp NOT NULL, locked_by varchar(255) NOT NULL)");
 		this.executor = new DefaultLockingTaskExecutor(new JdbcTemplateLockProvider(
@@ -56,8 +71,31 @@ final class RivalCalls {
 		execute(true);
 	}
 
+	/**
+	 * Have another instance hold what {@link #skip()} asks for.
+	 */
+	static void holdElsewhere(JdbcTemplate jdbcTemplate) {
+		jdbcTemplate.update("INSERT INTO shedlock VALUES (?, 'infinity', now(), 'another') ON CONFLICT DO NOTHING",
+				HELD_ELSEWHERE);
+	}
+
+	void skip() throws Exception {
+		execute(HELD_ELSEWHERE, Duration.ZERO, false, false);
+	}
+
+	/**
+	 * Run something that shall not run again soon, under a name that is new each time.
+	 */
+	void oncePerKey() throws Exception {
+		execute(this.name + "-" + this.key++, AT_MOST, false, true);
+	}
+
 	private void execute(boolean insert) throws Exception {
-		LockConfiguration configuration = new LockConfiguration(Instant.now(), "rival", AT_MOST, Duration.ZERO);
+		execute(this.name, Duration.ZERO, insert, true);
+	}
+
+	private void execute(String name, Duration atLeast, boolean insert, boolean expected) throws Exception {
+		LockConfiguration configuration = new LockConfiguration(Instant.now(), name, AT_MOST, atLeast);
 		try {
 			LockingTaskExecutor.TaskResult<Boolean> result = this.executor.executeWithLock(() -> {
 				if (insert) {
@@ -65,7 +103,7 @@ final class RivalCalls {
 				}
 				return true;
 			}, configuration);
-			Assert.state(result.wasExecuted(), "A call did not do what it is to measure");
+			Assert.state(result.wasExecuted() == expected, "A call did not do what it is to measure");
 		}
 		catch (Exception | Error ex) {
 			throw ex;

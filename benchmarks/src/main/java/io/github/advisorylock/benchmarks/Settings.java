@@ -38,7 +38,7 @@ record Settings(boolean quick, int rounds, int seconds, int startups, int calls,
 		boolean quick = Boolean.getBoolean("quick");
 		return new Settings(quick, quick ? 1 : 3, quick ? 1 : 2, quick ? 1 : 9, quick ? 500 : 2000,
 				Pattern.compile(System.getProperty("benchmarks.cases", ".*")), list("benchmarks.profilers", ""),
-				list("benchmarks.parts", "latency,turns,meters,ledger,crowd,trips,wal,startup,guard"),
+				list("benchmarks.parts", "latency,turns,meters,ledger,rivals,crowd,trips,wal,startup,guard"),
 				list("benchmarks.fleets", quick ? "3" : "3,30,300").stream().map(Integer::valueOf).toList(),
 				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")));
 	}

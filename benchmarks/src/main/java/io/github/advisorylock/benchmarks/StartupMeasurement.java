@@ -40,6 +40,11 @@ final class StartupMeasurement {
 	private static final String METERS = ".*(micrometer-(core|jakarta9|registry)"
 			+ "|starter-micrometer|boot-micrometer|prometheus-metrics|HdrHistogram|LatencyUtils).*";
 
+	/**
+	 * What brings rivals, which would have Spring Boot and the library configure more.
+	 */
+	private static final String RIVALS = ".*(spring-(integration|messaging)|reactor-core|reactive-streams|shedlock)-.*";
+
 	private final String url;
 
 	StartupMeasurement(String url) {
@@ -86,7 +91,7 @@ final class StartupMeasurement {
 	private static String classPath(boolean starter) {
 		return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
 			.filter((element) -> starter || !element.matches(".*advisory-lock-(autoconfigure|starter).*"))
-			.filter((element) -> !element.matches(METERS))
+			.filter((element) -> !element.matches(METERS) && !element.matches(RIVALS))
 			.collect(Collectors.joining(File.pathSeparator));
 	}
 
