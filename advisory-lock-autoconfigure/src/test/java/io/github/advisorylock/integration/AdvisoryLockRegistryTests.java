@@ -174,7 +174,8 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			.withMessage("The current thread does not own advisory lock 'orders'");
 		assertThat(ForeignSession.isHeld(ORDERS)).isTrue();
 		lock.unlock();
-		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock)
+			.withMessage("The current thread does not own advisory lock 'orders'");
 	}
 
 	@Test
@@ -323,7 +324,8 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 		assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock)
 			.withMessageContaining("'tests/orders'")
 			.withCauseInstanceOf(LockLostException.class);
-		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock);
+		assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(lock::unlock)
+			.withMessage("The current thread does not own advisory lock 'orders'");
 		assertThat(lock.tryLock()).isTrue();
 		lock.unlock();
 	}
@@ -344,14 +346,16 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			ofOther.unlock();
 			return taken;
 		}).get(20, TimeUnit.SECONDS)).isTrue();
-		assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+		assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock)
+			.withCauseInstanceOf(LockLostException.class);
 	}
 
 	@Test
 	void lockIsRenewedByItsOwnerOnly() throws Exception {
 		Lock lock = this.registry.obtain("orders");
 		assertThatExceptionOfType(IllegalMonitorStateException.class)
-			.isThrownBy(() -> this.registry.renewLock("orders"));
+			.isThrownBy(() -> this.registry.renewLock("orders"))
+			.withMessage("The current thread does not own advisory lock 'orders'");
 		lock.lock();
 		this.registry.renewLock("orders");
 		this.registry.renewLock("orders", LONG);
@@ -370,8 +374,10 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			Lock ofOther = this.other.obtain("orders");
 			assertThat(ofOther.tryLock(10, TimeUnit.SECONDS)).isTrue();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(lock::tryLock);
-			assertThatIllegalStateException().isThrownBy(() -> this.registry.renewLock("orders", LONG));
-			assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock);
+			assertThatIllegalStateException().isThrownBy(() -> this.registry.renewLock("orders", LONG))
+				.withMessage("Failed to renew advisory lock 'tests/orders': it was lost");
+			assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock)
+				.withCauseInstanceOf(LockLostException.class);
 			ofOther.unlock();
 			assertThat(alerts.messages()).singleElement().asString().startsWith("Lost the lock on 'tests/orders'");
 		}
@@ -391,8 +397,10 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 	@Test
 	void timeToLiveIsTime() {
 		DistributedLock lock = this.registry.obtain("orders");
-		assertThatIllegalArgumentException().isThrownBy(() -> lock.lock(Duration.ZERO));
-		assertThatIllegalArgumentException().isThrownBy(() -> lock.tryLock(LONG, Duration.ofSeconds(-1)));
+		assertThatIllegalArgumentException().isThrownBy(() -> lock.lock(Duration.ZERO))
+			.withMessage("'ttl' must be more than zero");
+		assertThatIllegalArgumentException().isThrownBy(() -> lock.tryLock(LONG, Duration.ofSeconds(-1)))
+			.withMessage("'ttl' must be more than zero");
 		lock.lock(ChronoUnit.FOREVER.getDuration());
 		lock.unlock();
 	}
@@ -401,14 +409,17 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 	void keyIsTextThatIsAllowed() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.obtain(42))
 			.withMessageContaining("'lockKey'");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.obtain(""));
-		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.obtain("leader:reports"));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.obtain(""))
+			.withMessage("'key' must not be empty");
+		assertThatIllegalArgumentException().isThrownBy(() -> this.registry.obtain("leader:reports"))
+			.withMessage("'key' starts with 'leader:', which is kept for the locks of leaders: 'leader:reports'");
 	}
 
 	@Test
 	void thereAreNoConditions() {
 		assertThatExceptionOfType(UnsupportedOperationException.class)
-			.isThrownBy(() -> this.registry.obtain("orders").newCondition());
+			.isThrownBy(() -> this.registry.obtain("orders").newCondition())
+			.withMessage("Conditions are not supported");
 	}
 
 	@Test

@@ -40,6 +40,7 @@ import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -125,7 +126,7 @@ class TickMemoryTests extends AbstractLockTests {
 	void tickOfARunThatFailsIsRunByTheNextInstance(LockScope scope) {
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(tick(scope, TICK), (lock) -> {
 			throw new IllegalStateException("expected");
-		}));
+		})).withMessage("expected");
 		assertThat(TestPostgres.locks()).isEmpty();
 		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
 	}
@@ -165,7 +166,7 @@ class TickMemoryTests extends AbstractLockTests {
 		assertThatIllegalStateException().isThrownBy(() -> transaction().executeWithoutResult((status) -> {
 			run(this.template, tick(scope, TICK));
 			TransactionSynchronizationManager.registerSynchronization(new FailingCommit());
-		}));
+		})).withMessage("expected");
 		assertThat(TestPostgres.locks()).isEmpty();
 		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
 	}
@@ -259,12 +260,16 @@ class TickMemoryTests extends AbstractLockTests {
 		PostgresAdvisoryLockTemplate back = instance(session, AdvisoryLockKeyFactory.sha256());
 		Awaitility.await().until(() -> {
 			assertThatExceptionOfType(DataAccessResourceFailureException.class)
-				.isThrownBy(() -> run(back, request(LockScope.SESSION)));
+				.isThrownBy(() -> run(back, request(LockScope.SESSION)))
+				.extracting(SqlState::of)
+				.isEqualTo("08001");
 			return refused.attempts.get() == 5;
 		});
 		refused.up = true;
 		assertThatExceptionOfType(DataAccessResourceFailureException.class)
-			.isThrownBy(() -> run(back, request(LockScope.SESSION)));
+			.isThrownBy(() -> run(back, request(LockScope.SESSION)))
+			.extracting(SqlState::of)
+			.isEqualTo("08001");
 		assertThat(run(back, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 	}

@@ -33,6 +33,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
@@ -74,7 +75,7 @@ class TransactionWatchTests extends AbstractLockTests {
 			return assertThat(TestPostgres
 				.query("SELECT backend_xmin FROM pg_stat_activity WHERE pid = " + ForeignSession.holders(KEY).get(0)))
 				.containsOnlyNulls();
-		});
+		}).orElseThrow();
 	}
 
 	@Test
@@ -113,7 +114,9 @@ class TransactionWatchTests extends AbstractLockTests {
 				this.template.execute(REQUEST, (lock) -> 1);
 				TestPostgres.terminate("job");
 				assertThatLossIsPublished();
-			}));
+			}))
+			.extracting(SqlState::of)
+			.isIn("57P01", "08006");
 	}
 
 	@Test

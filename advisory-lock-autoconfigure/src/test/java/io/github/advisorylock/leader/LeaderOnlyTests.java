@@ -156,7 +156,8 @@ class LeaderOnlyTests {
 				assertThat(runAll(context.getBean(Jobs.class))).isEqualTo(4);
 				assertThat(context.getBean(LeaderElection.class).term("reports")).hasValue(0);
 				assertThatIllegalArgumentException()
-					.isThrownBy(() -> context.getBean(LeaderElection.class).isLeader("a b"));
+					.isThrownBy(() -> context.getBean(LeaderElection.class).isLeader("a b"))
+					.withMessage("'role' must be the name of a role, and is 'a b'");
 			});
 	}
 

@@ -283,7 +283,7 @@ class LeaderWorkTests {
 				LockContext whole = LockContext.current().orElseThrow();
 				assertThatIllegalStateException().isThrownBy(() -> jobs.run(() -> {
 					throw new IllegalStateException("expected");
-				}));
+				})).withMessage("expected");
 				return jobs.run(() -> LockContext.current().orElseThrow() == whole) && whole.isHeld();
 			})).isTrue();
 		});

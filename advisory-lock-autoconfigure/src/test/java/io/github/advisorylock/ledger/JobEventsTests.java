@@ -83,8 +83,10 @@ class JobEventsTests {
 	void actThatFailsPublishesNothing() {
 		this.runner.run((context) -> {
 			AdvisoryLockLedger ledger = context.getBean(AdvisoryLockLedger.class);
-			assertThatIllegalArgumentException().isThrownBy(() -> ledger.pause("unknown", "ann"));
-			assertThatIllegalArgumentException().isThrownBy(() -> ledger.resume("unknown", "ann"));
+			assertThatIllegalArgumentException().isThrownBy(() -> ledger.pause("unknown", "ann"))
+				.withMessage("Failed to pause 'test/unknown': the ledger has no job of that key");
+			assertThatIllegalArgumentException().isThrownBy(() -> ledger.resume("unknown", "ann"))
+				.withMessage("Failed to resume 'test/unknown': the ledger has no job of that key");
 			assertThat(context.getBean(Listener.class).seen).isEmpty();
 		});
 	}

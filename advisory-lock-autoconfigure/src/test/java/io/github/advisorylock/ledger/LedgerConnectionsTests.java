@@ -28,6 +28,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -122,7 +123,7 @@ class LedgerConnectionsTests extends AbstractLedgerTests {
 			attempts.incrementAndGet();
 			raise(jdbc, state);
 			return true;
-		}));
+		})).extracting(SqlState::of).isEqualTo(state);
 		assertThat(attempts).hasValue(4);
 	}
 
@@ -134,7 +135,9 @@ class LedgerConnectionsTests extends AbstractLedgerTests {
 				attempts.incrementAndGet();
 				raise(jdbc, "P0001");
 				return true;
-			}));
+			}))
+			.extracting(SqlState::of)
+			.isEqualTo("P0001");
 		assertThat(attempts).hasValue(1);
 	}
 

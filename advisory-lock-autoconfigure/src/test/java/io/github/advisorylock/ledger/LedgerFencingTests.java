@@ -110,7 +110,7 @@ class LedgerFencingTests extends AbstractLedgerTests {
 			assertThatIllegalStateException().isThrownBy(() -> template.execute(request, (lock) -> {
 				tokens.add(lock.fencingToken().orElseThrow());
 				throw new IllegalStateException("expected");
-			}));
+			})).withMessage("expected");
 		}
 	}
 

@@ -27,6 +27,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -90,7 +91,9 @@ class LedgerHousekeepingTests {
 				housekeeping.stop();
 				thread.join(5000);
 				assertThat(thread.isAlive()).isFalse();
-				assertThat(failure.get()).isInstanceOf(DataAccessException.class);
+				assertThat(failure.get()).isInstanceOf(DataAccessException.class)
+					.extracting(SqlState::of)
+					.isEqualTo("57014");
 				Awaitility.await().untilAsserted(() -> assertThat(waiting()).isEmpty());
 			});
 			other.rollback();

@@ -27,6 +27,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -138,8 +139,8 @@ class LedgerIsolationTests extends AbstractLedgerTests {
 					.isEqualTo(LockOutcome.EXECUTED);
 				execute(request);
 			}))
-			.havingRootCause()
-			.withMessageContaining("could not serialize access");
+			.extracting(SqlState::of)
+			.isEqualTo("40001");
 		assertThat(effects()).hasSize(before + 1);
 		assertThat(outcomes().subList(before, outcomes().size())).containsExactly(outcomes);
 		assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);

@@ -98,7 +98,7 @@ class LedgerLossTests extends AbstractLedgerTests {
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 			TestPostgres.terminate("tests");
 			throw new IllegalStateException("expected");
-		}));
+		})).withMessage("expected");
 		assertThat(errors()).containsExactly("java.lang.IllegalStateException: expected");
 	}
 

@@ -107,7 +107,8 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 	@EnumSource(LockScope.class)
 	void failedRunHasItsStackTraceAndAnExecutedOneHasNone(LockScope scope) {
 		execute(scope, TICK);
-		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK.plusSeconds(60)));
+		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK.plusSeconds(60)))
+			.withMessage("expected");
 		JobName name = new JobName(NAMESPACE, "job");
 		List<LedgerRun> runs = this.ledger.catalog().runs(name, "all", false, 0, 10).runs();
 		assertThat(runs.get(0).stackTrace()).startsWith("java.lang.IllegalStateException: expected\n\tat ")
@@ -118,13 +119,15 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 
 	@Test
 	void lastRunThatIsOverIsToldWithItsStackTraceAndOthersAreNot() {
-		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(LockScope.SESSION, TICK));
-		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(LockScope.SESSION, TICK));
+		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(LockScope.SESSION, TICK))
+			.withMessage("expected");
+		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(LockScope.SESSION, TICK))
+			.withMessage("expected");
 		this.template.execute(request(LockScope.SESSION).oncePerTick(TICK), (lock) -> {
 			assertThat(this.ledger.runs("job", 10)).extracting((run) -> run.stackTrace() != null)
 				.containsExactly(false, true, false);
 			return true;
-		});
+		}).orElseThrow();
 		assertThat(this.ledger.runs("job", 10)).extracting(LedgerRun::stackTrace).containsOnlyNulls();
 	}
 
@@ -144,7 +147,9 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 		TestPostgres.execute("UPDATE ledger_tests_job SET last_tick = clock_timestamp() + INTERVAL '" + ahead + "'");
 		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.undoTick("job", "ann"))
 			.withMessageContaining("in the future");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.undoTick("unknown", "ann"));
+		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.undoTick("unknown", "ann"))
+			.withMessage(
+					"Failed to undo the last tick of 'tests/unknown': the ledger has no job of that key whose last tick is in the future");
 	}
 
 	@ParameterizedTest
@@ -164,7 +169,7 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 			assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.forget("job", "ann"))
 				.withMessageContaining("not over");
 			return 1;
-		});
+		}).orElseThrow();
 		this.methods.add(new JobFinder.LedgerMethod(NAMESPACE, "job", null));
 		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.forget("job", "ann"))
 			.withMessageContaining("this instance has a method");

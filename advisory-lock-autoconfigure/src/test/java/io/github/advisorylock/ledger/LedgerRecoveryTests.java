@@ -112,7 +112,7 @@ class LedgerRecoveryTests extends AbstractLedgerTests {
 	@EnumSource(LockScope.class)
 	void openRunIsAbandonedByRunThatFails(LockScope scope) {
 		insertOpenRun();
-		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK));
+		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK)).withMessage("expected");
 		assertThat(outcomes()).containsExactly("ABANDONED", "FAILED");
 		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
 	}

@@ -113,8 +113,11 @@ class LedgerSkipTests {
 		assertThatSkipsWriteNoWal(paused, LockOutcome.PAUSED);
 		Foresight.without(() -> assertThatSkipsWriteNoWal(paused, LockOutcome.PAUSED));
 		LockRequest busy = request("busy", scope).oncePerTick(TICK);
-		this.other.execute(busy, (lock) -> this.threads.submit(() -> assertThatSkipsWriteNoWal(busy, LockOutcome.BUSY))
-			.get(30, TimeUnit.SECONDS));
+		this.other
+			.execute(busy,
+					(lock) -> this.threads.submit(() -> assertThatSkipsWriteNoWal(busy, LockOutcome.BUSY))
+						.get(30, TimeUnit.SECONDS))
+			.orElseThrow();
 	}
 
 	@ParameterizedTest

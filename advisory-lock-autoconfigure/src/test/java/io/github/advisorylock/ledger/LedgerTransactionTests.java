@@ -105,7 +105,7 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 	@EnumSource(LockScope.class)
 	void joinedRunHasFailedThoughItsCallerCommits(LockScope scope) {
 		transaction().executeWithoutResult((status) -> {
-			assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK));
+			assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK)).withMessage("expected");
 			insertEffect("caller");
 		});
 		assertThat(effects()).contains("caller");
@@ -192,7 +192,8 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 			.isThrownBy(() -> transaction().executeWithoutResult((status) -> {
 				execute(scope, TICK);
 				breakCommit();
-			}));
+			}))
+			.withMessageContaining("ledger_effect_checked_at_commit_key");
 		assertThat(effects()).isEmpty();
 		assertThat(outcomes()).containsExactly("FAILED");
 		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
@@ -298,7 +299,8 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 	private void failAndRollBackAndCommit(LockScope scope) {
 		TransactionTemplate transaction = transaction();
 		assertThatIllegalStateException()
-			.isThrownBy(() -> transaction.executeWithoutResult((status) -> executeAndFail(scope, TICK)));
+			.isThrownBy(() -> transaction.executeWithoutResult((status) -> executeAndFail(scope, TICK)))
+			.withMessage("expected");
 		transaction.executeWithoutResult((status) -> {
 			execute(scope, TICK);
 			status.setRollbackOnly();

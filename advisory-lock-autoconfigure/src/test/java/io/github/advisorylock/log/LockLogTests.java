@@ -77,7 +77,7 @@ class LockLogTests {
 			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "info")) {
 				assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).run(() -> {
 					throw new IllegalStateException("secret");
-				}));
+				})).withMessage("secret");
 				ILoggingEvent line = onlyLine(log, Level.INFO);
 				assertThat(line.getThrowableProxy()).isNull();
 				assertThat(line.getFormattedMessage())
@@ -115,7 +115,8 @@ class LockLogTests {
 		this.runner.run((context) -> {
 			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "info")) {
 				context.getBean(Jobs.class).runFor("x");
-				assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).runFor("fail"));
+				assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).runFor("fail"))
+					.withMessage("fail");
 				assertThat(log.events()).isEmpty();
 			}
 			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "debug")) {
@@ -134,7 +135,7 @@ class LockLogTests {
 				});
 				assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).run(() -> {
 					throw new IllegalStateException("no");
-				}));
+				})).withMessage("no");
 				assertThat(log.events()).isEmpty();
 			}
 		});

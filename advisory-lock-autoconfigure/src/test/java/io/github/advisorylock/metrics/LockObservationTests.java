@@ -68,7 +68,7 @@ class LockObservationTests {
 		this.runner.run((context) -> {
 			assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).run(() -> {
 				throw new IllegalStateException("no");
-			}));
+			})).withMessage("no");
 			assertThat(executions(context, "error", "IllegalStateException")).isOne();
 			assertThat(executions(context, "executed", "none")).isZero();
 		});

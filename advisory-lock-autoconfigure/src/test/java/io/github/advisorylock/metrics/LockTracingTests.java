@@ -98,7 +98,7 @@ class LockTracingTests {
 			Jobs jobs = context.getBean(Jobs.class);
 			jobs.traced();
 			jobs.inSession();
-			assertThatIllegalStateException().isThrownBy(jobs::failing);
+			assertThatIllegalStateException().isThrownBy(jobs::failing).withMessage("expected");
 			List<String> ids = spans("lock traced").stream().map(SimpleSpan::getTraceId).toList();
 			AdvisoryLockLedger ledger = context.getBean(AdvisoryLockLedger.class);
 			assertThat(ledger.runs("traced", 1)).extracting(LedgerRun::traceId).isEqualTo(ids).doesNotContainNull();

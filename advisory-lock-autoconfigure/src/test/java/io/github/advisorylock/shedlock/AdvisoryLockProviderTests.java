@@ -206,7 +206,8 @@ class AdvisoryLockProviderTests {
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();
 		assertThat(lock.extend(HOUR, Duration.ZERO)).isEmpty();
 		lock.unlock();
-		assertThatIllegalStateException().isThrownBy(lock::unlock);
+		assertThatIllegalStateException().isThrownBy(lock::unlock)
+			.withMessage("Lock '" + this.name + "' was unlocked or extended before");
 	}
 
 	@Test
