@@ -51,13 +51,16 @@ final class PooledExamination implements Examination {
 	}
 
 	private static void examine(Connection connection, Subject subject, Diagnosis diagnosis) throws SQLException {
-		PostgresServer asked = PostgresServer.ask(connection);
+		PostgresServer.Described described = PostgresServer.askWithSettings(connection);
+		PostgresServer asked = described.server();
+		SettingsExamination.ServerSettings server = described.settings();
 		Finding unsuitable = asked.finding("The application's database", URL_PROPERTY);
 		if (unsuitable != null) {
 			diagnosis.found(unsuitable);
+		}
+		if (unsuitable != null || server == null) {
 			return;
 		}
-		SettingsExamination.ServerSettings server = SettingsExamination.ServerSettings.of(connection);
 		diagnosis.seen("PostgreSQL " + server.version());
 		diagnosis.seen("room for about " + server.lockTableSize() + " locks");
 		checkAutoCommit(connection, subject, diagnosis);

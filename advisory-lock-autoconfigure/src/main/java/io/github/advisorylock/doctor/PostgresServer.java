@@ -49,9 +49,49 @@ record PostgresServer(String product, String version, boolean standby, int answe
 		}
 		try (Statement statement = connection.createStatement();
 				ResultSet server = statement.executeQuery(DoctorQueries.DESCRIBE_SERVER)) {
-			server.next();
-			return new PostgresServer(product, server.getString(1), server.getBoolean(2), server.getInt(3));
+			return read(product, server);
 		}
+	}
+
+	/**
+	 * Ask what it is and how it is set, in one round trip. What is no PostgreSQL may know
+	 * none of the settings, and then is asked what it is again, alone.
+	 */
+	static Described askWithSettings(Connection connection) throws SQLException {
+		String product = connection.getMetaData().getDatabaseProductName();
+		if (!POSTGRESQL.equals(product)) {
+			return new Described(new PostgresServer(product, "", false, 0), null);
+		}
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(DoctorQueries.DESCRIBE_SERVER + ";" + DoctorQueries.SETTINGS);
+			PostgresServer server = read(product, statement.getResultSet());
+			statement.getMoreResults();
+			return new Described(server, SettingsExamination.ServerSettings.read(statement.getResultSet()));
+		}
+		catch (SQLException ex) {
+			return new Described(askAgain(connection, ex), null);
+		}
+	}
+
+	private static PostgresServer askAgain(Connection connection, SQLException failure) throws SQLException {
+		try {
+			if (!connection.getAutoCommit()) {
+				connection.rollback();
+			}
+			PostgresServer server = ask(connection);
+			if (lookAlike(server.version()) != null) {
+				return server;
+			}
+		}
+		catch (SQLException ex) {
+			failure.addSuppressed(ex);
+		}
+		throw failure;
+	}
+
+	private static PostgresServer read(String product, ResultSet server) throws SQLException {
+		server.next();
+		return new PostgresServer(product, server.getString(1), server.getBoolean(2), server.getInt(3));
 	}
 
 	/**
@@ -112,6 +152,16 @@ record PostgresServer(String product, String version, boolean standby, int answe
 		int year = Integer.parseInt(matcher.group(1));
 		int release = Integer.parseInt(matcher.group(2));
 		return year > FIRST_YUGABYTE_YEAR || (year == FIRST_YUGABYTE_YEAR && release >= 1);
+	}
+
+	/**
+	 * What a server says, and how it is set.
+	 *
+	 * @param server what it says
+	 * @param settings how it is set, {@code null} if it does not tell
+	 */
+	record Described(PostgresServer server, SettingsExamination.@Nullable ServerSettings settings) {
+
 	}
 
 }

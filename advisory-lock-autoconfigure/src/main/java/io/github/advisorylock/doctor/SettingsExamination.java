@@ -16,10 +16,8 @@
 
 package io.github.advisorylock.doctor;
 
-import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -114,13 +112,10 @@ final class SettingsExamination {
 			long transactionTimeout, long userTimeout, long keepalivesIdle, long locksPerTransaction,
 			long connections) {
 
-		static ServerSettings of(Connection connection) throws SQLException {
-			try (Statement statement = connection.createStatement();
-					ResultSet row = statement.executeQuery(DoctorQueries.SETTINGS)) {
-				row.next();
-				return new ServerSettings(row.getString(1), row.getBoolean(2), row.getString(3), row.getLong(4),
-						row.getLong(5), row.getLong(6), row.getLong(7), row.getLong(8), row.getLong(9));
-			}
+		static ServerSettings read(ResultSet row) throws SQLException {
+			row.next();
+			return new ServerSettings(row.getString(1), row.getBoolean(2), row.getString(3), row.getLong(4),
+					row.getLong(5), row.getLong(6), row.getLong(7), row.getLong(8), row.getLong(9));
 		}
 
 		long lockTableSize() {
