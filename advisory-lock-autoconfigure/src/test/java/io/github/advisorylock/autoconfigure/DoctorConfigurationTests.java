@@ -19,7 +19,6 @@ package io.github.advisorylock.autoconfigure;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.annotation.LeaderOnly;
-import io.github.advisorylock.autoconfigure.DoctorConfiguration.DoctorProperties;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.FreePort;
