@@ -17,10 +17,13 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
@@ -29,8 +32,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
@@ -54,6 +59,32 @@ class DoctorConfigurationTests {
 				.asString()
 				.contains("INFO", READY + "scopes TRANSACTION and SESSION", "pool of 4",
 						"session locks straight to the server"));
+	}
+
+	/**
+	 * The least of several starts: the pool may ask whether a connection is alive.
+	 */
+	@Test
+	void serverIsAskedOnce() {
+		long unasked = roundTripsOfStart(Query.class);
+		assertThat(roundTripsOfStart(Query.class, DoctorContexts.TransactionJob.class)).isEqualTo(unasked + 1);
+	}
+
+	private static long roundTripsOfStart(Class<?>... beans) {
+		ApplicationContextRunner runner = DoctorContexts.create(CountingSocketFactory.addTo(TestPostgres.url()));
+		for (Class<?> bean : beans) {
+			runner = runner.withBean(bean.getSimpleName(), bean);
+		}
+		ApplicationContextRunner counted = runner;
+		return IntStream.range(0, 3).mapToLong((i) -> {
+			long before = CountingSocketFactory.roundTrips();
+			AtomicLong after = new AtomicLong();
+			counted.run((context) -> {
+				assertThat(context).hasNotFailed();
+				after.set(CountingSocketFactory.roundTrips());
+			});
+			return after.get() - before;
+		}).min().orElseThrow();
 	}
 
 	@Test
@@ -222,6 +253,17 @@ class DoctorConfigurationTests {
 
 		@LeaderOnly("doctor")
 		void run() {
+		}
+
+	}
+
+	/**
+	 * Opens the pool, as most applications do while they start.
+	 */
+	static class Query {
+
+		Query(JdbcTemplate jdbcTemplate) {
+			jdbcTemplate.execute("SELECT 1");
 		}
 
 	}
