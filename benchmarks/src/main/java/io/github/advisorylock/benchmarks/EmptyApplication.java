@@ -16,11 +16,15 @@
 
 package io.github.advisorylock.benchmarks;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
+import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 
 import org.springframework.boot.SpringApplication;
@@ -39,7 +43,7 @@ import org.springframework.transaction.annotation.Transactional;
 @EnableAutoConfiguration
 public class EmptyApplication {
 
-	static final String RESULT = "started, nanoseconds by the clock and of the processors: ";
+	static final String RESULT = "started, nanoseconds by the clock and of the processors, bytes of heap: ";
 
 	/**
 	 * Start, say how long it took, and stop.
@@ -58,7 +62,18 @@ public class EmptyApplication {
 
 	private static void print(ApplicationStartedEvent event) {
 		long processors = ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO).toNanos();
-		System.out.println(RESULT + Objects.requireNonNull(event.getTimeTaken()).toNanos() + " " + processors);
+		System.out.println(
+				RESULT + Objects.requireNonNull(event.getTimeTaken()).toNanos() + " " + processors + " " + usedHeap());
+	}
+
+	/**
+	 * What was collected once may have been what finalizers and references still needed.
+	 */
+	private static long usedHeap() {
+		MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
+		memory.gc();
+		memory.gc();
+		return memory.getHeapMemoryUsage().getUsed();
 	}
 
 	/**
@@ -90,6 +105,28 @@ public class EmptyApplication {
 	static class OneJob {
 
 		@SingleRunner(key = "job")
+		void run() {
+		}
+
+	}
+
+	/**
+	 * One guarded method whose keys are remembered.
+	 */
+	static class OneRecordedJob {
+
+		@SingleRunner(key = "recorded", once = Once.PER_KEY)
+		void run() {
+		}
+
+	}
+
+	/**
+	 * One method of a leader.
+	 */
+	static class OneLeader {
+
+		@LeaderOnly("leader")
 		void run() {
 		}
 

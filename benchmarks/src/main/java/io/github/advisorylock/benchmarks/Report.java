@@ -20,9 +20,11 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 
 import io.github.advisorylock.jdbc.InstanceName;
 
@@ -155,26 +157,35 @@ final class Report {
 		this.data.put("guard", costs);
 	}
 
-	void addStartup(Map<StartupVariant, List<StartupMeasurement.Start>> results) {
-		MarkdownTable table = new MarkdownTable("start-up in ms", "by the clock", "added", "processor time", "added");
+	void addStartup(String name, String title, Map<StartupVariant, List<StartupMeasurement.Start>> results) {
+		MarkdownTable table = new MarkdownTable("start-up in ms", "by the clock", "added", "processor time", "added",
+				"heap in MB", "added");
 		Map<String, Object> rows = new LinkedHashMap<>();
 		results.forEach((variant, starts) -> {
 			StartupVariant baseline = variant.baseline();
 			List<StartupMeasurement.Start> compared = (baseline != null) ? results.getOrDefault(baseline, starts)
 					: starts;
-			Spread elapsed = Spread.of(starts.stream().map(StartupMeasurement.Start::elapsed).toList());
-			Spread processors = Spread.of(starts.stream().map(StartupMeasurement.Start::processors).toList());
-			double added = elapsed.median()
-					- Spread.of(compared.stream().map(StartupMeasurement.Start::elapsed).toList()).median();
-			double addedProcessors = processors.median()
-					- Spread.of(compared.stream().map(StartupMeasurement.Start::processors).toList()).median();
-			rows.put(variant.name(), Map.of("millis", elapsed.toMap(), "processorMillis", processors.toMap(),
-					"addedMillis", added, "addedProcessorMillis", addedProcessors));
-			table.row(variant.description(), elapsed.format("%.0f"), "%.0f".formatted(added), processors.format("%.0f"),
-					"%.0f".formatted(addedProcessors));
+			Map<String, Object> row = new LinkedHashMap<>();
+			List<String> cells = new ArrayList<>(List.of(variant.description()));
+			addStartup("millis", "%.0f", StartupMeasurement.Start::elapsed, starts, compared, row, cells);
+			addStartup("processorMillis", "%.0f", StartupMeasurement.Start::processors, starts, compared, row, cells);
+			addStartup("heapMegabytes", "%.1f", StartupMeasurement.Start::heap, starts, compared, row, cells);
+			table.row(cells.toArray());
+			rows.put(variant.name(), row);
 		});
-		add("Start-up", table);
-		this.data.put("startup", rows);
+		add(title, table);
+		this.data.put(name, rows);
+	}
+
+	private static void addStartup(String name, String pattern, Function<StartupMeasurement.Start, Double> figure,
+			List<StartupMeasurement.Start> starts, List<StartupMeasurement.Start> compared, Map<String, Object> row,
+			List<String> cells) {
+		Spread spread = Spread.of(starts.stream().map(figure).toList());
+		double added = spread.median() - Spread.of(compared.stream().map(figure).toList()).median();
+		row.put(name, spread.toMap());
+		row.put(name + "Added", added);
+		cells.add(spread.format(pattern));
+		cells.add((compared != starts) ? pattern.formatted(added) : "");
 	}
 
 	void addFleet(String tables) {

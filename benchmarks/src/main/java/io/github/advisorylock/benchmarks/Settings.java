@@ -36,9 +36,9 @@ record Settings(boolean quick, int rounds, int seconds, int startups, int calls,
 
 	static Settings fromSystemProperties() {
 		boolean quick = Boolean.getBoolean("quick");
-		return new Settings(quick, quick ? 1 : 3, quick ? 1 : 2, quick ? 1 : 9, quick ? 500 : 2000,
+		return new Settings(quick, quick ? 1 : 3, quick ? 1 : 2, quick ? 1 : 11, quick ? 500 : 2000,
 				Pattern.compile(System.getProperty("benchmarks.cases", ".*")), list("benchmarks.profilers", ""),
-				list("benchmarks.parts", "latency,turns,meters,ledger,rivals,crowd,trips,wal,startup,guard"),
+				list("benchmarks.parts", "latency,turns,meters,ledger,rivals,crowd,trips,wal,startup,methods,guard"),
 				list("benchmarks.fleets", quick ? "3" : "3,30,300").stream().map(Integer::valueOf).toList(),
 				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")));
 	}

@@ -19,20 +19,24 @@ package io.github.advisorylock.benchmarks;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
 import org.springframework.util.Assert;
+import org.springframework.util.FileSystemUtils;
 
 /**
  * Starts each application in a JVM of its own, in turns, and asks Spring Boot how long it
  * took from {@code SpringApplication.run} to the started event.
  */
-final class StartupMeasurement {
+final class StartupMeasurement implements AutoCloseable {
 
 	/**
 	 * What brings Micrometer, which most applications of this size do not have.
@@ -45,6 +49,8 @@ final class StartupMeasurement {
 	 */
 	private static final String RIVALS = ".*(spring-(integration|messaging)|reactor-core|reactive-streams|shedlock)-.*";
 
+	private final Map<GeneratedBeans, Path> directories = new HashMap<>();
+
 	private final String url;
 
 	StartupMeasurement(String url) {
@@ -55,10 +61,11 @@ final class StartupMeasurement {
 	 * Return the times of each start. The first turn is left out: it warms the caches of
 	 * the operating system.
 	 */
-	Map<StartupVariant, List<Start>> run(int turns) throws IOException, InterruptedException {
+	Map<StartupVariant, List<Start>> run(int turns, List<StartupVariant> variants)
+			throws IOException, InterruptedException {
 		Map<StartupVariant, List<Start>> result = new EnumMap<>(StartupVariant.class);
 		for (int turn = 0; turn <= turns; turn++) {
-			for (StartupVariant variant : StartupVariant.values()) {
+			for (StartupVariant variant : variants) {
 				Start start = start(variant);
 				if (turn > 0) {
 					result.computeIfAbsent(variant, (absent) -> new ArrayList<>()).add(start);
@@ -71,10 +78,18 @@ final class StartupMeasurement {
 	private Start start(StartupVariant variant) throws IOException, InterruptedException {
 		List<String> command = new ArrayList<>();
 		command.add(ProcessHandle.current().info().command().orElse("java"));
-		command.addAll(List.of("-classpath", classPath(variant.starter()), "-Dspring.datasource.url=" + this.url));
+		GeneratedBeans generated = variant.generated();
+		String classPath = classPath(variant.starter());
+		command.addAll(List.of("-classpath",
+				(generated != null) ? directory(generated) + File.pathSeparator + classPath : classPath));
+		command.add("-Dspring.datasource.url=" + this.url);
 		command.add("-Dspring.application.name=startup");
+		command.add("-Dadvisory-lock.ledger.initialize-schema=always");
 		command.add(EmptyApplication.class.getName());
 		command.addAll(variant.sources());
+		if (generated != null) {
+			command.add(GeneratedBeans.CONFIGURATION);
+		}
 		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
 		List<String> lines;
 		try (BufferedReader output = process.inputReader()) {
@@ -88,6 +103,27 @@ final class StartupMeasurement {
 			.orElseThrow();
 	}
 
+	/**
+	 * Return where the classes of an application are, which are compiled once.
+	 */
+	private Path directory(GeneratedBeans beans) throws IOException {
+		Path known = this.directories.get(beans);
+		if (known != null) {
+			return known;
+		}
+		Path directory = Files.createTempDirectory("generated-beans");
+		beans.compile(directory, classPath(true));
+		this.directories.put(beans, directory);
+		return directory;
+	}
+
+	@Override
+	public void close() throws IOException {
+		for (Path directory : this.directories.values()) {
+			FileSystemUtils.deleteRecursively(directory);
+		}
+	}
+
 	private static String classPath(boolean starter) {
 		return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
 			.filter((element) -> starter || !element.matches(".*advisory-lock-(autoconfigure|starter).*"))
@@ -96,14 +132,16 @@ final class StartupMeasurement {
 	}
 
 	/**
-	 * One start in milliseconds: by the clock from {@code SpringApplication.run} on, and
-	 * the time of all processors since the JVM began, which a busy machine changes less.
+	 * One start in milliseconds and megabytes: by the clock from
+	 * {@code SpringApplication.run} on, and the time of all processors since the JVM
+	 * began, which a busy machine changes less; and the heap that is in use afterwards.
 	 */
-	record Start(double elapsed, double processors) {
+	record Start(double elapsed, double processors, double heap) {
 
 		static Start parse(String text) {
 			String[] nanos = text.split(" ", -1);
-			return new Start(Long.parseLong(nanos[0]) / 1e6, Long.parseLong(nanos[1]) / 1e6);
+			return new Start(Long.parseLong(nanos[0]) / 1e6, Long.parseLong(nanos[1]) / 1e6,
+					Long.parseLong(nanos[2]) / 1048576.0);
 		}
 
 	}

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.benchmarks;
 
+import java.util.Arrays;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -37,13 +38,29 @@ enum StartupVariant {
 			EmptyApplication.QueryAtStart.class, EmptyApplication.OneTransaction.class),
 
 	STARTER_JOB("with the starter, one query at start, one @SingleRunner", true, TRANSACTIONAL,
-			EmptyApplication.QueryAtStart.class, EmptyApplication.OneJob.class);
+			EmptyApplication.QueryAtStart.class, EmptyApplication.OneJob.class),
+
+	STARTER_LEDGER("with the starter, one query at start, one recorded @SingleRunner", true, TRANSACTIONAL,
+			EmptyApplication.QueryAtStart.class, EmptyApplication.OneRecordedJob.class),
+
+	STARTER_LEADER("with the starter, one query at start, one @LeaderOnly", true, TRANSACTIONAL,
+			EmptyApplication.QueryAtStart.class, EmptyApplication.OneLeader.class),
+
+	BEANS_100("with the starter, 100 beans of 100 methods", null, new GeneratedBeans(100, 100, false)),
+
+	JOBS_100("the same, each method a @SingleRunner", BEANS_100, new GeneratedBeans(100, 100, true)),
+
+	BEANS_1000("with the starter, 1,000 beans of 10 methods", null, new GeneratedBeans(1000, 10, false)),
+
+	JOBS_1000("the same, each method a @SingleRunner", BEANS_1000, new GeneratedBeans(1000, 10, true));
 
 	private final String description;
 
 	private final boolean starter;
 
 	private final @Nullable StartupVariant baseline;
+
+	private final @Nullable GeneratedBeans generated;
 
 	@SuppressWarnings("ImmutableEnumChecker") // made by List.of
 	private final List<Class<?>> sources;
@@ -53,6 +70,26 @@ enum StartupVariant {
 		this.starter = starter;
 		this.baseline = baseline;
 		this.sources = List.of(sources);
+		this.generated = null;
+	}
+
+	StartupVariant(String description, @Nullable StartupVariant baseline, GeneratedBeans generated) {
+		this.description = description;
+		this.starter = true;
+		this.baseline = baseline;
+		this.sources = List.of(EmptyApplication.QueryAtStart.class);
+		this.generated = generated;
+	}
+
+	/**
+	 * Return the applications of many methods, or all others.
+	 */
+	static List<StartupVariant> ofManyMethods(boolean many) {
+		return Arrays.stream(values()).filter((variant) -> (variant.generated != null) == many).toList();
+	}
+
+	@Nullable GeneratedBeans generated() {
+		return this.generated;
 	}
 
 	String description() {
