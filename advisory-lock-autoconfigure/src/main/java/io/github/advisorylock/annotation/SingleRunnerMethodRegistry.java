@@ -17,6 +17,7 @@
 package io.github.advisorylock.annotation;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -50,7 +51,7 @@ final class SingleRunnerMethodRegistry {
 	 * number of one that is fixed. A new method is looked up, and not compared with all
 	 * that are there.
 	 */
-	private final Map<Object, Map<List<Object>, SingleRunnerMethod>> keys = new HashMap<>();
+	private final Map<Object, List<SingleRunnerMethod>> keys = new HashMap<>();
 
 	SingleRunnerMethodRegistry(AnnotatedMethodFinder annotated, AnnotationSingleRunnerOperationSource operationSource,
 			StringValueResolver placeholders) {
@@ -102,13 +103,13 @@ final class SingleRunnerMethodRegistry {
 	private synchronized void add(SingleRunnerMethod added) {
 		SingleRunnerMethod before = this.methods.remove(added.identity());
 		if (before != null) {
-			before.keys().forEach((key) -> withKey(key).remove(before.identity()));
+			before.keys().forEach((key) -> withKey(key).remove(before));
 		}
 		added.keys()
 			.stream()
-			.flatMap((key) -> withKey(key).values().stream().limit(1))
+			.flatMap((key) -> withKey(key).stream().limit(1))
 			.forEach((other) -> checkKeys(added, other));
-		added.keys().forEach((key) -> withKey(key).put(added.identity(), added));
+		added.keys().forEach((key) -> withKey(key).add(added));
 		this.methods.put(added.identity(), added);
 		this.operationSource.parser().fixedKeys().add(added);
 	}
@@ -117,8 +118,8 @@ final class SingleRunnerMethodRegistry {
 	 * Return the methods that have a key. Each was checked against the first of them, as
 	 * the next one will be: if there are several, then all of them allow that.
 	 */
-	private Map<List<Object>, SingleRunnerMethod> withKey(Object key) {
-		return this.keys.computeIfAbsent(key, (none) -> new LinkedHashMap<>());
+	private List<SingleRunnerMethod> withKey(Object key) {
+		return this.keys.computeIfAbsent(key, (none) -> new ArrayList<>(1));
 	}
 
 	private static void checkKeys(SingleRunnerMethod added, SingleRunnerMethod other) {
