@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.lang.reflect.RecordComponent;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -73,7 +74,10 @@ final class JobOverrides<T extends Record> {
 	 */
 	private final Map<String, String> settings = new TreeMap<>();
 
-	private final List<Entry> entries = new ArrayList<>();
+	/**
+	 * By the letters of their keys: there may be thousands of jobs to look up.
+	 */
+	private final Map<String, List<Entry>> entries = new LinkedHashMap<>();
 
 	/**
 	 * Create overrides.
@@ -101,7 +105,13 @@ final class JobOverrides<T extends Record> {
 	@Nullable T of(String key) {
 		String prefix = "advisory-lock.jobs[" + key + "]";
 		Map<String, Object> found = new TreeMap<>();
-		this.entries.stream().filter((entry) -> entry.isFor(key)).forEach((entry) -> entry.put(prefix, found));
+		this.entries.getOrDefault(letters(key), List.of())
+			.stream()
+			.filter((entry) -> entry.isFor(key))
+			.forEach((entry) -> entry.put(prefix, found));
+		if (found.isEmpty()) {
+			return null;
+		}
 		Binder binder = new Binder(List.of(new MapConfigurationPropertySource(found)),
 				new PropertySourcesPlaceholdersResolver(this.environment));
 		return binder.bind(prefix, this.type, new TimesNeedUnits(BindHandler.DEFAULT)).orElse(null);
@@ -115,21 +125,27 @@ final class JobOverrides<T extends Record> {
 	 */
 	void check(Collection<String> keys) {
 		Set<String> known = new TreeSet<>(keys);
-		for (Entry entry : this.entries) {
-			List<String> meant = known.stream().filter(entry::isFor).toList();
-			if (entry.setting == null) {
-				logger.warn(entry + " has no effect: '" + entry.name.getLastElement(Form.ORIGINAL)
-						+ "' is no setting of a job, those are " + this.settings.values());
-			}
-			else if (meant.isEmpty()) {
-				logger.warn(entry + " has no effect: no method has that key, the keys are " + known);
-			}
-			else if (meant.size() > 1) {
-				throw new AdvisoryLockConfigurationException(
-						entry + " is meant for one of the jobs " + meant + ", and it can't be told for which",
-						"Write the key in brackets, as in 'advisory-lock.jobs[" + meant.get(0) + "]." + entry.setting
-								+ "'.");
-			}
+		Map<String, List<String>> knownByLetters = this.entries.isEmpty() ? Map.of()
+				: known.stream().collect(Collectors.groupingBy(JobOverrides::letters));
+		this.entries.forEach((letters, sameLetters) -> {
+			List<String> candidates = knownByLetters.getOrDefault(letters, List.of());
+			sameLetters.forEach((entry) -> check(entry, candidates.stream().filter(entry::isFor).toList(), known));
+		});
+	}
+
+	private void check(Entry entry, List<String> meant, Set<String> known) {
+		if (entry.setting == null) {
+			logger.warn(entry + " has no effect: '" + entry.name.getLastElement(Form.ORIGINAL)
+					+ "' is no setting of a job, those are " + this.settings.values());
+		}
+		else if (meant.isEmpty()) {
+			logger.warn(entry + " has no effect: no method has that key, the keys are " + known);
+		}
+		else if (meant.size() > 1) {
+			throw new AdvisoryLockConfigurationException(
+					entry + " is meant for one of the jobs " + meant + ", and it can't be told for which",
+					"Write the key in brackets, as in 'advisory-lock.jobs[" + meant.get(0) + "]." + entry.setting
+							+ "'.");
 		}
 	}
 
@@ -153,8 +169,9 @@ final class JobOverrides<T extends Record> {
 		}
 		boolean known = this.settings.containsKey(setting) && length > first + 1 + words;
 		int end = known ? length - words : length - 1;
-		this.entries.add(new Entry(name, text(name, first + 1, end), isInBrackets(name, first + 1, end),
-				known ? this.settings.get(setting) : null, property));
+		Entry entry = new Entry(name, text(name, first + 1, end), isInBrackets(name, first + 1, end),
+				known ? this.settings.get(setting) : null, property);
+		this.entries.computeIfAbsent(letters(entry.key), (none) -> new ArrayList<>()).add(entry);
 	}
 
 	private static boolean isAt(ConfigurationPropertyName name, int index, String element) {
@@ -191,9 +208,11 @@ final class JobOverrides<T extends Record> {
 	private record Entry(ConfigurationPropertyName name, String key, boolean exact, @Nullable String setting,
 			ConfigurationProperty property) {
 
+		/**
+		 * Return whether it is meant for a job whose key has the same letters.
+		 */
 		private boolean isFor(String other) {
-			return this.setting != null
-					&& (this.exact ? this.key.equals(other) : letters(this.key).equals(letters(other)));
+			return this.setting != null && (!this.exact || this.key.equals(other));
 		}
 
 		private void put(String prefix, Map<String, Object> settings) {

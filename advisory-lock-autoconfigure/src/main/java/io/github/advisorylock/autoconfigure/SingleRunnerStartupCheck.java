@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
@@ -46,6 +47,7 @@ import org.springframework.transaction.annotation.AnnotationTransactionAttribute
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.StringUtils;
 import org.springframework.util.StringValueResolver;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes sure, once all beans are there, that annotated methods have got what they need
@@ -59,9 +61,12 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 
 	private final ObjectProvider<AdvisoryLockOperations> operations;
 
-	private final ObjectProvider<LockDatabases> databases;
+	/**
+	 * Asked for each method, where looking for a bean would be most of the work.
+	 */
+	private final Supplier<@Nullable LockDatabases> databases;
 
-	private final ObjectProvider<TransactionManagers> managers;
+	private final Supplier<@Nullable TransactionManagers> managers;
 
 	private final JobOverrides<?> overrides;
 
@@ -72,8 +77,8 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 			ObjectProvider<TransactionManagers> managers, Environment environment) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
-		this.databases = databases;
-		this.managers = managers;
+		this.databases = SingletonSupplier.ofNullable(databases::getIfAvailable);
+		this.managers = SingletonSupplier.ofNullable(managers::getIfAvailable);
 		this.overrides = AdvisoryLockProperties.overrides(environment);
 	}
 
@@ -126,7 +131,8 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 	}
 
 	private String sessionProperties(LockDatabase database) {
-		return this.databases.getObject().isDefault(database) ? SESSION_PROPERTIES
+		LockDatabases databases = this.databases.get();
+		return (databases == null || databases.isDefault(database)) ? SESSION_PROPERTIES
 				: "advisory-lock.databases." + database.name() + ".session";
 	}
 
@@ -152,7 +158,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 	 * @return the database, {@code null} where the application takes care of that itself
 	 */
 	private @Nullable LockDatabase findDatabase(SingleRunnerMethod method) {
-		LockDatabases databases = this.databases.getIfAvailable();
+		LockDatabases databases = this.databases.get();
 		String manager = method.operation().transactionManager();
 		if (databases == null || manager == null) {
 			return (databases != null) ? databases.of(null) : null;
@@ -176,7 +182,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 	private void checkTransaction(SingleRunnerMethod method, LockDatabase database) {
 		TransactionAttribute transaction = this.transactions.getTransactionAttribute(method.method(),
 				method.method().getDeclaringClass());
-		TransactionManagers managers = this.managers.getIfAvailable();
+		TransactionManagers managers = this.managers.get();
 		if (transaction == null || managers == null) {
 			return;
 		}
