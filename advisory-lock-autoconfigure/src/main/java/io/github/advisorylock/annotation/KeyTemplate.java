@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
 
@@ -100,17 +101,17 @@ final class KeyTemplate {
 				check(spel, parameters.keySet(), parameterNames != null);
 			}
 		}
-		checkLiterals(text, parameters.keySet());
+		checkLiterals(parts, parameters.keySet());
 		parts.replaceAll(KeyTemplate::literal);
 		KeyTemplate template = new KeyTemplate(text, parts, parameters);
-		return template.isFixed() ? fixed(text, parts) : template;
+		return template.isFixed() ? fixed(parts) : template;
 	}
 
 	/**
 	 * Return a template of nothing but text, which is then text without expressions.
 	 */
-	private static KeyTemplate fixed(String text, List<Expression> parts) {
-		String key = new KeyTemplate(text, parts, Map.of()).evaluate(new Object[0]);
+	private static KeyTemplate fixed(List<Expression> parts) {
+		String key = parts.stream().map(Expression::getExpressionString).collect(Collectors.joining());
 		return new KeyTemplate(key, parts, Map.of());
 	}
 
@@ -175,6 +176,10 @@ final class KeyTemplate {
 
 	private static List<Expression> split(String text) {
 		List<Expression> parts = new ArrayList<>();
+		if (!text.contains(ParserContext.TEMPLATE_EXPRESSION.getExpressionPrefix())) {
+			parts.add(new LiteralExpression(text));
+			return parts;
+		}
 		split(new SpelExpressionParser().parseExpression(text, ParserContext.TEMPLATE_EXPRESSION), parts);
 		return parts;
 	}
@@ -192,8 +197,8 @@ final class KeyTemplate {
 	 * lock the same key, and calls for different arguments be skipped.
 	 * @throws IllegalArgumentException if there is such a thing
 	 */
-	private static void checkLiterals(String template, Set<String> parameters) {
-		for (Expression part : split(template)) {
+	private static void checkLiterals(List<Expression> parts, Set<String> parameters) {
+		for (Expression part : parts) {
 			Matcher bare = BARE_ARGUMENT.matcher((part instanceof LiteralExpression) ? part.getExpressionString() : "");
 			while (bare.find()) {
 				String name = bare.group().replaceAll("[#{}$]", "");

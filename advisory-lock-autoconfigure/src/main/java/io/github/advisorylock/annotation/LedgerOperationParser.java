@@ -116,7 +116,7 @@ final class LedgerOperationParser {
 	 */
 	@Nullable CronTicks autoTicks(SingleRunner annotation, Method method, boolean fixedKey) {
 		if (annotation.once() != Once.AUTO || !fixedKey || annotation.allowSharedKey()
-				|| SkippedValue.of(method) == SkippedValue.NONE) {
+				|| SkippedValue.of(method) == SkippedValue.NONE || schedules(method).isEmpty()) {
 			return null;
 		}
 		try {
