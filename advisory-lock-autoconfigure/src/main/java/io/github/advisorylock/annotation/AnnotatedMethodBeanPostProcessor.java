@@ -221,7 +221,7 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	 * it may stand beside.
 	 */
 	private boolean isMock(Object bean, Class<?> targetClass) {
-		return !this.annotated.of(targetClass).isEmpty() && ProxyValidator.isMock(bean);
+		return !this.annotated.of(targetClass).isEmpty() && this.proxied.isMock(bean);
 	}
 
 	private boolean isChecked(String beanName, Class<?> targetClass) {
@@ -327,7 +327,7 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	private void checkGuarded(Object bean, String beanName, String problem, String action) {
 		Class<?> targetClass = AopUtils.getTargetClass(bean);
 		if (bean instanceof ScopedObject || isGuarded(bean) || isChecked(beanName, targetClass)
-				|| ProxyValidator.isMock(bean)) {
+				|| isMock(bean, targetClass)) {
 			return;
 		}
 		this.annotated.of(targetClass).stream().findFirst().ifPresent((method) -> {

@@ -22,7 +22,9 @@ import java.lang.reflect.Proxy;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,12 @@ import org.springframework.util.ReflectionUtils;
 final class ProxyValidator {
 
 	private static final String MOCKITO = "org.mockito.Mockito";
+
+	/**
+	 * Whether there is Mockito, which takes a look into each jar to find out that there
+	 * is none.
+	 */
+	private final Map<ClassLoader, Boolean> mockito = new ConcurrentHashMap<>();
 
 	private final AnnotatedMethodFinder annotated;
 
@@ -150,9 +158,10 @@ final class ProxyValidator {
 	 * beans. They have the class of what they stand for, annotations and all, and do
 	 * nothing that a lock would have to guard.
 	 */
-	static boolean isMock(Object bean) {
+	boolean isMock(Object bean) {
 		ClassLoader classLoader = bean.getClass().getClassLoader();
-		if (!ClassUtils.isPresent(MOCKITO, classLoader)) {
+		if (classLoader == null
+				|| !this.mockito.computeIfAbsent(classLoader, (loader) -> ClassUtils.isPresent(MOCKITO, loader))) {
 			return false;
 		}
 		Class<?> mockito = ClassUtils.resolveClassName(MOCKITO, classLoader);
