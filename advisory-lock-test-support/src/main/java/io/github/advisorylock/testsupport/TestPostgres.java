@@ -218,6 +218,7 @@ public final class TestPostgres {
 			EmbeddedPostgres server = EmbeddedPostgres.builder()
 				.setServerConfig("max_connections", "200")
 				.setServerConfig("listen_addresses", "localhost")
+				.setPort(FreePort.find())
 				.start();
 			return server.getJdbcUrl("postgres", "postgres");
 		}
