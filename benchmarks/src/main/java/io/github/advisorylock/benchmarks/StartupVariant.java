@@ -60,6 +60,7 @@ enum StartupVariant {
 
 	private final @Nullable StartupVariant baseline;
 
+	@SuppressWarnings("ImmutableEnumChecker") // a record of numbers
 	private final @Nullable GeneratedBeans generated;
 
 	@SuppressWarnings("ImmutableEnumChecker") // made by List.of
