@@ -16,12 +16,17 @@
 
 package io.github.advisorylock.testsupport;
 
-import org.springframework.test.util.TestSocketUtils;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * Finds ports for servers that are started later.
  */
 public final class FreePort {
+
+	private static final int FIRST = 10_000;
 
 	private static final int FIRST_OF_CLIENTS = 32_768;
 
@@ -30,14 +35,25 @@ public final class FreePort {
 
 	/**
 	 * Return a port that nobody uses, and that no client is given before it is used: the
-	 * system takes those of clients from the upper half.
+	 * system takes those of clients from the upper half. It is one by chance, as others
+	 * look for one at the same time.
 	 */
 	public static int find() {
-		int port = TestSocketUtils.findAvailableTcpPort();
-		while (port >= FIRST_OF_CLIENTS) {
-			port = TestSocketUtils.findAvailableTcpPort();
+		int port;
+		do {
+			port = ThreadLocalRandom.current().nextInt(FIRST, FIRST_OF_CLIENTS);
 		}
+		while (!isFree(port));
 		return port;
+	}
+
+	private static boolean isFree(int port) {
+		try (ServerSocket socket = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+			return socket.isBound();
+		}
+		catch (IOException ex) {
+			return false;
+		}
 	}
 
 }

@@ -23,6 +23,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
+import io.github.advisorylock.testsupport.FreePort;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +47,7 @@ final class BenchmarkServer implements AutoCloseable {
 			return new BenchmarkServer(null, choice);
 		}
 		EmbeddedPostgres embedded = EmbeddedPostgres.builder()
+			.setPort(FreePort.find())
 			.setServerConfig("fsync", "on")
 			.setServerConfig("synchronous_commit", "on")
 			.setServerConfig("full_page_writes", "on")
@@ -60,6 +62,7 @@ final class BenchmarkServer implements AutoCloseable {
 	 */
 	static BenchmarkServer startQuiet() throws IOException {
 		EmbeddedPostgres embedded = EmbeddedPostgres.builder()
+			.setPort(FreePort.find())
 			.setServerConfig("fsync", "off")
 			.setServerConfig("full_page_writes", "off")
 			.setServerConfig("wal_level", "minimal")

@@ -26,24 +26,24 @@ enum LatencyCase {
 
 	TRANSACTION_PLAIN("TRANSACTION, plain JDBC", "transactionPlain", 1, null, 0),
 
-	TRANSACTION_LIBRARY("TRANSACTION, execute", "transactionLibrary", 1, TRANSACTION_PLAIN, 1.15),
+	TRANSACTION_LIBRARY("TRANSACTION, execute", "transactionLibrary", 1, TRANSACTION_PLAIN, 1.08),
 
-	TRANSACTION_ANNOTATION("TRANSACTION, @SingleRunner", "transactionAnnotation", 1, TRANSACTION_PLAIN, 1.15),
+	TRANSACTION_ANNOTATION("TRANSACTION, @SingleRunner", "transactionAnnotation", 1, TRANSACTION_PLAIN, 1.08),
 
 	TRANSACTION_TRANSACTIONAL("TRANSACTION, @SingleRunner @Transactional", "transactionAnnotationTransactional", 1,
-			TRANSACTION_PLAIN, 1.15),
+			TRANSACTION_PLAIN, 1.08),
 
 	SESSION_PLAIN("SESSION, plain JDBC", "sessionPlain", 1, null, 0),
 
-	SESSION_LIBRARY("SESSION, execute", "sessionLibrary", 1, SESSION_PLAIN, 1.15),
+	SESSION_LIBRARY("SESSION, execute", "sessionLibrary", 1, SESSION_PLAIN, 1.08),
 
-	SESSION_ANNOTATION("SESSION, @SingleRunner", "sessionAnnotation", 1, SESSION_PLAIN, 1.15),
+	SESSION_ANNOTATION("SESSION, @SingleRunner", "sessionAnnotation", 1, SESSION_PLAIN, 1.08),
 
 	BUSY_PLAIN("busy elsewhere, plain JDBC", "busyPlain", 1, null, 0),
 
-	BUSY_LIBRARY("busy elsewhere, execute", "busyLibraryTransaction", 1, BUSY_PLAIN, 1.15),
+	BUSY_LIBRARY("busy elsewhere, execute", "busyLibraryTransaction", 1, BUSY_PLAIN, 1.08),
 
-	BUSY_ANNOTATION("busy elsewhere, @SingleRunner", "busyAnnotation", 1, BUSY_PLAIN, 1.15),
+	BUSY_ANNOTATION("busy elsewhere, @SingleRunner", "busyAnnotation", 1, BUSY_PLAIN, 1.08),
 
 	LOCAL_LIBRARY("busy here, execute", "localLibrary", 1, null, 0),
 
@@ -51,11 +51,11 @@ enum LatencyCase {
 
 	TRANSACTION_PLAIN_8("TRANSACTION, plain JDBC", "transactionPlain", 8, null, 0),
 
-	TRANSACTION_LIBRARY_8("TRANSACTION, execute", "transactionLibrary", 8, TRANSACTION_PLAIN_8, 0),
+	TRANSACTION_LIBRARY_8("TRANSACTION, execute", "transactionLibrary", 8, TRANSACTION_PLAIN_8, 1.15),
 
 	SESSION_PLAIN_8("SESSION, plain JDBC, a connection per thread", "sessionPlain", 8, null, 0),
 
-	SESSION_LIBRARY_8("SESSION, execute, one connection", "sessionLibrary", 8, SESSION_PLAIN_8, 1.5),
+	SESSION_LIBRARY_8("SESSION, execute, one connection", "sessionLibrary", 8, SESSION_PLAIN_8, 1.3),
 
 	SESSION_VIRTUAL("SESSION, execute, virtual thread", "sessionLibrary", 1, SESSION_PLAIN, 0),
 
