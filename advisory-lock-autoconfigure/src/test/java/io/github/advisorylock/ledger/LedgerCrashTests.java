@@ -36,14 +36,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests that effects and ledger agree after each of many instances that were killed in
- * the middle of their work.
+ * the middle of their work: fifty in each scope, or {@code -Dkills}.
  */
 @Tag("chaos")
 class LedgerCrashTests extends AbstractLedgerTests {
 
 	private static final Log logger = LogFactory.getLog(LedgerCrashTests.class);
 
-	private static final int KILLS = 50;
+	private static final int KILLS = Integer.getInteger("kills", 50);
 
 	private static final Duration LONGEST_PAUSE = Duration.ofMillis(10);
 

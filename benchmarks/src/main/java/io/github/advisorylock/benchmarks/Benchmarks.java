@@ -58,9 +58,6 @@ public final class Benchmarks {
 			if (settings.parts().contains("crowd")) {
 				report.addCrowd(new CrowdMeasurement(server.url(), Duration.ofSeconds(2L * settings.seconds())).run());
 			}
-			if (settings.parts().contains("trips") || settings.parts().contains("wal")) {
-				addServerCosts(report, settings, server.url());
-			}
 			addStartup(report, settings, server.url());
 			if (settings.parts().contains("fleet")) {
 				report.addFleet(new FleetMeasurement(settings.quick(), settings.fleets()).run());
@@ -84,22 +81,11 @@ public final class Benchmarks {
 		try (StartupMeasurement startup = new StartupMeasurement(url)) {
 			if (settings.parts().contains("startup")) {
 				report.addStartup("startup", "Start-up (targets: 100 ms added, 150 ms with one method)",
-						startup.run(settings.startups(), StartupVariant.ofManyMethods(false)));
+						startup.run(settings.startups(), StartupVariant.ofFewMethods()));
 			}
 			if (settings.parts().contains("methods")) {
 				report.addStartup("methods", "Start-up with 10,000 methods (target: 2,000 ms added)",
-						startup.run(settings.startups(), StartupVariant.ofManyMethods(true)));
-			}
-		}
-	}
-
-	private static void addServerCosts(Report report, Settings settings, String url) throws Exception {
-		try (ServerCosts costs = new ServerCosts(url, settings.calls())) {
-			if (settings.parts().contains("trips")) {
-				report.addRoundTrips(costs.measureRoundTrips());
-			}
-			if (settings.parts().contains("wal")) {
-				report.addWal(costs.measureWal());
+						startup.run(settings.startups(), StartupVariant.ofManyMethods(settings.quick())));
 			}
 		}
 	}

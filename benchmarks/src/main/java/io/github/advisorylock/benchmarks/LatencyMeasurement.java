@@ -66,7 +66,7 @@ final class LatencyMeasurement {
 			.threads(latencyCase.threads())
 			.forks(1)
 			.jvmArgsAppend("-Dpostgres=" + this.url)
-			.warmupIterations(this.settings.seconds())
+			.warmupIterations(this.settings.warmUpSeconds())
 			.warmupTime(TimeValue.seconds(1))
 			.measurementIterations(this.settings.seconds())
 			.measurementTime(TimeValue.seconds(1))

@@ -121,25 +121,6 @@ final class Report {
 		add("A crowd", table);
 	}
 
-	void addRoundTrips(Map<String, Double> results) {
-		this.data.put("roundTripsPerCall", results);
-		MarkdownTable table = new MarkdownTable("call", "round trips");
-		results.forEach((call, trips) -> table.row(call, "%.2f".formatted(trips)));
-		add("Round trips per call", table);
-	}
-
-	void addWal(Map<String, ServerCosts.WalCost> results) {
-		Map<String, Object> rows = new LinkedHashMap<>();
-		MarkdownTable table = new MarkdownTable("call", "WAL bytes", "idle as long", "transaction ids");
-		results.forEach((call, cost) -> {
-			rows.put(call, cost.toMap());
-			table.row(call, cost.bytes().format("%.2f"), cost.idleBytes().format("%.2f"),
-					"%.2f".formatted(cost.transactionIds().median()));
-		});
-		add("WAL per call (target 0, but for runs that are recorded)", table);
-		this.data.put("wal", rows);
-	}
-
 	void addGuard(List<CostGuard.Row> rows) {
 		Map<String, Object> costs = new LinkedHashMap<>();
 		MarkdownTable table = new MarkdownTable("call", "round trips", "statements", "WAL bytes",

@@ -28,6 +28,13 @@ record Settings(boolean quick, int rounds, int seconds, int startups, int calls,
 		List<String> parts, List<Integer> fleets, Path output) {
 
 	/**
+	 * Return for how long the compiler may work before a latency counts.
+	 */
+	int warmUpSeconds() {
+		return this.quick ? 1 : 10;
+	}
+
+	/**
 	 * Return how often a call that writes to the disk is made in a round.
 	 */
 	int ledgerCalls() {
@@ -36,18 +43,21 @@ record Settings(boolean quick, int rounds, int seconds, int startups, int calls,
 
 	static Settings fromSystemProperties() {
 		boolean quick = Boolean.getBoolean("quick");
-		return new Settings(quick, quick ? 1 : 3, quick ? 1 : 2, quick ? 1 : 11, quick ? 500 : 2000,
-				Pattern.compile(System.getProperty("benchmarks.cases", ".*")), list("benchmarks.profilers", ""),
-				list("benchmarks.parts", "latency,turns,meters,ledger,rivals,crowd,trips,wal,startup,methods,guard"),
+		return new Settings(quick, quick ? 1 : 3, quick ? 1 : 2, quick ? 0 : 11, quick ? 100 : 2000,
+				Pattern.compile(property("benchmarks.cases", quick ? "SESSION_(PLAIN|LIBRARY)" : ".*")),
+				list("benchmarks.profilers", ""),
+				list("benchmarks.parts", "latency,turns,meters,ledger,rivals,crowd,startup,methods,guard"),
 				list("benchmarks.fleets", quick ? "3" : "3,30,300").stream().map(Integer::valueOf).toList(),
 				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")));
 	}
 
-	private static List<String> list(String property, String defaultValue) {
-		String value = System.getProperty(property, "");
-		return Arrays.stream((value.isBlank() ? defaultValue : value).split(","))
-			.filter((element) -> !element.isBlank())
-			.toList();
+	private static List<String> list(String name, String defaultValue) {
+		return Arrays.stream(property(name, defaultValue).split(",")).filter((element) -> !element.isBlank()).toList();
+	}
+
+	private static String property(String name, String defaultValue) {
+		String value = System.getProperty(name, "");
+		return value.isBlank() ? defaultValue : value;
 	}
 
 }

@@ -58,8 +58,8 @@ final class StartupMeasurement implements AutoCloseable {
 	}
 
 	/**
-	 * Return the times of each start. The first turn is left out: it warms the caches of
-	 * the operating system.
+	 * Return the times of each start, of one turn at least. Of several, the first is left
+	 * out: it warms the caches of the operating system.
 	 */
 	Map<StartupVariant, List<Start>> run(int turns, List<StartupVariant> variants)
 			throws IOException, InterruptedException {
@@ -67,7 +67,7 @@ final class StartupMeasurement implements AutoCloseable {
 		for (int turn = 0; turn <= turns; turn++) {
 			for (StartupVariant variant : variants) {
 				Start start = start(variant);
-				if (turn > 0) {
+				if (turn > 0 || turns == 0) {
 					result.computeIfAbsent(variant, (absent) -> new ArrayList<>()).add(start);
 				}
 			}

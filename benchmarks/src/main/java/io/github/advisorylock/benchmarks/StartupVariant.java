@@ -82,11 +82,16 @@ enum StartupVariant {
 		this.generated = generated;
 	}
 
+	static List<StartupVariant> ofFewMethods() {
+		return Arrays.stream(values()).filter((variant) -> variant.generated == null).toList();
+	}
+
 	/**
-	 * Return the applications of many methods, or all others.
+	 * Return the applications of many methods.
+	 * @param quick whether those of the most beans are enough
 	 */
-	static List<StartupVariant> ofManyMethods(boolean many) {
-		return Arrays.stream(values()).filter((variant) -> (variant.generated != null) == many).toList();
+	static List<StartupVariant> ofManyMethods(boolean quick) {
+		return quick ? List.of(BEANS_1000, JOBS_1000) : List.of(BEANS_100, JOBS_100, BEANS_1000, JOBS_1000);
 	}
 
 	@Nullable GeneratedBeans generated() {
