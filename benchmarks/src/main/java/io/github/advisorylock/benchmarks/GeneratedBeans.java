@@ -32,9 +32,16 @@ import org.springframework.util.Assert;
  *
  * @param beans how many there are, each of a class of its own
  * @param methods how many each has
- * @param guarded whether each of them is annotated
+ * @param annotation what each of them is annotated with; of {@code %s} becomes a name of
+ * its own
  */
-record GeneratedBeans(int beans, int methods, boolean guarded) {
+record GeneratedBeans(int beans, int methods, String annotation) {
+
+	static final String PLAIN = "";
+
+	static final String TRANSACTIONAL = "@org.springframework.transaction.annotation.Transactional ";
+
+	static final String GUARDED = "@io.github.advisorylock.annotation.SingleRunner(\"%s\") ";
 
 	/**
 	 * The class that imports all others.
@@ -64,15 +71,9 @@ record GeneratedBeans(int beans, int methods, boolean guarded) {
 	}
 
 	private String bean(int bean) {
-		return "class Bean" + bean + " {\n"
-				+ IntStream.range(0, this.methods)
-					.mapToObj((method) -> annotation(bean, method) + "void method" + method + "() { }")
-					.collect(Collectors.joining("\n"))
-				+ "}";
-	}
-
-	private String annotation(int bean, int method) {
-		return this.guarded ? "@io.github.advisorylock.annotation.SingleRunner(\"" + bean + "-" + method + "\") " : "";
+		return "class Bean" + bean + " {\n" + IntStream.range(0, this.methods)
+			.mapToObj((method) -> this.annotation.formatted(bean + "-" + method) + "void method" + method + "() { }")
+			.collect(Collectors.joining("\n")) + "}";
 	}
 
 }

@@ -46,13 +46,20 @@ enum StartupVariant {
 	STARTER_LEADER("with the starter, one query at start, one @LeaderOnly", true, TRANSACTIONAL,
 			EmptyApplication.QueryAtStart.class, EmptyApplication.OneLeader.class),
 
-	BEANS_100("with the starter, 100 beans of 100 methods", null, new GeneratedBeans(100, 100, false)),
+	BEANS_100("with the starter, 100 beans of 100 methods", null, new GeneratedBeans(100, 100, GeneratedBeans.PLAIN)),
 
-	JOBS_100("the same, each method a @SingleRunner", BEANS_100, new GeneratedBeans(100, 100, true)),
+	TRANSACTIONAL_100("the same, each method @Transactional", BEANS_100,
+			new GeneratedBeans(100, 100, GeneratedBeans.TRANSACTIONAL)),
 
-	BEANS_1000("with the starter, 1,000 beans of 10 methods", null, new GeneratedBeans(1000, 10, false)),
+	JOBS_100("the same, each method a @SingleRunner", BEANS_100, new GeneratedBeans(100, 100, GeneratedBeans.GUARDED)),
 
-	JOBS_1000("the same, each method a @SingleRunner", BEANS_1000, new GeneratedBeans(1000, 10, true));
+	BEANS_1000("with the starter, 1,000 beans of 10 methods", null, new GeneratedBeans(1000, 10, GeneratedBeans.PLAIN)),
+
+	TRANSACTIONAL_1000("the same, each method @Transactional", BEANS_1000,
+			new GeneratedBeans(1000, 10, GeneratedBeans.TRANSACTIONAL)),
+
+	JOBS_1000("the same, each method a @SingleRunner", BEANS_1000,
+			new GeneratedBeans(1000, 10, GeneratedBeans.GUARDED));
 
 	private final String description;
 
@@ -91,7 +98,8 @@ enum StartupVariant {
 	 * @param quick whether those of the most beans are enough
 	 */
 	static List<StartupVariant> ofManyMethods(boolean quick) {
-		return quick ? List.of(BEANS_1000, JOBS_1000) : List.of(BEANS_100, JOBS_100, BEANS_1000, JOBS_1000);
+		return quick ? List.of(BEANS_1000, JOBS_1000)
+				: List.of(BEANS_100, TRANSACTIONAL_100, JOBS_100, BEANS_1000, TRANSACTIONAL_1000, JOBS_1000);
 	}
 
 	@Nullable GeneratedBeans generated() {
