@@ -149,6 +149,7 @@ final class Trial {
 		logger.info(this.directory.getFileName() + ": " + this.disturbances.size() + " faults, " + findings.runs()
 				+ " runs, " + findings.executed() + " executed, " + findings.overlaps().size()
 				+ " went on for a moment after they had lost their lock, " + violations.size() + " violations");
+		violations.forEach((violation) -> logger.error(this.directory.getFileName() + ": " + violation));
 		this.report.add(findings, violations);
 	}
 
