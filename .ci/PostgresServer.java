@@ -6,9 +6,12 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.StringJoiner;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+
+import org.springframework.test.util.TestSocketUtils;
 
 /**
  * A PostgreSQL of the embedded binaries, on any port, that lives as long as its standard input is open. Says its port, then
@@ -22,7 +25,16 @@ final class PostgresServer {
 		PrintStream answers = System.out;
 		// What is logged is no answer
 		System.setOut(System.err);
-		try (EmbeddedPostgres server = EmbeddedPostgres.builder().setServerConfig("listen_addresses", "localhost").start()) {
+		// As FreePort does, whose class need not be compiled yet: one that the system gives to no client before the server has it
+		int port = TestSocketUtils.findAvailableTcpPort();
+		while (port >= 32_768) {
+			port = TestSocketUtils.findAvailableTcpPort();
+		}
+		try (EmbeddedPostgres server = EmbeddedPostgres.builder()
+			.setPort(port)
+			.setPGStartupWait(Duration.ofSeconds(60))
+			.setServerConfig("listen_addresses", "localhost")
+			.start()) {
 			answers.println(server.getPort());
 			BufferedReader requests = new BufferedReader(new InputStreamReader(System.in));
 			for (String request = requests.readLine(); request != null; request = requests.readLine()) {

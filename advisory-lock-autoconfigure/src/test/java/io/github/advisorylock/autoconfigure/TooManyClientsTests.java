@@ -25,6 +25,7 @@ import java.util.Deque;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestServer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -75,8 +76,8 @@ class TooManyClientsTests {
 			DoctorContexts.SessionJob job = context.getBean(DoctorContexts.SessionJob.class);
 			AtomicInteger runs = new AtomicInteger();
 			assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> job.run(runs::incrementAndGet))
-				.havingRootCause()
-				.withMessageContaining("too many clients");
+				.extracting(SqlState::of)
+				.isEqualTo("53300");
 			assertThat(runs).hasValue(0);
 			this.others.pop().close();
 			Awaitility.await()
