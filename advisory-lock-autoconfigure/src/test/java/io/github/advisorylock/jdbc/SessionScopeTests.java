@@ -219,7 +219,7 @@ class SessionScopeTests extends AbstractLockTests {
 				LockOutcome outcome = this.template.execute(REQUEST.waitFor(LONG), (lock) -> 1).outcome();
 				return outcome == LockOutcome.BUSY && Thread.interrupted();
 			});
-			assertThat(waiter.get(2, TimeUnit.SECONDS)).isTrue();
+			assertThat(waiter.get(5, TimeUnit.SECONDS)).isTrue();
 		}
 		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 	}
