@@ -100,7 +100,8 @@ public final class TestServer implements AutoCloseable {
 				.setPort(this.port)
 				.setPGStartupWait(STARTUP_WAIT)
 				.setServerConfig("listen_addresses", "127.0.0.1")
-				// Off by default for embedded servers: a killed one forgets commits that it has confirmed
+				// Embedded servers have it off: a killed one forgets what it has
+				// confirmed
 				.setServerConfig("synchronous_commit", "on");
 			this.settings.forEach(builder::setServerConfig);
 			return builder.start();
