@@ -245,7 +245,7 @@ enum Fault {
 	/**
 	 * An instance comes up with a clock that is ahead.
 	 */
-	CLOCK_AHEAD("an instance comes up whose clock is 25 s ahead, and leaves", "no tick runs twice", false, 3) {
+	CLOCK_AHEAD("an instance comes up whose clock is 25 s ahead, and leaves", "no recorded tick runs twice", false, 3) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -262,7 +262,7 @@ enum Fault {
 	/**
 	 * An instance comes up with a clock that is behind.
 	 */
-	CLOCK_BEHIND("an instance comes up whose clock is 25 s behind, and leaves", "no tick runs twice", false, 3) {
+	CLOCK_BEHIND("an instance comes up whose clock is 25 s behind, and leaves", "no recorded tick runs twice", false, 3) {
 
 		@Override
 		void inject(Fleet fleet) {
