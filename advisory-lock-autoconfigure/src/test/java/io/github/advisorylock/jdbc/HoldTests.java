@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link Hold}: who is told of its end.
+ * Tests for {@link Hold}: who is told of its end, and how.
  */
 class HoldTests {
 
@@ -40,6 +40,24 @@ class HoldTests {
 		this.hold.onLost(action);
 		List<Runnable> told = this.hold.lose();
 		assertThat(told).containsExactly(action);
+	}
+
+	@Test
+	void interruptThatTheRunHasNotTakenIsTakenBack() {
+		this.hold.beginRun();
+		assertThat(this.hold.lose()).isEmpty();
+		this.hold.interruptRunner();
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+		this.hold.endRun(false);
+		assertThat(Thread.interrupted()).isFalse();
+	}
+
+	@Test
+	void interruptThatComesWhenTheRunIsOverReachesNobody() {
+		this.hold.beginRun();
+		this.hold.endRun(false);
+		this.hold.interruptRunner();
+		assertThat(Thread.interrupted()).isFalse();
 	}
 
 }

@@ -188,6 +188,23 @@ class LockSessionTests extends AbstractLockTests {
 		assertThat(TestPostgres.locks()).isEmpty();
 	}
 
+	/**
+	 * An answer tells what was so when the server was asked, or after that.
+	 */
+	@Test
+	void whatTheServerConfirmsIsTrustedFromTheQuestionOn() {
+		Duration latency = Duration.ofMillis(300);
+		try (TestProxy proxy = new TestProxy(latency)) {
+			useSession(proxy.url(), WhenLost.INTERRUPT, Duration.ofSeconds(10));
+			LockSession session = this.sessions.get(this.sessions.size() - 1);
+			try (HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow()) {
+				Duration left = Duration.ofNanos(session.trustLeft(session.unbrokenSince()));
+				assertThat(left).isPositive().isLessThan(session.trust().minus(latency).plusMillis(10));
+				assertThat(held.isHeld()).isTrue();
+			}
+		}
+	}
+
 	@Test
 	void connectionThatDiedIdleIsReplacedWithoutAnError() {
 		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));

@@ -171,6 +171,18 @@ class TickMemoryTests extends AbstractLockTests {
 		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
+	@Test
+	void commitOfItsOwnTransactionThatFailsGivesTheTickBack() {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.template.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
+				TransactionSynchronizationManager.registerSynchronization(new FailingCommit());
+				return 1;
+			}))
+			.withMessage("expected");
+		assertThat(TestPostgres.locks()).isEmpty();
+		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void memoryEndsAndTheConnectionWithIt(LockScope scope) {

@@ -16,6 +16,9 @@
 
 package io.github.advisorylock.leader;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -42,6 +45,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -119,6 +124,27 @@ class PostgresLeaderElectionTests {
 				+ gaps.get(19) / 1000.0 + " ms");
 		// who does not hear of it waits for a trust window at least
 		assertThat(gaps.get(10)).isLessThan(SLOW.trust().toMillis() * 1000);
+	}
+
+	/**
+	 * Whoever gets the lock has heard of it, and need not wait.
+	 */
+	@Test
+	void leaderThatStopsSaysSoBeforeItReleasesItsLock() throws SQLException {
+		try (Connection listener = TestPostgres.open(); Statement statement = listener.createStatement()) {
+			statement.execute("LISTEN " + PostgresLeaderStatements.CHANNEL);
+			LeaderCandidate leader = join(new LeaderCandidate());
+			awaitLeader(leader);
+			leader.election().stop();
+			List<String> said = new ArrayList<>();
+			Awaitility.await().until(() -> {
+				for (PGNotification notification : listener.unwrap(PGConnection.class).getNotifications(1)) {
+					said.add(notification.getParameter().replace(KEY.value() + " ", ""));
+				}
+				return said.contains("released");
+			});
+			assertThat(said).containsExactly("elected", "resigned", "released");
+		}
 	}
 
 	@Test

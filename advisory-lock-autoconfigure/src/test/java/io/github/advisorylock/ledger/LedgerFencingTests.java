@@ -19,6 +19,9 @@ package io.github.advisorylock.ledger;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.LockContext;
@@ -32,6 +35,8 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
@@ -79,6 +84,26 @@ class LedgerFencingTests extends AbstractLedgerTests {
 			.isEqualTo(tokens.stream().map(String::valueOf).toList());
 		assertThat(TestPostgres.query("SELECT fencing_token FROM ledger_tests_job"))
 			.containsExactly(tokens.get(59).toString());
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void tokensRiseThoughInstancesWaitForEachOther(LockScope scope) {
+		List<Long> tokens = new CopyOnWriteArrayList<>();
+		LockRequest request = request(scope).recordedUnder("job").waitFor(Duration.ofMinutes(1));
+		List<Future<?>> instances = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			PostgresAdvisoryLockTemplate instance = createTemplate(this.pool, this.transactionManager);
+			instances.add(this.threads.submit(() -> {
+				for (int j = 0; j < 15; j++) {
+					instance.execute(request, (lock) -> tokens.add(lock.fencingToken().orElseThrow()));
+				}
+			}));
+		}
+		for (Future<?> instance : instances) {
+			assertThat(instance).succeedsWithin(1, TimeUnit.MINUTES);
+		}
+		assertThat(tokens).hasSize(60).doesNotHaveDuplicates().isSorted();
 	}
 
 	@Test

@@ -34,6 +34,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -137,6 +138,26 @@ class LedgerForesightTests extends AbstractLedgerTests {
 		}
 		assertThat(executed).isEqualTo(50);
 		assertThat(effects()).hasSize(50);
+	}
+
+	/**
+	 * What was decided with an attempt that did not get the lock counts for nothing.
+	 */
+	@Test
+	void tickThatIsCompletedDuringTheWaitIsNotRunAgain() throws Exception {
+		PostgresAdvisoryLockTemplate other = createTemplate(this.pool, this.transactionManager);
+		LockRequest tick = tick(LockScope.TRANSACTION, TICK);
+		List<Future<LockOutcome>> waiters = new ArrayList<>();
+		whileAnotherThreadRuns(tick, () -> {
+			waiters.add(this.threads
+				.submit(() -> other.execute(tick.waitFor(LONG), (lock) -> insertEffect("job")).outcome()));
+			Awaitility.await()
+				.until(() -> TestPostgres.query("SELECT pid FROM pg_stat_activity WHERE state = 'idle in transaction'")
+					.size() == 2);
+			return null;
+		});
+		assertThat(waiters.get(0)).succeedsWithin(LONG).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(effects()).isEmpty();
 	}
 
 	private int runAllTicks(PostgresAdvisoryLockTemplate instance) {

@@ -103,9 +103,6 @@ class HoldScheduleTests {
 			}
 		}
 
-		/**
-		 * An interrupt that comes last must not hit what the thread does next.
-		 */
 		private void work() {
 			try {
 				this.hold.beginRun();
@@ -114,9 +111,6 @@ class HoldScheduleTests {
 				return;
 			}
 			this.hold.endRun(false);
-			if (Thread.currentThread().isInterrupted()) {
-				throw new AssertionError("Interrupted after the run");
-			}
 		}
 
 		@Override

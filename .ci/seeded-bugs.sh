@@ -1,0 +1,93 @@
+#!/bin/bash
+# Proves that tests find bugs of the kind that were found here: applies each patch of src/seeded-bugs to a copy of what
+# it changes, compiles that, and runs the test that the patch names (Check: MODULE CLASS[#METHOD]), which has to fail
+# by an assertion. What has failed is then run without a bug, and has to pass. Needs a clone that can be built.
+#   usage: bash .ci/seeded-bugs.sh [BUG...], by default all
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+root=$PWD
+library=advisory-lock-autoconfigure
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Runs tests of a module with some classes before all others
+run_tests() {
+  local module=$1 first=$2 classpath
+  shift 2
+  classpath=target/test-classes:$root/$library/target/classes:$(cat "$module/target/test-classpath"):$console
+  (cd "$module" && timeout 300 java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading \
+    --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
+    --add-opens java.base/java.util.regex=ALL-UNNAMED -Dpostgres=embedded -cp "$first:$classpath" \
+    org.junit.platform.console.ConsoleLauncher execute --disable-banner --details=summary --fail-if-no-tests "$@") 2>&1
+}
+
+# Prints the tests that have failed by an assertion
+failed_assertions() {
+  python3 - "$1/TEST-junit-jupiter.xml" <<'EOF'
+import re, sys, xml.etree.ElementTree
+
+for test in xml.etree.ElementTree.parse(sys.argv[1]).iter('testcase'):
+    if any(re.search('Assertion|ConditionTimeout', failure.get('type', '')) for failure in test if failure.tag in ('failure', 'error')):
+        print(re.search(r'unique-id: (.+)', '\n'.join(test.itertext()))[1])
+EOF
+}
+
+# Puts a bug in, and has it found
+find_bug() {
+  local bug=$1 patch=$root/src/seeded-bugs/$1.patch copy=$work/$1 started=$SECONDS module check method
+  mkdir -p "$copy/classes"
+  sed -n 's|^+++ b/||p' "$patch" >"$copy/files"
+  xargs -a "$copy/files" cp --parents -t "$copy"
+  (cd "$copy" && git apply "$patch" && xargs -a files javac -nowarn -proc:none -parameters -g -d classes \
+    -cp "$root/$library/target/classes:$(cat "$root/$library/target/test-classpath")")
+  read -r module check < <(sed -n 's/^Check: //p' "$patch")
+  method=${check#*#}
+  [ "$method" != "$check" ] || method='.*'
+  ! run_tests "$module" "$copy/classes" --fail-fast --reports-dir="$copy" --select-class="${check%#*}" \
+    --include-methodname=".*#$method" >"$copy/log" || true
+  failed_assertions "$copy" >"$work/$bug.$module.failed" 2>>"$copy/log" || true
+  if [ ! -s "$work/$bug.$module.failed" ]; then
+    printf '%s: not found by %s\n' "$bug" "$check"
+    tail -60 "$copy/log"
+    return 1
+  fi
+  printf '%-30s %3d s  %s\n' "$bug" $((SECONDS - started)) "$check"
+}
+
+# Runs without a bug what has failed with one
+run_without() {
+  local module=$1 tests
+  mapfile -t tests < <(cat "$work"/*."$module".failed 2>/dev/null | sort -u)
+  [ ${#tests[@]} -gt 0 ] || return 0
+  if ! run_tests "$module" "$root/$library/target/classes" "${tests[@]/#/--select-unique-id=}" >"$work/log"; then
+    echo "$module: what has to find a bug fails without one"
+    tail -60 "$work/log"
+    return 1
+  fi
+}
+
+[ $# -gt 0 ] || set -- $(cd src/seeded-bugs && ls | sed -n 's/\.patch$//p')
+mvn -B -q -Dstyle.color=never -Pconcurrency -pl concurrency -am test-compile dependency:build-classpath \
+  -Dmdep.includeScope=test -Dmdep.outputFile=target/test-classpath
+version=$(sed 's/.*junit-platform-engine-\([^:]*\)\.jar.*/\1/' "$library/target/test-classpath")
+mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
+  -Dartifact="org.junit.platform:junit-platform-console-standalone:$version"
+console=$work/junit-platform-console-standalone-$version.jar
+failed=0
+running=0
+for bug in "$@"; do
+  if [ "$running" -eq "$(nproc)" ]; then
+    wait -n || failed=1
+    running=$((running - 1))
+  fi
+  find_bug "$bug" &
+  running=$((running + 1))
+done
+for _ in $(seq "$running"); do
+  wait -n || failed=1
+done
+for module in "$library" concurrency; do
+  run_without "$module" || failed=1
+done
+exit $failed
