@@ -147,7 +147,7 @@ class JobTableTests {
 		}
 		assertThatIllegalStateException().isThrownBy(() -> jobs.work(() -> {
 			throw new IllegalStateException("password is 1234");
-		}));
+		})).withMessage("password is 1234");
 		EndpointAnswer job = EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/work"));
 		assertThat(job.<Map<String, Object>>read("$.job")).containsEntry("history", "EF")
 			.containsEntry("outcomes", Map.of("EXECUTED", 1, "BUSY", 1, "FAILED", 1))

@@ -116,7 +116,8 @@ class OperatorPageTests {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> application.bean(AdvisoryLockOperations.class).execute(request, (lock) -> {
 				throw new IllegalStateException(MARKUP);
-			}));
+			}))
+			.withMessage("<script>alert(1)</script>");
 		for (String address : List.of("?view=jobs&q=script", "?key=shop%2F%3Cscript%3Ealert(1)%3C%2Fscript%3E",
 				"?view=timeline&q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")) {
 			assertThat(application.get(PAGE + address).body()).contains("&lt;script&gt;alert(1)&lt;/script&gt;")

@@ -161,7 +161,7 @@ class TickActionsTests {
 	 * Have a tick fail whose next attempt is far away.
 	 */
 	private void fail(String key, Runnable job) {
-		assertThatIllegalStateException().isThrownBy(job::run);
+		assertThatIllegalStateException().isThrownBy(job::run).withMessage("expected");
 		TestPostgres.execute("UPDATE operated_job SET retry_at = clock_timestamp() + INTERVAL '1 hour' WHERE key = '"
 				+ key + "' AND open_tick IS NOT NULL");
 		assertThat(job(key)).extractingByKey("actions").asString().contains("retried");

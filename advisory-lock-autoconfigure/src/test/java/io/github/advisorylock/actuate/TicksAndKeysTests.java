@@ -215,7 +215,8 @@ class TicksAndKeysTests {
 	}
 
 	private static void fail(String id) {
-		assertThatIllegalStateException().isThrownBy(() -> application.bean(Jobs.class).webhook(id, true));
+		assertThatIllegalStateException().isThrownBy(() -> application.bean(Jobs.class).webhook(id, true))
+			.withMessage("secret");
 	}
 
 	private static EndpointAnswer one(String key) {

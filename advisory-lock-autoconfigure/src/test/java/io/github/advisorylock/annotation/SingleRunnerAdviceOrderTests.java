@@ -37,6 +37,7 @@ import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import jakarta.validation.ConstraintViolation;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.validation.constraints.NotNull;
 import org.junit.jupiter.api.Test;
@@ -148,7 +149,7 @@ class SingleRunnerAdviceOrderTests {
 			assertThatIllegalStateException().isThrownBy(() -> jobs.nested(() -> {
 				assertThat(ForeignSession.holders(TRANSACTION)).isEqualTo(pids(context));
 				throw new IllegalStateException("roll back");
-			}));
+			})).withMessage("roll back");
 			assertThat(ForeignSession.isHeld(TRANSACTION)).isFalse();
 			assertThat(jobs.nested(() -> "again")).isEqualTo("again");
 			assertThat(ForeignSession.isHeld(TRANSACTION)).isTrue();
@@ -217,8 +218,14 @@ class SingleRunnerAdviceOrderTests {
 			.withBean(ValidatedJobs.class)
 			.run((context) -> {
 				ValidatedJobs jobs = context.getBean(ValidatedJobs.class);
-				assertThatExceptionOfType(ConstraintViolationException.class).isThrownBy(() -> jobs.transaction(null));
-				assertThatExceptionOfType(ConstraintViolationException.class).isThrownBy(() -> jobs.session(null));
+				assertThatExceptionOfType(ConstraintViolationException.class).isThrownBy(() -> jobs.transaction(null))
+					.satisfies((ex) -> assertThat(ex.getConstraintViolations()).singleElement()
+						.extracting(ConstraintViolation::getPropertyPath)
+						.hasToString("transaction.work"));
+				assertThatExceptionOfType(ConstraintViolationException.class).isThrownBy(() -> jobs.session(null))
+					.satisfies((ex) -> assertThat(ex.getConstraintViolations()).singleElement()
+						.extracting(ConstraintViolation::getPropertyPath)
+						.hasToString("session.work"));
 				assertThat(TestPostgres.locks()).isEmpty();
 				assertThat(jobs.transaction(LockContext::current)).isNotEqualTo(Optional.empty());
 				assertThat(jobs.session(LockContext::current)).isNotEqualTo(Optional.empty());

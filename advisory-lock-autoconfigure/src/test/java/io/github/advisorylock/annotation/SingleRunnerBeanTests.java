@@ -129,7 +129,10 @@ class SingleRunnerBeanTests {
 			.withUserConfiguration(PrototypeConfiguration.class)
 			.run((context) -> {
 				List<Jobs> jobs = Stream.generate(() -> context.getBean(Jobs.class)).limit(50).toList();
-				assertThat(jobs).doesNotHaveDuplicates().allMatch(Jobs::run).allMatch(Advised.class::isInstance);
+				assertThat(jobs).hasSize(50)
+					.doesNotHaveDuplicates()
+					.allMatch(Jobs::run)
+					.allMatch(Advised.class::isInstance);
 				assertThat(read).hasValueLessThan(5);
 				assertThat(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class).getMethods()).hasSize(1);
 			});

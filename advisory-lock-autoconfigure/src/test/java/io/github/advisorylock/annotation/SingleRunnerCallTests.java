@@ -143,7 +143,8 @@ class SingleRunnerCallTests {
 	@ValueSource(strings = { "", " " })
 	void callWithoutKeyThrowsAndRunsNothing(String user) {
 		run((jobs) -> {
-			assertThatIllegalArgumentException().isThrownBy(() -> jobs.ofUser(user));
+			assertThatIllegalArgumentException().isThrownBy(() -> jobs.ofUser(user))
+				.withMessageContaining("Failed to evaluate key 'user:#{#user}': '#{#user}' is ");
 			assertThat(jobs.runs()).hasValue(0);
 		});
 	}

@@ -52,8 +52,12 @@ class SingleRunnerKeyTests {
 	void keyThatIsNotForArgumentsIsRefusedAndNothingRuns(String id) {
 		this.runner.run((context) -> {
 			Jobs jobs = context.getBean(Jobs.class);
-			assertThatIllegalArgumentException().isThrownBy(() -> jobs.transaction(id));
-			assertThatIllegalArgumentException().isThrownBy(() -> jobs.session(id));
+			assertThatIllegalArgumentException().isThrownBy(() -> jobs.transaction(id))
+				.withMessageMatching(
+						"(?s).* (is empty|is null|which is kept for the locks of|is the key of method 'report').*");
+			assertThatIllegalArgumentException().isThrownBy(() -> jobs.session(id))
+				.withMessageMatching(
+						"(?s).* (is empty|is null|which is kept for the locks of|is the key of method 'report').*");
 			assertThat(jobs.ran()).isEmpty();
 			assertThat(TestPostgres.locks()).isEmpty();
 			jobs.transaction("other");
@@ -96,8 +100,10 @@ class SingleRunnerKeyTests {
 			Jobs jobs = context.getBean(Jobs.class);
 			jobs.sharing("shared");
 			assertThat(jobs.ran()).containsExactly("shared");
-			assertThatIllegalArgumentException().isThrownBy(() -> jobs.sharing("nightly-report"));
-			assertThatIllegalArgumentException().isThrownBy(() -> jobs.transaction("shared"));
+			assertThatIllegalArgumentException().isThrownBy(() -> jobs.sharing("nightly-report"))
+				.withMessageContaining("'test/nightly-report' is the key of method 'report'");
+			assertThatIllegalArgumentException().isThrownBy(() -> jobs.transaction("shared"))
+				.withMessageContaining("'test/shared' is the key of method 'shared'");
 		});
 	}
 

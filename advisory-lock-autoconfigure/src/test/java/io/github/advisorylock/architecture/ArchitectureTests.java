@@ -91,6 +91,7 @@ class ArchitectureTests {
 	void packagesAreSmallAndFewTypesArePublic() {
 		List<JavaClass> files = LIBRARY.stream().filter(JavaClass::isTopLevelClass).toList();
 		assertThat(files.stream().collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting())))
+			.isNotEmpty()
 			.allSatisfy((name, count) -> assertThat(count).as(name).isLessThanOrEqualTo(FILES_IN_PACKAGE));
 		assertThat(files).filteredOn((type) -> type.getModifiers().contains(JavaModifier.PUBLIC))
 			.hasSizeLessThanOrEqualTo(PUBLIC_TYPES);

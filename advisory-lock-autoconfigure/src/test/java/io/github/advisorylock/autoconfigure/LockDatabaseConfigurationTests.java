@@ -91,7 +91,8 @@ class LockDatabaseConfigurationTests {
 		assertThat(analysis.getAction()).contains("'advisory-lock.transaction-manager'");
 		runner.withPropertyValues("advisory-lock.doctor.transaction-manager=warn")
 			.run((context) -> assertThatExceptionOfType(IllegalTransactionStateException.class)
-				.isThrownBy(() -> context.getBean(Job.class).run()));
+				.isThrownBy(() -> context.getBean(Job.class).run())
+				.withMessageContaining("that transaction does not cover the lock's DataSource"));
 	}
 
 	static class Job {

@@ -96,7 +96,8 @@ class LockDatabasesTests {
 						assertThat(ReportingDatabase.databasesWith(main.key())).containsExactly("postgres",
 								"reporting");
 						return null;
-					}).orElseThrow());
+					}).orElseThrow())
+				.orElseThrow();
 			try (HeldLock held = operations.tryAcquire(LockRequest.of("held").transactionManager("reportingTx"))
 				.orElseThrow()) {
 				assertThat(ReportingDatabase.databasesWith(held.key())).containsExactly("reporting");
@@ -208,8 +209,9 @@ class LockDatabasesTests {
 				.execute(LockRequest.of("metered").transactionManager("reportingTx"), (lock) -> {
 					assertThat(held(meters, "reportingTx")).isOne();
 					assertThat(skew(meters, "reportingTx")).isBetween(-60.0, 60.0);
-					return null;
-				});
+					return true;
+				})
+				.orElseThrow();
 			assertThat(held(meters, "mainTx")).isZero();
 		});
 	}

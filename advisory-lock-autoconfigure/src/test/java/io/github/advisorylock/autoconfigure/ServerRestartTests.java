@@ -99,7 +99,9 @@ class ServerRestartTests {
 	void transactionJobFailsAndRunsAgainWithoutRestart() {
 		DoctorContexts.inTransaction(this.server.url()).run((context) -> {
 			DoctorContexts.TransactionJob job = context.getBean(DoctorContexts.TransactionJob.class);
-			assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> job.run(this.server::stop));
+			assertThatExceptionOfType(TransactionException.class).isThrownBy(() -> job.run(this.server::stop))
+				.havingRootCause()
+				.withMessageContaining("Connection is closed");
 			this.server.start();
 			awaitRun(() -> job.run(() -> {
 			}));

@@ -43,6 +43,8 @@ import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.testsupport.TestCertificates;
 import io.github.advisorylock.testsupport.TestServer;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -71,6 +73,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Tag("servers")
 @ExtendWith(OutputCaptureExtension.class)
 class SessionTlsTests {
+
+	private static final Log logger = LogFactory.getLog(SessionTlsTests.class);
 
 	private static final String HIKARI = "spring.datasource.hikari.data-source-properties.";
 
@@ -311,7 +315,7 @@ class SessionTlsTests {
 					task.run();
 				}
 				catch (IOException ex) {
-					// one side has gone
+					logger.debug("One side has gone", ex);
 				}
 			}, "declining-proxy");
 			thread.setDaemon(true);

@@ -47,10 +47,9 @@ class BehaviourTests {
 	@Test
 	void sentenceNamesTestsThatExist() {
 		Map<String, String> tests = Documentation.tests();
-		assertThat(sentences()).allSatisfy((sentence) -> {
+		assertThat(sentences()).isNotEmpty().allSatisfy((sentence) -> {
 			List<MatchResult> named = TEST.matcher(sentence.group(2)).results().toList();
-			assertThat(named).as(sentence.group()).isNotEmpty();
-			assertThat(named).allSatisfy((test) -> {
+			assertThat(named).as(sentence.group()).isNotEmpty().allSatisfy((test) -> {
 				String method = (test.group(2) != null) ? "void " + test.group(2) + "(" : "class " + test.group(1);
 				assertThat(tests.get(test.group(1))).as(test.group()).isNotNull().contains(method);
 			});

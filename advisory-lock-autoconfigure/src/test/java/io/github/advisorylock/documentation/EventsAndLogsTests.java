@@ -89,6 +89,7 @@ class EventsAndLogsTests {
 			assertThat(document).contains("| `" + beginning.split(": another|, and nothing")[0]);
 		});
 		assertThat(lines()).extracting(ILoggingEvent::getLoggerName)
+			.isNotEmpty()
 			.allSatisfy((logger) -> assertThat(document).contains("| `" + logger + "` |"));
 	}
 

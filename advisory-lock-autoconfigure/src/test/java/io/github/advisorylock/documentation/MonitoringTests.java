@@ -78,7 +78,8 @@ class MonitoringTests {
 			.withBean(PrometheusMeterRegistry.class, () -> registry)
 			.withBean(Jobs.class)
 			.run((context) -> {
-				assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).fail());
+				assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).fail())
+					.withMessage("no");
 				SAMPLE.matcher(registry.scrape()).results().forEach((sample) -> {
 					Set<String> labels = scraped.computeIfAbsent(sample.group(1), (absent) -> new TreeSet<>());
 					if (sample.group(2) != null) {

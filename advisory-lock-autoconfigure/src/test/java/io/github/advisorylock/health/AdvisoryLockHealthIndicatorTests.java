@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.health;
 
+import java.net.ConnectException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
@@ -92,7 +93,8 @@ class AdvisoryLockHealthIndicatorTests {
 		this.runner.withPropertyValues("advisory-lock.session.url=" + TestProxy.url(port)).run((context) -> {
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
 			assertThatExceptionOfType(DataAccessException.class)
-				.isThrownBy(() -> operations(context).tryAcquire(LockRequest.of("healthy")));
+				.isThrownBy(() -> operations(context).tryAcquire(LockRequest.of("healthy")))
+				.withRootCauseInstanceOf(ConnectException.class);
 			assertThat(health(context).getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
 			assertThat(health(context).getDetails()).containsKey("sessionProblem");
 			try (TestProxy proxy = new TestProxy(Duration.ZERO, port)) {

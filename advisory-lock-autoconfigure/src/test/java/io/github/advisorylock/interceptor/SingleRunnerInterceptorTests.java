@@ -79,7 +79,8 @@ class SingleRunnerInterceptorTests {
 	@Test
 	void failedRunIsPublishedWithItsFailure() {
 		this.runner.run((context) -> {
-			assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).run(true));
+			assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).run(true))
+				.withMessage("failed");
 			assertThat(context.getBean(Listener.class).finished()).singleElement()
 				.extracting(SingleRunnerFinishedEvent::failure)
 				.isInstanceOf(IllegalStateException.class);

@@ -30,6 +30,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
@@ -37,6 +38,8 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -54,6 +57,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link ConnectionOpening}.
  */
 class ConnectionOpeningTests {
+
+	private static final Log logger = LogFactory.getLog(ConnectionOpeningTests.class);
 
 	private static final LockSessionSettings SHORT = new LockSessionSettings(Duration.ofMillis(300),
 			Duration.ofMillis(1500), WhenLost.INTERRUPT);
@@ -85,7 +90,7 @@ class ConnectionOpeningTests {
 			for (int i = 0; i < 100; i++) {
 				callers.add(tryLock(session, "silent-" + i));
 			}
-			assertThat(callers)
+			assertThat(callers).hasSize(100)
 				.allSatisfy((caller) -> assertThat(caller.get(15, TimeUnit.SECONDS)).hasMessageContaining("silent-"));
 			assertThat(this.accepted).hasSizeLessThan(4);
 		}
@@ -97,7 +102,7 @@ class ConnectionOpeningTests {
 			socket.getOutputStream().write(new byte[] { 'E', 0, 0, 100, 0 });
 			while (!socket.isClosed()) {
 				socket.getOutputStream().write('S');
-				TimeUnit.MILLISECONDS.sleep(50);
+				LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
 			}
 		});
 		try (LockSession session = session(url() + "&sslmode=disable", SHORT)) {
@@ -228,7 +233,7 @@ class ConnectionOpeningTests {
 					behaviour.accept(socket);
 				}
 				catch (Exception ex) {
-					// the client has gone
+					logger.debug("The client has gone", ex);
 				}
 			}
 		}, "silent-server");

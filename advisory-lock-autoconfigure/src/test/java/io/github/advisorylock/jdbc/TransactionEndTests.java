@@ -27,6 +27,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -110,10 +111,12 @@ class TransactionEndTests extends AbstractLockTests {
 		this.template.execute(request(LockScope.TRANSACTION), (lock) -> {
 			assertThatExceptionOfType(DataAccessException.class)
 				.isThrownBy(() -> transaction(TransactionDefinition.PROPAGATION_NESTED)
-					.executeWithoutResult((status) -> this.jdbc.update("INSERT INTO nowhere VALUES (1)")));
+					.executeWithoutResult((status) -> this.jdbc.update("INSERT INTO nowhere VALUES (1)")))
+				.extracting(SqlState::of)
+				.isEqualTo("42P01");
 			lock.checkHeld();
 			return insert(1);
-		});
+		}).orElseThrow();
 		assertThat(effects()).containsExactly("1");
 	}
 
@@ -174,7 +177,8 @@ class TransactionEndTests extends AbstractLockTests {
 				.isThrownBy(() -> this.template.execute(request(LockScope.TRANSACTION), (lock) -> {
 					insert(2);
 					throw new IllegalStateException("expected");
-				})));
+				}))
+				.withMessage("expected"));
 			phase.register(() -> assertThat(this.template.execute(LockRequest.of("next"), (lock) -> insert(3)).value())
 				.isOne());
 		});
@@ -224,8 +228,10 @@ class TransactionEndTests extends AbstractLockTests {
 	void holdThatCannotBeTiedToTransactionIsReleased() {
 		AtomicReference<Hold> released = new AtomicReference<>();
 		Hold hold = new Hold(KEY, request(LockScope.SESSION).mode(), LockScope.SESSION);
-		assertThatIllegalStateException().isThrownBy(() -> HoldSynchronization.register(hold,
-				new TransactionCoverage(this.pool, this.transactionManager), released::set));
+		assertThatIllegalStateException()
+			.isThrownBy(() -> HoldSynchronization.register(hold,
+					new TransactionCoverage(this.pool, this.transactionManager), released::set))
+			.withMessage("Transaction synchronization is not active");
 		assertThat(released).hasValue(hold);
 	}
 
@@ -260,7 +266,9 @@ class TransactionEndTests extends AbstractLockTests {
 	private int swallowError() {
 		insert(2);
 		assertThatExceptionOfType(DataAccessException.class)
-			.isThrownBy(() -> this.jdbc.update("INSERT INTO nowhere VALUES (1)"));
+			.isThrownBy(() -> this.jdbc.update("INSERT INTO nowhere VALUES (1)"))
+			.extracting(SqlState::of)
+			.isEqualTo("42P01");
 		return 1;
 	}
 

@@ -79,8 +79,8 @@ class TransactionScopeTests extends AbstractLockTests {
 					String.class);
 			assertThat(locker).isEqualTo("1");
 			assertThat(effects()).isEmpty();
-			return null;
-		});
+			return true;
+		}).orElseThrow();
 		assertThat(effects()).containsExactly("1");
 	}
 
@@ -106,8 +106,8 @@ class TransactionScopeTests extends AbstractLockTests {
 					+ "FROM pg_stat_activity WHERE state = 'idle in transaction'"))
 				.containsExactly("al:job@" + InstanceName.shortened() + ":true");
 			TestPostgres.execute("CREATE INDEX CONCURRENTLY ON indexed (id)");
-			return null;
-		});
+			return true;
+		}).orElseThrow();
 		TestPostgres.execute("DROP TABLE indexed");
 		assertThat(applicationNames()).noneMatch((name) -> name.startsWith("al:job"));
 	}
@@ -239,7 +239,7 @@ class TransactionScopeTests extends AbstractLockTests {
 			});
 			assertThat(lock.isHeld()).isTrue();
 			return assertThat(ForeignSession.isFree(KEY)).isFalse();
-		});
+		}).orElseThrow();
 	}
 
 	@Test
@@ -258,7 +258,7 @@ class TransactionScopeTests extends AbstractLockTests {
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 			this.jdbc.update("INSERT INTO effect VALUES (1), (1)");
 			return 1;
-		}));
+		})).havingRootCause().withMessageContaining("effect_pkey");
 		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
 	}
@@ -269,7 +269,8 @@ class TransactionScopeTests extends AbstractLockTests {
 			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 				transaction().executeWithoutResult((status) -> status.setRollbackOnly());
 				return 1;
-			}));
+			}))
+			.withMessage("Transaction rolled back because it has been marked as rollback-only");
 		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 	}
 
@@ -279,7 +280,9 @@ class TransactionScopeTests extends AbstractLockTests {
 			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 				TestPostgres.terminate("job");
 				return 1;
-			}));
+			}))
+			.havingRootCause()
+			.withMessageContaining("Connection is closed");
 		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
 	}
@@ -301,7 +304,9 @@ class TransactionScopeTests extends AbstractLockTests {
 		usePool(small);
 		try (Connection taken = small.getConnection()) {
 			assertThatExceptionOfType(TransactionException.class)
-				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> 1));
+				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> 1))
+				.havingRootCause()
+				.withMessageContaining("Connection is not available");
 		}
 		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 		assertThat(this.template.execute(REQUEST, (lock) -> 1).value()).isOne();
@@ -315,7 +320,7 @@ class TransactionScopeTests extends AbstractLockTests {
 		this.template.execute(REQUEST, (lock) -> {
 			assertThat(ForeignSession.isFree(KEY)).isFalse();
 			return this.jdbc.update("INSERT INTO effect VALUES (1)");
-		});
+		}).orElseThrow();
 		assertThat(effects()).containsExactly("1");
 		assertThat(TestPostgres.locks()).isEmpty();
 	}

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.net.SocketException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -229,7 +230,8 @@ class VirtualThreadInterruptTests extends AbstractLockTests {
 			try (Connection connection = TestPostgres.open()) {
 				Thread.currentThread().interrupt();
 				assertThatExceptionOfType(SQLException.class)
-					.isThrownBy(() -> connection.createStatement().execute("SELECT pg_catalog.pg_sleep(3)"));
+					.isThrownBy(() -> connection.createStatement().execute("SELECT pg_catalog.pg_sleep(3)"))
+					.withRootCauseInstanceOf(SocketException.class);
 				return connection.isClosed();
 			}
 			finally {

@@ -25,6 +25,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.HeldLock;
@@ -54,6 +55,8 @@ class VirtualThreadTests extends AbstractLockTests {
 	private final FaultyDataSource connections = new FaultyDataSource();
 
 	private final List<HeldLock> bystanders = new ArrayList<>();
+
+	private final AtomicInteger told = new AtomicInteger();
 
 	private ExecutorService virtualThreads;
 
@@ -142,6 +145,7 @@ class VirtualThreadTests extends AbstractLockTests {
 			}
 			assertThatNoBystanderIsLost();
 		}
+		assertThat(this.told).hasValue(5 * 20);
 	}
 
 	@Test
@@ -174,7 +178,7 @@ class VirtualThreadTests extends AbstractLockTests {
 			});
 		}
 		catch (LockLostException ex) {
-			// as it should be
+			this.told.incrementAndGet();
 		}
 		Thread.currentThread().interrupt();
 		this.template.execute(request, (lock) -> 1);

@@ -133,7 +133,7 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 				assertThat(TestPostgres.query("SELECT pg_current_wal_flush_lsn() >= '" + drawn + "'"))
 					.containsExactly("t");
 				return 1;
-			});
+			}).orElseThrow();
 		}
 	}
 
@@ -179,7 +179,7 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 				}
 			}));
 			throw new IllegalStateException("expected");
-		}));
+		})).withMessage("expected");
 		over.set(true);
 		waiting.get(0).get(30, TimeUnit.SECONDS);
 		assertThat(ran).hasValue(0);
@@ -191,7 +191,7 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 		transaction().executeWithoutResult((status) -> {
 			assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
 				throw new IllegalStateException("expected");
-			}));
+			})).withMessage("expected");
 			assertThat(outcomes()).containsExactly("FAILED");
 			status.setRollbackOnly();
 		});

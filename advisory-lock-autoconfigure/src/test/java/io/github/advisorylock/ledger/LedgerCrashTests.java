@@ -57,7 +57,7 @@ class LedgerCrashTests extends AbstractLedgerTests {
 			assertThat(outcomes()).isSubsetOf("EXECUTED");
 			undone += (executed().size() == before) ? 1 : 0;
 		}
-		assertThat(executed()).isEqualTo(ticks(executed().size()));
+		assertThat(executed()).isNotEmpty().isEqualTo(ticks(executed().size()));
 		logger.info(KILLS + " instances killed in scope TRANSACTION: " + executed().size() + " runs and effects, "
 				+ undone + " instances that left no run");
 	}

@@ -21,6 +21,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -114,7 +115,8 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 			assertThatIllegalStateException()
 				.isThrownBy(() -> this.template.execute(request(scope).oncePerKey(), (lock) -> {
 					throw new IllegalStateException("expected");
-				}));
+				}))
+				.withMessage("expected");
 		}
 		purge();
 		assertThat(outcomes()).containsExactly("FAILED", "FAILED", "FAILED");
@@ -181,7 +183,8 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
 			other.setAutoCommit(false);
 			statement.execute("SELECT FROM ledger_tests_job FOR UPDATE");
-			this.ledger.prepare();
+			CompletableFuture<Void> registering = CompletableFuture.runAsync(this.ledger::prepare);
+			assertThat(registering).succeedsWithin(Duration.ofSeconds(30));
 			other.rollback();
 		}
 	}

@@ -127,7 +127,7 @@ abstract class AbstractLockContractTests {
 			assertThat(elsewhere(() -> run(request(LockScope.TRANSACTION)))).isEqualTo(LockOutcome.BUSY);
 			assertThat(elsewhere(() -> run(request(LockScope.SESSION)))).isEqualTo(LockOutcome.BUSY);
 			return null;
-		});
+		}).orElseThrow();
 	}
 
 	@ParameterizedTest
@@ -197,14 +197,16 @@ abstract class AbstractLockContractTests {
 				assertThat(runInNewTransaction(request(inner))).isEqualTo(LockOutcome.EXECUTED);
 			}
 			return null;
-		});
+		}).orElseThrow();
 	}
 
 	@ParameterizedTest
 	@EnumSource
 	void heldLockIsNeverPartOfARun(LockScope scope) {
-		this.operations.execute(request(scope),
-				(lock) -> assertThat(this.operations.tryAcquire(LockRequest.of(this.name))).isEmpty());
+		this.operations
+			.execute(request(scope),
+					(lock) -> assertThat(this.operations.tryAcquire(LockRequest.of(this.name))).isEmpty())
+			.orElseThrow();
 		HeldLock held = this.operations.tryAcquire(LockRequest.of(this.name)).orElseThrow();
 		try (held) {
 			assertThat(this.operations.tryAcquire(LockRequest.of(this.name))).isEmpty();
@@ -249,7 +251,7 @@ abstract class AbstractLockContractTests {
 			assertThatIllegalStateException().isThrownBy(() -> run(request(scope)))
 				.withMessageContaining("can't be upgraded");
 			return null;
-		});
+		}).orElseThrow();
 		assertThat(run(request(scope))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
@@ -287,7 +289,7 @@ abstract class AbstractLockContractTests {
 			assertThat(lock.tick()).contains(this.tick);
 			assertThat(lock.attempt()).isEqualTo(2);
 			return null;
-		});
+		}).orElseThrow();
 		assertThat(run(request)).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(run(request(scope).oncePerTick(this.tick.minusSeconds(60)))).isEqualTo(LockOutcome.ALREADY_RAN);
 		try (HeldLock held = this.locks.holdElsewhere(this.name)) {

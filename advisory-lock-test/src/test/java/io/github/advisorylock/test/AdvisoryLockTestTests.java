@@ -85,7 +85,8 @@ class AdvisoryLockTestTests {
 			});
 			return 1;
 		});
-		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> this.cleanup.onMessage("m-1"));
+		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> this.cleanup.onMessage("m-1"))
+			.withMessage("expected");
 		this.cleanup.onMessage("m-1");
 		this.cleanup.onMessage("m-1");
 		assertThatLock("order-message:m-1").hasRunOnce()

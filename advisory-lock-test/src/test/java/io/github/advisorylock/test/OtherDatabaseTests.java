@@ -48,7 +48,8 @@ class OtherDatabaseTests {
 	@ExtendWith({ OutputCaptureExtension.class, LockLeakDetector.class })
 	void errorNamesTheLineThatIsMissing(CapturedOutput output) {
 		SpringApplication application = new SpringApplication(ShopApplication.class);
-		assertThatException().isThrownBy(() -> application.run("--spring.datasource.url=jdbc:h2:mem:none"));
+		assertThatException().isThrownBy(() -> application.run("--spring.datasource.url=jdbc:h2:mem:none"))
+			.withStackTraceContaining("it is 'H2' and not PostgreSQL");
 		assertThat(output).contains("it is 'H2' and not PostgreSQL", "@AutoConfigureInMemoryLocks",
 				"set 'advisory-lock.enabled' to false");
 	}

@@ -93,7 +93,9 @@ class OutboxDrainTests {
 		TestPostgres.execute("ALTER TABLE outbox ADD CONSTRAINT seeded CHECK (id < " + last + ") NOT VALID");
 		try {
 			assertThatExceptionOfType(DataIntegrityViolationException.class)
-				.isThrownBy(one.bean(OutboxDrain.class)::drain);
+				.isThrownBy(one.bean(OutboxDrain.class)::drain)
+				.havingRootCause()
+				.withMessageContaining("seeded");
 		}
 		finally {
 			TestPostgres.execute("ALTER TABLE outbox DROP CONSTRAINT seeded");

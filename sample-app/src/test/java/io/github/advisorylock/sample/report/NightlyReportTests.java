@@ -68,7 +68,9 @@ class NightlyReportTests {
 		this.jdbc.sql("ALTER TABLE outbox ADD CONSTRAINT seeded CHECK (id < 0) NOT VALID").update();
 		try {
 			this.jdbc.sql("DELETE FROM customer_day_report").update();
-			assertThatExceptionOfType(DataIntegrityViolationException.class).isThrownBy(this::runReport);
+			assertThatExceptionOfType(DataIntegrityViolationException.class).isThrownBy(this::runReport)
+				.havingRootCause()
+				.withMessageContaining("seeded");
 			assertThat(numbers("SELECT count(*) FROM customer_day_report")).containsExactly(0);
 			assertThat(this.ledger.runs("nightly-report", 1)).extracting(LedgerRun::outcome)
 				.containsExactly(LedgerRun.Outcome.FAILED);
