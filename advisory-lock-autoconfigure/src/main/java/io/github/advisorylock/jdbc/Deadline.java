@@ -70,12 +70,22 @@ final class Deadline {
 	 */
 	<T> T pollWhile(T undecided, Supplier<T> attempt) {
 		T answer = undecided;
+		long begun = System.nanoTime();
 		long pause = SHORTEST_PAUSE;
 		while (answer.equals(undecided) && pause(ThreadLocalRandom.current().nextLong(pause / 2, pause))) {
 			answer = attempt.get();
-			pause = Math.min(pause * 2, LONGEST_PAUSE);
+			pause = longestPause(System.nanoTime() - begun);
 		}
 		return answer;
+	}
+
+	/**
+	 * Return how long the next pause of a wait may be: what comes on top of a wait is
+	 * small beside it, and who waits for long asks seldom.
+	 * @param waitedNanos how long that is already
+	 */
+	static long longestPause(long waitedNanos) {
+		return Math.min(Math.max(waitedNanos / 4, SHORTEST_PAUSE), LONGEST_PAUSE);
 	}
 
 	/**
