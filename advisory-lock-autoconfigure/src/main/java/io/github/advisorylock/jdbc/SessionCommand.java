@@ -280,6 +280,8 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 		@Override
 		void settle(SessionConnection connection, SQLException failure) throws SQLException {
 			if (connection.sharesKey(this.hold)) {
+				// the answer may have been read before the failure
+				connection.remove(this.hold);
 				connection.mayHoldTooOften(this.hold);
 				fail(failure);
 			}
@@ -346,6 +348,7 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 		 */
 		@Override
 		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+			connection.remove(this.hold);
 			if (connection.isHeld(this.hold)) {
 				connection.mayHoldTooOften(this.hold);
 			}

@@ -199,11 +199,12 @@ class SessionFaultTests extends AbstractLockTests {
 		assertThat(this.events).containsExactly(new LockLostEvent(KEY));
 	}
 
-	@Test
-	void failedSecondAcquireOfSharedKeyLeavesTheFirstAndNothingBehind() {
+	@ParameterizedTest
+	@ValueSource(strings = { "execute", "getMoreResults" })
+	void failedSecondAcquireOfSharedKeyLeavesTheFirstAndNothingBehind(String method) {
 		HeldLock first = this.template.tryAcquire(SHARED).orElseThrow();
 		HeldLock bystander = this.template.tryAcquire(LockRequest.of("bystander")).orElseThrow();
-		this.faulty.failAfter("execute", "pg_try_advisory_lock_shared", CANCELLED);
+		this.faulty.failAfter(method, "pg_try_advisory_lock_shared", CANCELLED);
 		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.template.tryAcquire(SHARED))
 			.havingRootCause()
 			.withMessageContaining("expected");
