@@ -122,6 +122,16 @@ class CheckerTests {
 	}
 
 	@Test
+	void runThatBeganWhenItsLockHadEndedMayHaveALowerTokenIfItDoesNotCount() {
+		disturb(Fault.TERMINATED_BACKENDS, 100, 100);
+		executed("a#1", KEY, 2L, 200, 500);
+		run("b#1", KEY, TICK, 1L, 600, 900, Event.Kind.TOLD);
+		assertThat(violations()).isEmpty();
+		run("c#1", KEY, TICK.plusSeconds(200), 1L, 1000, 1400, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Tokens do not rise");
+	}
+
+	@Test
 	void termOfAnotherLeaderThatDoesNotRiseIsFound() {
 		run("a#1", Job.LEADER, null, 5L, 0, 500, Event.Kind.END);
 		run("b#1", Job.LEADER, null, 5L, 600, 900, Event.Kind.END);
@@ -134,6 +144,13 @@ class CheckerTests {
 		run("b#1", Job.REMEMBERED, TICK, null, 600, 900, Event.Kind.END);
 		assertThat(violations()).singleElement().asString().startsWith("Run twice though nothing had happened");
 		disturb(Fault.KILLED_INSTANCE, 550, 560);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void rememberedTickMayRunAgainForACallThatComesTooLate() {
+		run("a#1", Job.REMEMBERED, TICK, null, 0, 500, Event.Kind.END);
+		run("b#1", Job.REMEMBERED, TICK, null, Checker.MEMORY, 1900, Event.Kind.END);
 		assertThat(violations()).isEmpty();
 	}
 
@@ -224,7 +241,7 @@ class CheckerTests {
 	}
 
 	private void write(Event.Kind kind, String run, String key, @Nullable Instant tick, @Nullable Long token, long at) {
-		Event event = new Event(kind, run, run.substring(0, 1), key, tick, token, at, at);
+		Event event = new Event(kind, run, run.substring(0, 1), key, tick, token, at, TICK.toEpochMilli() + at);
 		this.events.add(Event.parse(event.toLine()));
 	}
 

@@ -262,7 +262,8 @@ enum Fault {
 	/**
 	 * An instance comes up with a clock that is behind.
 	 */
-	CLOCK_BEHIND("an instance comes up whose clock is 25 s behind, and leaves", "no recorded tick runs twice", false, 3) {
+	CLOCK_BEHIND("an instance comes up whose clock is 25 s behind, and leaves", "no recorded tick runs twice", false,
+			3) {
 
 		@Override
 		void inject(Fleet fleet) {

@@ -114,6 +114,15 @@ final class Run {
 	}
 
 	/**
+	 * Return how many milliseconds after its planned time it began, by the clock of its
+	 * instance.
+	 */
+	long lateness() {
+		Instant tick = tick();
+		return (tick != null) ? this.start.wall() - tick.toEpochMilli() : 0;
+	}
+
+	/**
 	 * Return the last moment at which it is known to have run.
 	 */
 	long end() {
