@@ -9,9 +9,8 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.StringJoiner;
 
+import io.github.advisorylock.testsupport.FreePort;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-
-import org.springframework.test.util.TestSocketUtils;
 
 /**
  * A PostgreSQL of the embedded binaries, on any port, that lives as long as its standard input is open. Says its port, then
@@ -25,13 +24,8 @@ final class PostgresServer {
 		PrintStream answers = System.out;
 		// What is logged is no answer
 		System.setOut(System.err);
-		// As FreePort does, whose class need not be compiled yet: one that the system gives to no client before the server has it
-		int port = TestSocketUtils.findAvailableTcpPort();
-		while (port >= 32_768) {
-			port = TestSocketUtils.findAvailableTcpPort();
-		}
 		try (EmbeddedPostgres server = EmbeddedPostgres.builder()
-			.setPort(port)
+			.setPort(FreePort.find())
 			.setPGStartupWait(Duration.ofSeconds(60))
 			.setServerConfig("listen_addresses", "localhost")
 			.start()) {

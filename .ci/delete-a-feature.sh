@@ -13,6 +13,7 @@
 # LeaderRoles stays where there are no leaders: it is what others ask for roles, and says then that there are none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source .ci/side-by-side.sh
 
 module=advisory-lock-autoconfigure
 main=src/main/java/io/github/advisorylock
@@ -141,17 +142,4 @@ done
 mvn -B -q -Dstyle.color=never -pl "$module" -am test-compile dependency:build-classpath -Dmdep.includeScope=test \
   -Dmdep.outputFile=target/test-classpath
 classpath=$(cat "$module/target/test-classpath")
-failed=0
-running=0
-for feature in "$@"; do
-  if [ "$running" -eq "$(nproc)" ]; then
-    wait -n || failed=1
-    running=$((running - 1))
-  fi
-  without "$feature" &
-  running=$((running + 1))
-done
-for _ in $(seq "$running"); do
-  wait -n || failed=1
-done
-exit $failed
+side_by_side without "$@"

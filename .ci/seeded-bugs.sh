@@ -5,6 +5,7 @@
 #   usage: bash .ci/seeded-bugs.sh [BUG...], by default all
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source .ci/side-by-side.sh
 
 root=$PWD
 library=advisory-lock-autoconfigure
@@ -75,18 +76,7 @@ mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
   -Dartifact="org.junit.platform:junit-platform-console-standalone:$version"
 console=$work/junit-platform-console-standalone-$version.jar
 failed=0
-running=0
-for bug in "$@"; do
-  if [ "$running" -eq "$(nproc)" ]; then
-    wait -n || failed=1
-    running=$((running - 1))
-  fi
-  find_bug "$bug" &
-  running=$((running + 1))
-done
-for _ in $(seq "$running"); do
-  wait -n || failed=1
-done
+side_by_side find_bug "$@" || failed=1
 for module in "$library" concurrency; do
   run_without "$module" || failed=1
 done
