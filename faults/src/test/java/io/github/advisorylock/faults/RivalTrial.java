@@ -65,7 +65,8 @@ final class RivalTrial implements AutoCloseable {
 	}
 
 	/**
-	 * Start the instances, and wait until they are up.
+	 * Start the instances, and wait until they are up: the first alone, since some
+	 * contestants can't create their tables from two at a time.
 	 */
 	void start(int instances) throws IOException {
 		Files.createDirectories(this.directory);
@@ -74,6 +75,9 @@ final class RivalTrial implements AutoCloseable {
 		TestPostgres.execute(url(database) + "?user=" + USER, RecordedWork.TABLE);
 		for (int i = 1; i <= instances; i++) {
 			this.members.add(new Member("instance-" + i));
+			if (i == 1) {
+				awaitStart(this.members.get(0).process);
+			}
 		}
 		this.members.forEach((member) -> awaitStart(member.process));
 	}

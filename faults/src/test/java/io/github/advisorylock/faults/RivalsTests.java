@@ -72,8 +72,9 @@ class RivalsTests {
 								.stream()
 								.flatMap((trial) -> trial.arguments(instance).stream())
 								.toArray(String[]::new)));
+					// The first creates the tables
+					processes.forEach(RivalTrial::awaitStart);
 				}
-				processes.forEach(RivalTrial::awaitStart);
 				long from = System.currentTimeMillis() + RivalComparison.PERIOD.toMillis();
 				long to = from + 2 * RivalComparison.PERIOD.toMillis();
 				// A tick may be late; one that is lost does not come
@@ -109,6 +110,7 @@ class RivalsTests {
 		Map<Rival, RivalComparison> comparisons = new EnumMap<>(Rival.class);
 		List<Future<?>> futures = new ArrayList<>();
 		ExecutorService lanes = Executors.newFixedThreadPool(LANES);
+		System.out.println(RivalComparison.head());
 		try {
 			for (Rival rival : chosen()) {
 				RivalComparison comparison = new RivalComparison(rival,
@@ -116,6 +118,8 @@ class RivalsTests {
 				comparisons.put(rival, comparison);
 				futures.add(lanes.submit(() -> {
 					comparison.run();
+					// At once: whatever happens to the others
+					System.out.println(comparison.row());
 					return null;
 				}));
 			}
@@ -126,8 +130,6 @@ class RivalsTests {
 		finally {
 			lanes.shutdownNow();
 		}
-		System.out.println(RivalComparison.head());
-		comparisons.values().forEach((comparison) -> System.out.println(comparison.row()));
 		comparisons.forEach(RivalsTests::assertComparison);
 	}
 
