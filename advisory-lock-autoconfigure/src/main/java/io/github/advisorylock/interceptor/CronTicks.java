@@ -18,9 +18,11 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDateTime;
 import java.time.ZoneId;
-import java.time.ZonedDateTime;
+import java.time.ZoneOffset;
 import java.time.zone.ZoneOffsetTransition;
+import java.time.zone.ZoneRules;
 
 import org.jspecify.annotations.Nullable;
 
@@ -32,10 +34,15 @@ import org.springframework.util.StringUtils;
  * The ticks of a cron schedule: the instants it plans, which are the same on every
  * instance, whenever and by whichever clock a timer fires.
  * <p>
+ * They are what the expression plans by the clock on the wall, and so depend on nothing
+ * else. Spring plans by the hours that have passed since its last plan: where clocks are
+ * changed at midnight, or not by an hour on the hour, it may leave out a tick then, which
+ * is one all the same. All that it does plan is a tick, or belongs to one.
+ * <p>
  * At the end of summer time an hour is there twice. Spring plans a schedule with fixed
- * hours, such as daily at 02:30, in both, and that is one tick here; a schedule with a
- * wildcard or a step there, such as hourly, has its ticks in both. What Spring does not
- * plan at all, at the beginning of summer time, is no tick.
+ * hours, such as daily at 02:30, in both, and that is one tick here, at the first; a
+ * schedule with a wildcard or a step there, such as hourly, has its ticks in both. What
+ * is skipped at the beginning of summer time has none.
  *
  * @since 0.1.0
  */
@@ -87,18 +94,19 @@ public final class CronTicks {
 	/**
 	 * Return the tick that a call belongs to which was planned for a time. Its own clock
 	 * does not decide, unless the next tick has come meanwhile: then it is late, and for
-	 * the latest one.
+	 * the latest one. What Spring plans for fixed hours when they are there again belongs
+	 * to the tick that a clock on the wall showed as the same before.
 	 * @param planned what the call was planned for
 	 * @param time when the call is made
 	 * @return the tick, {@code null} if these ticks have none at the planned time
 	 * @throws IllegalStateException if nothing was planned in the last nine years
 	 */
 	public @Nullable Instant ofCallPlannedFor(Instant planned, Instant time) {
-		Gap gap = gap(planned);
-		if (!gap.last.equals(planned) && !(this.fixedHours && isRepeated(planned))) {
+		Instant tick = this.fixedHours ? planned.atZone(this.zone).withEarlierOffsetAtOverlap().toInstant() : planned;
+		if (!latestAt(tick).equals(tick)) {
 			return null;
 		}
-		return time.isBefore(gap.next) ? gap.last : latestAt(time);
+		return time.isBefore(gap(planned).next) ? tick : latestAt(time);
 	}
 
 	/**
@@ -117,34 +125,33 @@ public final class CronTicks {
 	 * @return the tick, {@code null} if none is planned
 	 */
 	public @Nullable Instant nextAfter(Instant time) {
-		Instant next = planned(time);
-		while (next != null && this.fixedHours && isRepeated(next)) {
-			next = planned(next);
+		ZoneRules rules = this.zone.getRules();
+		ZoneOffset offset = rules.getOffset(time);
+		LocalDateTime wall = this.expression.next(wall(time, offset));
+		ZoneOffsetTransition change = rules.nextTransition(time);
+		while (wall != null && change != null && !wall.isBefore(change.getDateTimeBefore())) {
+			// What was found is after the change, where a clock starts again by another
+			// offset
+			if (change.isOverlap() ? !this.fixedHours : wall.isBefore(change.getDateTimeAfter())) {
+				wall = this.expression.next(change.getDateTimeAfter().minusNanos(1));
+			}
+			offset = change.getOffsetAfter();
+			change = rules.nextTransition(change.getInstant());
 		}
-		return next;
-	}
-
-	private @Nullable Instant planned(Instant time) {
-		Instant next = next(time);
-		if (next != null && !next.isAfter(time)) {
-			next = next(this.zone.getRules().nextTransition(time).getInstant());
-		}
-		return next;
-	}
-
-	private boolean isRepeated(Instant time) {
-		ZonedDateTime local = time.atZone(this.zone);
-		ZoneOffsetTransition transition = this.zone.getRules().getTransition(local.toLocalDateTime());
-		return transition != null && transition.isOverlap() && local.getOffset().equals(transition.getOffsetAfter());
+		return (wall != null) ? wall.toInstant(offset) : null;
 	}
 
 	/**
-	 * What comes next, by an expression that leads back in time shortly before a clock
-	 * that goes back by less than an hour.
+	 * What a clock on the wall shows. While it shows an hour for the second time, that is
+	 * over already for fixed hours.
 	 */
-	private @Nullable Instant next(Instant time) {
-		ZonedDateTime next = this.expression.next(time.atZone(this.zone));
-		return (next != null) ? next.toInstant() : null;
+	private LocalDateTime wall(Instant time, ZoneOffset offset) {
+		LocalDateTime wall = LocalDateTime.ofInstant(time, offset);
+		ZoneOffsetTransition change = this.zone.getRules().getTransition(wall);
+		if (this.fixedHours && change != null && change.isOverlap() && offset.equals(change.getOffsetAfter())) {
+			return change.getDateTimeBefore().minusNanos(1);
+		}
+		return wall;
 	}
 
 	private Gap gap(Instant time) {
@@ -161,7 +168,7 @@ public final class CronTicks {
 		boolean longest = false;
 		while (!longest) {
 			longest = lookBack.compareTo(LONGEST_LOOK_BACK) >= 0;
-			Instant tick = nextAfter(beforeRepeatedHour(time.minus(longest ? LONGEST_LOOK_BACK : lookBack)));
+			Instant tick = nextAfter(time.minus(longest ? LONGEST_LOOK_BACK : lookBack));
 			if (tick != null && !tick.isAfter(time)) {
 				return walk(tick, time);
 			}
@@ -180,17 +187,6 @@ public final class CronTicks {
 			next = nextAfter(last);
 		}
 		return new Gap(last, (next != null) ? next : Instant.MAX);
-	}
-
-	/**
-	 * What comes next depends on where one starts, within the hour that is there twice at
-	 * the end of summer time: everybody starts before it.
-	 */
-	private Instant beforeRepeatedHour(Instant start) {
-		ZonedDateTime local = start.atZone(this.zone);
-		ZoneOffsetTransition transition = this.zone.getRules().getTransition(local.toLocalDateTime());
-		return (transition != null && transition.isOverlap())
-				? transition.getInstant().plus(transition.getDuration()).minusSeconds(1) : start;
 	}
 
 	@Override

@@ -47,9 +47,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class CronTicksTests {
 
-	private static final List<String> ZONES = List.of("Europe/Berlin", "America/New_York", "Australia/Lord_Howe");
+	private static final List<String> ZONES = List.of("Europe/Berlin", "America/New_York", "America/Santiago");
 
-	private static final Duration JOB = Duration.ofMillis(5);
+	static final Duration JOB = Duration.ofMillis(5);
 
 	@ParameterizedTest(name = "{0} in {1}")
 	@MethodSource("cronsAndZones")
@@ -79,6 +79,33 @@ class CronTicksTests {
 			assertCallsBelongToTicks(cron, ZoneId.of(zone),
 					chain(cron, ZoneId.of(zone), from, from.plus(366L * years, ChronoUnit.DAYS)));
 		}
+	}
+
+	@ParameterizedTest(name = "{0} in {1}")
+	@CsvSource({ "0 */10 * * * *, Pacific/Chatham, 2010-04-03T13:55:00Z 2010-04-03T14:05:00Z 2010-04-03T14:15:00Z",
+			"0 30 2 * * *, Pacific/Chatham, 2010-09-24T13:45:00Z 2010-09-25T13:45:00Z 2010-09-26T12:45:00Z",
+			"0 */30 * * * *, Australia/Lord_Howe, 2026-10-03T15:00:00Z 2026-10-03T15:30:00Z 2026-10-03T16:00:00Z",
+			"0 */30 * * * *, Australia/Lord_Howe, 2026-04-04T14:30:00Z 2026-04-04T15:00:00Z 2026-04-04T15:30:00Z",
+			"0 0 0 * * *, America/Havana, 2010-10-30T04:00:00Z 2010-10-31T04:00:00Z 2010-11-01T05:00:00Z",
+			"0 0 * * * SUN, America/Havana, 2010-10-31T04:00:00Z 2010-10-31T05:00:00Z 2010-10-31T06:00:00Z" })
+	void tickIsWhatClockOnTheWallShowsWhereSpringLeavesItOut(String cron, ZoneId zone, String ticks) {
+		List<Instant> expected = Stream.of(ticks.split(" ")).map(Instant::parse).toList();
+		for (Duration before : List.of(Duration.ofNanos(1), Duration.ofSeconds(1), Duration.ofMinutes(9))) {
+			List<Instant> found = new ArrayList<>();
+			for (Instant tick : expected) {
+				found.add(new CronTicks(cron, zone).nextAfter(tick.minus(before)));
+				assertThat(new CronTicks(cron, zone).latestAt(tick.plus(before))).isEqualTo(tick);
+			}
+			assertThat(found).as("%s before", before).isEqualTo(expected);
+		}
+	}
+
+	@Test
+	void callThatSpringPlansForSecondMidnightBelongsToFirst() {
+		CronTicks ticks = new CronTicks("0 0 0 * * *", ZoneId.of("America/Havana"));
+		Instant midnight = Instant.parse("2010-10-31T04:00:00Z");
+		Instant again = midnight.plus(1, ChronoUnit.HOURS);
+		assertThat(ticks.ofCallPlannedFor(again, again)).isEqualTo(midnight);
 	}
 
 	@Test
@@ -161,35 +188,42 @@ class CronTicksTests {
 	}
 
 	/**
-	 * Return the times at which Spring's scheduler would call a method. Where its
-	 * expression leads back in time, it calls again and again until that is over.
+	 * Return the times at which Spring's scheduler would call a method, three at least,
+	 * but for those of fixed hours in the hour that is there twice, when it calls again.
 	 */
-	private static List<Instant> chain(String cron, ZoneId zone, Instant from, Instant to) {
+	static List<Instant> chain(String cron, ZoneId zone, Instant from, Instant to) {
+		return calls(cron, zone, from, to).stream().filter((call) -> firstOf(call, cron, zone).equals(call)).toList();
+	}
+
+	/**
+	 * Return the call that stands for another in the hour that is there twice.
+	 */
+	static Instant firstOf(Instant call, String cron, ZoneId zone) {
+		boolean fixedHours = !cron.split(" ")[2].matches(".*[*/].*");
+		return fixedHours ? call.atZone(zone).withEarlierOffsetAtOverlap().toInstant() : call;
+	}
+
+	/**
+	 * Return the times at which Spring's scheduler would call a method, three at least.
+	 * Where its expression leads back in time, it calls again and again until that is
+	 * over.
+	 */
+	static List<Instant> calls(String cron, ZoneId zone, Instant from, Instant to) {
 		CronTrigger trigger = new CronTrigger(cron, zone);
-		List<Instant> chain = new ArrayList<>();
+		List<Instant> calls = new ArrayList<>();
 		Instant last = from;
 		Instant now = from;
 		Instant next = trigger.nextExecution(new SimpleTriggerContext(last, last, now));
-		while (next != null && next.isBefore(to)) {
+		while (next != null && (next.isBefore(to) || calls.size() < 3)) {
 			if (next.isAfter(last)) {
-				if (!isSecondOfTheDay(cron, next.atZone(zone))) {
-					chain.add(next);
-				}
+				calls.add(next);
 				last = next;
 				now = next;
 			}
 			now = now.plus(next.isBefore(now) ? Duration.ofMinutes(1) : JOB);
 			next = trigger.nextExecution(new SimpleTriggerContext(last, last, now));
 		}
-		assertThat(chain).hasSizeGreaterThan(2);
-		return chain;
-	}
-
-	/**
-	 * Spring calls a method with fixed hours again in the hour that is there twice.
-	 */
-	private static boolean isSecondOfTheDay(String cron, ZonedDateTime call) {
-		return !cron.split(" ")[2].contains("*") && !call.withEarlierOffsetAtOverlap().isEqual(call);
+		return calls;
 	}
 
 	private static List<ZoneOffsetTransition> clockChanges(ZoneId zone) {
