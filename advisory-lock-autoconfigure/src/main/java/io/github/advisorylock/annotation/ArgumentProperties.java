@@ -19,7 +19,6 @@ package io.github.advisorylock.annotation;
 import java.beans.PropertyDescriptor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.lang.reflect.RecordComponent;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
@@ -152,9 +151,6 @@ final class ArgumentProperties {
 	private static Set<String> names(Class<?> owner) {
 		Set<String> names = new TreeSet<>();
 		Arrays.stream(BeanUtils.getPropertyDescriptors(owner)).map(PropertyDescriptor::getName).forEach(names::add);
-		if (owner.isRecord()) {
-			Arrays.stream(owner.getRecordComponents()).map(RecordComponent::getName).forEach(names::add);
-		}
 		names.remove("class");
 		return names;
 	}

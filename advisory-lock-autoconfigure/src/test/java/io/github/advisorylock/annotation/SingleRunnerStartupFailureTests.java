@@ -101,6 +101,8 @@ class SingleRunnerStartupFailureTests {
 								+ "' are [address, name]",
 						"'#{#name}'"),
 				Arguments.of(MisspeltNestedProperty.class, "'ctiy' in '#user.address.ctiy' is unknown", "'#{#name}'"),
+				Arguments.of(MisspeltCondition.class, "'nmae' in '#user.nmae == null ? 'a' : 'b'' is unknown",
+						"'#{#name}'"),
 				Arguments.of(MisspeltMethod.class, "'getNmae' in '#user.getNmae()' is unknown", "'#{#name}'"),
 				Arguments.of(ArgumentWithoutText.class,
 						"'#user' in '#user' is of class '" + Person.class.getName() + "', which has no text",
@@ -183,6 +185,13 @@ class SingleRunnerStartupFailureTests {
 				assertThatException().isThrownBy(() -> context.getBean("jobs"))
 					.withRootCauseInstanceOf(InvalidSingleRunnerException.class);
 			});
+	}
+
+	@Test
+	void methodOfArgumentIsNoMistake() {
+		LockContextRunner.create()
+			.withBean("jobs", MethodOfArgument.class)
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	private static FailureAnalysis analyze(Class<?> type) {
@@ -434,6 +443,22 @@ class SingleRunnerStartupFailureTests {
 	static class MisspeltNestedProperty {
 
 		@SingleRunner("user:#{#user.address.ctiy}")
+		void run(User user) {
+		}
+
+	}
+
+	static class MisspeltCondition {
+
+		@SingleRunner("user:#{#user.nmae == null ? 'a' : 'b'}")
+		void run(User user) {
+		}
+
+	}
+
+	static class MethodOfArgument {
+
+		@SingleRunner("user:#{#user.name().strip()}")
 		void run(User user) {
 		}
 
