@@ -63,13 +63,14 @@ class ManyJobsTests {
 		application = OperatedApplication.start(Jobs.class, "advisory-lock.ledger.instances=false",
 				"management.endpoints.web.exposure.include=advisorylocks,advisorylockspage");
 		source = application.bean(AdvisoryLocksSource.class);
-		fill();
+		fill(6);
 	}
 
 	/**
-	 * Fill the ledger with as many jobs and runs as an operator's page is made for.
+	 * Fill the ledger with as many jobs as an operator's page is made for.
+	 * @param runs of each job but for two, which have 60
 	 */
-	static void fill() {
+	static void fill(int runs) {
 		String cron = "'[{\"type\":\"cron\",\"expression\":\"0 0 3 * * *\",\"zone\":\"UTC\"}]'";
 		TestPostgres.execute("INSERT INTO operated_job (namespace, key, method, scope, schedules, once, lock, "
 				+ "first_seen_at, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token) "
@@ -81,7 +82,8 @@ class ManyJobsTests {
 			.execute("INSERT INTO operated_run (namespace, key, tick, scope, instance, fencing_token, started_at, "
 					+ "finished_at, outcome) SELECT 'many', to_char(n, 'FM00000'), NULL, 'SESSION', 'host:' || r % 50, r, "
 					+ "now() - (60 - r) * interval '1 hour', now() - (60 - r) * interval '1 hour' + r * interval '1 second', "
-					+ "'EXECUTED' FROM generate_series(1, " + JOBS + ") n, generate_series(1, 60) r");
+					+ "'EXECUTED' FROM generate_series(1, " + JOBS + ") n, generate_series(1, 60) r WHERE r > 60 - "
+					+ runs + " OR n IN (16, 17)");
 		// one that fails three times and did so long ago, one that is overdue, one that
 		// is paused
 		TestPostgres.execute("UPDATE operated_run SET outcome = 'FAILED', error_class = 'java.io.IOException', "

@@ -56,7 +56,7 @@ class PageFiguresTests {
 		OperatedApplication.dropTables();
 		application = OperatedApplication.start(Jobs.class, "advisory-lock.ledger.instances=false",
 				"management.endpoints.web.exposure.include=advisorylocks,advisorylockspage");
-		ManyJobsTests.fill();
+		ManyJobsTests.fill(60);
 	}
 
 	@AfterAll
