@@ -106,14 +106,14 @@ class HostileRequestsTests {
 					(lock) -> null);
 		for (OperatedApplication application : List.of(open, secured)) {
 			for (String listed : List.of("k" + key, key.isBlank() ? "blank" + key : key)) {
-				assertRead(application, listed);
-				assertPausedAndResumed(application, listed);
+				String id = id(application, listed);
+				assertRead(application, listed, id);
+				assertPausedAndResumed(application, listed, id);
 			}
 		}
 	}
 
-	private static void assertRead(OperatedApplication application, String key) {
-		String id = id(application, key);
+	private static void assertRead(OperatedApplication application, String key, String id) {
 		assertThat(id).matches("~[A-Za-z0-9_-]+");
 		EndpointAnswer job = EndpointAnswer.of(send(application, request(application, id).GET()));
 		assertThat(job.status()).isEqualTo(200);
@@ -125,8 +125,7 @@ class HostileRequestsTests {
 			.doesNotContain("\u202e", "\u2028", "<script>alert");
 	}
 
-	private static void assertPausedAndResumed(OperatedApplication application, String key) {
-		String id = id(application, key);
+	private static void assertPausedAndResumed(OperatedApplication application, String key, String id) {
 		assertThat(act(application, id, "{\"state\":\"paused\"}").statusCode()).isEqualTo(200);
 		assertThat(paused()).containsExactly("shop/" + key);
 		assertThat(act(application, id, "{\"state\":\"resumed\"}").statusCode()).isEqualTo(200);

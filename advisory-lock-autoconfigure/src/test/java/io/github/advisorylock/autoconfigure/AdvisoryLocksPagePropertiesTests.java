@@ -21,6 +21,8 @@ import java.util.Map;
 
 import io.github.advisorylock.testsupport.HostileText;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -28,6 +30,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link AdvisoryLocksPageProperties} and
@@ -55,6 +58,19 @@ class AdvisoryLocksPagePropertiesTests {
 		assertThat(endpoint(binder).showValues().name()).isEqualToIgnoringCase(
 				(String) AdvisoryLockPropertiesTests.defaultOf("management.endpoint.advisorylocks.show-values"));
 		assertThat(endpoint(binder).roles()).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "refresh=10ms", "timeline=10m", "timeline=8d", "rows=0", "rows=1001",
+			"links.log=javascript:alert(1)", "links.trace=https://trace.example/{unknown}" })
+	void wrongPropertyIsNamed(String property) {
+		String name = "advisory-lock.page." + property.substring(0, property.indexOf('='));
+		String value = property.substring(property.indexOf('=') + 1);
+		Binder binder = new Binder(new MapConfigurationPropertySource(Map.of(name, value)));
+		AdvisoryLocksPageProperties page = binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class);
+		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
+			.isThrownBy(() -> page.toSettings(endpoint(binder)))
+			.satisfies((ex) -> assertThat(ex.getName()).isEqualTo(name));
 	}
 
 	@Test
