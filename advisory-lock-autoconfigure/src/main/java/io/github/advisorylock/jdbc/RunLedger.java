@@ -30,6 +30,8 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
+
 /**
  * Where runs are recorded; asked before each one whether it may take place. A feature
  * implements it; the template works without.
@@ -78,7 +80,7 @@ public interface RunLedger {
 
 	/**
 	 * Check that this ledger can be read and written.
-	 * @throws org.springframework.dao.DataAccessException if it can't
+	 * @throws DataAccessException if it can't
 	 */
 	default void check() {
 	}
@@ -111,8 +113,8 @@ public interface RunLedger {
 		LockOutcome foresee();
 
 		/**
-		 * Return what to ask in the flight that tries the lock in a transaction, so that
-		 * {@link #begin} need not ask.
+		 * Return what to ask in the flight that tries the lock, so that {@link #begin}
+		 * need not ask.
 		 * @param boundary what the run is part of
 		 * @return the question, {@code null} to ask nothing before {@link #begin}
 		 */
@@ -201,7 +203,8 @@ public interface RunLedger {
 	/**
 	 * What is asked about a run right behind the statement that tries its lock, in the
 	 * same flight and the same transaction: by level READ COMMITTED each statement sees
-	 * what was committed before it began, and so what the last holder did.
+	 * what was committed before it began, and so what the last holder did. Text and
+	 * answer are for the thread that asks; whoever has the connection binds and reads.
 	 */
 	interface Question {
 
@@ -222,26 +225,43 @@ public interface RunLedger {
 		 * Bind what follows the first statement.
 		 * @param flight the flight
 		 * @param next the index of the first parameter
+		 * @return the index of the next parameter
 		 * @throws SQLException if the driver refuses that
 		 */
-		void bind(PreparedStatement flight, int next) throws SQLException;
+		int bind(PreparedStatement flight, int next) throws SQLException;
 
 		/**
-		 * Read the answer.
+		 * Read the answer, in the place of an earlier one.
 		 * @param row the answer
 		 * @param granted whether the lock was taken
-		 * @return {@link LockOutcome#EXECUTED} if the lock was taken, which says nothing
-		 * of what was decided, or is worth another try, else why the run is skipped
 		 * @throws SQLException if the driver can't read it
 		 */
-		LockOutcome read(ResultSet row, boolean granted) throws SQLException;
+		void read(ResultSet row, boolean granted) throws SQLException;
+
+		/**
+		 * Return what was answered.
+		 * @return {@link LockOutcome#EXECUTED} if the lock was taken, which says nothing
+		 * of what was decided, or is worth another try, else why the run is skipped
+		 */
+		LockOutcome answer();
+
+		/**
+		 * Return whether the flight failed because this can't be asked on its connection.
+		 * @param failure what happened
+		 * @return whether the lock is to be tried without
+		 */
+		default boolean isRefused(DataAccessException failure) {
+			return false;
+		}
 
 		/**
 		 * Explain why the flight failed, if that is due to the ledger.
 		 * @param failure what happened
 		 * @return what to throw
 		 */
-		RuntimeException explain(RuntimeException failure);
+		default RuntimeException explain(RuntimeException failure) {
+			return failure;
+		}
 
 	}
 

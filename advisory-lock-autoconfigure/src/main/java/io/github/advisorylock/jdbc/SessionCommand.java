@@ -16,8 +16,10 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -59,14 +61,21 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	}
 
 	@Override
-	public final List<Object> parameters() {
-		return this.parameters;
+	public int bind(PreparedStatement flight, int next) throws SQLException {
+		int index = next;
+		for (Object parameter : this.parameters) {
+			flight.setObject(index++, parameter);
+		}
+		return index;
 	}
 
 	@Override
-	public final void read(ResultSet answer, SessionConnection connection) throws SQLException {
-		answer.next();
-		readRow(answer, connection);
+	public final void read(Statement flight, SessionConnection connection) throws SQLException {
+		try (ResultSet answer = flight.getResultSet()) {
+			answer.next();
+			readRow(answer, connection);
+		}
+		readMore(flight);
 		this.answered = true;
 		this.failure = null;
 	}
@@ -75,6 +84,12 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	 * Read the answer, and note on the connection what it means for what that carries.
 	 */
 	void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+	}
+
+	/**
+	 * Read the answers to further statements of this command.
+	 */
+	void readMore(Statement flight) throws SQLException {
 	}
 
 	/**
@@ -344,6 +359,54 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 
 		/**
 		 * That the lock is held says nothing of the tick: it is let go and asked for once
+		 * more.
+		 */
+		@Override
+		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+			connection.remove(this.hold);
+			if (connection.isHeld(this.hold)) {
+				connection.mayHoldTooOften(this.hold);
+			}
+			fail(failure);
+		}
+
+	}
+
+	/**
+	 * Takes a lock for a run that is recorded, and asks the ledger about that run.
+	 */
+	static final class AcquireRecorded extends Acquire {
+
+		private final Hold hold;
+
+		private final RunLedger.Question question;
+
+		AcquireRecorded(Hold hold, RunLedger.Question question) {
+			this(hold, question, PostgresAdvisoryLockFunctions.trySessionLockInFlight(hold.key(), hold.mode()));
+		}
+
+		private AcquireRecorded(Hold hold, RunLedger.Question question, PostgresAdvisoryLockFunctions.Call call) {
+			super(hold, new PostgresAdvisoryLockFunctions.Call(question.after(call.sql()), call.parameters()));
+			this.hold = hold;
+			this.question = question;
+		}
+
+		@Override
+		public int bind(PreparedStatement flight, int next) throws SQLException {
+			return this.question.bind(flight, super.bind(flight, next));
+		}
+
+		@Override
+		void readMore(Statement flight) throws SQLException {
+			flight.getMoreResults();
+			try (ResultSet answer = flight.getResultSet()) {
+				answer.next();
+				this.question.read(answer, isGranted());
+			}
+		}
+
+		/**
+		 * That the lock is held says nothing of the run: it is let go and asked for once
 		 * more.
 		 */
 		@Override

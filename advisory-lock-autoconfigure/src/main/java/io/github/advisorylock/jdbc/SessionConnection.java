@@ -104,15 +104,11 @@ final class SessionConnection {
 		try (PreparedStatement statement = this.connection.prepareStatement(sql.toString())) {
 			int next = 1;
 			for (Question question : ordered) {
-				for (Object parameter : question.parameters()) {
-					statement.setObject(next++, parameter);
-				}
+				next = question.bind(statement, next);
 			}
 			statement.execute();
 			for (Question question : ordered) {
-				try (ResultSet answer = statement.getResultSet()) {
-					question.read(answer, this);
-				}
+				question.read(statement, this);
 				statement.getMoreResults();
 			}
 		}
@@ -296,15 +292,17 @@ final class SessionConnection {
 		String sql();
 
 		/**
-		 * Return what the text binds.
+		 * Bind what the text binds.
+		 * @param next the index of the first parameter
+		 * @return the index of the next one
 		 */
-		List<Object> parameters();
+		int bind(PreparedStatement flight, int next) throws SQLException;
 
 		/**
-		 * Read the answer, and note on the connection what it means for what that
-		 * carries.
+		 * Read the answer, which has arrived, and note on the connection what it means
+		 * for what that carries.
 		 */
-		void read(ResultSet answer, SessionConnection connection) throws SQLException;
+		void read(Statement flight, SessionConnection connection) throws SQLException;
 
 	}
 

@@ -387,7 +387,8 @@ final class TransactionScope {
 			}
 			ResultSet row = flight.getResultSet();
 			row.next();
-			return question.read(row, granted);
+			question.read(row, granted);
+			return question.answer();
 		}
 
 		private String sql(@Nullable AdvisoryLockKey tick, boolean mayWait) {

@@ -57,11 +57,12 @@ final class LedgerStatements {
 	 * After a restore into another cluster, whose timeline may be an earlier one, what is
 	 * known of the key is higher than what is drawn.
 	 */
-	private static final String TOKEN = "SELECT greatest(" + DRAW + """
-			,
-				  1 + (SELECT j.fencing_token FROM {job} j WHERE j.namespace = ? AND j.key = ?),
-				  1 + (SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = ? AND r.key = ?))
-			""";
+	private static final String TOKEN = "greatest(" + DRAW
+			+ """
+					,
+						  1 + (SELECT j.fencing_token FROM {job} j WHERE j.namespace = :namespace AND j.key = :key),
+						  1 + (SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = :namespace AND r.key = :key))
+					""";
 
 	/**
 	 * A token is given where it was drawn before. The outcome has a type of a fixed
@@ -231,6 +232,17 @@ final class LedgerStatements {
 
 	private static final String FORESEE = DECISION.replace("{overtaken}", "")
 			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, CAST(NULL AS bigint) FROM decision d";
+
+	/**
+	 * Where what is read may be older than the lock, no token is drawn: one that is known
+	 * of the key may be as high.
+	 */
+	private static final String DECIDE_IN_SESSION = DECISION.replace("{overtaken}", "")
+			+ "SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' AND d.latest " + IF_GRANTED + " THEN " + TOKEN
+			+ """
+					END, pg_catalog.clock_timestamp(), d.attempts + 1, CAST(NULL AS bigint), d.latest
+					FROM (SELECT e.*, pg_catalog.current_setting('transaction_isolation') = 'read committed' AS latest FROM decision e) d
+					""";
 
 	/**
 	 * The start matters to the living only, at once: a crash of the server ends the lock
@@ -491,6 +503,8 @@ final class LedgerStatements {
 
 	private final String decideInFlight;
 
+	private final String decideInSession;
+
 	private final String foresee;
 
 	private final String begin;
@@ -513,13 +527,14 @@ final class LedgerStatements {
 		this.tables = Map.copyOf(tables);
 		this.decide = name(DECIDE.replace("{granted}", ""));
 		this.decideInFlight = name(DECIDE.replace("{granted}", IF_GRANTED));
+		this.decideInSession = name(DECIDE_IN_SESSION);
 		this.foresee = name(FORESEE);
 		this.begin = name(BEGIN);
 		this.end = name(END);
 		this.complete = name(COMPLETE.replace("{vanished}", ""));
 		this.completeAfterVanished = name(COMPLETE.replace("{vanished}", VANISHED));
 		this.fail = name(FAIL);
-		this.token = name(TOKEN);
+		this.token = name("SELECT " + TOKEN.replace(":namespace", "?").replace(":key", "?"));
 	}
 
 	/**
@@ -545,6 +560,15 @@ final class LedgerStatements {
 	 */
 	String decideInFlight() {
 		return this.decideInFlight;
+	}
+
+	/**
+	 * Decide in the flight that tries the lock of a session, and draw the token of a run
+	 * that goes on. Answers what {@link #decide()} does, and whether what was read is not
+	 * older than the lock; no token where it may be, or where the lock was not taken.
+	 */
+	String decideInSession() {
+		return this.decideInSession;
 	}
 
 	/**

@@ -84,6 +84,11 @@ final class RecordedRun implements RunRecord {
 	 */
 	private final boolean failureMatters;
 
+	/**
+	 * Whether a lock remembers the tick as well, which is asked along with the lock.
+	 */
+	private final boolean remembered;
+
 	private final MapSqlParameterSource parameters;
 
 	private RunRepository.@Nullable Decision decision;
@@ -97,6 +102,11 @@ final class RecordedRun implements RunRecord {
 	 * Whether the ledger was asked: a token is drawn only for what is likely to run.
 	 */
 	private boolean looked;
+
+	/**
+	 * What was decided there without the lock, which had somebody else.
+	 */
+	private RunRepository.@Nullable Decision guess;
 
 	private Boundary boundary = Boundary.NONE;
 
@@ -124,6 +134,7 @@ final class RecordedRun implements RunRecord {
 		this.oncePerKey = request.isOncePerKey();
 		this.keepsJob = !this.oncePerKey || request.minInterval() != null;
 		this.failureMatters = request.minInterval() != null || (request.isBackingOff() && this.tick != null);
+		this.remembered = request.memory() != null;
 		this.parameters = parameters(request);
 	}
 
@@ -159,9 +170,16 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public LockOutcome foresee() {
-		boolean look = this.tick != null
-				&& (this.scope == LockScope.SESSION || this.runs.wasSkipped(JobName.of(this.key)));
+		boolean look = this.tick != null && (!isAskedAlong() || this.runs.wasSkipped(JobName.of(this.key)));
 		return look ? look() : LockOutcome.EXECUTED;
+	}
+
+	/**
+	 * Return whether the ledger is asked in the flight of the lock: then a look before
+	 * that saves something only for what is skipped.
+	 */
+	private boolean isAskedAlong() {
+		return this.scope == LockScope.TRANSACTION || (!this.remembered && this.runs.sessionDecides());
 	}
 
 	private LockOutcome look() {
@@ -175,26 +193,28 @@ final class RecordedRun implements RunRecord {
 	 */
 	@Override
 	public @Nullable Question question(Boundary boundary) {
-		return (this.scope == LockScope.TRANSACTION) ? new Decides(boundary) : null;
+		if (this.scope == LockScope.TRANSACTION) {
+			return new Decides(boundary);
+		}
+		return (boundary == Boundary.NONE && this.runs.sessionDecides()) ? new DecidesInSession() : null;
 	}
 
 	@Override
 	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
 		this.hold = hold;
-		if (this.scope == LockScope.SESSION) {
-			LockOutcome foreseen = this.looked ? LockOutcome.EXECUTED : look();
-			if (foreseen != LockOutcome.EXECUTED) {
-				return foreseen;
-			}
-			this.parameters.addValue("token", drawToken(hold), Types.BIGINT);
+		LockOutcome foreseen = (this.scope == LockScope.SESSION) ? foreseeInSession(hold) : LockOutcome.EXECUTED;
+		if (foreseen != LockOutcome.EXECUTED) {
+			return foreseen;
 		}
 		RunRepository.Decision decision = (boundary == Boundary.NONE) ? this.runs.begin(this.parameters)
 				: (this.decided != null) ? this.decided : decide();
 		LockOutcome outcome = outcome(decision);
-		if (this.tick != null && this.scope == LockScope.TRANSACTION) {
+		if (this.tick != null) {
 			this.runs.noteTick(JobName.of(this.key), outcome);
-			this.runs.abandoned().take(JobName.of(this.key), this.tick);
+			if (this.scope == LockScope.TRANSACTION) {
+				this.runs.abandoned().take(JobName.of(this.key), this.tick);
+			}
 		}
 		if (outcome == LockOutcome.EXECUTED) {
 			this.decision = decision;
@@ -213,6 +233,23 @@ final class RecordedRun implements RunRecord {
 		return outcome;
 	}
 
+	/**
+	 * Find out with the lock of a session whether there is any use in beginning, and if
+	 * so, see to it that there is a token.
+	 */
+	private LockOutcome foreseeInSession(Hold hold) {
+		RunRepository.Decision decided = this.decided;
+		LockOutcome outcome = (decided != null) ? outcome(decided) : this.looked ? LockOutcome.EXECUTED : look();
+		if (outcome == LockOutcome.EXECUTED) {
+			Long token = (decided != null) ? decided.token() : null;
+			this.parameters.addValue("token", (token != null) ? token : drawToken(hold), Types.BIGINT);
+		}
+		else if (this.tick != null) {
+			this.runs.noteTick(JobName.of(this.key), outcome);
+		}
+		return outcome;
+	}
+
 	private RunRepository.Decision decide() {
 		noteAbandoned();
 		try {
@@ -221,6 +258,18 @@ final class RecordedRun implements RunRecord {
 		catch (UncategorizedSQLException ex) {
 			throw explained(ex);
 		}
+	}
+
+	private void note(RunRepository.Decision decision, boolean granted) {
+		this.decided = granted ? decision : null;
+		this.guess = granted ? null : decision;
+	}
+
+	/**
+	 * What is known without the lock is an answer for ticks only.
+	 */
+	private LockOutcome guessed() {
+		return (this.guess != null && this.tick != null) ? outcome(this.guess) : LockOutcome.EXECUTED;
 	}
 
 	private boolean needsSavepoint(Boundary boundary) {
@@ -394,8 +443,13 @@ final class RecordedRun implements RunRecord {
 		}
 
 		@Override
-		public void bind(PreparedStatement flight, int next) throws SQLException {
-			RecordedRun.this.runs.bind(flight, next, RecordedRun.this.parameters, this.savepoint);
+		public int bind(PreparedStatement flight, int next) throws SQLException {
+			return RecordedRun.this.runs.bind(flight, next, RecordedRun.this.parameters, this.savepoint);
+		}
+
+		@Override
+		public void read(ResultSet row, boolean granted) throws SQLException {
+			note(RunRepository.decision(row), granted);
 		}
 
 		/**
@@ -403,18 +457,52 @@ final class RecordedRun implements RunRecord {
 		 * have begun a transaction for it.
 		 */
 		@Override
-		public LockOutcome read(ResultSet row, boolean granted) throws SQLException {
-			RunRepository.Decision decision = RunRepository.decision(row);
-			if (granted) {
-				RecordedRun.this.decided = decision;
-			}
-			return (granted || RecordedRun.this.tick == null || this.boundary != Boundary.OWN_TRANSACTION)
-					? LockOutcome.EXECUTED : outcome(decision);
+		public LockOutcome answer() {
+			return (this.boundary == Boundary.OWN_TRANSACTION) ? guessed() : LockOutcome.EXECUTED;
 		}
 
 		@Override
 		public RuntimeException explain(RuntimeException failure) {
 			return explained(failure);
+		}
+
+	}
+
+	/**
+	 * Has it decided in the flight that takes the lock of a session.
+	 */
+	private final class DecidesInSession implements Question {
+
+		@Override
+		public String after(String statement) {
+			return RecordedRun.this.runs.flightInSession(statement);
+		}
+
+		@Override
+		public int bind(PreparedStatement flight, int next) throws SQLException {
+			return RecordedRun.this.runs.bindInSession(flight, next, RecordedRun.this.parameters);
+		}
+
+		@Override
+		public void read(ResultSet row, boolean granted) throws SQLException {
+			note(RunRepository.decision(row), granted);
+			if (!row.getBoolean(6)) {
+				RecordedRun.this.runs.noteOlderSnapshot();
+			}
+		}
+
+		/**
+		 * Who gets the lock by a later attempt need not look once more.
+		 */
+		@Override
+		public LockOutcome answer() {
+			RecordedRun.this.looked = RecordedRun.this.tick != null;
+			return guessed();
+		}
+
+		@Override
+		public boolean isRefused(DataAccessException failure) {
+			return RecordedRun.this.runs.isUnknownToSession(failure);
 		}
 
 	}

@@ -69,6 +69,8 @@ final class RunRepository {
 
 	private final String decideInFlightBeforeSavepoint;
 
+	private final String decideInSession;
+
 	private final Map<String, Map<String, String>> flights = new ConcurrentHashMap<>();
 
 	private final String foresee;
@@ -81,6 +83,8 @@ final class RunRepository {
 
 	private volatile boolean sessionKnowsLedger = true;
 
+	private volatile boolean sessionDecides = true;
+
 	RunRepository(LedgerConnections connections, LedgerStatements statements, LedgerSettings settings,
 			AbandonedAttempts abandoned, String instance, RecentKeys recentKeys) {
 		this.connections = connections;
@@ -92,6 +96,7 @@ final class RunRepository {
 		this.decideBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decide);
 		this.decideInFlight = statements.decideInFlight();
 		this.decideInFlightBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decideInFlight);
+		this.decideInSession = statements.decideInSession();
 		this.foresee = statements.foresee();
 		this.instance = instance;
 		this.recentKeys = recentKeys;
@@ -160,7 +165,7 @@ final class RunRepository {
 				return besides.ask(this.statements.token(), parameters);
 			}
 			catch (DataAccessException ex) {
-				if (!(ex.getMostSpecificCause() instanceof SQLException cause) || !isUnknown(cause.getSQLState())) {
+				if (!isUnknown(ex)) {
 					throw ex;
 				}
 				this.sessionKnowsLedger = false;
@@ -176,8 +181,37 @@ final class RunRepository {
 	/**
 	 * A table, a schema or a right is missing.
 	 */
-	private static boolean isUnknown(@Nullable String state) {
+	private static boolean isUnknown(DataAccessException failure) {
+		String state = (failure.getMostSpecificCause() instanceof SQLException cause) ? cause.getSQLState() : null;
 		return state != null && (state.startsWith("42") || state.equals("3F000"));
+	}
+
+	/**
+	 * Return whether the connection that has the lock can be asked about runs, as far as
+	 * is known.
+	 */
+	boolean sessionDecides() {
+		return this.sessionDecides;
+	}
+
+	/**
+	 * Note that the connection that has the lock has one snapshot for a flight: there a
+	 * decision may even be what makes the flight of others fail.
+	 */
+	void noteOlderSnapshot() {
+		this.sessionDecides = false;
+	}
+
+	/**
+	 * Return whether the connection that has the lock was asked in vain, as it knows too
+	 * little of the ledger. It is not asked again.
+	 */
+	boolean isUnknownToSession(DataAccessException failure) {
+		boolean unknown = isUnknown(failure);
+		if (unknown) {
+			this.sessionDecides = false;
+		}
+		return unknown;
 	}
 
 	/**
@@ -193,9 +227,20 @@ final class RunRepository {
 	 * @param statement takes the lock
 	 */
 	String flight(String statement, boolean savepoint) {
-		return this.flights.computeIfAbsent(decision(savepoint), (decision) -> new ConcurrentHashMap<>())
-			.computeIfAbsent(statement, (lock) -> lock + "; " + NamedParameterUtils
-				.substituteNamedParameters(this.connections.parsed(decision(savepoint)), null));
+		return flight(statement, decision(savepoint));
+	}
+
+	/**
+	 * As {@link #flight(String, boolean)}, on the connection of session locks.
+	 */
+	String flightInSession(String statement) {
+		return flight(statement, this.decideInSession);
+	}
+
+	private String flight(String statement, String decision) {
+		return this.flights.computeIfAbsent(decision, (decides) -> new ConcurrentHashMap<>())
+			.computeIfAbsent(statement, (lock) -> lock + "; "
+					+ NamedParameterUtils.substituteNamedParameters(this.connections.parsed(decision), null));
 	}
 
 	private String decision(boolean savepoint) {
@@ -205,12 +250,24 @@ final class RunRepository {
 	/**
 	 * Bind what decides in such a flight.
 	 */
-	void bind(PreparedStatement flight, int next, MapSqlParameterSource run, boolean savepoint) throws SQLException {
+	int bind(PreparedStatement flight, int next, MapSqlParameterSource run, boolean savepoint) throws SQLException {
+		return bind(flight, next, run, decision(savepoint));
+	}
+
+	/**
+	 * Bind what decides on the connection of session locks.
+	 */
+	int bindInSession(PreparedStatement flight, int next, MapSqlParameterSource run) throws SQLException {
+		return bind(flight, next, run, this.decideInSession);
+	}
+
+	private int bind(PreparedStatement flight, int next, MapSqlParameterSource run, String decision)
+			throws SQLException {
 		int index = next;
-		for (Object value : NamedParameterUtils.buildValueArray(this.connections.parsed(decision(savepoint)), run,
-				null)) {
+		for (Object value : NamedParameterUtils.buildValueArray(this.connections.parsed(decision), run, null)) {
 			StatementCreatorUtils.setParameterValue(flight, index++, SqlTypeValue.TYPE_UNKNOWN, value);
 		}
+		return index;
 	}
 
 	private String byIndexIfSerializable(String sql) {

@@ -16,6 +16,10 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,18 +31,26 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.RunLedger.Question;
+import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -82,14 +94,19 @@ class LedgerForesightTests extends AbstractLedgerTests {
 		}
 	}
 
-	@Test
-	void ledgerIsAskedBeforeTokenIsDrawnInScopeSession() {
-		onProxiedPool((proxy) -> {
-			int asked = waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(number)));
-			int unforeseen = Foresight
-				.without(() -> waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(100 + number))));
-			assertThat(asked).isEqualTo(unforeseen);
-		});
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void skippedCallDrawsNoToken(LockScope scope) {
+		execute(tick(scope, TICK));
+		String drawn = lastTokenDrawn();
+		for (int i = 0; i < 3; i++) {
+			assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+			assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.ALREADY_RAN);
+		}
+		try (ForeignSession other = ForeignSession.holding(KEY)) {
+			assertThat(execute(tick(scope, TICK.plusSeconds(1)))).isEqualTo(LockOutcome.BUSY);
+		}
+		assertThat(lastTokenDrawn()).isEqualTo(drawn);
 	}
 
 	/**
@@ -103,6 +120,92 @@ class LedgerForesightTests extends AbstractLedgerTests {
 			assertThat(waits(proxy, (number) -> request(LockScope.TRANSACTION).minInterval(Duration.ofNanos(1000))))
 				.isEqualTo(3);
 		});
+	}
+
+	/**
+	 * One to take the lock, to decide and to draw the token, one to write the start of
+	 * the run, one to confirm that the lock is held, one to write the end of the run, one
+	 * to release the lock.
+	 */
+	@Test
+	void recordedRunInSessionTakesFiveRoundTrips() {
+		onProxiedPool((proxy) -> {
+			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(number)))).isEqualTo(5);
+			assertThat(
+					waits(proxy, (number) -> LockRequest.of("event-" + number).scope(LockScope.SESSION).oncePerKey()))
+				.isEqualTo(5);
+			assertThat(waits(proxy, (number) -> request(LockScope.SESSION).minInterval(Duration.ofNanos(1000))))
+				.isEqualTo(5);
+		});
+	}
+
+	@Test
+	void tickThatOthersCompleteIsLookedForBeforeLockOfSessionOnceThatHasHappened() {
+		onProxiedPool((proxy) -> {
+			waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(number)));
+			LockRequest done = tick(LockScope.SESSION, TICK);
+			assertThat(waits(proxy, done, LockOutcome.ALREADY_RAN)).isGreaterThan(1);
+			assertThat(IntStream.range(0, 15).map((number) -> waits(proxy, done, LockOutcome.ALREADY_RAN)).min())
+				.hasValue(1);
+			assertThat(waits(proxy, tick(LockScope.SESSION, TICK.plusSeconds(100)), LockOutcome.EXECUTED))
+				.isGreaterThanOrEqualTo(6);
+			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(200 + number)))).isEqualTo(5);
+		});
+	}
+
+	/**
+	 * Who waits for the gate has begun its flight, whose statements come one by one.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "read committed, 1000000000000000001", "repeatable read," })
+	void tokenIsHigherThanWhatWasLeftBeforeLockWasTakenOrNotDrawn(String isolation, @Nullable Long expected)
+			throws Exception {
+		AdvisoryLockKey gate = AdvisoryLockKey.of(NAMESPACE, "gate");
+		Question question = this.ledger.record(KEY, LockScope.SESSION, tick(LockScope.SESSION, TICK))
+			.question(RunRecord.Boundary.NONE);
+		assertThat(question).isNotNull();
+		try (ForeignSession other = ForeignSession.holding(gate); Connection connection = TestPostgres.open()) {
+			new JdbcTemplate(new SingleConnectionDataSource(connection, true))
+				.execute("SET default_transaction_isolation = '" + isolation + "'");
+			Future<@Nullable Long> token = this.threads.submit(() -> fly(connection, question, gate));
+			Awaitility.await()
+				.until(() -> !TestPostgres.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+					.isEmpty());
+			TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, fencing_token) "
+					+ "VALUES ('tests', 'job', 1000000000000000000)");
+			other.unlock(gate);
+			assertThat(token.get(30, TimeUnit.SECONDS)).isEqualTo(expected);
+		}
+	}
+
+	private static @Nullable Long fly(Connection connection, Question question, AdvisoryLockKey gate)
+			throws SQLException {
+		String flight = question
+			.after("SELECT set_config('" + Question.GRANTED + "', ?, true) FROM pg_advisory_xact_lock(?)");
+		try (PreparedStatement statement = connection.prepareStatement(flight)) {
+			statement.setString(1, PostgresAdvisoryLockTemplate.lockEntry(KEY));
+			statement.setLong(2, gate.value());
+			question.bind(statement, 3);
+			statement.execute();
+			statement.getMoreResults();
+			try (ResultSet row = statement.getResultSet()) {
+				row.next();
+				question.read(row, true);
+				return row.getObject(2, Long.class);
+			}
+		}
+	}
+
+	@Test
+	void sessionWithOneSnapshotForFlightIsAskedForTokenApart() {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			this.template = createTemplate(this.pool, this.transactionManager,
+					new DriverManagerDataSource(proxy.url()));
+			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(number)))).isEqualTo(3);
+			this.template = createTemplate(this.pool, this.transactionManager, new DriverManagerDataSource(
+					proxy.url() + "&options=-c%20default_transaction_isolation=repeatable%5C%20read"));
+			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(100 + number)))).isEqualTo(4);
+		}
 	}
 
 	@Test
@@ -125,12 +228,13 @@ class LedgerForesightTests extends AbstractLedgerTests {
 	 * whoever gets the lock in the moment that it is free does not run the tick again,
 	 * nor fails because it was completed meanwhile.
 	 */
-	@Test
-	void tickRunsOnceThoughInstancesTryItAllTheTime() throws Exception {
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void tickRunsOnceThoughInstancesTryItAllTheTime(LockScope scope) throws Exception {
 		List<Future<Integer>> instances = new ArrayList<>();
 		for (int i = 0; i < 4; i++) {
 			PostgresAdvisoryLockTemplate instance = createTemplate(this.pool, this.transactionManager);
-			instances.add(this.threads.submit(() -> runAllTicks(instance)));
+			instances.add(this.threads.submit(() -> runAllTicks(instance, scope)));
 		}
 		int executed = 0;
 		for (Future<Integer> instance : instances) {
@@ -160,10 +264,10 @@ class LedgerForesightTests extends AbstractLedgerTests {
 		assertThat(effects()).isEmpty();
 	}
 
-	private int runAllTicks(PostgresAdvisoryLockTemplate instance) {
+	private int runAllTicks(PostgresAdvisoryLockTemplate instance, LockScope scope) {
 		int executed = 0;
 		for (int i = 0; i < 50; i++) {
-			LockRequest tick = tick(LockScope.TRANSACTION, TICK.plusSeconds(i));
+			LockRequest tick = tick(scope, TICK.plusSeconds(i));
 			LockOutcome outcome = LockOutcome.BUSY;
 			while (outcome == LockOutcome.BUSY) {
 				outcome = instance.execute(tick, (lock) -> insertEffect("job")).outcome();
@@ -176,9 +280,14 @@ class LedgerForesightTests extends AbstractLedgerTests {
 	private void onProxiedPool(Consumer<TestProxy> calls) {
 		try (TestProxy proxy = new TestProxy(Duration.ZERO);
 				HikariDataSource proxied = TestPostgres.pool(proxy.url(), 1)) {
-			this.template = createTemplate(proxied, new JdbcTransactionManager(proxied));
+			this.template = createTemplate(proxied, new JdbcTransactionManager(proxied),
+					new DriverManagerDataSource(proxy.url()));
 			calls.accept(proxy);
 		}
+	}
+
+	private static String lastTokenDrawn() {
+		return TestPostgres.query("SELECT last_value FROM ledger_tests_fencing_token").get(0);
 	}
 
 	private LockRequest tick(LockScope scope, Instant tick) {

@@ -65,7 +65,7 @@ enum GuardedCost {
 	/**
 	 * A recorded run.
 	 */
-	PER_TICK_IN_SESSION("PER_TICK in SESSION", 7, 7, 1064, 0),
+	PER_TICK_IN_SESSION("PER_TICK in SESSION", 5, 6, 1064, 0),
 
 	/**
 	 * A recorded run.
