@@ -16,10 +16,13 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
@@ -27,9 +30,11 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -47,9 +52,12 @@ class LedgerSessionRoleTests extends AbstractLedgerTests {
 	@BeforeEach
 	void createRole() {
 		TestPostgres.execute("CREATE ROLE " + ROLE + " LOGIN PASSWORD 'low'");
-		String url = TestPostgres.url().replaceAll("(?<=[?&])(user|password)=[^&]*&?", "");
+		takeLocksBy(TestPostgres.url());
+	}
+
+	private void takeLocksBy(String url) {
 		this.template = createTemplate(this.pool, this.transactionManager,
-				new DriverManagerDataSource(url, ROLE, "low"));
+				new DriverManagerDataSource(url.replaceAll("(?<=[?&])(user|password)=[^&]*&?", ""), ROLE, "low"));
 	}
 
 	@AfterEach
@@ -94,6 +102,34 @@ class LedgerSessionRoleTests extends AbstractLedgerTests {
 		}
 		assertThat(outcomes()).hasSize(16).containsOnly("EXECUTED");
 		assertThat(TestPostgres.locks()).isEmpty();
+	}
+
+	/**
+	 * One to take the lock, one to confirm that it is held, one to release it. Where the
+	 * role may not decide, one more: to draw the token, or to confirm that the lock was
+	 * held when another connection had drawn it. What the role may not do it is asked for
+	 * by the first run only.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "NONE, 4", "TO_DRAW, 4", "TO_DECIDE, 3" })
+	void roleIsAskedOnceForWhatItMayNotDo(Rights rights, int waits) {
+		rights.grant();
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			takeLocksBy(proxy.url());
+			int first = waits(proxy, TICK);
+			int next = IntStream.rangeClosed(1, 15)
+				.map((number) -> waits(proxy, TICK.plusSeconds(number)))
+				.min()
+				.orElseThrow();
+			assertThat(next).isEqualTo(waits);
+			assertThat(first).isGreaterThan(next);
+		}
+	}
+
+	private int waits(TestProxy proxy, Instant tick) {
+		int before = proxy.waits();
+		assertThat(execute(request(LockScope.SESSION).oncePerTick(tick))).isEqualTo(LockOutcome.EXECUTED);
+		return proxy.waits() - before;
 	}
 
 	private enum Rights {
