@@ -203,10 +203,12 @@ class ReadmeTests {
 	}
 
 	/**
-	 * Return what comes along with a module, and is not optional or for tests.
+	 * Return what comes along with a module, and is not optional, for tests or for
+	 * plugins.
 	 */
 	private static List<String> requiredOf(String module) {
-		return DEPENDENCY.matcher(Documentation.read(Path.of(module, "pom.xml")))
+		String pom = Documentation.read(Path.of(module, "pom.xml")).replaceAll("(?s)<(build|profiles)>.*</\\1>", "");
+		return DEPENDENCY.matcher(pom)
 			.results()
 			.map(MatchResult::group)
 			.filter((dependency) -> !dependency.contains("<optional>true") && !dependency.contains("<scope>test")

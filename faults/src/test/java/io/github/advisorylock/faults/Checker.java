@@ -99,17 +99,28 @@ final class Checker {
 		}
 	}
 
+	/**
+	 * Who goes on without the lock is the first to begin, or who came to begin after a
+	 * fault had ended the lock and somebody else had taken it: the lower token tells.
+	 */
 	private void checkOverlap(Run first, Run second) {
-		long beside = first.goesOnAfter(second.begin());
+		Run late = hasLowerToken(second, first) ? second : first;
+		long beside = late.goesOnAfter(second.begin());
 		Optional<Disturbance> excuse = this.disturbances.stream()
 			.filter((disturbance) -> disturbance.mayEndLocksAt(second.begin()))
 			.reduce((earlier, later) -> later);
-		if (excuse.isPresent() && !first.key().equals(Job.LEADER) && !first.isDone() && beside <= NOTICE) {
+		if (excuse.isPresent() && !first.key().equals(Job.LEADER) && !late.isDone() && beside <= NOTICE) {
 			this.overlaps.add(new Overlap(excuse.get().fault(), beside));
 		}
 		else {
 			this.violations.add("Two at a time: " + first + " and " + second);
 		}
+	}
+
+	private static boolean hasLowerToken(Run run, Run other) {
+		Long token = run.token();
+		Long others = other.token();
+		return token != null && others != null && token < others;
 	}
 
 	/**

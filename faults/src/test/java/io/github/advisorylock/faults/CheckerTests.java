@@ -74,6 +74,19 @@ class CheckerTests {
 	}
 
 	@Test
+	void runThatBeganWhenAnotherHadItsLockMayGoOnForAMoment() {
+		executed("a#1", KEY, 2L, 400, 900);
+		run("b#1", KEY, TICK, 1L, 410, 910, Event.Kind.TOLD);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
+		disturb(Fault.RESTARTED_POOLER, 300, 300);
+		assertThat(check().violations()).isEmpty();
+		assertThat(check().overlaps()).containsExactly(new Overlap(Fault.RESTARTED_POOLER, 500));
+		executed("c#1", KEY, 4L, 1400, 1900);
+		run("d#1", KEY, TICK, 5L, 1410, 1910, Event.Kind.TOLD);
+		assertThat(violations()).anyMatch((text) -> text.startsWith("Two at a time"));
+	}
+
+	@Test
 	void runThatGoesOnForLongerIsFound() {
 		disturb(Fault.TERMINATED_SESSIONS, 300, 300);
 		run("a#1", Job.SESSION, null, null, 0, 400 + Checker.NOTICE + 1, Event.Kind.TOLD);
