@@ -311,6 +311,18 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 		}
 
 		/**
+		 * Settle what asks for more than the lock: that the lock is held says nothing of
+		 * the rest, so it is let go and asked for once more.
+		 */
+		final void letGo(SessionConnection connection, SQLException failure) throws SQLException {
+			connection.remove(this.hold);
+			if (connection.isHeld(this.hold)) {
+				connection.mayHoldTooOften(this.hold);
+			}
+			fail(failure);
+		}
+
+		/**
 		 * A lock that was granted goes with the connection, before anybody had it.
 		 */
 		@Override
@@ -330,8 +342,6 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	 */
 	static final class AcquireForTick extends Acquire {
 
-		private final Hold hold;
-
 		private boolean remembered;
 
 		/**
@@ -340,7 +350,6 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 		 */
 		AcquireForTick(Hold hold, AdvisoryLockKey tick) {
 			super(hold, PostgresAdvisoryLockFunctions.trySessionLockForTick(hold.key(), tick));
-			this.hold = hold;
 		}
 
 		/**
@@ -357,17 +366,9 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 			note(answer > 0, connection);
 		}
 
-		/**
-		 * That the lock is held says nothing of the tick: it is let go and asked for once
-		 * more.
-		 */
 		@Override
 		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			connection.remove(this.hold);
-			if (connection.isHeld(this.hold)) {
-				connection.mayHoldTooOften(this.hold);
-			}
-			fail(failure);
+			letGo(connection, failure);
 		}
 
 	}
@@ -377,8 +378,6 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	 */
 	static final class AcquireRecorded extends Acquire {
 
-		private final Hold hold;
-
 		private final RunLedger.Question question;
 
 		AcquireRecorded(Hold hold, RunLedger.Question question) {
@@ -387,7 +386,6 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 
 		private AcquireRecorded(Hold hold, RunLedger.Question question, PostgresAdvisoryLockFunctions.Call call) {
 			super(hold, new PostgresAdvisoryLockFunctions.Call(question.after(call.sql()), call.parameters()));
-			this.hold = hold;
 			this.question = question;
 		}
 
@@ -405,17 +403,9 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 			}
 		}
 
-		/**
-		 * That the lock is held says nothing of the run: it is let go and asked for once
-		 * more.
-		 */
 		@Override
 		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			connection.remove(this.hold);
-			if (connection.isHeld(this.hold)) {
-				connection.mayHoldTooOften(this.hold);
-			}
-			fail(failure);
+			letGo(connection, failure);
 		}
 
 	}
