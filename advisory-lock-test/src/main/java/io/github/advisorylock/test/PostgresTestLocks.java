@@ -38,6 +38,7 @@ import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -68,23 +69,21 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 	/**
 	 * Create locks.
 	 * @param settings of the application
-	 * @param dataSource where its locks are
 	 * @param connectionSource opens connections like that of its session locks
 	 * @param calls is told how calls end
 	 * @param heldLocks knows how many locks it holds
 	 * @param ledger returns its ledger, {@code null} if it has none
 	 */
-	PostgresTestLocks(SingleRunnerSettings settings, DataSource dataSource,
-			Supplier<? extends DataSource> connectionSource, CallRecorder calls, IntSupplier heldLocks,
-			Supplier<@Nullable AdvisoryLockLedger> ledger) {
+	PostgresTestLocks(SingleRunnerSettings settings, Supplier<? extends DataSource> connectionSource,
+			CallRecorder calls, IntSupplier heldLocks, Supplier<@Nullable AdvisoryLockLedger> ledger) {
 		this.settings = settings;
 		this.calls = calls;
 		this.heldLocks = heldLocks;
 		this.ledger = SingletonSupplier.ofNullable(ledger);
 		this.session = new LockSession(connectionSource, "elsewhere", LockSessionSettings.DEFAULT, (event) -> {
 		});
-		this.elsewhere = new PostgresAdvisoryLockTemplate(dataSource, null, this.session, settings.namespace(),
-				settings.keyFactory(), Duration.ZERO, MOST_LOCKS);
+		this.elsewhere = new PostgresAdvisoryLockTemplate(new OutsideDataSource(connectionSource), null, this.session,
+				settings.namespace(), settings.keyFactory(), Duration.ZERO, MOST_LOCKS);
 	}
 
 	@Override
@@ -146,6 +145,25 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 	@Override
 	public void destroy() {
 		this.session.close();
+	}
+
+	/**
+	 * Opens connections that belong to nobody. What is asked of a lock in a transaction
+	 * must neither fail with it nor be cancelled with what it runs.
+	 */
+	private static final class OutsideDataSource extends DelegatingDataSource {
+
+		private final Supplier<? extends DataSource> connectionSource;
+
+		private OutsideDataSource(Supplier<? extends DataSource> connectionSource) {
+			this.connectionSource = connectionSource;
+		}
+
+		@Override
+		protected DataSource obtainTargetDataSource() {
+			return this.connectionSource.get();
+		}
+
 	}
 
 	/**

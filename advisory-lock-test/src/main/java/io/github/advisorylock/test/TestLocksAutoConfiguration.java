@@ -61,8 +61,8 @@ public final class TestLocksAutoConfiguration {
 		SessionDataSource connectionSource = SessionDataSource.create(
 				new SessionDataSource.Overrides("advisory-lock.session", null, null, null, Map.of()),
 				database.dataSource(), connectionDetails.getIfUnique());
-		return (connectionSource != null) ? new PostgresTestLocks(settings, database.dataSource(), connectionSource,
-				calls, () -> heldLocks(database), ledger::getIfAvailable) : null;
+		return (connectionSource != null) ? new PostgresTestLocks(settings, connectionSource, calls,
+				() -> heldLocks(database), ledger::getIfAvailable) : null;
 	}
 
 	private static int heldLocks(LockDatabase database) {

@@ -16,11 +16,22 @@
 
 package io.github.advisorylock.test;
 
-import io.github.advisorylock.testsupport.TestPostgres;
+import javax.sql.DataSource;
 
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
+
+import static io.github.advisorylock.test.LockAssertions.assertThatLock;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for the locks of PostgreSQL, as far as locks in memory are to be like them.
@@ -30,9 +41,33 @@ import org.springframework.test.context.DynamicPropertySource;
 				"advisory-lock.ledger.table-prefix=contract_", "spring.datasource.hikari.maximum-pool-size=8" })
 class PostgresLockContractTests extends AbstractLockContractTests {
 
+	@Autowired
+	private AdvisoryLockOperations operations;
+
+	@Autowired
+	private DataSource dataSource;
+
 	@DynamicPropertySource
 	static void database(DynamicPropertyRegistry registry) {
 		registry.add("spring.datasource.url", TestPostgres::url);
+	}
+
+	/**
+	 * The server lets go of it with the error, before anybody ends the transaction.
+	 */
+	@Test
+	void lockOfATransactionThatHasFailedIsFree() {
+		JdbcTemplate jdbc = new JdbcTemplate(this.dataSource);
+		assertThatExceptionOfType(DataIntegrityViolationException.class)
+			.isThrownBy(() -> this.operations.execute(LockRequest.of("failed"), (lock) -> {
+				assertThatLock("failed").isHeld();
+				try {
+					return jdbc.queryForObject("SELECT 1 / 0", Integer.class);
+				}
+				finally {
+					assertThatLock("failed").isFree();
+				}
+			}));
 	}
 
 }
