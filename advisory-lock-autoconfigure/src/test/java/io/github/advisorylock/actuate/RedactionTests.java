@@ -119,7 +119,7 @@ class RedactionTests {
 	}
 
 	private static String failure(OperatedApplication application, String key) {
-		String answer = EndpointAnswer.of(application.setState(key, "running")).read("$.error");
+		String answer = EndpointAnswer.of(application.runNow(key)).read("$.error");
 		EndpointAnswer job = EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/" + key));
 		assertThat(job.<String>read("$.job.lastRun.error")).isEqualTo(answer);
 		assertThat(job.<String>read("$.runs[0].error")).isEqualTo(answer);
