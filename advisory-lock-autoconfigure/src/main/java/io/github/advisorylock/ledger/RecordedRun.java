@@ -502,7 +502,7 @@ final class RecordedRun implements RunRecord {
 
 		@Override
 		public boolean isRefused(DataAccessException failure) {
-			return RecordedRun.this.runs.isUnknownToSession(failure);
+			return RecordedRun.this.runs.isRefusedBySession(failure);
 		}
 
 	}

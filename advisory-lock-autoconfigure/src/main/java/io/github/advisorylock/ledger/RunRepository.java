@@ -165,7 +165,7 @@ final class RunRepository {
 				return besides.ask(this.statements.token(), parameters);
 			}
 			catch (DataAccessException ex) {
-				if (!isUnknown(ex)) {
+				if (!isRefused(ex)) {
 					throw ex;
 				}
 				this.sessionKnowsLedger = false;
@@ -179,11 +179,12 @@ final class RunRepository {
 	}
 
 	/**
-	 * A table, a schema or a right is missing.
+	 * A table, a schema or a right is missing, or transactions of that connection are
+	 * serializable, and the server can't place one that only reads.
 	 */
-	private static boolean isUnknown(DataAccessException failure) {
+	private static boolean isRefused(DataAccessException failure) {
 		String state = (failure.getMostSpecificCause() instanceof SQLException cause) ? cause.getSQLState() : null;
-		return state != null && (state.startsWith("42") || state.equals("3F000"));
+		return state != null && (state.startsWith("42") || state.equals("3F000") || state.equals("40001"));
 	}
 
 	/**
@@ -204,14 +205,14 @@ final class RunRepository {
 
 	/**
 	 * Return whether the connection that has the lock was asked in vain, as it knows too
-	 * little of the ledger. It is not asked again.
+	 * little of the ledger, or sees it otherwise. It is not asked again.
 	 */
-	boolean isUnknownToSession(DataAccessException failure) {
-		boolean unknown = isUnknown(failure);
-		if (unknown) {
+	boolean isRefusedBySession(DataAccessException failure) {
+		boolean refused = isRefused(failure);
+		if (refused) {
 			this.sessionDecides = false;
 		}
-		return unknown;
+		return refused;
 	}
 
 	/**

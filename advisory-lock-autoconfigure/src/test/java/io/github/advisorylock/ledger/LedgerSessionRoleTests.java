@@ -33,6 +33,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -124,6 +125,30 @@ class LedgerSessionRoleTests extends AbstractLedgerTests {
 			assertThat(next).isEqualTo(waits);
 			assertThat(first).isGreaterThan(next);
 		}
+	}
+
+	/**
+	 * As where its transactions are serializable by default, and the server finds one
+	 * that it can't place.
+	 */
+	@Test
+	void runIsRecordedWhoseDecisionCanNotBeSerialized() {
+		Rights.TO_DECIDE.grant();
+		TestPostgres.execute("""
+				CREATE FUNCTION ledger_tests_refuse() RETURNS boolean STABLE LANGUAGE plpgsql
+				AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = 'serialization_failure'; END $$;
+				ALTER TABLE ledger_tests_job ENABLE ROW LEVEL SECURITY;
+				CREATE POLICY refused ON ledger_tests_job TO %s USING (ledger_tests_refuse())""".formatted(ROLE));
+		try {
+			assertThat(execute(request(LockScope.SESSION).oncePerTick(TICK))).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(execute(request(LockScope.SESSION).oncePerTick(TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+			assertThat(TestPostgres.locks()).isEmpty();
+		}
+		finally {
+			TestPostgres.execute("DROP POLICY refused ON ledger_tests_job; DROP FUNCTION ledger_tests_refuse();"
+					+ "ALTER TABLE ledger_tests_job DISABLE ROW LEVEL SECURITY");
+		}
+		assertThat(outcomes()).containsExactly("EXECUTED");
 	}
 
 	private int waits(TestProxy proxy, Instant tick) {
