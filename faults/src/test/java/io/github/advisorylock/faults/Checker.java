@@ -179,8 +179,7 @@ final class Checker {
 	}
 
 	private boolean isDisturbed(long from, long to) {
-		return this.disturbances.stream()
-			.anyMatch((disturbance) -> disturbance.begin() <= to && from <= disturbance.end());
+		return this.disturbances.stream().anyMatch((disturbance) -> disturbance.mayRepeatTicksBetween(from, to));
 	}
 
 	private void checkEffects() {

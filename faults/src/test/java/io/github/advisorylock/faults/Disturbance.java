@@ -48,6 +48,14 @@ record Disturbance(Fault fault, long begin, long end) {
 	}
 
 	/**
+	 * Return whether a tick that was run at a moment may be run again at another, as far
+	 * as it is only remembered.
+	 */
+	boolean mayRepeatTicksBetween(long from, long to) {
+		return this.begin <= to && from <= this.end + this.fault.plansAhead();
+	}
+
+	/**
 	 * Return whether what was committed at a moment may have been lost.
 	 */
 	boolean mayLoseCommitOf(long moment) {

@@ -278,6 +278,41 @@ enum Fault {
 	},
 
 	/**
+	 * The clock of an instance at work is set ahead, and right again.
+	 */
+	CLOCK_SET_AHEAD("clock of an instance set 25 s ahead for 3 s, and back", "no recorded tick runs twice", false, 3) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.setClock(25);
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.setClock(0);
+		}
+
+	},
+
+	/**
+	 * The clock of an instance at work is set back, and right again.
+	 */
+	CLOCK_SET_BACK("clock of an instance set 25 s back for 3 s, and ahead again", "no recorded tick runs twice", false,
+			3) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.setClock(-25);
+		}
+
+		@Override
+		void heal(Fleet fleet) {
+			fleet.setClock(0);
+		}
+
+	},
+
+	/**
 	 * The server is gone, and its standby, which has not received everything, takes over.
 	 */
 	LAGGING_STANDBY("standby that lags by 2 s is promoted, primary killed",
@@ -327,11 +362,19 @@ enum Fault {
 	}
 
 	/**
+	 * Return for how many milliseconds after its end calls may come that were planned by
+	 * a wrong clock: until the next tick of the job whose ticks are remembered.
+	 */
+	long plansAhead() {
+		return (this == CLOCK_SET_AHEAD || this == CLOCK_SET_BACK) ? 3_500 : 0;
+	}
+
+	/**
 	 * Return the place of the instance that it happens to, or -1 if it happens to all.
 	 */
 	int place(Fleet fleet) {
 		return switch (this) {
-			case KILLED_INSTANCE, FROZEN_INSTANCE, INTERRUPTS -> fleet.turn();
+			case KILLED_INSTANCE, FROZEN_INSTANCE, INTERRUPTS, CLOCK_SET_AHEAD, CLOCK_SET_BACK -> fleet.turn();
 			case CUT_NETWORK, CUT_IN, CUT_OUT -> Fleet.CABLE;
 			case RESTARTED_POOLER -> Fleet.POOLER;
 			default -> -1;

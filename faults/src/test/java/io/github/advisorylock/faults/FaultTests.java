@@ -119,6 +119,27 @@ class FaultTests {
 		}
 	}
 
+	/**
+	 * What is there while instances work is what must not be there when they have
+	 * stopped.
+	 */
+	@Test
+	void whatIsLeftBehindIsFoundOut() throws Exception {
+		try (Fleet fleet = new Fleet(this.directory.resolve("working"), AdvisoryLockContestant.class, false)) {
+			fleet.startInstances();
+			fleet.awaitWorkAt(fleet.turn());
+			Awaitility.await()
+				.atMost(Duration.ofMinutes(1))
+				.untilAsserted(() -> assertThat(fleet.leftovers(true)).anyMatch((found) -> found.startsWith("lock "))
+					.anyMatch((found) -> found.startsWith("connection "))
+					.anyMatch((found) -> found.startsWith("run ")));
+			fleet.stopInstances();
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(30))
+				.untilAsserted(() -> assertThat(fleet.leftovers(true)).isEmpty());
+		}
+	}
+
 	private void sufferUntil(Instant end, int fleet, List<Fault> faults) throws Exception {
 		Random random = new Random(fleet);
 		for (int life = 0; Instant.now().isBefore(end); life++) {

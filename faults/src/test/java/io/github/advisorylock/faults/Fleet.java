@@ -87,6 +87,8 @@ final class Fleet implements AutoCloseable {
 
 	private final @Nullable InstanceProcess[] instances = new InstanceProcess[SIZE];
 
+	private final @Nullable SettableClock[] clocks = new SettableClock[SIZE];
+
 	private @Nullable InstanceProcess guest;
 
 	private @Nullable String sender;
@@ -136,6 +138,7 @@ final class Fleet implements AutoCloseable {
 			case CUT_NETWORK, CUT_IN, CUT_OUT -> Network.isPossible();
 			case FULL_DISK -> Disk.isPossible();
 			case RESTARTED_POOLER -> isPoolerPossible();
+			case CLOCK_SET_AHEAD, CLOCK_SET_BACK -> SettableClock.isPossible();
 			case CLOCK_AHEAD, CLOCK_BEHIND -> Command.works("ls /usr/lib/*/faketime/libfaketimeMT.so.1");
 			default -> true;
 		};
@@ -148,12 +151,24 @@ final class Fleet implements AutoCloseable {
 		List<InstanceProcess> starting = new ArrayList<>();
 		for (int i = 0; i < SIZE; i++) {
 			if (this.instances[i] == null) {
-				InstanceProcess instance = start(i, Map.of());
+				InstanceProcess instance = start(i, environment(i));
 				this.instances[i] = instance;
 				starting.add(instance);
 			}
 		}
 		starting.forEach(InstanceProcess::awaitStart);
+	}
+
+	/**
+	 * Give an instance a clock that can be set, where there is one.
+	 */
+	private Map<String, String> environment(int place) {
+		if (!SettableClock.isPossible()) {
+			return Map.of();
+		}
+		SettableClock clock = new SettableClock(this.directory, "i" + place);
+		this.clocks[place] = clock;
+		return clock.environment();
 	}
 
 	private InstanceProcess start(int place, Map<String, String> environment) {
@@ -287,6 +302,13 @@ final class Fleet implements AutoCloseable {
 		catch (Exception ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * Set the clock of the victim.
+	 */
+	void setClock(int seconds) {
+		Objects.requireNonNull(this.clocks[turn()]).set(seconds);
 	}
 
 	/**
