@@ -24,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CountDownLatch;
@@ -206,6 +207,27 @@ class OpenTickWatcherTests {
 			Awaitility.await()
 				.atMost(2, TimeUnit.MINUTES)
 				.until(() -> outcomes("nightly").equals(List.of("FAILED", "FAILED")));
+		});
+	}
+
+	/**
+	 * Its scheduler passes over it. Here there is none.
+	 */
+	@Test
+	void tickThatCameDuringTheRunOfTheOneBeforeRunsAfterIt() {
+		Instant tick = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+		Instant next = tick.plusSeconds(6);
+		String seconds = tick.getEpochSecond() % 60 + "," + next.getEpochSecond() % 60;
+		this.runner.withPropertyValues("cron=" + seconds + " * * * * *").run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			jobs.meet();
+			Thread run = new Thread(() -> PlannedTime.run(tick, jobs::nightly));
+			run.start();
+			Awaitility.await().until(() -> Instant.now().isAfter(next));
+			jobs.other();
+			jobs.meetNoMore();
+			run.join();
+			Awaitility.await().until(() -> outcomes("nightly").equals(List.of("EXECUTED", "EXECUTED")));
 		});
 	}
 
@@ -488,6 +510,10 @@ class OpenTickWatcherTests {
 		 */
 		void meet() {
 			this.meeting = new CyclicBarrier(2);
+		}
+
+		void meetNoMore() {
+			this.meeting = new CyclicBarrier(1);
 		}
 
 		void fail(boolean fail) {
