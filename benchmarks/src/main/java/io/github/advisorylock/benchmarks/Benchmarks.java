@@ -59,12 +59,15 @@ public final class Benchmarks {
 				report.addCrowd(new CrowdMeasurement(server.url(), Duration.ofSeconds(2L * settings.seconds())).run());
 			}
 			addStartup(report, settings, server.url());
+			FleetMeasurement fleets = new FleetMeasurement(settings.quick(), settings.fleets());
 			if (settings.parts().contains("fleet")) {
-				report.addFleet(new FleetMeasurement(settings.quick(), settings.fleets()).run());
+				report.addFleet(fleets.run());
 			}
 			List<String> excesses = settings.parts().contains("guard") ? guard(report) : List.of();
 			report.addLoad("loadAfter");
 			report.write(settings.output());
+			Assert.state(fleets.errors().isEmpty(),
+					() -> "Instances had errors: " + String.join("; ", fleets.errors()));
 			Assert.state(excesses.isEmpty(), () -> "Calls have become dearer: " + String.join("; ", excesses));
 		}
 	}

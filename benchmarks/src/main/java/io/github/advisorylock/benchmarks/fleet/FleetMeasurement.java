@@ -22,9 +22,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
+import org.springframework.util.Assert;
+
 /**
- * Lets fleets of several sizes want some jobs at one instant, and tells what that takes.
- * Fails on any error, and if any job is done twice.
+ * Lets fleets of several sizes want some jobs at one instant, and tells what that takes,
+ * errors included. Fails if any job is done twice.
  */
 public final class FleetMeasurement {
 
@@ -80,6 +82,13 @@ public final class FleetMeasurement {
 		}
 	}
 
+	/**
+	 * Return what instances had to complain of: errors, and warnings of the library.
+	 */
+	public List<String> errors() {
+		return this.results.stream().flatMap((result) -> result.errors().stream()).toList();
+	}
+
 	private int[] jobs() {
 		return this.quick ? new int[] { 50 } : JOBS;
 	}
@@ -92,7 +101,8 @@ public final class FleetMeasurement {
 				if (use == Use.LEADER) {
 					fleet.elect(1);
 				}
-				fleet.play(use, Arrays.stream(jobs()).min().orElseThrow());
+				List<String> early = fleet.play(use, Arrays.stream(jobs()).min().orElseThrow()).errors();
+				Assert.state(early.isEmpty(), () -> "Errors of " + use + " before it is measured: " + early);
 				for (int jobs : jobs()) {
 					this.results.add(measure(server, database, path, fleet, use, jobs));
 				}
@@ -110,7 +120,8 @@ public final class FleetMeasurement {
 		}
 		List<Long> known = rounds.stream().flatMap((round) -> round.known().stream()).sorted().toList();
 		int runs = rounds.stream().mapToInt(Round::runs).sum() / number;
-		Result result = new Result(path, fleet.instances(), use, jobs, known, runs, costs);
+		List<String> errors = rounds.stream().flatMap((round) -> round.errors().stream()).toList();
+		Result result = new Result(path, fleet.instances(), use, jobs, known, runs, costs, errors);
 		System.out.println(path + ", " + fleet.instances() + " instances, " + use + ", " + jobs + " jobs: "
 				+ result.formatTimes() + " ms, " + result.formatCost());
 		return result;

@@ -29,14 +29,18 @@ import java.util.Locale;
  * @param known after how many nanoseconds each instance knew of all jobs, in order
  * @param runs how often jobs were done in a round
  * @param costs what each round cost the server
+ * @param errors what instances had to complain of
  */
-record Result(String path, int instances, Use use, int jobs, List<Long> known, int runs, List<Cost> costs) {
+record Result(String path, int instances, Use use, int jobs, List<Long> known, int runs, List<Cost> costs,
+		List<String> errors) {
 
 	/**
-	 * Return when half, all but a hundredth, and the last of the instances knew.
+	 * Return when half, all but a hundredth, and the last of the instances knew, and how
+	 * many errors there were.
 	 */
 	String formatTimes() {
-		return millis(0.5) + " / " + millis(0.99) + " / " + millis(1);
+		String complaints = this.errors.isEmpty() ? "" : ", " + this.errors.size() + " errors";
+		return millis(0.5) + " / " + millis(0.99) + " / " + millis(1) + complaints;
 	}
 
 	private String millis(double share) {
