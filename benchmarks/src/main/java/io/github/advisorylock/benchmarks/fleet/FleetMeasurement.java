@@ -26,7 +26,7 @@ import org.springframework.util.Assert;
 
 /**
  * Lets fleets of several sizes want some jobs at one instant, and tells what that takes,
- * errors included. Fails if any job is done twice.
+ * errors included: a job that was done twice is one.
  */
 public final class FleetMeasurement {
 

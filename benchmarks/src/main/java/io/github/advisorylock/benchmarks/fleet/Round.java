@@ -21,8 +21,6 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 
-import org.springframework.util.Assert;
-
 /**
  * What the instances of a fleet say of an instant at which all wanted the same jobs.
  */
@@ -63,24 +61,27 @@ final class Round {
 	}
 
 	/**
-	 * Make sure that all instances came through, and that no job was done twice, or by
-	 * two at a time.
+	 * Note as errors if not all instances came through, and if a job was done twice, or
+	 * by two at a time.
 	 * @param instances how many instances there are
 	 */
 	void check(Use use, int instances) {
-		Assert.state(this.known.size() == instances,
-				() -> this.known.size() + " of " + instances + " instances came through with " + use);
+		if (this.known.size() != instances) {
+			this.errors.add(this.known.size() + " of " + instances + " instances came through with " + use);
+		}
 		for (int job = 0; job < this.runs.size(); job++) {
 			check(use, job, this.runs.get(job).stream().sorted().toList());
 		}
 	}
 
-	private static void check(Use use, int job, List<Run> runs) {
-		Assert.state(!runs.isEmpty() && (runs.size() == 1 || !use.isOnce()),
-				() -> "Job " + job + " was done " + runs.size() + " times with " + use);
-		for (int i = 1; i < runs.size(); i++) {
-			Assert.state(runs.get(i).begin() > runs.get(i - 1).end(),
-					() -> "Two did job " + job + " at a time with " + use);
+	private void check(Use use, int job, List<Run> done) {
+		if (done.isEmpty() || (done.size() > 1 && use.isOnce())) {
+			this.errors.add("Job " + job + " was done " + done.size() + " times with " + use);
+		}
+		for (int i = 1; i < done.size(); i++) {
+			if (done.get(i).begin() <= done.get(i - 1).end()) {
+				this.errors.add("Two did job " + job + " at a time with " + use);
+			}
 		}
 	}
 
