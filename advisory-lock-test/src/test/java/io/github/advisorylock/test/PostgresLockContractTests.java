@@ -67,7 +67,8 @@ class PostgresLockContractTests extends AbstractLockContractTests {
 				finally {
 					assertThatLock("failed").isFree();
 				}
-			}));
+			}))
+			.withMessageContaining("division by zero");
 	}
 
 }

@@ -83,7 +83,8 @@ public final class FleetMeasurement {
 	}
 
 	/**
-	 * Return what instances had to complain of: errors, and warnings of the library.
+	 * Return what instances had to complain of.
+	 * @return errors, and warnings of the library
 	 */
 	public List<String> errors() {
 		return this.results.stream().flatMap((result) -> result.errors().stream()).toList();
