@@ -133,12 +133,19 @@ final class OperatedApplication implements AutoCloseable {
 
 	/**
 	 * Run a job now, and return the answer that says how it ended. On a busy machine the
-	 * first answer may come before it has: then it is asked for once more.
+	 * first answer may come before it has: only then it is asked for once more.
 	 */
 	HttpResponse<String> runNow(String key) {
-		return await().atMost(Duration.ofSeconds(60))
-			.until(() -> setState(key, "running"), (answer) -> answer.statusCode() != 200
-					|| (answer.body().contains("\"outcome\"") && !answer.body().contains("\"outcome\":\"BUSY\"")));
+		HttpResponse<String> answer = setState(key, "running");
+		boolean late = answer.statusCode() == 200 && !tellsOutcome(answer);
+		return late ? await().atMost(Duration.ofSeconds(60))
+			.until(() -> setState(key, "running"),
+					(next) -> tellsOutcome(next) && !next.body().contains("\"outcome\":\"BUSY\""))
+				: answer;
+	}
+
+	private static boolean tellsOutcome(HttpResponse<String> answer) {
+		return answer.body().contains("\"outcome\"");
 	}
 
 	HttpRequest.Builder request(String path) {

@@ -33,6 +33,8 @@ final class SettableClock {
 
 	private static final String SOURCE = "clock.c";
 
+	private static final boolean POSSIBLE = Command.works("command -v cc");
+
 	private final Path library;
 
 	private final Path file;
@@ -55,7 +57,7 @@ final class SettableClock {
 	 * Return whether this machine has a compiler for it.
 	 */
 	static boolean isPossible() {
-		return Command.works("command -v cc");
+		return POSSIBLE;
 	}
 
 	private void compile(Path copy) {
