@@ -25,6 +25,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -46,6 +47,8 @@ import org.springframework.util.Assert;
 public final class TestPostgres {
 
 	private static final Log logger = LogFactory.getLog(TestPostgres.class);
+
+	private static final Duration LONGEST_SHUTDOWN = Duration.ofSeconds(20);
 
 	/**
 	 * A class loader of a test's own meets the server that is running.
@@ -202,12 +205,11 @@ public final class TestPostgres {
 		return container ? startContainer() : startEmbedded();
 	}
 
-	@SuppressWarnings("resource") // lives as long as the JVM
 	private static String startContainer() {
 		PostgreSQLContainer container = new PostgreSQLContainer(System.getProperty("postgres.image", "postgres:18"));
 		container.withCommand("postgres", "-c", "max_connections=200");
 		container.start();
-		Runtime.getRuntime().addShutdownHook(new Thread(container::stop));
+		closeAfterApplications(container);
 		String separator = container.getJdbcUrl().contains("?") ? "&" : "?";
 		return container.getJdbcUrl() + separator + "user=" + container.getUsername() + "&password="
 				+ container.getPassword();
@@ -219,12 +221,41 @@ public final class TestPostgres {
 				.setServerConfig("max_connections", "200")
 				.setServerConfig("listen_addresses", "localhost")
 				.setPort(FreePort.find())
+				.setRegisterShutdownHook(false)
 				.start();
+			closeAfterApplications(server);
 			return server.getJdbcUrl("postgres", "postgres");
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * Applications that tests leave open are closed by a hook of the JVM, side by side
+	 * with this one, and wait for the time of a shutdown phase if their database is gone.
+	 */
+	private static void closeAfterApplications(AutoCloseable server) {
+		Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+			try {
+				// All hooks are started at the same time: that one may not be there yet
+				Thread.sleep(100);
+				for (Thread hook : Thread.getAllStackTraces().keySet()) {
+					if (hook.getName().equals("SpringApplicationShutdownHook")) {
+						hook.join(LONGEST_SHUTDOWN.toMillis());
+					}
+				}
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			try {
+				server.close();
+			}
+			catch (Exception ex) {
+				throw new IllegalStateException("Failed to stop the PostgreSQL of the tests", ex);
+			}
+		}));
 	}
 
 }
