@@ -46,7 +46,9 @@ class CountingDataSource extends AbstractDataSource {
 		Connection connection = TestPostgres.open();
 		return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
 				(proxy, method, arguments) -> {
-					if (method.getName().endsWith("Statement")) {
+					// The first round of the housekeeping comes when it comes
+					if (method.getName().endsWith("Statement")
+							&& !Thread.currentThread().getName().equals("advisory-lock-housekeeping")) {
 						this.statements.incrementAndGet();
 					}
 					try {

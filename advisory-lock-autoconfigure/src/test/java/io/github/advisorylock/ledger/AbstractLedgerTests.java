@@ -51,7 +51,7 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 	void emptyTables() {
 		this.ledger.prepare();
 		for (String table : List.of("job", "run", "completion", "instance", "namespace")) {
-			TestPostgres.execute("DELETE FROM " + PREFIX + table);
+			TestPostgres.execute("DELETE FROM " + settings().tablePrefix() + table);
 		}
 		TestPostgres.execute("CREATE TABLE IF NOT EXISTS ledger_effect (id text, "
 				+ "checked_at_commit int UNIQUE DEFERRABLE INITIALLY DEFERRED)");

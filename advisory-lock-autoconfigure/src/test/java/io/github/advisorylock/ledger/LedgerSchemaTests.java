@@ -114,7 +114,8 @@ class LedgerSchemaTests {
 				.withPropertyValues("advisory-lock.ledger.table-prefix=" + this.schema + "." + prefix,
 						"spring.datasource.hikari.schema=public")
 				.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
-			assertThat(query("SELECT count(*) FROM %s." + prefix + "completion")).containsExactly("1");
+			assertThat(query("SELECT key FROM %s." + prefix + "completion WHERE namespace = 'test'"))
+				.containsExactly("payment:1");
 		}
 		assertThat(query(
 				"SELECT count(*) FROM pg_indexes WHERE schemaname = '%s' AND indexname LIKE '%%completion_until'"))
@@ -174,7 +175,8 @@ class LedgerSchemaTests {
 				context.getBean(Payments.class).pay("1");
 			});
 		}
-		assertThat(query("SELECT count(*) FROM %s.advisory_lock_completion")).containsExactly("1");
+		assertThat(query("SELECT key FROM %s.advisory_lock_completion WHERE namespace = 'test'"))
+			.containsExactly("payment:1");
 		assertThat(query("SELECT id FROM %s.databasechangelog ORDER BY orderexecuted"))
 			.containsExactly("of-application", "advisory-lock-ledger");
 	}
