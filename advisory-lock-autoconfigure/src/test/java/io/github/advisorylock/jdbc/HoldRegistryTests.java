@@ -27,6 +27,7 @@ import java.util.function.Supplier;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.dao.CannotAcquireLockException;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link HoldRegistry}: who is let in when.
@@ -114,6 +116,21 @@ class HoldRegistryTests {
 		limited.leave(first);
 		Awaitility.await().untilAsserted(() -> assertThat(this.entered).containsExactlyInAnyOrder("first", "too many"));
 		assertThat(limited.size()).isOne();
+	}
+
+	/**
+	 * Keys may be those of webhooks: each one that was kept would be kept for ever.
+	 */
+	@Test
+	void keyThatTheLimitHasRefusedIsNotKept() {
+		HoldRegistry limited = new HoldRegistry(1);
+		Hold first = enter(limited, LockMode.EXCLUSIVE, Duration.ZERO);
+		assertThatExceptionOfType(CannotAcquireLockException.class)
+			.isThrownBy(() -> enter(limited, AdvisoryLockKey.of("tests", "other"), LockMode.EXCLUSIVE, Duration.ZERO))
+			.withMessageContaining("advisory-lock.max-held-locks");
+		assertThat(limited).extracting("keys", InstanceOfAssertFactories.MAP).containsOnlyKeys(KEY);
+		limited.leave(first);
+		assertThat(limited).extracting("keys", InstanceOfAssertFactories.MAP).isEmpty();
 	}
 
 	private static Hold enter(HoldRegistry holds, LockMode mode, Duration waitFor) {

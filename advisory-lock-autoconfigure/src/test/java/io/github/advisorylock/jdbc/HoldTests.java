@@ -60,4 +60,18 @@ class HoldTests {
 		assertThat(Thread.interrupted()).isFalse();
 	}
 
+	@Test
+	void transactionWhoseLockIsLostBeforeItEndsMustNotBeCommitted() {
+		assertThat(this.hold.lose()).isEmpty();
+		assertThat(this.hold.beginEnd()).isFalse();
+	}
+
+	@Test
+	void endOfTheTransactionIsNoLoss() {
+		assertThat(this.hold.beginEnd()).isTrue();
+		assertThat(this.hold.lose()).isNull();
+		assertThat(this.hold.isLost()).isFalse();
+		assertThat(this.hold.release()).isTrue();
+	}
+
 }

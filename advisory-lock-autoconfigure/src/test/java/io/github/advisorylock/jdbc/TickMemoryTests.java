@@ -26,8 +26,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockKey;
@@ -69,8 +72,10 @@ class TickMemoryTests extends AbstractLockTests {
 
 	private static final Duration MEMORY = Duration.ofMinutes(1);
 
-	private static final LockSessionSettings SETTINGS = new LockSessionSettings(Duration.ofMillis(50),
-			Duration.ofSeconds(2), WhenLost.INTERRUPT);
+	private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+	private static final LockSessionSettings SETTINGS = new LockSessionSettings(Duration.ofMillis(50), PATIENCE,
+			WhenLost.INTERRUPT);
 
 	private final AtomicInteger runs = new AtomicInteger();
 
@@ -192,6 +197,13 @@ class TickMemoryTests extends AbstractLockTests {
 		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
 		Awaitility.await().until(() -> !this.session.isConnected());
 		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(this.runs).hasValue(2);
+	}
+
+	@Test
+	void whoHasRunTheTickForgetsItToo() {
+		run(this.template, request(LockScope.TRANSACTION).oncePerTick(TICK, Duration.ofMillis(200)));
+		Awaitility.await().until(() -> run(this.template, tick(LockScope.TRANSACTION, TICK)) == LockOutcome.EXECUTED);
 	}
 
 	/**
@@ -267,9 +279,7 @@ class TickMemoryTests extends AbstractLockTests {
 	@Test
 	void tickOfAServerThatIsUpAgainIsRememberedAtOnce() {
 		RefusedOpening refused = new RefusedOpening();
-		LockSession session = new LockSession(refused, NAMESPACE, SETTINGS, this.events::add);
-		this.sessions.add(session);
-		PostgresAdvisoryLockTemplate back = instance(session, AdvisoryLockKeyFactory.sha256());
+		PostgresAdvisoryLockTemplate back = instance(refused, PATIENCE);
 		Awaitility.await().until(() -> {
 			assertThatExceptionOfType(DataAccessResourceFailureException.class)
 				.isThrownBy(() -> run(back, request(LockScope.SESSION)))
@@ -284,6 +294,38 @@ class TickMemoryTests extends AbstractLockTests {
 			.isEqualTo("08001");
 		assertThat(run(back, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+	}
+
+	@Test
+	void interruptEndsTheWaitForTheSessionAndIsKept() throws Exception {
+		try (SlowOpening slow = new SlowOpening()) {
+			PostgresAdvisoryLockTemplate starting = instance(slow, Duration.ofSeconds(30));
+			AtomicReference<Thread> runner = new AtomicReference<>();
+			Future<Boolean> interrupted = this.threads.submit(() -> {
+				runner.set(Thread.currentThread());
+				assertThat(run(starting, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+				return Thread.interrupted();
+			});
+			slow.begun.await();
+			runner.get().interrupt();
+			assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
+		}
+	}
+
+	@Test
+	void eachTimeThatNothingCanRememberIsSaidOnce() {
+		RefusedOpening server = new RefusedOpening();
+		PostgresAdvisoryLockTemplate instance = instance(server, PATIENCE);
+		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
+			run(instance, tick(LockScope.TRANSACTION, TICK));
+			run(instance, tick(LockScope.TRANSACTION, TICK.plusSeconds(1)));
+			assertThat(log.messages()).hasSize(1);
+			server.up = true;
+			Awaitility.await().until(() -> TestPostgres.locks().size() == 2);
+			server.up = false;
+			assertThat(TestPostgres.terminate(NAMESPACE)).isPositive();
+			Awaitility.await().until(() -> log.messages().size() == 2);
+		}
 	}
 
 	@ParameterizedTest
@@ -356,7 +398,7 @@ class TickMemoryTests extends AbstractLockTests {
 		return session;
 	}
 
-	private PostgresAdvisoryLockTemplate instance(SlowOpening source, Duration patience) {
+	private PostgresAdvisoryLockTemplate instance(DataSource source, Duration patience) {
 		LockSession session = new LockSession(source, NAMESPACE,
 				new LockSessionSettings(Duration.ofMillis(50), patience, WhenLost.INTERRUPT), this.events::add);
 		this.sessions.add(session);

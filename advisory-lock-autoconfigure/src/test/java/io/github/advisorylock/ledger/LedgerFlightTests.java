@@ -124,6 +124,28 @@ class LedgerFlightTests extends AbstractLedgerTests {
 	}
 
 	@Test
+	void interruptOfOneWhoWaitsForTheNextFlightIsKept() throws Exception {
+		openSession();
+		AtomicReference<Thread> runner = new AtomicReference<>();
+		Future<LockOutcome> run;
+		Future<Boolean> interrupted;
+		try (Connection other = lockLedger()) {
+			run = this.threads.submit(() -> execute(TICK_IN_SESSION));
+			awaitHolder();
+			interrupted = this.threads.submit(() -> {
+				runner.set(Thread.currentThread());
+				this.template.execute(LockRequest.of("next").scope(LockScope.SESSION), (lock) -> 1);
+				return Thread.interrupted();
+			});
+			Awaitility.await().until(() -> runner.get() != null && runner.get().getState() == Thread.State.WAITING);
+			runner.get().interrupt();
+		}
+		assertThat(interrupted.get(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(run.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(TestPostgres.locks()).isEmpty();
+	}
+
+	@Test
 	void tickThatIsCompletedBeforeTheLedgerAnswersIsNotRunAgain() throws Exception {
 		openSession();
 		Future<LockOutcome> run;

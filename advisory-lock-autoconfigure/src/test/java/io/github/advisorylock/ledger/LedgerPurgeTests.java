@@ -32,6 +32,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -142,6 +143,18 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 		purge();
 		assertThat(TestPostgres.query("SELECT namespace || '/' || key FROM ledger_tests_job ORDER BY 1"))
 			.containsExactly("other/until", "tests/kept", "tests/paused", "tests/until");
+	}
+
+	/**
+	 * A job that is forgotten before its interval is over would run again in it.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "SESSION, 1, 7", "SESSION, 30, 30", "TRANSACTION, 1, 7", "TRANSACTION, 30, 30" })
+	void jobIsRememberedForItsIntervalOrForThatOfKeysIfLonger(LockScope scope, int interval, String remembered) {
+		execute(request(scope).minInterval(Duration.ofDays(interval)));
+		assertThat(TestPostgres
+			.query("SELECT round(extract(epoch FROM remember_until - now()) / 86400) FROM ledger_tests_job"))
+			.containsExactly(remembered);
 	}
 
 	@Test
