@@ -24,6 +24,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.testsupport.HostileText;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that every key is either locked or refused with a message: 76,000 of them, made
  * from a seed.
  */
+@Tag("slow")
 class KeyFuzzTests {
 
 	private static final long SEED = Long.getLong("fuzz.seed", 11);

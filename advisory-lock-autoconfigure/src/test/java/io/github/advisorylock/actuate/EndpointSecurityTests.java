@@ -28,6 +28,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the {@link AdvisoryLocksEndpoint} of applications with Spring Security.
  */
+@Tag("slow")
 class EndpointSecurityTests {
 
 	private static final String[] USER = { "spring.security.user.name=anna", "spring.security.user.password=secret",

@@ -30,6 +30,7 @@ import java.util.stream.Collectors;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.Tool;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.scheduling.annotation.Scheduled;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * commands are run, in the order of the document, and answer what it shows. With
  * {@code -Dtranscripts=write} the answers are written into the document instead.
  */
+@Tag("slow")
 class EndpointTranscriptTests {
 
 	private static final Path DOCUMENT = Path.of("").toAbsolutePath().resolveSibling("docs/endpoint.md");

@@ -33,6 +33,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -51,6 +52,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for keys and requests that want the {@link AdvisoryLocksEndpoint}, or who looks
  * at its page, to do something else than what was asked for.
  */
+@Tag("slow")
 class HostileRequestsTests {
 
 	private static final String[] PROPERTIES = {

@@ -36,6 +36,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * Tests for {@link AdvisoryLocksSource} with 10,000 jobs of 60 runs and 50 instances that
  * this one knows from the ledger only.
  */
+@Tag("slow")
 class ManyJobsTests {
 
 	private static final int JOBS = 10_000;

@@ -37,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * answered or refused, and that what is refused changes nothing: 300 of 12,000 requests,
  * and in the profile all of them, made from a seed, written to the socket as they are.
  */
+@Tag("slow")
 class RequestFuzzTests {
 
 	private static final long SEED = Long.getLong("fuzz.seed", 11);

@@ -39,6 +39,7 @@ import io.github.advisorylock.testsupport.ReportingDatabase;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,6 +54,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for the endpoint and the page of an application with locks in two databases: each
  * job is shown and acted on in its own.
  */
+@Tag("slow")
 class SeveralDatabasesTests {
 
 	private static OperatedApplication application;

@@ -28,6 +28,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.mockito.BDDMockito;
 import org.mockito.Mockito;
@@ -59,6 +60,7 @@ import static org.mockito.BDDMockito.then;
 /**
  * Tests for applications whose tests have mocks in the place of beans.
  */
+@Tag("slow")
 class MockedJobTests {
 
 	@DynamicPropertySource

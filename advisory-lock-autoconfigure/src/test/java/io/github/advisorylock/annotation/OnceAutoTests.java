@@ -37,6 +37,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Value;
@@ -67,6 +68,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link Once#AUTO}: instances whose clocks differ by more than an empty job
  * lasts run each tick once.
  */
+@Tag("slow")
 class OnceAutoTests {
 
 	private static final Duration SKEW = Duration.ofMillis(300);

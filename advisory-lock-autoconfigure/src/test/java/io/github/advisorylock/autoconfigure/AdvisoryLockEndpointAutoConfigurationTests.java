@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.regex.Pattern;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link AdvisoryLockEndpointAutoConfiguration}, on class paths with and
  * without the jars that it and the other optional parts need.
  */
+@Tag("slow")
 @ExtendWith(OutputCaptureExtension.class)
 class AdvisoryLockEndpointAutoConfigurationTests {
 

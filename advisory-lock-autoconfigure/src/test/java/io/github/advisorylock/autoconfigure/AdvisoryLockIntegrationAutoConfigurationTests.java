@@ -24,6 +24,7 @@ import io.github.advisorylock.integration.AdvisoryLockRegistry;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -77,6 +78,7 @@ class AdvisoryLockIntegrationAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("slow")
 	void applicationWithoutSpringIntegrationStarts() throws Exception {
 		List<String> beans = ReducedApplication.runWithout(Pattern.compile("spring-integration"));
 		assertThat(beans).contains("advisoryLockOperations").doesNotContain("advisoryLockRegistry");

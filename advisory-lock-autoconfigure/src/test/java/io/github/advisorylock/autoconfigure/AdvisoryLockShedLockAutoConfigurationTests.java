@@ -26,6 +26,7 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -78,6 +79,7 @@ class AdvisoryLockShedLockAutoConfigurationTests {
 	}
 
 	@Test
+	@Tag("slow")
 	void applicationStartsWithoutJarsOfShedLock() throws Exception {
 		assertThat(ReducedApplication.runWithout(Pattern.compile("shedlock")))
 			.noneMatch((name) -> name.contains("ShedLock"));

@@ -36,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that every value of a property is taken or refused by the name of the property:
  * 1,000 of 10,000 values, and in the profile all of them, made from a seed.
  */
+@Tag("slow")
 class PropertyFuzzTests {
 
 	private static final long SEED = Long.getLong("fuzz.seed", 11);

@@ -26,6 +26,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that counters without any synchronization of their own stay exact under the locks
  * of two applications, whose threads use both scopes.
  */
+@Tag("slow")
 class LockFuzzTests extends AbstractLockTests {
 
 	private static final int THREADS = 8;

@@ -48,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that whatever happens to those who use the session locks, and to their
  * connection, nobody hangs, nobody shares an exclusive lock, and no lock stays behind.
  */
+@Tag("slow")
 class SessionFuzzTests extends AbstractLockTests {
 
 	private static final int WORKERS = 12;
