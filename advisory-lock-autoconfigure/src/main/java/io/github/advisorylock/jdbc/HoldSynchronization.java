@@ -120,6 +120,15 @@ final class HoldSynchronization implements TransactionSynchronization {
 		if (this.over) {
 			return;
 		}
+		try {
+			confirmAndKeep();
+		}
+		finally {
+			InterruptAside.atEndOfTransaction();
+		}
+	}
+
+	private void confirmAndKeep() {
 		this.coverage.checkNotAborted(this.hold.key());
 		if (this.hold.isLossTold()) {
 			return;

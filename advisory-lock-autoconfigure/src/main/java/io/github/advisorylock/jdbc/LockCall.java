@@ -36,7 +36,6 @@ import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.IllegalTransactionStateException;
-import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
@@ -263,6 +262,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			if (ex instanceof LockLostException) {
 				hold.tellLoss();
 			}
+			putInterruptAsideUntilClosed();
 			fail(ex);
 			throw ex;
 		}
@@ -346,6 +346,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		checkNotLost();
 		if (this.record != null && hold.scope() == LockScope.SESSION) {
 			hold.confirm();
+			putInterruptAsideUntilClosed();
 		}
 	}
 
@@ -397,16 +398,14 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			this.entered = false;
 			this.ground.holds.leave(this.hold);
 		}
-		if (this.interruptAside || Hold.isInterruptedVirtual()) {
-			InterruptAside.atEndOfTransaction();
-			Hold.bringInterruptBack(this.interruptAside);
-			this.interruptAside = false;
-		}
+		Hold.bringInterruptBack(this.interruptAside);
+		this.interruptAside = false;
+		InterruptAside.atEndOfTransaction();
 	}
 
 	/**
 	 * Keep an interrupt away from what this call, and the end of the transaction that it
-	 * is in, have to ask the server yet.
+	 * is in, have to ask the server yet: one from the run, or from a wait of ours since.
 	 */
 	final void putInterruptAsideUntilClosed() {
 		this.interruptAside |= Hold.putInterruptAside();
@@ -449,7 +448,13 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	@Override
 	public final OptionalLong fencingToken() {
-		return (this.record != null) ? this.record.fencingToken() : OptionalLong.empty();
+		boolean aside = Hold.putInterruptAside();
+		try {
+			return (this.record != null) ? this.record.fencingToken() : OptionalLong.empty();
+		}
+		finally {
+			Hold.bringInterruptBack(aside);
+		}
 	}
 
 	@Override
@@ -467,35 +472,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	@Override
 	public final int attempt() {
 		return (this.record != null) ? this.record.attempt() : 1;
-	}
-
-	/**
-	 * Keeps an interrupt away from the end of a transaction: it would leave open whether
-	 * that was committed.
-	 */
-	private static final class InterruptAside implements TransactionSynchronization {
-
-		private boolean aside;
-
-		/**
-		 * Watch the end of the transaction that the current thread is in, if any.
-		 */
-		private static void atEndOfTransaction() {
-			if (TransactionSynchronizationManager.isSynchronizationActive()) {
-				TransactionSynchronizationManager.registerSynchronization(new InterruptAside());
-			}
-		}
-
-		@Override
-		public void beforeCompletion() {
-			this.aside = Hold.putInterruptAside();
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			Hold.bringInterruptBack(this.aside);
-		}
-
 	}
 
 	/**

@@ -214,6 +214,7 @@ final class TransactionScope {
 					return null;
 				}
 				hold.keep();
+				putInterruptAsideUntilClosed();
 				if (!hold.beginEnd()) {
 					throw hold.lostException();
 				}

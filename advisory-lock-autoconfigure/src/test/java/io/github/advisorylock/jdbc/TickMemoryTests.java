@@ -51,6 +51,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -296,14 +297,20 @@ class TickMemoryTests extends AbstractLockTests {
 		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
 
-	@Test
-	void interruptEndsTheWaitForTheSessionAndIsKept() throws Exception {
+	/**
+	 * On a virtual thread, too, where it would close the connection of the commit.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void interruptEndsTheWaitForTheSessionAndIsKeptAfterTheCommit(boolean own) throws Exception {
 		try (SlowOpening slow = new SlowOpening()) {
 			PostgresAdvisoryLockTemplate starting = instance(slow, Duration.ofSeconds(30));
 			AtomicReference<Thread> runner = new AtomicReference<>();
 			Future<Boolean> interrupted = this.threads.submit(() -> {
 				runner.set(Thread.currentThread());
-				assertThat(run(starting, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+				LockRequest request = tick(LockScope.TRANSACTION, TICK);
+				assertThat(own ? run(starting, request) : transaction().execute((status) -> run(starting, request)))
+					.isEqualTo(LockOutcome.EXECUTED);
 				return Thread.interrupted();
 			});
 			slow.begun.await();

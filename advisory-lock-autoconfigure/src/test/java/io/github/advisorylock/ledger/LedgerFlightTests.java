@@ -21,6 +21,8 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -29,6 +31,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -145,6 +148,41 @@ class LedgerFlightTests extends AbstractLedgerTests {
 		assertThat(TestPostgres.locks()).isEmpty();
 	}
 
+	/**
+	 * The lock of a run that is over is confirmed by the next flight.
+	 */
+	@Test
+	void runOfVirtualThreadThatIsInterruptedBeforeItIsConfirmedIsRecorded() throws Exception {
+		openSession();
+		ExecutorService virtualThreads = VirtualThreadExecutor.create();
+		AtomicReference<Thread> runner = new AtomicReference<>();
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		Future<Boolean> recorded = virtualThreads.submit(() -> {
+			LockRequest request = LockRequest.of("other").scope(LockScope.SESSION).oncePerTick(TICK);
+			boolean executed = this.template.execute(request, (lock) -> {
+				begun.countDown();
+				end.await();
+				runner.set(Thread.currentThread());
+				return 1;
+			}).executed();
+			return executed && Thread.interrupted();
+		});
+		begun.await();
+		Future<LockOutcome> run;
+		try (Connection other = lockLedger()) {
+			run = this.threads.submit(() -> execute(TICK_IN_SESSION));
+			awaitHolder();
+			end.countDown();
+			Awaitility.await().until(() -> runner.get() != null && runner.get().getState() == Thread.State.WAITING);
+			runner.get().interrupt();
+		}
+		assertThat(recorded.get(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(run.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+		virtualThreads.shutdown();
+		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
+	}
+
 	@Test
 	void tickThatIsCompletedBeforeTheLedgerAnswersIsNotRunAgain() throws Exception {
 		openSession();
@@ -189,7 +227,7 @@ class LedgerFlightTests extends AbstractLedgerTests {
 	 */
 	private static String awaitHolder() {
 		return Awaitility.await()
-			.until(() -> TestPostgres.query("SELECT a.pid FROM pg_locks a JOIN pg_locks r ON a.pid = r.pid "
+			.until(() -> TestPostgres.query("SELECT DISTINCT a.pid FROM pg_locks a JOIN pg_locks r ON a.pid = r.pid "
 					+ "WHERE a.locktype = 'advisory' AND a.granted AND r.locktype = 'relation' AND NOT r.granted"),
 					(pids) -> pids.size() == 1)
 			.get(0);

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -23,10 +24,13 @@ import java.util.concurrent.ExecutorService;
 import java.util.stream.Stream;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -99,6 +103,26 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 		assertThat(effects()).containsExactly("job");
 		assertThat(outcomes()).containsExactly("FAILED", "EXECUTED");
 		assertThat(errors()).containsExactly("java.lang.IllegalStateException: expected");
+	}
+
+	@Test
+	void interruptedVirtualThreadIsGivenItsTokenWithoutALockSession() {
+		ExecutorService virtualThreads = VirtualThreadExecutor.create();
+		// An answer that is there at once would be read in spite of the interrupt
+		try (TestProxy proxy = new TestProxy(Duration.ofMillis(20))) {
+			usePool(TestPostgres.pool(proxy.url(), 2));
+			this.ledger.prepare();
+			this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, null, NAMESPACE,
+					AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, Foresight.of(this.ledger));
+			LockRequest request = request(LockScope.TRANSACTION).oncePerTick(TICK);
+			assertThat(virtualThreads.submit(() -> this.template.execute(request, (lock) -> {
+				Thread.currentThread().interrupt();
+				lock.fencingToken().orElseThrow();
+				return Thread.interrupted();
+			}).value())).succeedsWithin(LONG).isEqualTo(true);
+		}
+		virtualThreads.shutdown();
+		assertThat(outcomes()).containsExactly("EXECUTED");
 	}
 
 	@ParameterizedTest
