@@ -24,6 +24,7 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
@@ -42,6 +43,7 @@ import org.springframework.boot.task.ThreadPoolTaskSchedulerCustomizer;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -87,6 +89,14 @@ public class TakeoverApplication {
 			}
 			task.run();
 		});
+	}
+
+	@EventListener
+	void noteSkip(SingleRunnerSkippedEvent event) {
+		if (isVictim(false)) {
+			this.apart.update("INSERT INTO takeover_skip VALUES (?, ?, ?, clock_timestamp())", event.key().name(),
+					event.tick().atOffset(ZoneOffset.UTC), ProcessHandle.current().pid());
+		}
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
