@@ -33,6 +33,12 @@ class HoldTests {
 	private final Hold hold = new Hold(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE, LockScope.SESSION);
 
 	@Test
+	void lockIsReleasedByOneOnly() {
+		assertThat(this.hold.beginRelease()).isTrue();
+		assertThat(this.hold.beginRelease()).isFalse();
+	}
+
+	@Test
 	void whoeverAsksWhileTheLockIsBeingReleasedIsToldOfItsLoss() {
 		Runnable action = () -> {
 		};
