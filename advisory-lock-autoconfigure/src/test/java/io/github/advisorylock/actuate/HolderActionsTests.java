@@ -73,7 +73,10 @@ class HolderActionsTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "transaction", "session" })
-	void runIsCancelledOnTheInstanceThatHasIt(String key) {
+	void runIsCancelledOnTheInstanceThatHasItAndNoOther(String key) {
+		String other = key.equals("session") ? "transaction" : "session";
+		CompletableFuture<Void> bystander = hang(other);
+		await().untilAsserted(() -> assertThat(actions(other)).contains("cancelled"));
 		CompletableFuture<Void> run = hang(key);
 		await().untilAsserted(() -> assertThat(actions(key)).contains("cancelled", "freed"));
 		assertThat(asked.setState(key, "cancelled").body()).contains("\"state\":\"cancelled\"",
@@ -85,6 +88,9 @@ class HolderActionsTests {
 		assertThat(actions(key)).doesNotContain("cancelled", "freed");
 		assertThat(audited(key, "ADVISORY_LOCK_CANCELLED").getData()).containsEntry("namespace", "shop")
 			.containsKeys("holder", "pid", "others");
+		assertThat(bystander).isNotDone();
+		assertThat(asked.setState(other, "cancelled").statusCode()).isEqualTo(200);
+		await().until(bystander::isCompletedExceptionally);
 	}
 
 	@ParameterizedTest
