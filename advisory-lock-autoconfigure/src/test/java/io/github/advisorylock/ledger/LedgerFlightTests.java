@@ -22,11 +22,14 @@ import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -148,39 +151,63 @@ class LedgerFlightTests extends AbstractLedgerTests {
 		assertThat(TestPostgres.locks()).isEmpty();
 	}
 
-	/**
-	 * The lock of a run that is over is confirmed by the next flight.
-	 */
 	@Test
 	void runOfVirtualThreadThatIsInterruptedBeforeItIsConfirmedIsRecorded() throws Exception {
+		Future<Boolean> interrupted = endWhileInterrupted((holder) -> {
+		});
+		assertThat(interrupted).succeedsWithin(LONG).isEqualTo(true);
+		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
+	}
+
+	@Test
+	void failureOfVirtualThreadThatIsInterruptedBeforeItIsToldOfItsLossIsRecorded() throws Exception {
+		Future<Boolean> interrupted = endWhileInterrupted(
+				(holder) -> TestPostgres.execute("SELECT pg_terminate_backend(" + holder + ")"));
+		assertThat(interrupted).failsWithin(LONG)
+			.withThrowableOfType(ExecutionException.class)
+			.havingCause()
+			.isInstanceOf(LockLostException.class)
+			.withMessageContaining("tests/other")
+			.satisfies((failure) -> assertThat(failure.getSuppressed()).isEmpty());
+		assertThat(outcomes()).containsExactly("FAILED", "EXECUTED");
+	}
+
+	/**
+	 * Interrupt a run of a virtual thread that is over and waits to be confirmed, by the
+	 * flight after one that is kept.
+	 * @param action what to do with the process that has the locks
+	 * @return whether the thread was interrupted afterwards
+	 */
+	private Future<Boolean> endWhileInterrupted(Consumer<String> action) throws Exception {
 		openSession();
 		ExecutorService virtualThreads = VirtualThreadExecutor.create();
 		AtomicReference<Thread> runner = new AtomicReference<>();
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch end = new CountDownLatch(1);
-		Future<Boolean> recorded = virtualThreads.submit(() -> {
-			LockRequest request = LockRequest.of("other").scope(LockScope.SESSION).oncePerTick(TICK);
-			boolean executed = this.template.execute(request, (lock) -> {
+		LockRequest request = LockRequest.of("other").scope(LockScope.SESSION).oncePerTick(TICK);
+		Future<Boolean> interrupted = virtualThreads.submit(() -> {
+			this.template.execute(request, (lock) -> {
 				begun.countDown();
 				end.await();
 				runner.set(Thread.currentThread());
 				return 1;
-			}).executed();
-			return executed && Thread.interrupted();
+			}).orElseThrow();
+			return Thread.interrupted();
 		});
 		begun.await();
-		Future<LockOutcome> run;
+		Future<LockOutcome> kept;
 		try (Connection other = lockLedger()) {
-			run = this.threads.submit(() -> execute(TICK_IN_SESSION));
-			awaitHolder();
+			kept = this.threads.submit(() -> execute(TICK_IN_SESSION));
+			String holder = awaitHolder();
 			end.countDown();
 			Awaitility.await().until(() -> runner.get() != null && runner.get().getState() == Thread.State.WAITING);
 			runner.get().interrupt();
+			action.accept(holder);
 		}
-		assertThat(recorded.get(30, TimeUnit.SECONDS)).isTrue();
-		assertThat(run.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(kept.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 		virtualThreads.shutdown();
-		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
+		assertThat(virtualThreads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		return interrupted;
 	}
 
 	@Test

@@ -91,8 +91,7 @@ class TakeoverTests {
 			String begun = " FROM takeover_begin WHERE pid = " + victim.pid() + " AND at > '" + since + "'";
 			await("all that the victim begins", "SELECT count(DISTINCT key) = " + JOBS + begun);
 			String tick = this.server.query("SELECT max(tick)" + begun);
-			// What is skipped is looked at within four seconds: a trace is of what was
-			// seen
+			// A trace is of what was seen: they look within four seconds
 			await("what the others have seen of it",
 					"SELECT count(DISTINCT (key, pid)) = 2 * " + JOBS
 							+ " AND max(at) < clock_timestamp() - interval '4500 ms' FROM takeover_skip WHERE tick = '"
