@@ -21,6 +21,7 @@ import java.util.List;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 
@@ -38,7 +39,7 @@ class BeliefTests {
 	@Test
 	void termIsBelievedInUntilItIsEnded() {
 		try (LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), "belief",
-				PostgresLeaderElectionTests.PATIENT, (lost) -> {
+				LockSessionSettings.DEFAULT, (lost) -> {
 				})) {
 			Belief belief = new Belief(session);
 			assertThat(belief.left()).isZero();

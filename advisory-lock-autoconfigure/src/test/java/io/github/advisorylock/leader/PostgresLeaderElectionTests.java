@@ -73,8 +73,8 @@ class PostgresLeaderElectionTests {
 	/**
 	 * A trust window of 5 s, within which a server answers whose disk is busy.
 	 */
-	static final LockSessionSettings PATIENT = new LockSessionSettings(Duration.ofMillis(500), Duration.ofSeconds(10),
-			WhenLost.REPORT);
+	private static final LockSessionSettings PATIENT = new LockSessionSettings(Duration.ofMillis(500),
+			Duration.ofSeconds(10), WhenLost.REPORT);
 
 	private final List<LeaderCandidate> candidates = new ArrayList<>();
 

@@ -33,7 +33,7 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * Opens connections whose statements fail when a test says so, after the server has done
- * what it was asked, and knows who has used them.
+ * what it was asked or before, and knows who has used them.
  */
 public final class FaultyDataSource extends DriverManagerDataSource {
 
@@ -54,7 +54,18 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 	 * @param failure what is thrown
 	 */
 	public void failAfter(String method, String sql, Throwable failure) {
-		this.fault.set(new Fault(method, sql, failure));
+		this.fault.set(new Fault(false, method, sql, failure));
+	}
+
+	/**
+	 * Have the next call of a method of a statement or its answers fail without being
+	 * done.
+	 * @param method the name of the method
+	 * @param sql what the text of the statement contains
+	 * @param failure what is thrown
+	 */
+	public void failBefore(String method, String sql, Throwable failure) {
+		this.fault.set(new Fault(true, method, sql, failure));
 	}
 
 	/**
@@ -107,16 +118,21 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 				&& next.calls.decrementAndGet() == 0) {
 			Thread.currentThread().interrupt();
 		}
+		failIfDue(true, method, sql);
 		Object result = call(target, method, arguments);
-		Fault due = this.fault.get();
-		if (due != null && due.method.equals(method.getName()) && sql.contains(due.sql)
-				&& this.fault.compareAndSet(due, null)) {
-			throw due.failure;
-		}
+		failIfDue(false, method, sql);
 		if (result instanceof PreparedStatement && arguments != null) {
 			return wrap(PreparedStatement.class, result, (String) arguments[0]);
 		}
 		return (result instanceof ResultSet) ? wrap(ResultSet.class, result, sql) : result;
+	}
+
+	private void failIfDue(boolean before, Method method, String sql) throws Throwable {
+		Fault due = this.fault.get();
+		if (due != null && due.before == before && due.method.equals(method.getName()) && sql.contains(due.sql)
+				&& this.fault.compareAndSet(due, null)) {
+			throw due.failure;
+		}
 	}
 
 	private static @Nullable Object call(Object target, Method method, Object @Nullable [] arguments) throws Throwable {
@@ -132,7 +148,7 @@ public final class FaultyDataSource extends DriverManagerDataSource {
 
 	}
 
-	private record Fault(String method, String sql, Throwable failure) {
+	private record Fault(boolean before, String method, String sql, Throwable failure) {
 
 	}
 

@@ -1,0 +1,233 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.FaultyDataSource;
+import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.dao.DataAccessException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * Tests for {@link SessionCommand}: what becomes of each when its answer does not arrive,
+ * whether the server has obeyed or not.
+ */
+class SessionCommandTests {
+
+	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("tests", "command");
+
+	private static final AdvisoryLockKey OTHER = AdvisoryLockKey.of("tests", "other");
+
+	private static final SQLException CANCELLED = new SQLException("expected", "57014");
+
+	private static final SQLException DISCONNECTED = new SQLException("expected", "08006");
+
+	private final FaultyDataSource faulty = new FaultyDataSource();
+
+	private final LockSession session = new LockSession(this.faulty, "tests", LockSessionSettings.DEFAULT, (lost) -> {
+	});
+
+	private final Hold hold = hold(KEY);
+
+	@AfterEach
+	void checkThatNoLockIsLeft() {
+		assertThat(this.faulty.hasFailed()).isTrue();
+		this.session.close();
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+	}
+
+	@Test
+	void acquireThatWasObeyedIsTakenForDone() {
+		this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
+		assertThat(this.session.tryLock(this.hold)).isTrue();
+		assertThat(ForeignSession.isHeld(KEY)).isTrue();
+		this.session.unlock(this.hold);
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+	}
+
+	/**
+	 * What is not known is no reason to skip.
+	 */
+	@Test
+	void acquireFailsWhereItsConnectionIsLostThatIsNew() {
+		this.faulty.failBefore("execute", "pg_try_advisory_lock", DISCONNECTED);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.session.tryLock(this.hold))
+			.withRootCauseInstanceOf(SQLException.class);
+	}
+
+	@Test
+	void acquireForATickThatWasObeyedFailsAndLeavesNoLock() {
+		this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.session.tryLock(this.hold, OTHER))
+			.withRootCauseInstanceOf(SQLException.class);
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		assertThat(this.session.tryLock(this.hold, OTHER)).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@Test
+	void acquireOfSomeThatWasObeyedFindsOutWhich() {
+		try (ForeignSession foreign = ForeignSession.holding(OTHER)) {
+			this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
+			assertThat(acquireSome(hold(OTHER), this.hold)).containsExactly("", null);
+			assertThat(ForeignSession.isHeld(KEY)).isTrue();
+			this.session.unlock(this.hold);
+			assertThat(ForeignSession.isFree(KEY)).isTrue();
+		}
+	}
+
+	@Test
+	void acquireOfSomeFailsWhereNoneIsHeld() {
+		this.faulty.failBefore("execute", "pg_try_advisory_lock", CANCELLED);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> acquireSome(this.hold, hold(OTHER)))
+			.withRootCauseInstanceOf(SQLException.class);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "execute", "getMoreResults" })
+	void acquireOfSomeFailsWhereItsConnectionIsLostThatIsNew(String method) {
+		this.faulty.failAfter(method, "pg_try_advisory_lock", DISCONNECTED);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> acquireSome(this.hold))
+			.withRootCauseInstanceOf(SQLException.class);
+		assertThat(this.hold.isLost()).isFalse();
+	}
+
+	@Test
+	void acquireOfSomeIsAskedOnceMoreWhereItsConnectionIsLost() {
+		Hold before = hold(OTHER);
+		assertThat(this.session.tryLock(before)).isTrue();
+		this.faulty.failAfter("getMoreResults", "pg_try_advisory_lock", DISCONNECTED);
+		assertThat(acquireSome(this.hold)).containsOnlyNulls();
+		assertThat(before.isLost()).isTrue();
+		assertThat(this.hold.isActive()).isTrue();
+		assertThat(ForeignSession.isHeld(KEY)).isTrue();
+	}
+
+	@Test
+	void releaseThatWasObeyedIsTakenForDone() {
+		assertThat(this.session.tryLock(this.hold)).isTrue();
+		this.faulty.failAfter("execute", "pg_advisory_unlock", CANCELLED);
+		this.session.unlock(this.hold);
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		this.session.setIdleTimeout(Duration.ZERO);
+		Awaitility.await().until(() -> !this.session.isConnected());
+	}
+
+	@Test
+	void releaseThatWasNotObeyedTakesTheConnectionAlong() {
+		Hold other = hold(OTHER);
+		assertThat(this.session.tryLock(this.hold)).isTrue();
+		assertThat(this.session.tryLock(other)).isTrue();
+		this.faulty.failBefore("execute", "pg_advisory_unlock", CANCELLED);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.session.unlock(this.hold))
+			.withRootCauseInstanceOf(SQLException.class);
+		assertThat(other.isLost()).isTrue();
+		Awaitility.await().until(() -> ForeignSession.isFree(KEY) && ForeignSession.isFree(OTHER));
+	}
+
+	@Test
+	void releaseThatWasNotObeyedOfAKeyThatIsSharedIsDoneWithTheLast() {
+		Hold first = new Hold(KEY, LockMode.SHARED, LockScope.SESSION);
+		Hold last = new Hold(KEY, LockMode.SHARED, LockScope.SESSION);
+		assertThat(this.session.tryLock(first)).isTrue();
+		assertThat(this.session.tryLock(last)).isTrue();
+		this.faulty.failBefore("execute", "pg_advisory_unlock", CANCELLED);
+		this.session.unlock(first);
+		assertThat(ForeignSession.isHeld(KEY)).isTrue();
+		this.session.unlock(last);
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		assertThat(this.session.isConnected()).isTrue();
+	}
+
+	@Test
+	void releaseOfWhatWasLostLeavesTheNextConnectionAlone() {
+		assertThat(this.session.tryLock(this.hold)).isTrue();
+		this.faulty.failBefore("execute", "SELECT true", DISCONNECTED);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.session.confirm(this.hold));
+		Hold other = hold(OTHER);
+		assertThat(this.session.tryLock(other)).isTrue();
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.session.unlock(this.hold));
+		assertThat(other.isActive()).isTrue();
+		assertThat(ForeignSession.isHeld(OTHER)).isTrue();
+	}
+
+	@Test
+	void releaseOfQuietLocksThatWasObeyedIsTakenForDone() {
+		Hold quiet = quiet();
+		this.faulty.failAfter("execute", "pg_advisory_unlock", CANCELLED);
+		this.session.forget(List.of(quiet));
+		assertThat(quiet.isActive()).isFalse();
+		assertThat(quiet.isLost()).isFalse();
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+	}
+
+	@Test
+	void releaseOfQuietLocksThatWasNotObeyedLeavesThem() {
+		Hold quiet = quiet();
+		this.faulty.failBefore("execute", "pg_advisory_unlock", CANCELLED);
+		this.session.forget(List.of(quiet));
+		assertThat(quiet.isActive()).isTrue();
+		assertThat(ForeignSession.isHeld(KEY)).isTrue();
+		this.session.forget(List.of(quiet));
+		assertThat(quiet.isActive()).isFalse();
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+	}
+
+	@Test
+	void questionThatWasNotAnsweredOnAGoodConnectionLosesNothing() {
+		assertThat(this.session.tryLock(this.hold)).isTrue();
+		this.faulty.failBefore("execute", "SELECT true", CANCELLED);
+		this.session.confirm(this.hold);
+		assertThat(this.hold.isActive()).isTrue();
+		assertThat(ForeignSession.isHeld(KEY)).isTrue();
+	}
+
+	private List<String> acquireSome(Hold... candidates) {
+		List<Object> keys = List.of(candidates).stream().<Object>map((hold) -> hold.key().value()).toList();
+		String column = "CASE WHEN pg_catalog.pg_try_advisory_lock(?) THEN NULL ELSE '' END";
+		return this.session.tryLocks(List.of(candidates),
+				"SELECT " + String.join(", ", keys.stream().map((key) -> column).toList()), keys);
+	}
+
+	private Hold quiet() {
+		Hold quiet = Hold.quiet(KEY, () -> {
+		});
+		assertThat(this.session.tryLock(quiet)).isTrue();
+		return quiet;
+	}
+
+	private static Hold hold(AdvisoryLockKey key) {
+		return new Hold(key, LockMode.EXCLUSIVE, LockScope.SESSION);
+	}
+
+}
