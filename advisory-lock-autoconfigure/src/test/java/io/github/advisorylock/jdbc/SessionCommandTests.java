@@ -96,6 +96,17 @@ class SessionCommandTests {
 	}
 
 	@Test
+	void acquireForATickSaysWhyItWasRefused() {
+		try (ForeignSession foreign = ForeignSession.holding(KEY)) {
+			assertThat(this.session.tryLock(this.hold, OTHER)).isEqualTo(LockOutcome.BUSY);
+			assertThat(foreign.unlock(KEY)).isTrue();
+			assertThat(foreign.tryLock(OTHER)).isTrue();
+			assertThat(this.session.tryLock(this.hold, OTHER)).isEqualTo(LockOutcome.ALREADY_RAN);
+			assertThat(ForeignSession.isFree(KEY)).isTrue();
+		}
+	}
+
+	@Test
 	void acquireOfSomeThatWasObeyedFindsOutWhich() {
 		try (ForeignSession foreign = ForeignSession.holding(OTHER)) {
 			this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
@@ -210,6 +221,25 @@ class SessionCommandTests {
 		this.session.confirm(this.hold);
 		assertThat(this.hold.isActive()).isTrue();
 		assertThat(ForeignSession.isHeld(KEY)).isTrue();
+	}
+
+	@Test
+	void numberIsAskedForWhileTheLockIsHeld() {
+		assertThat(this.session.tryLock(this.hold)).isTrue();
+		assertThat(ask(this.hold)).isEqualTo(7);
+		this.faulty.failBefore("execute", "SELECT 7", CANCELLED);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> ask(this.hold))
+			.withRootCauseInstanceOf(SQLException.class);
+		this.faulty.failBefore("execute", "SELECT 7", DISCONNECTED);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> ask(this.hold))
+			.withRootCauseInstanceOf(SQLException.class);
+		assertThat(this.session.tryLock(hold(OTHER))).isTrue();
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> ask(this.hold))
+			.withRootCauseInstanceOf(SQLException.class);
+	}
+
+	private long ask(Hold hold) {
+		return this.session.ask(hold, "SELECT 7", List.of());
 	}
 
 	private List<String> acquireSome(Hold... candidates) {
