@@ -1,0 +1,264 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.concurrent.TimeUnit;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.interceptor.CronTicks;
+import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import io.github.advisorylock.interceptor.SkippedValue;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.util.ReflectionUtils;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link OpenTick}.
+ */
+class OpenTickTests {
+
+	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("tests", "nightly");
+
+	private static final Instant TICK = Instant.parse("2026-11-24T03:00:00Z");
+
+	private static final Duration WINDOW = Duration.ofHours(1);
+
+	private static final Instant END = TICK.plus(WINDOW);
+
+	private static final Instant NOW = TICK.plus(Duration.ofMinutes(20));
+
+	private static final ObservedJob.Holder HOLDER = new ObservedJob.Holder("al:other@host", TICK.plusSeconds(1));
+
+	private final Job job = new Job();
+
+	@Test
+	void tickIsSettledByItsCompletionOrThatOfALaterOne() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		this.job.lastTick = TICK.minusSeconds(1);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
+		this.job.lastTick = TICK;
+		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.SETTLED);
+		this.job.lastTick = TICK.plusSeconds(1);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.SETTLED);
+	}
+
+	@Test
+	void tickFromBeforeTheJobWasSeenIsSettledUnlessItWasTried() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		assertThat(tick.judge(new ObservedJob(null, null, NOW))).isEqualTo(OpenTick.State.SETTLED);
+		this.job.firstSeenAt = TICK;
+		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.SETTLED);
+		this.job.firstSeenAt = TICK.minusSeconds(1);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
+		this.job.firstSeenAt = TICK;
+		tick.tried(false);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
+		assertThat(tick.judge(new ObservedJob(null, null, NOW))).isEqualTo(OpenTick.State.READY);
+	}
+
+	@Test
+	void tickThatSomebodyIsAtWasTried() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		this.job.firstSeenAt = TICK.minusSeconds(1);
+		assertThat(tick.judge(held(NOW))).isEqualTo(OpenTick.State.BUSY);
+		this.job.firstSeenAt = TICK;
+		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
+	}
+
+	@Test
+	void tickIsLostWhenItsWindowIsOver() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		this.job.lastTick = TICK.minusSeconds(1);
+		assertThat(tick.judge(seen(END))).isEqualTo(OpenTick.State.READY);
+		assertThat(tick.judge(held(END.plusMillis(1)))).isEqualTo(OpenTick.State.BUSY);
+		assertThat(tick.judge(seen(END.plusMillis(1)))).isEqualTo(OpenTick.State.LOST);
+	}
+
+	@Test
+	void tickOfAPausedJobWaitsAndIsNotCalledLost() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		this.job.lastTick = TICK.minusSeconds(1);
+		this.job.pausedAt = TICK;
+		assertThat(tick.judge(seen(END))).isEqualTo(OpenTick.State.PAUSED);
+		assertThat(tick.judge(seen(END.plusMillis(1)))).isEqualTo(OpenTick.State.SETTLED);
+	}
+
+	@Test
+	void tickWaitsUntilItsTimeByTheClockOfTheDatabase() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		this.job.lastTick = TICK.minusSeconds(1);
+		assertThat(tick.judge(seen(TICK.minusSeconds(3)))).isEqualTo(OpenTick.State.WAITING);
+		assertThat(tick.pause(seen(TICK.minusSeconds(3)))).isEqualTo(Duration.ofSeconds(3));
+		assertThat(tick.pause(new ObservedJob(null, null, TICK.minusSeconds(3)))).isEqualTo(Duration.ofSeconds(3));
+		assertThat(tick.pause(seen(NOW))).isZero();
+	}
+
+	@Test
+	void tickWaitsForItsNextAttempt() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		this.job.retryAt = NOW.plusSeconds(10);
+		this.job.openTick = TICK.minusSeconds(1);
+		assertThat(tick.pause(seen(NOW))).isZero();
+		this.job.openTick = TICK;
+		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.ofSeconds(10));
+		this.job.retryAt = END.plusSeconds(1);
+		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.between(NOW, END));
+	}
+
+	@Test
+	void tickWaitsForTheIntervalBetweenRuns() {
+		OpenTick tick = tick(LockScope.TRANSACTION, Duration.ofMinutes(30));
+		assertThat(tick.pause(seen(NOW))).isZero();
+		this.job.lastStartedAt = NOW.minus(Duration.ofMinutes(10));
+		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.ofMinutes(20));
+		this.job.openTick = TICK;
+		this.job.retryAt = NOW.plus(Duration.ofMinutes(5));
+		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.ofMinutes(20));
+		this.job.retryAt = NOW.plus(Duration.ofMinutes(25));
+		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.ofMinutes(25));
+		assertThat(tick(LockScope.TRANSACTION, null).pause(seen(NOW))).isEqualTo(Duration.ofMinutes(25));
+	}
+
+	@Test
+	void whoWasSeenAtTheTickAndLeftNoTraceHasVanished() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		assertThat(tick.vanished(seen(NOW))).isNull();
+		tick.judge(held(NOW));
+		assertThat(tick.vanished(seen(NOW))).isEqualTo(HOLDER);
+		assertThat(tick.vanished(new ObservedJob(null, null, NOW))).isEqualTo(HOLDER);
+		this.job.lastFinishedAt = NOW.minusSeconds(300);
+		assertThat(tick.vanished(seen(NOW))).isEqualTo(HOLDER);
+		this.job.lastFinishedAt = NOW;
+		assertThat(tick.vanished(seen(NOW))).isNull();
+		assertThat(tick.vanished(seen(NOW.plusSeconds(300)))).isEqualTo(HOLDER);
+		OpenTick session = tick(LockScope.SESSION, null);
+		session.judge(held(NOW));
+		assertThat(session.vanished(new ObservedJob(null, null, NOW))).isNull();
+	}
+
+	@Test
+	void whoVanishedIsAsOldAsWhatIsKnownOfIt() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		tick.tried(true);
+		ObservedJob.Holder unseen = tick.vanished(seen(NOW));
+		assertThat(unseen.text()).isEqualTo("another instance");
+		assertThat(unseen.since()).isBetween(NOW.minusSeconds(60), NOW);
+		tick.judge(new ObservedJob(this.job.toJob(), new ObservedJob.Holder("hidden", null), NOW));
+		ObservedJob.Holder hidden = tick.vanished(seen(NOW));
+		assertThat(hidden.text()).isEqualTo("hidden");
+		assertThat(hidden.since()).isBetween(NOW.minusSeconds(60), NOW);
+		ObservedJob.Holder early = new ObservedJob.Holder("early", TICK.minusSeconds(1));
+		tick.judge(new ObservedJob(this.job.toJob(), early, NOW));
+		assertThat(tick.vanished(seen(NOW))).isEqualTo(early);
+		ObservedJob.Holder earlier = new ObservedJob.Holder("earlier", TICK.minusMillis(1001));
+		tick.judge(new ObservedJob(this.job.toJob(), earlier, NOW));
+		assertThat(tick.vanished(seen(NOW))).isNull();
+	}
+
+	@Test
+	void whoWasSeenBeforeAnotherAttemptOfTheTickIsForgotten() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		this.job.lastTick = TICK.minusSeconds(1);
+		tick.judge(held(NOW));
+		this.job.attempts = 1;
+		this.job.openTick = TICK.minusSeconds(1);
+		tick.judge(seen(NOW));
+		assertThat(tick.vanished(seen(NOW))).isEqualTo(HOLDER);
+		this.job.openTick = TICK;
+		tick.judge(seen(NOW));
+		assertThat(tick.vanished(seen(NOW))).isNull();
+		tick.tried(true);
+		tick.judge(seen(NOW));
+		assertThat(tick.vanished(seen(NOW)).text()).isEqualTo("another instance");
+	}
+
+	@Test
+	void callsThatFailInARowAreCounted() {
+		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		tick.beginCall();
+		assertThat(tick.isCalled()).isTrue();
+		tick.endCall(true);
+		assertThat(tick.isCalled()).isFalse();
+		tick.endCall(true);
+		assertThat(tick.failedCalls()).isEqualTo(2);
+		tick.endCall(false);
+		assertThat(tick.failedCalls()).isZero();
+		tick.dueAfter(TimeUnit.HOURS.toNanos(1));
+		assertThat(tick.dueNanos() - System.nanoTime()).isBetween(TimeUnit.MINUTES.toNanos(59),
+				TimeUnit.HOURS.toNanos(1));
+	}
+
+	private ObservedJob seen(Instant clock) {
+		return new ObservedJob(this.job.toJob(), null, clock);
+	}
+
+	private ObservedJob held(Instant clock) {
+		return new ObservedJob(this.job.toJob(), HOLDER, clock);
+	}
+
+	private static OpenTick tick(LockScope scope, Duration minInterval) {
+		Method method = ReflectionUtils.findMethod(OpenTickTests.class, "nightly");
+		CronTicks ticks = new CronTicks("0 0 3 * * *", ZoneOffset.UTC);
+		SingleRunnerOperation operation = new SingleRunnerOperation("OpenTickTests.nightly", SkippedValue.of(method),
+				"nightly", KEY, (arguments) -> KEY, scope, Duration.ZERO, null, false, false,
+				new LedgerOperation(true, true, ticks, false, minInterval, WINDOW), null, null);
+		return new OpenTick(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false), TICK,
+				System.nanoTime());
+	}
+
+	void nightly() {
+	}
+
+	/**
+	 * What the ledger says of the job.
+	 */
+	private static final class Job {
+
+		private Instant firstSeenAt = TICK.minus(Duration.ofDays(1));
+
+		private Instant lastTick;
+
+		private Instant lastStartedAt;
+
+		private Instant lastFinishedAt;
+
+		private Instant pausedAt;
+
+		private Instant openTick;
+
+		private int attempts;
+
+		private Instant retryAt;
+
+		private LedgerJob toJob() {
+			return new LedgerJob("tests", "nightly", this.firstSeenAt, this.lastTick, this.lastStartedAt,
+					this.lastFinishedAt, null, null, this.pausedAt, null, null, null, this.openTick, this.attempts,
+					this.retryAt, false);
+		}
+
+	}
+
+}
