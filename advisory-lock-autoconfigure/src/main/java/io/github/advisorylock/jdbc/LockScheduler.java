@@ -85,11 +85,19 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * @return what makes them
 	 */
 	public static ThreadFactory threads(String name) {
-		return (task) -> {
-			Thread thread = new Thread(null, task, name, 0, false);
-			thread.setDaemon(true);
-			return thread;
-		};
+		long madeNanos = System.nanoTime();
+		return (task) -> new LockThread(task, name, madeNanos);
+	}
+
+	/**
+	 * Return whether a thread is of something that was made before a time, such as of an
+	 * application that was there: its threads come and go.
+	 * @param thread the thread
+	 * @param nanoTime the time, as of {@link System#nanoTime()}
+	 * @return {@code false} for threads of others too
+	 */
+	public static boolean isOfOlder(Thread thread, long nanoTime) {
+		return thread instanceof LockThread made && made.madeNanos - nanoTime < 0;
 	}
 
 	/**
@@ -212,6 +220,21 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	public synchronized void close() {
 		stop();
 		this.executor.shutdown();
+	}
+
+	/**
+	 * A thread that knows how old what it works for is, as the thread is younger.
+	 */
+	private static final class LockThread extends Thread {
+
+		private final long madeNanos;
+
+		LockThread(Runnable task, String name, long madeNanos) {
+			super(null, task, name, 0, false);
+			this.madeNanos = madeNanos;
+			setDaemon(true);
+		}
+
 	}
 
 }

@@ -21,6 +21,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -87,15 +88,17 @@ public final class LockSession implements AutoCloseable {
 
 	private final SessionFlights flights = new SessionFlights(this::fly);
 
-	private final LockScheduler heartbeat = new LockScheduler("advisory-lock-heartbeat");
+	private final List<LockScheduler> schedulers = new CopyOnWriteArrayList<>();
+
+	private final LockScheduler heartbeat = scheduler("advisory-lock-heartbeat");
 
 	private final GuardedTask beat = new GuardedTask("A heartbeat of the session locks failed", this::beat);
 
 	private final GuardedTask look = new GuardedTask("Failed to look for what other applications say", this::look);
 
-	private final LockScheduler limits = new LockScheduler("advisory-lock-max-run");
+	private final LockScheduler limits = scheduler("advisory-lock-max-run");
 
-	private final LockScheduler looks = new LockScheduler("advisory-lock-listener");
+	private final LockScheduler looks = scheduler("advisory-lock-listener");
 
 	private final AtomicBoolean reopening = new AtomicBoolean();
 
@@ -613,10 +616,19 @@ public final class LockSession implements AutoCloseable {
 		this.closed = true;
 		this.opener.close();
 		this.flights.submit(new SessionCommand.Turn(this::retire));
-		this.heartbeat.close();
-		this.limits.close();
-		this.looks.close();
+		this.flights.close();
+		this.schedulers.forEach(LockScheduler::close);
 		this.losses.close();
+	}
+
+	/**
+	 * Make a scheduler whose thread goes when this session is closed.
+	 * @param name the name of its thread
+	 */
+	LockScheduler scheduler(String name) {
+		LockScheduler scheduler = new LockScheduler(name);
+		this.schedulers.add(scheduler);
+		return scheduler;
 	}
 
 	/**

@@ -92,6 +92,13 @@ final class SessionFlights {
 		}
 	}
 
+	/**
+	 * Let the thread that flies for virtual ones go after each flight.
+	 */
+	void close() {
+		this.pilot.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+	}
+
 	private void take(Passenger first) {
 		if (first.isVirtual()) {
 			this.waiting.add(first);

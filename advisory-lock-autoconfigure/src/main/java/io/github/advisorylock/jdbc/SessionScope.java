@@ -93,7 +93,7 @@ final class SessionScope {
 
 	private synchronized Cleaner cleaner() {
 		if (this.cleaner == null) {
-			this.cleaner = Cleaner.create(LockScheduler.threads("advisory-lock-cleaner"));
+			this.cleaner = Cleaner.create();
 		}
 		return this.cleaner;
 	}

@@ -59,7 +59,7 @@ final class TickMemory {
 
 	private final Map<AdvisoryLockKey, Tick> ticks = new ConcurrentHashMap<>();
 
-	private final LockScheduler later = new LockScheduler("advisory-lock-ticks");
+	private final LockScheduler later;
 
 	private final Runnable look = new GuardedTask("A look at the remembered ticks failed", this::look);
 
@@ -73,6 +73,7 @@ final class TickMemory {
 	 */
 	TickMemory(LockSession session) {
 		this.session = session;
+		this.later = session.scheduler("advisory-lock-ticks");
 	}
 
 	/**
@@ -113,10 +114,7 @@ final class TickMemory {
 			this.ticks.values().stream().filter((tick) -> !tick.isOver() && !tick.isTaken()).forEach(this::take);
 		}
 		finally {
-			if (this.session.isClosed()) {
-				this.ticks.clear();
-			}
-			else if (!this.ticks.isEmpty()) {
+			if (!this.ticks.isEmpty()) {
 				lookLater();
 			}
 		}

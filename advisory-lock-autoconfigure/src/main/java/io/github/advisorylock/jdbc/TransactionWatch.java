@@ -57,7 +57,7 @@ final class TransactionWatch {
 		this.session = session;
 		// has no thread while there is nothing to look at
 		this.later = CompletableFuture.delayedExecutor(session.settings().heartbeat().toNanos(), TimeUnit.NANOSECONDS,
-				new LockScheduler("advisory-lock-watch"));
+				session.scheduler("advisory-lock-watch"));
 	}
 
 	/**

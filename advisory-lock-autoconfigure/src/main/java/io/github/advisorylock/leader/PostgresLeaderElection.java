@@ -182,6 +182,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		else {
 			callback.run();
 		}
+		this.events.stop();
 	}
 
 	@Override

@@ -107,6 +107,23 @@ class TickMemoryTests extends AbstractLockTests {
 		assertThat(TestPostgres.locks()).containsExactly(numberOf(tickKey(TICK)));
 	}
 
+	@Test
+	void closedSessionLeavesNoThread() {
+		long before = System.nanoTime();
+		PostgresAdvisoryLockTemplate closed = instance(session(TestPostgres.url()), AdvisoryLockKeyFactory.sha256());
+		closed.tryAcquire(request(LockScope.SESSION)).orElseThrow().close();
+		closed.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(threadsSince(before)).contains("advisory-lock-heartbeat",
+						"advisory-lock-watch"));
+			return true;
+		});
+		assertThat(threadsSince(before)).contains("advisory-lock-ticks");
+		this.sessions.get(this.sessions.size() - 1).close();
+		// sooner than threads go that nobody stops
+		Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> threadsSince(before), List::isEmpty);
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void nextTickAndCallsForNoneRun(LockScope scope) {
@@ -361,6 +378,16 @@ class TickMemoryTests extends AbstractLockTests {
 	/**
 	 * Return how many round trips a call takes when nobody else takes any.
 	 */
+	private static List<String> threadsSince(long nanoTime) {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().startsWith("advisory-lock-"))
+			.filter((thread) -> !LockScheduler.isOfOlder(thread, nanoTime))
+			.map(Thread::getName)
+			.toList();
+	}
+
 	private long roundTrips(LockOutcome expected, IntFunction<LockRequest> requests) {
 		return IntStream.range(0, 15).mapToLong((i) -> {
 			LockRequest request = requests.apply(i);

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
+import io.github.advisorylock.jdbc.LockScheduler;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
@@ -55,7 +56,7 @@ public final class LockLeakDetector implements BeforeEachCallback, AfterEachCall
 
 	@Override
 	public void beforeEach(ExtensionContext context) {
-		context.getStore(NAMESPACE).put(Before.class, new Before(threads()));
+		context.getStore(NAMESPACE).put(Before.class, new Before(threads(), System.nanoTime()));
 	}
 
 	@Override
@@ -89,6 +90,8 @@ public final class LockLeakDetector implements BeforeEachCallback, AfterEachCall
 		if (!CurrentTest.hasContext()) {
 			threads().stream()
 				.filter((thread) -> !before.threads().contains(thread))
+				// Spring keeps contexts of other tests, whose threads come and go
+				.filter((thread) -> !LockScheduler.isOfOlder(thread, before.nanoTime()))
 				.forEach((thread) -> left.add("thread '" + thread.getName() + "'"));
 		}
 		return left;
@@ -111,8 +114,9 @@ public final class LockLeakDetector implements BeforeEachCallback, AfterEachCall
 	 * What there was before the test.
 	 *
 	 * @param threads threads of the library
+	 * @param nanoTime when that was
 	 */
-	private record Before(Set<Thread> threads) {
+	private record Before(Set<Thread> threads, long nanoTime) {
 
 	}
 

@@ -16,12 +16,16 @@
 
 package io.github.advisorylock.test;
 
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.test.shop.OrderRepository;
 import io.github.advisorylock.test.shop.ShopApplication;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -32,6 +36,8 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Events;
 
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
@@ -68,7 +74,20 @@ class LockLeakDetectorTests {
 			.haveExactly(1,
 					event(test("leavesThread"),
 							finishedWithFailure(message((text) -> text.contains("thread 'advisory-lock-left'")))))
-			.haveExactly(1, event(test("endsThread"), finishedSuccessfully()));
+			.haveExactly(1,
+					event(test("leavesScheduler"),
+							finishedWithFailure(message((text) -> text.contains("thread 'advisory-lock-new'")))))
+			.haveExactly(1, event(test("endsThread"), finishedSuccessfully()))
+			.haveExactly(1, event(test("wakesThreadOfOthers"), finishedSuccessfully()));
+	}
+
+	@Test
+	void applicationThatIsLeftOpenFailsItsTestOnly() {
+		run(LeftApplications.class).assertThatEvents()
+			.haveExactly(1,
+					event(test("leavesApplication"),
+							finishedWithFailure(message((text) -> text.contains("thread 'advisory-lock-heartbeat'")))))
+			.haveExactly(1, event(test("closesApplication"), finishedSuccessfully()));
 	}
 
 	private static Events run(Class<?> tests) {
@@ -122,6 +141,8 @@ class LockLeakDetectorTests {
 	@ExtendWith({ OnDemand.class, LockLeakDetector.class })
 	static class LeftThreads {
 
+		private static final LockScheduler OTHERS = new LockScheduler("advisory-lock-others");
+
 		@Test
 		void leavesThread() {
 			Thread thread = new Thread(LeftThreads::awaitEnd, "advisory-lock-left");
@@ -135,9 +156,21 @@ class LockLeakDetectorTests {
 			}, "advisory-lock-ends").start();
 		}
 
+		@Test
+		@SuppressWarnings("resource")
+		void leavesScheduler() {
+			new LockScheduler("advisory-lock-new").execute(LeftThreads::awaitEnd);
+		}
+
+		@Test
+		void wakesThreadOfOthers() {
+			OTHERS.execute(LeftThreads::awaitEnd);
+		}
+
 		@AfterAll
 		static void end() {
 			END.countDown();
+			OTHERS.close();
 		}
 
 		private static void awaitEnd() {
@@ -147,6 +180,38 @@ class LockLeakDetectorTests {
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 			}
+		}
+
+	}
+
+	/**
+	 * Tests that start applications of their own.
+	 */
+	@ExtendWith({ OnDemand.class, LockLeakDetector.class })
+	static class LeftApplications {
+
+		private static @Nullable ConfigurableApplicationContext left;
+
+		@Test
+		void leavesApplication() {
+			left = start();
+		}
+
+		@Test
+		void closesApplication() {
+			start().close();
+		}
+
+		private static ConfigurableApplicationContext start() {
+			ConfigurableApplicationContext context = SpringApplication.run(ShopApplication.class,
+					"--spring.datasource.url=" + TestPostgres.url(), "--advisory-lock.ledger.initialize-schema=always");
+			context.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of("left")).orElseThrow().close();
+			return context;
+		}
+
+		@AfterAll
+		static void end() {
+			Objects.requireNonNull(left).close();
 		}
 
 	}
