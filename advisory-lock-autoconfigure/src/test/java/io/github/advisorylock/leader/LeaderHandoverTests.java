@@ -31,6 +31,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -214,7 +215,7 @@ class LeaderHandoverTests {
 				overlaps.incrementAndGet();
 			}
 			calls.incrementAndGet();
-			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1500));
+			Pause.of(Duration.ofMillis(1500));
 			running.decrementAndGet();
 		}
 

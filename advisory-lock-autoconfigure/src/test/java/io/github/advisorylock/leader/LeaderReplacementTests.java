@@ -20,11 +20,11 @@ import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.apache.commons.logging.Log;
@@ -61,7 +61,7 @@ class LeaderReplacementTests {
 			Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> ForeignSession.isHeld(KEY));
 			try (LeaderCandidate follower = new LeaderCandidate(TestPostgres.url(), SETTINGS)) {
 				// until it leads, and at any time between two looks of the follower
-				pause(Duration.ofSeconds(7 + ThreadLocalRandom.current().nextInt(5)));
+				Pause.of(Duration.ofSeconds(7 + ThreadLocalRandom.current().nextInt(5)));
 				assertThat(follower.isLeader()).isFalse();
 				leader.destroyForcibly().waitFor();
 				Duration gap = awaitLeader(follower);
@@ -88,14 +88,14 @@ class LeaderReplacementTests {
 			Awaitility.await().until(leader::isLeader);
 			try (LeaderCandidate follower = new LeaderCandidate(looks.url(), SETTINGS)) {
 				Awaitility.await().until(follower::isFollowing);
-				pause(Duration.ofSeconds(1));
+				Pause.of(Duration.ofSeconds(1));
 				int before = looks.waits();
 				Awaitility.await().pollInterval(Duration.ofMillis(5)).until(() -> looks.waits() > before);
-				pause(Duration.ofMillis(300));
+				Pause.of(Duration.ofMillis(300));
 				proxy.stall();
 				long cut = System.nanoTime();
 				// the proxy answers the server's probes, so we do what the server would
-				pause(SETTINGS.deadClientTimeout());
+				Pause.of(SETTINGS.deadClientTimeout());
 				assertThat(follower.isLeader()).isFalse();
 				leader.terminate();
 				awaitLeader(follower);
@@ -110,13 +110,6 @@ class LeaderReplacementTests {
 		long start = System.nanoTime();
 		Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(5)).until(candidate::isLeader);
 		return Duration.ofNanos(System.nanoTime() - start);
-	}
-
-	private static void pause(Duration duration) {
-		long end = System.nanoTime() + duration.toNanos();
-		while (System.nanoTime() - end < 0) {
-			LockSupport.parkNanos(end - System.nanoTime());
-		}
 	}
 
 }

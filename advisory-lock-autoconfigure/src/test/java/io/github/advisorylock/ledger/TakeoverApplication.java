@@ -17,10 +17,9 @@
 package io.github.advisorylock.ledger;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
@@ -29,6 +28,7 @@ import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockLedgerAutoConfiguration;
+import io.github.advisorylock.testsupport.Pause;
 
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
@@ -84,8 +84,8 @@ public class TakeoverApplication {
 	@Bean
 	ThreadPoolTaskSchedulerCustomizer afterVictim() {
 		return (scheduler) -> scheduler.setTaskDecorator((task) -> () -> {
-			if (isVictim(false)) {
-				LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(2));
+			if (isVictimElsewhere()) {
+				Pause.of(Duration.ofSeconds(2));
 			}
 			task.run();
 		});
@@ -93,7 +93,7 @@ public class TakeoverApplication {
 
 	@EventListener
 	void noteSkip(SingleRunnerSkippedEvent event) {
-		if (isVictim(false)) {
+		if (isVictimElsewhere()) {
 			this.apart.update("INSERT INTO takeover_skip VALUES (?, ?, ?, clock_timestamp())", event.key().name(),
 					event.tick().atOffset(ZoneOffset.UTC), ProcessHandle.current().pid());
 		}
@@ -226,29 +226,34 @@ public class TakeoverApplication {
 		this.apart.update("INSERT INTO takeover_begin VALUES (?, ?, ?, ?, clock_timestamp())", key,
 				tick.atOffset(ZoneOffset.UTC), lock.attempt(), ProcessHandle.current().pid());
 		if (isVictim(true)) {
-			LockSupport.parkNanos(TimeUnit.MINUTES.toNanos(2));
+			Pause.of(Duration.ofMinutes(2));
 		}
 		if (this.fail && lock.attempt() == 1) {
 			throw new IllegalStateException("expected");
 		}
-		LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+		Pause.of(Duration.ofMillis(20));
 		this.jdbc.update("INSERT INTO takeover_effect VALUES (?, ?, ?)", key, tick.atOffset(ZoneOffset.UTC),
 				lock.fencingToken().orElseThrow());
 	}
 
 	/**
-	 * Return whether there is a victim, and that is this instance, or another one.
+	 * Return whether there is a victim, which is another instance. Who can't be asked
+	 * says no: the database may be away.
 	 */
-	private boolean isVictim(boolean itself) {
+	private boolean isVictimElsewhere() {
 		try {
-			return this.apart
-				.queryForList("SELECT pid FROM takeover_victim WHERE (pid = ?) = ?", Long.class,
-						ProcessHandle.current().pid(), itself)
-				.size() > 0;
+			return isVictim(false);
 		}
 		catch (RuntimeException ex) {
 			return false;
 		}
+	}
+
+	private boolean isVictim(boolean itself) {
+		return this.apart
+			.queryForList("SELECT pid FROM takeover_victim WHERE (pid = ?) = ?", Long.class,
+					ProcessHandle.current().pid(), itself)
+			.size() > 0;
 	}
 
 	public static void main(String[] args) throws IOException {

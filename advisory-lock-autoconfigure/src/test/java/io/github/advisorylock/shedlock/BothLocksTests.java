@@ -25,10 +25,10 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -234,7 +234,7 @@ class BothLocksTests {
 				overlaps.incrementAndGet();
 			}
 			runs(this.instance);
-			LockSupport.parkNanos(LONG_ENOUGH_TO_OVERLAP.toNanos());
+			Pause.of(LONG_ENOUGH_TO_OVERLAP);
 			runs.get(this.instance).incrementAndGet();
 			running.decrementAndGet();
 		}
