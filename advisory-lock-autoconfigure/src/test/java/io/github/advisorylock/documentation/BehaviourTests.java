@@ -19,16 +19,22 @@ package io.github.advisorylock.documentation;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the sentences about the library's behaviour: there is a test for each.
+ * Tests for the sentences about the library's behaviour: there is a test for each, and
+ * each assertion of a model stands below one.
  */
 class BehaviourTests {
 
@@ -37,6 +43,10 @@ class BehaviourTests {
 	private static final Pattern SENTENCE = Pattern.compile("(?m)^(\\d+)\\. (.+(?:\\n {3,}.+)*)");
 
 	private static final Pattern TEST = Pattern.compile("`(\\w+Tests)(?:\\.(\\w+))?`");
+
+	private static final Pattern ASSERTION = Pattern.compile("`(models/\\w+\\.als: assert \\w+)`");
+
+	private static final Pattern DECLARATION = Pattern.compile("(?m)^assert (\\w+)");
 
 	@Test
 	void sentencesAreNumberedOneByOne() {
@@ -54,6 +64,30 @@ class BehaviourTests {
 				assertThat(tests.get(test.group(1))).as(test.group()).isNotNull().contains(method);
 			});
 		});
+	}
+
+	@Test
+	void sentencesNameEachAssertionOfAModelAndNoOther() {
+		Set<String> named = sentences().stream()
+			.flatMap((sentence) -> ASSERTION.matcher(sentence.group(2)).results())
+			.map((assertion) -> assertion.group(1))
+			.collect(Collectors.toSet());
+		assertThat(named).isNotEmpty().isEqualTo(assertions());
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "choosing-a-scope", "leaders", "ledger", "once-per-tick", "poolers", "webhooks" })
+	void guideToWhatModelsPromiseLinksToTheSentences(String guide) {
+		assertThat(Documentation.read(Path.of("docs", guide + ".md"))).contains("](behaviour.md#");
+	}
+
+	private static Set<String> assertions() {
+		Set<String> assertions = new TreeSet<>();
+		Documentation.models()
+			.forEach((model, text) -> DECLARATION.matcher(text)
+				.results()
+				.forEach((assertion) -> assertions.add(model + ": assert " + assertion.group(1))));
+		return assertions;
 	}
 
 	private static List<MatchResult> sentences() {

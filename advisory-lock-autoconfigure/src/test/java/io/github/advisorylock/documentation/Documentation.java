@@ -65,6 +65,19 @@ final class Documentation {
 		return tests;
 	}
 
+	/**
+	 * Return the models of what is promised, by their paths.
+	 */
+	static Map<String, String> models() {
+		Map<String, String> models = new TreeMap<>();
+		for (Path file : list(ROOT.resolve("models"), 1)) {
+			if (file.toString().endsWith(".als")) {
+				models.put(ROOT.relativize(file).toString(), read(file));
+			}
+		}
+		return models;
+	}
+
 	static String read(Path file) {
 		try {
 			return Files.readString(ROOT.resolve(file));

@@ -17,22 +17,15 @@
 package io.github.advisorylock.models;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
-import edu.mit.csail.sdg.alloy4.A4Reporter;
 import edu.mit.csail.sdg.ast.Command;
-import edu.mit.csail.sdg.parser.CompModule;
-import edu.mit.csail.sdg.parser.CompUtil;
-import edu.mit.csail.sdg.translator.A4Options;
-import edu.mit.csail.sdg.translator.A4Solution;
-import edu.mit.csail.sdg.translator.TranslateAlloyToKodkod;
-import kodkod.engine.satlab.SATFactory;
+import edu.mit.csail.sdg.ast.Expr;
+import edu.mit.csail.sdg.ast.Func;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,96 +35,126 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests what is promised against models: each promise holds in every history of so many
- * instances and steps, each mutant breaks it, and each action of a model names the code
- * that does it and the tests that try it.
+ * instances and steps, and each mutant breaks one. Each action of a model happens in some
+ * history, and names the code that does it and the tests that try it; whatever a model
+ * says that it changes does.
  */
 class ModelTests {
 
-	private static final Path MODELS = Path.of("src/test/resources/models");
+	/**
+	 * What no code of the library does: time, the server, the network, whoever kills.
+	 */
+	private static final String ENVIRONMENT = "environment";
 
 	/**
-	 * A line of the table on top of a model: action, code, tests.
+	 * What only a mutant does.
 	 */
-	private static final Pattern ACTION = Pattern.compile("(?m)^ \\* (\\w+) {2,}(\\S.*?) {2,}(\\S.*)$");
+	private static final String MUTANT = "mutant";
 
-	/**
-	 * Code is named as package and class, perhaps with a method or a field.
-	 */
-	private static final Pattern CODE = Pattern.compile("\\b([a-z]+)\\.([A-Z]\\w+)(?:\\.(\\w+))?");
-
-	static Stream<Path> models() throws IOException {
-		try (Stream<Path> files = Files.list(MODELS)) {
-			return files.sorted().toList().stream();
-		}
+	static List<Model> models() throws IOException {
+		return Model.all();
 	}
 
 	@TestFactory
 	List<DynamicTest> promisesHoldAndMutantsBreakThem() throws IOException {
 		List<DynamicTest> tests = new ArrayList<>();
-		for (Path model : models().toList()) {
-			CompModule module = CompUtil.parseEverything_fromFile(A4Reporter.NOP, null, model.toString());
-			for (Command command : module.getAllCommands()) {
-				tests.add(DynamicTest.dynamicTest(model.getFileName() + ": " + command.label,
-						() -> assertThat(find(module, command).satisfiable()).isEqualTo(command.expects == 1)));
+		for (Model model : models()) {
+			for (Command command : model.commands()) {
+				tests.add(DynamicTest.dynamicTest(model + ": " + command,
+						() -> assertThat(model.find(command)).isEqualTo(command.expects == 1)));
 			}
 		}
-		assertThat(tests).hasSizeGreaterThan(20);
+		assertThat(tests).hasSizeGreaterThan(30);
 		return tests;
 	}
 
-	private static A4Solution find(CompModule module, Command command) {
-		A4Options options = new A4Options();
-		options.solver = SATFactory.get("glucose");
-		return TranslateAlloyToKodkod.execute_command(A4Reporter.NOP, module.getAllReachableSigs(), command, options);
+	@TestFactory
+	List<DynamicTest> actionsHappenAndThoseOfMutantsInMutantsOnly() throws IOException {
+		List<DynamicTest> tests = new ArrayList<>();
+		for (Model model : models()) {
+			Map<String, List<String>> table = model.table();
+			model.actions().forEach((name, action) -> tests.add(DynamicTest.dynamicTest(model + ": " + name, () -> {
+				boolean mutant = table.getOrDefault(name, List.of()).contains(MUTANT);
+				Expr happens = Model.happens(action);
+				assertThat(model.find(model.sometime(happens, false))).isEqualTo(!mutant);
+				assertThat(!mutant || model.find(model.sometime(happens, true))).isTrue();
+			})));
+		}
+		assertThat(tests).hasSizeGreaterThan(30);
+		return tests;
+	}
+
+	@TestFactory
+	List<DynamicTest> whatIsVariableChanges() throws IOException {
+		List<DynamicTest> tests = new ArrayList<>();
+		for (Model model : models()) {
+			model.changes()
+				.forEach((name, change) -> tests.add(DynamicTest.dynamicTest(model + ": " + name,
+						() -> assertThat(model.find(model.sometime(change, true))).isTrue())));
+		}
+		assertThat(tests).hasSizeGreaterThan(30);
+		return tests;
 	}
 
 	@ParameterizedTest
 	@MethodSource("models")
-	void eachModelHasThreeInstancesTwelveStepsAMutantAndAWitness(Path model) throws IOException {
-		CompModule module = CompUtil.parseEverything_fromFile(A4Reporter.NOP, null, model.toString());
-		assertThat(module.getAllCommands()).allSatisfy((command) -> {
+	void commandsAreAboutThreeInstancesAndTwelveSteps(Model model) {
+		assertThat(model.commands()).isNotEmpty().allSatisfy((command) -> {
 			assertThat(command.toString()).contains("exactly 3 Instance");
 			assertThat(command.maxprefix).isGreaterThanOrEqualTo(12);
 			assertThat(command.expects).isIn(0, 1);
-		})
-			.anySatisfy((promise) -> assertThat(promise.check && promise.expects == 0).isTrue())
-			.anySatisfy((mutant) -> assertThat(mutant.check && mutant.expects == 1).isTrue())
-			.anySatisfy((witness) -> assertThat(!witness.check && witness.expects == 1).isTrue());
+			assertThat(Model.isWithoutMutants(command)).isEqualTo(Model.mutant(command) == null);
+		}).anySatisfy((witness) -> {
+			assertThat(witness.check).isFalse();
+			assertThat(witness.expects).isOne();
+			assertThat(Model.isWithoutMutants(witness)).isTrue();
+		});
 	}
 
 	@ParameterizedTest
 	@MethodSource("models")
-	void eachActionNamesTheCodeAndTheTestsThatThereAre(Path model) throws IOException {
-		String text = Files.readString(model);
-		Matcher action = ACTION.matcher(text);
-		int actions = 0;
-		while (action.find()) {
-			actions++;
-			assertThat(text).contains("pred " + action.group(1));
-			Matcher code = CODE.matcher(action.group(2));
-			while (code.find()) {
-				assertThat(source(code.group(1), code.group(2))).as(action.group()).content().contains(part(code));
-			}
-			for (String test : action.group(3).split(", ")) {
-				assertThat(tests()).as(action.group()).contains(test + ".java");
-			}
-		}
-		assertThat(actions).as(model.toString()).isGreaterThanOrEqualTo(5);
+	void eachAssertionHoldsAndIsBrokenByAMutantAndEachMutantBreaksOne(Model model) {
+		List<Command> checks = model.commands().stream().filter((command) -> command.check).toList();
+		assertThat(checks).isNotEmpty()
+			.allSatisfy((check) -> assertThat(check.expects == 1).isEqualTo(Model.mutant(check) != null));
+		assertThat(labels(checks, 0)).containsExactlyInAnyOrderElementsOf(model.assertions());
+		assertThat(labels(checks, 1)).containsExactlyInAnyOrderElementsOf(model.assertions());
+		assertThat(checks.stream().map(Model::mutant).filter((mutant) -> mutant != null).collect(Collectors.toSet()))
+			.isEqualTo(model.mutants());
 	}
 
-	private static String part(Matcher code) {
-		return (code.group(3) != null) ? code.group(3) : code.group(2);
+	private static Set<String> labels(List<Command> checks, int expects) {
+		return checks.stream()
+			.filter((check) -> check.expects == expects)
+			.map((check) -> check.label)
+			.collect(Collectors.toSet());
 	}
 
-	private static Path source(String directory, String type) {
-		return Path.of("../advisory-lock-autoconfigure/src/main/java/io/github/advisorylock", directory,
-				type + ".java");
+	@ParameterizedTest
+	@MethodSource("models")
+	void eachActionNamesTheCodeAndTheTestsThatThereAre(Model model) throws IOException {
+		Map<String, List<String>> table = model.table();
+		Map<String, Func> actions = model.actions();
+		assertThat(table.keySet()).isEqualTo(actions.keySet());
+		table.forEach((action, names) -> {
+			String first = names.get(0);
+			List<String> tests = names.stream().filter((name) -> name.matches("\\w+Tests\\.\\w+")).toList();
+			List<String> code = names.stream().filter((name) -> name.matches("[a-z]+\\.[A-Z]\\w*\\.\\w+")).toList();
+			boolean byWord = Set.of(ENVIRONMENT, MUTANT).contains(first);
+			assertThat(code.isEmpty()).as(action + " names its code, or a word").isEqualTo(byWord);
+			assertThat(names).as(action).hasSize(tests.size() + code.size() + (byWord ? 1 : 0));
+			assertThat(tests.isEmpty()).as(action + " names its test").isEqualTo(first.equals(MUTANT));
+			code.forEach((name) -> assertThat(Sources.methods(owner(name))).as(action).contains(member(name)));
+			tests.forEach((name) -> assertThat(Sources.tests(owner(name))).as(action).contains(member(name)));
+		});
 	}
 
-	private static List<String> tests() throws IOException {
-		try (Stream<Path> files = Files.walk(Path.of("../advisory-lock-autoconfigure/src/test/java"))) {
-			return files.map((file) -> file.getFileName().toString()).toList();
-		}
+	private static String owner(String name) {
+		return name.substring(0, name.lastIndexOf('.'));
+	}
+
+	private static String member(String name) {
+		return name.substring(name.lastIndexOf('.') + 1);
 	}
 
 }

@@ -2,13 +2,21 @@
  * A tick of a job with once = PER_TICK and catchUp, in scope TRANSACTION: whatever dies, its effect in the database
  * happens once, and it happens as long as somebody lives.
  *
- * begin    ledger.RecordedRun.begin, jdbc.TransactionScope          LedgerTests, OpenTickWatcherTests
- * commit   ledger.RecordedRun.end, in the transaction of the work   LedgerAttemptTests, TransactionEndTests
- * fail     ledger.RecordedRun.failWhileHeld                         LedgerAttemptTests
- * kill     kill -9 of an instance                                   TakeoverTests
- * cut      the server ends a session whose client still runs        TransactionWatchTests
- * notice   the server frees what a dead client held                 TakeoverTests
- * restart  an instance comes back                                   TakeoverTests
+ * begin    ledger.RecordedRun.begin, jdbc.TransactionScope.acquire
+ *          LedgerTests.tickRunsOnceAndOlderOneNotAtAll
+ *          OpenTickWatcherTests.tickIsTakenOverWhenItsHolderVanishesAndIsNotCalledMissedBefore
+ * commit   ledger.RecordedRun.complete
+ *          LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
+ * fail     ledger.RecordedRun.failWhileHeld, ledger.RecordedRun.fail
+ *          LedgerTests.failedRunIsRecordedAndDoesNotUseTickUp
+ * kill     environment
+ *          TakeoverTests.ticksWhoseRunnerIsKilledAreTakenOver
+ * cut      environment
+ *          TransactionWatchTests.runThatEndsWellAfterItsLockWasLostFails
+ * notice   environment
+ *          LedgerCrashTests.killedTransactionRunLeavesNeitherEffectNorRow
+ * restart  environment
+ *          OpenTickWatcherTests.missedTickRunsOnceWhenFiveInstancesComeUpTogether
  */
 module OncePerTick
 
@@ -31,16 +39,16 @@ var sig Completed in Tick {}
 -- Ticks whose effect is in the database, and those where it is twice
 var sig Once, Twice in Tick {}
 
--- Left out of the mutant: the lock alone decides
-one sig Rules {}
-lone sig WithoutLedger in Rules {}
+-- The mutants: the lock alone decides; it is a lease, which ends by itself; it is a row, which nobody frees
+abstract sig Mutant {}
+lone sig WithoutLedger, Lease, StuckRow extends Mutant {}
 
-pred init {
+fact init {
 	Alive = Instance
 	no Holder + Completed + Once + Twice + Instance.runs + Instance.trx
 }
 
-pred same [] {
+pred same {
 	Alive' = Alive
 	tables
 }
@@ -55,7 +63,7 @@ pred tables {
 pred begin [i: Instance, t: Tick] {
 	i in Alive
 	no i.runs
-	no Holder
+	no Holder or some Lease
 	t not in Completed or some WithoutLedger
 	Holder' = i
 	runs' = runs + i->t
@@ -63,6 +71,7 @@ pred begin [i: Instance, t: Tick] {
 	same
 }
 
+-- Work and completion are in one transaction
 pred commit [i: Instance] {
 	i in Alive
 	some i.runs
@@ -85,6 +94,7 @@ pred fail [i: Instance] {
 	same
 }
 
+-- An instance dies
 pred kill [i: Instance] {
 	i in Alive
 	Alive' = Alive - i
@@ -94,6 +104,7 @@ pred kill [i: Instance] {
 	tables
 }
 
+-- The server ends a session whose client still runs
 pred cut [i: Instance] {
 	i in Alive
 	some i.trx
@@ -103,11 +114,12 @@ pred cut [i: Instance] {
 	same
 }
 
+-- The server rolls back what a dead client had begun, and frees its lock
 pred notice [i: Instance] {
 	i not in Alive
 	some i.trx
 	trx' = trx - i->Tick
-	Holder' = Holder - i
+	Holder' = (some StuckRow => Holder else Holder - i)
 	runs' = runs
 	same
 }
@@ -129,18 +141,14 @@ pred rest {
 	same
 }
 
-pred fault [i: Instance] {
-	fail[i] or kill[i] or cut[i]
-}
-
 fact behaviour {
-	init
-	always (rest or some i: Instance | commit[i] or fault[i] or notice[i] or restart[i] or some t: Tick | begin[i, t])
+	always (rest or some i: Instance |
+		commit[i] or fail[i] or kill[i] or cut[i] or notice[i] or restart[i] or some t: Tick | begin[i, t])
 }
 
 -- What can go on does so at some time, and faults end at some time
 pred fair {
-	eventually always no i: Instance | fault[i]
+	eventually always no i: Instance | fail[i] or kill[i] or cut[i]
 	all i: Instance {
 		(eventually always (i not in Alive and some i.trx)) implies always eventually notice[i]
 		(eventually always (some i.runs and i.trx = i.runs)) implies always eventually commit[i]
@@ -152,19 +160,15 @@ pred fair {
 }
 
 assert effectOnce {
-	no WithoutLedger implies always (no Twice and Once = Completed)
+	always (no Twice and Once = Completed)
 }
 
 assert oneRunAtATime {
-	always lone i: Instance | some i.trx
+	always lone trx
 }
 
 assert neverLost {
-	(no WithoutLedger and fair) implies eventually Tick = Completed
-}
-
-assert effectOnceByTheLockAlone {
-	some WithoutLedger implies always no Twice
+	fair implies eventually Tick = Completed
 }
 
 -- A tick that was begun by three, and completed by the third
@@ -174,8 +178,10 @@ pred takenOverTwice {
 			eventually (begin[c, t] and eventually commit[c])))))
 }
 
-check effectOnce for exactly 3 Instance, exactly 2 Tick, 1 Rules, 14 steps expect 0
-check oneRunAtATime for exactly 3 Instance, exactly 2 Tick, 1 Rules, 14 steps expect 0
-check neverLost for exactly 3 Instance, exactly 2 Tick, 1 Rules, 12 steps expect 0
-check effectOnceByTheLockAlone for exactly 3 Instance, exactly 1 Tick, 1 Rules, 12 steps expect 1
-run takenOverTwice for exactly 3 Instance, exactly 1 Tick, 1 Rules, 12 steps expect 1
+check effectOnce for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
+check oneRunAtATime for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
+check neverLost for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 12 .. 12 steps expect 0
+check effectOnce for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 WithoutLedger, 12 steps expect 1
+check oneRunAtATime for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 Lease, 12 steps expect 1
+check neverLost for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 StuckRow, 12 steps expect 1
+run takenOverTwice for exactly 3 Instance, exactly 1 Tick, 0 Mutant, 12 steps expect 1
