@@ -142,6 +142,13 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	}
 
 	/**
+	 * Let the thread stay for a while after each task again, after {@link #stop()}.
+	 */
+	public void start() {
+		this.executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+	}
+
+	/**
 	 * Do something soon.
 	 * @param task what to do
 	 * @throws RejectedExecutionException if this is closed
@@ -152,15 +159,15 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	}
 
 	/**
-	 * Do something now and then. Does nothing where something recurs already, or this is
-	 * closed.
+	 * {@link #start()}, and do something now and then. Does nothing where something
+	 * recurs already, or this is closed.
 	 * @param delay how long to wait for the first time
 	 * @param period how long to wait after each time
 	 * @param task what to do
 	 */
 	public synchronized void every(Duration delay, Duration period, GuardedTask task) {
 		if (this.recurring == null && !this.executor.isShutdown()) {
-			this.executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+			start();
 			this.recurring = this.executor.scheduleWithFixedDelay(task, delay.toNanos(), period.toNanos(),
 					TimeUnit.NANOSECONDS);
 		}
@@ -177,7 +184,6 @@ public final class LockScheduler implements Executor, AutoCloseable {
 			this.next.cancel(false);
 		}
 		if (!this.executor.isShutdown()) {
-			this.executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
 			this.next = this.executor.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
 		}
 	}
@@ -198,8 +204,9 @@ public final class LockScheduler implements Executor, AutoCloseable {
 
 	/**
 	 * End what recurs, by an interrupt if it is under way, forget what was to be done
-	 * after a while, and let the thread go as soon as it has done what else there is. It
-	 * comes again with the next task.
+	 * after a while, and let the thread go as soon as it has done what else there is.
+	 * Until {@link #start()}, another comes for what is still to be done, and goes as
+	 * soon.
 	 */
 	public synchronized void stop() {
 		if (this.recurring != null) {

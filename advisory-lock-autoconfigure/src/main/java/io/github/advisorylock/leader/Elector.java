@@ -79,6 +79,7 @@ final class Elector {
 	synchronized void begin() {
 		this.active = true;
 		this.whenOut = null;
+		this.watcher.start();
 		// what is due next is decided after each turn; this is for a turn that could not
 		this.scheduler.every(LONGEST_PAUSE, LONGEST_PAUSE, this.turn);
 		wake();

@@ -119,6 +119,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	@Override
 	public synchronized void start() {
 		this.running = true;
+		this.events.start();
 		this.roles.values().forEach(LeaderRole::start);
 		beginElections();
 	}

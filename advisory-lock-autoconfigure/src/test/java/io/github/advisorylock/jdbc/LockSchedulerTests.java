@@ -19,6 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 import org.junit.jupiter.api.Test;
@@ -59,6 +60,34 @@ class LockSchedulerTests {
 		scheduler.close();
 		end.countDown();
 		assertThat(second.await(30, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
+	void threadGoesAtOnceWhileStoppedAndStaysOnceStartedAgain() throws Exception {
+		LockScheduler scheduler = new LockScheduler("test-stopped");
+		scheduler.stop();
+		assertThat(threadOf(scheduler)).isNotSameAs(threadOf(scheduler));
+		scheduler.start();
+		assertThat(threadOf(scheduler)).isSameAs(threadOf(scheduler));
+		scheduler.stop();
+		scheduler.next(Duration.ofMillis(1), () -> {
+		});
+		await().atMost(Duration.ofSeconds(5)).until(() -> !hasThread("test-stopped"));
+		scheduler.every(Duration.ofHours(1), Duration.ofHours(1), new GuardedTask("Failed", () -> {
+		}));
+		assertThat(threadOf(scheduler)).isSameAs(threadOf(scheduler));
+		scheduler.close();
+	}
+
+	/**
+	 * Return the thread of a task, after one that has nothing to do has gone.
+	 */
+	private static Thread threadOf(LockScheduler scheduler) throws Exception {
+		FutureTask<Thread> task = new FutureTask<>(Thread::currentThread);
+		scheduler.execute(task);
+		Thread thread = task.get(30, TimeUnit.SECONDS);
+		thread.join(500);
+		return thread;
 	}
 
 	private static void awaitQuietly(CountDownLatch latch) {
