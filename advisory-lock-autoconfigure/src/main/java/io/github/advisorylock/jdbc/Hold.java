@@ -408,7 +408,7 @@ public final class Hold {
 	 * awaited still does. Platform threads keep theirs, which closes nothing.
 	 * @return whether there is one to be brought back
 	 */
-	static boolean putInterruptAside() {
+	public static boolean putInterruptAside() {
 		return isInterruptedVirtual() && Thread.interrupted();
 	}
 
@@ -424,7 +424,7 @@ public final class Hold {
 	 * Let the current thread have its interrupt again.
 	 * @param aside whether it was put aside
 	 */
-	static void bringInterruptBack(boolean aside) {
+	public static void bringInterruptBack(boolean aside) {
 		if (aside) {
 			Thread.currentThread().interrupt();
 		}
@@ -480,7 +480,9 @@ public final class Hold {
 
 		/**
 		 * Ask for a number on the connection of session locks. In scope SESSION an answer
-		 * says that the lock is held.
+		 * says that the lock is held. An interrupt changes nothing, and is kept: it is to
+		 * be {@linkplain Hold#putInterruptAside put aside} before another connection is
+		 * asked.
 		 * @param sql the statement, whose first column is the number
 		 * @param parameters what it binds
 		 * @return the number

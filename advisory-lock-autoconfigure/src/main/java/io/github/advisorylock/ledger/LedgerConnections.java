@@ -87,7 +87,13 @@ final class LedgerConnections {
 	 * is none.
 	 */
 	<R extends @Nullable Object> R reading(Function<NamedParameterJdbcOperations, R> work) {
-		return areInTransaction() ? work.apply(this.current) : apart(work);
+		boolean aside = Hold.putInterruptAside();
+		try {
+			return areInTransaction() ? work.apply(this.current) : apart(work);
+		}
+		finally {
+			Hold.bringInterruptBack(aside);
+		}
 	}
 
 	/**
@@ -127,6 +133,16 @@ final class LedgerConnections {
 	}
 
 	private <R extends @Nullable Object> R apart(Function<NamedParameterJdbcOperations, R> work, boolean transaction) {
+		boolean aside = Hold.putInterruptAside();
+		try {
+			return repeat(work, transaction);
+		}
+		finally {
+			Hold.bringInterruptBack(aside);
+		}
+	}
+
+	private <R extends @Nullable Object> R repeat(Function<NamedParameterJdbcOperations, R> work, boolean transaction) {
 		for (int attempt = 1;; attempt++) {
 			try (Connection connection = this.dataSource.getConnection()) {
 				return transaction ? inTransaction(connection, work) : on(connection, work);

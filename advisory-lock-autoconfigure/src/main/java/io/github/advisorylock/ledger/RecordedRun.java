@@ -207,6 +207,18 @@ final class RecordedRun implements RunRecord {
 		if (foreseen != LockOutcome.EXECUTED) {
 			return foreseen;
 		}
+		// one that came while the session was asked is not to meet the connection that is
+		// asked now
+		boolean aside = Hold.putInterruptAside();
+		try {
+			return begin(boundary);
+		}
+		finally {
+			Hold.bringInterruptBack(aside);
+		}
+	}
+
+	private LockOutcome begin(Boundary boundary) {
 		RunRepository.Decision decision = (boundary == Boundary.NONE) ? this.runs.begin(this.parameters)
 				: (this.decided != null) ? this.decided : decide();
 		LockOutcome outcome = outcome(decision);
