@@ -23,6 +23,8 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import org.apache.commons.logging.Log;
@@ -55,6 +57,10 @@ final class LedgerPurge {
 
 	private static final int MOST_LOST_RUNS = 100;
 
+	private static final long LONGEST_CANCEL = TimeUnit.SECONDS.toNanos(1);
+
+	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+
 	private final LedgerConnections connections;
 
 	private final LedgerStatements statements;
@@ -74,7 +80,8 @@ final class LedgerPurge {
 		MapSqlParameterSource parameters = new MapSqlParameterSource("round",
 				PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY)
 			.addValue("period", LedgerSettings.micros(period));
-		return this.connections.apart((apart) -> apart.update(this.statements.claimRound(), parameters)) == 1;
+		return Boolean.TRUE.equals(this.connections.apart((apart) -> apart.execute(this.statements.claimRound(),
+				parameters, (statement) -> cancellable(statement, () -> statement.executeUpdate() == 1, false))));
 	}
 
 	/**
@@ -119,15 +126,24 @@ final class LedgerPurge {
 	}
 
 	private Batch execute(PreparedStatement statement, Object after) throws SQLException {
+		return cancellable(statement, () -> {
+			try (ResultSet row = statement.executeQuery()) {
+				row.next();
+				Object last = row.getObject(3, after.getClass());
+				return new Batch(row.getBoolean(1), row.getInt(2), (last != null) ? last : after);
+			}
+		}, new Batch(false, 0, after));
+	}
+
+	/**
+	 * Ask the server, unless that is cancelled.
+	 * @param otherwise what is answered where it was before the server is asked
+	 */
+	private <T> T cancellable(PreparedStatement statement, Answer<T> answer, T otherwise) throws SQLException {
 		this.running = statement;
-		// whoever cancels interrupts before
-		if (Thread.currentThread().isInterrupted()) {
-			return new Batch(false, 0, after);
-		}
-		try (ResultSet row = statement.executeQuery()) {
-			row.next();
-			Object last = row.getObject(3, after.getClass());
-			return new Batch(row.getBoolean(1), row.getInt(2), (last != null) ? last : after);
+		try {
+			// whoever cancels interrupts before
+			return Thread.currentThread().isInterrupted() ? otherwise : answer.get();
 		}
 		catch (SQLException ex) {
 			if (CANCELLED.equals(ex.getSQLState())) {
@@ -142,13 +158,16 @@ final class LedgerPurge {
 
 	/**
 	 * End the statement that is under way on an interrupted thread, if there is one: it
-	 * may wait for whoever changes a table.
+	 * may wait for whoever changes a table. The driver forgets what is said of one that
+	 * is just about to begin, so that is said until it has ended, for a moment at most.
 	 */
 	void cancel() {
 		PreparedStatement statement = this.running;
+		long start = System.nanoTime();
 		try {
-			if (statement != null) {
+			while (statement != null && statement == this.running && System.nanoTime() - start < LONGEST_CANCEL) {
 				statement.cancel();
+				LockSupport.parkNanos(PAUSE);
 			}
 		}
 		catch (SQLException ex) {
@@ -176,6 +195,18 @@ final class LedgerPurge {
 	 * @param last where the next batch goes on
 	 */
 	record Batch(boolean mine, int rows, Object last) {
+
+	}
+
+	/**
+	 * Asks the server.
+	 *
+	 * @param <T> what it answers
+	 */
+	@FunctionalInterface
+	private interface Answer<T> {
+
+		T get() throws SQLException;
 
 	}
 

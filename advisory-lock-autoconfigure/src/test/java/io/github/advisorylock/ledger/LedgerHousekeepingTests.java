@@ -16,11 +16,21 @@
 
 package io.github.advisorylock.ledger;
 
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
@@ -33,10 +43,13 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -62,12 +75,13 @@ class LedgerHousekeepingTests {
 			.run((context) -> this.runner.withPropertyValues("advisory-lock.namespace=another")
 				.withBean(Jobs.class)
 				.run((another) -> {
-					housekeeping(context).purge();
+					List<LedgerHousekeeping> all = housekeeping(context, another);
+					all.get(0).purge();
 					insertOldCompletions();
-					housekeeping(another).purge();
+					all.get(1).purge();
 					assertThat(completions()).hasSize(1200);
 					TestPostgres.execute("UPDATE housekeeping_tests.ledger_completion SET remember_until = now()");
-					housekeeping(another).purge();
+					all.get(1).purge();
 					assertThat(completions()).isEmpty();
 				}));
 	}
@@ -76,28 +90,39 @@ class LedgerHousekeepingTests {
 	 * Somebody changes the table, and what waits for that on the server would go on
 	 * waiting.
 	 */
-	@Test
-	void purgeThatWaitsIsCancelledByStop() throws SQLException {
-		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
-			other.setAutoCommit(false);
+	@ParameterizedTest
+	@ValueSource(strings = { "run", "completion" })
+	void purgeThatWaitsIsCancelledByStop(String table) throws Exception {
+		try (Connection other = TestPostgres.open()) {
 			this.runner.withBean(Jobs.class).run((context) -> {
-				LedgerHousekeeping housekeeping = housekeeping(context);
-				statement.execute("LOCK TABLE housekeeping_tests.ledger_run IN ACCESS EXCLUSIVE MODE");
-				AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-				Thread thread = new Thread(() -> failure.set(catchThrowable(housekeeping::purge)));
-				thread.start();
-				Awaitility.await().untilAsserted(() -> assertThat(waiting()).isNotEmpty());
-				thread.interrupt();
-				housekeeping.stop();
-				thread.join(5000);
-				assertThat(thread.isAlive()).isFalse();
-				assertThat(failure.get()).isInstanceOf(DataAccessException.class)
-					.extracting(SqlState::of)
-					.isEqualTo("57014");
-				Awaitility.await().untilAsserted(() -> assertThat(waiting()).isEmpty());
+				LedgerHousekeeping housekeeping = housekeeping(context).get(0);
+				lock(other, table);
+				Purging purging = new Purging(housekeeping);
+				Awaitility.await().untilAsserted(() -> assertThat(waiting(table)).isNotEmpty());
+				purging.stop();
+				Awaitility.await().untilAsserted(() -> assertThat(waiting(table)).isEmpty());
 			});
 			other.rollback();
 		}
+	}
+
+	/**
+	 * What the driver is told of a statement that has not begun it forgets.
+	 */
+	@Test
+	void purgeThatIsAboutToWaitIsCancelledByStop() throws Exception {
+		PausingDataSource pool = new PausingDataSource();
+		this.runner.withBean(DataSource.class, () -> pool).withBean(Jobs.class).run((context) -> {
+			LedgerHousekeeping housekeeping = housekeeping(context).get(0);
+			try (Connection other = TestPostgres.open()) {
+				lock(other, "run");
+				pool.pause = "ledger_run";
+				Purging purging = new Purging(housekeeping);
+				assertThat(pool.paused.await(20, TimeUnit.SECONDS)).isTrue();
+				purging.stop();
+				other.rollback();
+			}
+		});
 	}
 
 	@Test
@@ -127,10 +152,27 @@ class LedgerHousekeepingTests {
 		});
 	}
 
-	private static LedgerHousekeeping housekeeping(ApplicationContext context) {
-		LedgerHousekeeping housekeeping = context.getBean(LedgerLifecycle.class).housekeeping();
-		assertThat(housekeeping).isNotNull();
-		return housekeeping;
+	/**
+	 * Return what has rounds when the test wants one, and no others: the first may come
+	 * as soon as the application is there.
+	 */
+	private static List<LedgerHousekeeping> housekeeping(ApplicationContext... contexts) {
+		List<LedgerLifecycle> lifecycles = Arrays.stream(contexts)
+			.map((context) -> context.getBean(LedgerLifecycle.class))
+			.toList();
+		lifecycles.forEach(LedgerLifecycle::stop);
+		Awaitility.await().untilAsserted(() -> assertThat(threads()).isEmpty());
+		TestPostgres.execute("DELETE FROM housekeeping_tests.ledger_completion");
+		List<LedgerHousekeeping> all = lifecycles.stream().map(LedgerLifecycle::housekeeping).toList();
+		assertThat(all).isNotEmpty().doesNotContainNull();
+		return all;
+	}
+
+	private static void lock(Connection connection, String table) throws SQLException {
+		connection.setAutoCommit(false);
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("LOCK TABLE housekeeping_tests.ledger_" + table + " IN ACCESS EXCLUSIVE MODE");
+		}
 	}
 
 	private static void insertOldCompletions() {
@@ -142,9 +184,9 @@ class LedgerHousekeepingTests {
 		return TestPostgres.query("SELECT key FROM housekeeping_tests.ledger_completion WHERE key LIKE 'old%'");
 	}
 
-	private static List<String> waiting() {
+	private static List<String> waiting(String table) {
 		return TestPostgres.query("SELECT l.pid FROM pg_locks l WHERE NOT l.granted AND l.locktype = 'relation' "
-				+ "AND l.relation = 'housekeeping_tests.ledger_run'::regclass");
+				+ "AND l.relation = 'housekeeping_tests.ledger_" + table + "'::regclass");
 	}
 
 	private static List<String> threads() {
@@ -154,6 +196,85 @@ class LedgerHousekeepingTests {
 			.map(Thread::getName)
 			.filter((name) -> name.equals("advisory-lock-housekeeping"))
 			.toList();
+	}
+
+	/**
+	 * A purge on a thread of its own.
+	 */
+	private static final class Purging {
+
+		private final LedgerHousekeeping housekeeping;
+
+		private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+
+		private final Thread thread;
+
+		Purging(LedgerHousekeeping housekeeping) {
+			this.housekeeping = housekeeping;
+			this.thread = new Thread(() -> this.failure.complete(catchThrowable(housekeeping::purge)));
+			this.thread.start();
+		}
+
+		/**
+		 * Stop it as its lifecycle does.
+		 */
+		void stop() throws Exception {
+			this.thread.interrupt();
+			this.housekeeping.stop();
+			assertThat(this.failure.get(10, TimeUnit.SECONDS)).isInstanceOf(DataAccessException.class)
+				.extracting(SqlState::of)
+				.isEqualTo("57014");
+		}
+
+	}
+
+	/**
+	 * Has a statement begin only after somebody has wanted to cancel it.
+	 */
+	private static final class PausingDataSource extends DriverManagerDataSource {
+
+		private final CountDownLatch paused = new CountDownLatch(1);
+
+		private final CountDownLatch cancelled = new CountDownLatch(1);
+
+		private volatile @Nullable String pause;
+
+		PausingDataSource() {
+			super(TestPostgres.url());
+		}
+
+		@Override
+		protected Connection getConnectionFromDriver(Properties properties) throws SQLException {
+			return wrap(Connection.class, super.getConnectionFromDriver(properties), "");
+		}
+
+		private <T> T wrap(Class<T> type, Object target, String sql) {
+			return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
+					(proxy, method, arguments) -> invoke(target, method, arguments, sql)));
+		}
+
+		private @Nullable Object invoke(Object target, Method method, Object @Nullable [] arguments, String sql)
+				throws Throwable {
+			String pause = this.pause;
+			if (pause != null && method.getName().startsWith("execute") && sql.contains(pause)) {
+				this.paused.countDown();
+				while (this.cancelled.getCount() > 0) {
+					Thread.onSpinWait();
+				}
+			}
+			try {
+				Object result = method.invoke(target, arguments);
+				if (method.getName().equals("cancel")) {
+					this.cancelled.countDown();
+				}
+				return (result instanceof PreparedStatement && arguments != null)
+						? wrap(PreparedStatement.class, result, (String) arguments[0]) : result;
+			}
+			catch (InvocationTargetException ex) {
+				throw ex.getCause();
+			}
+		}
+
 	}
 
 	static class Jobs {
