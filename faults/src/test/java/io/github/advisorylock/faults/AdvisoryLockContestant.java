@@ -102,7 +102,7 @@ final class AdvisoryLockContestant implements Contestant {
 
 		private final RecordedWork work;
 
-		private final long period;
+		private final Duration period;
 
 		private final Map<Thread, Boolean> callers = new ConcurrentHashMap<>();
 
@@ -112,7 +112,7 @@ final class AdvisoryLockContestant implements Contestant {
 			this.operations = operations;
 			this.jdbc = jdbc;
 			this.work = work;
-			this.period = settings.period().toMillis();
+			this.period = settings.period();
 		}
 
 		@Scheduled(cron = "*/3 * * * * *")
@@ -166,9 +166,9 @@ final class AdvisoryLockContestant implements Contestant {
 		private void call(Job job) {
 			this.callers.put(Thread.currentThread(), true);
 			TreeSet<Long> open = new TreeSet<>();
-			long last = number();
+			long last = Job.due(this.period);
 			while (this.running) {
-				long now = number();
+				long now = Job.due(this.period);
 				for (long number = Math.max(last + 1, now - Job.PATIENCE); number <= now; number++) {
 					open.add(number);
 				}
@@ -184,12 +184,8 @@ final class AdvisoryLockContestant implements Contestant {
 			this.callers.remove(Thread.currentThread());
 		}
 
-		private long number() {
-			return System.currentTimeMillis() / this.period;
-		}
-
 		private boolean isExecuted(Job job, long number) {
-			Instant tick = Instant.ofEpochMilli(number * this.period);
+			Instant tick = Instant.EPOCH.plus(this.period.multipliedBy(number));
 			LockRequest request = LockRequest.of(job.key(number)).scope(job.scope());
 			try {
 				LockResult<String> result = this.operations.execute(

@@ -26,7 +26,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
@@ -422,13 +421,6 @@ final class Fleet implements AutoCloseable {
 		catch (SQLException ex) {
 			throw new IllegalStateException(ex);
 		}
-	}
-
-	/**
-	 * Return the number of a tick that is now.
-	 */
-	static long number() {
-		return Instant.now().toEpochMilli() / PERIOD.toMillis();
 	}
 
 	/**

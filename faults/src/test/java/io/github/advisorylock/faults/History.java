@@ -25,6 +25,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +36,10 @@ import org.jspecify.annotations.Nullable;
 final class History implements AutoCloseable {
 
 	private static final Path UPTIME = Path.of("/proc/uptime");
+
+	private static final Path STATISTICS = Path.of("/proc/stat");
+
+	private static final String START = "btime ";
 
 	private final OutputStream file;
 
@@ -77,6 +82,22 @@ final class History implements AutoCloseable {
 		try {
 			String line = Files.readString(UPTIME);
 			return Math.round(Double.parseDouble(line.substring(0, line.indexOf(' '))) * 1000);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Return the time by that clock.
+	 */
+	static Instant now() {
+		try (Stream<String> lines = Files.lines(STATISTICS)) {
+			long start = lines.filter((line) -> line.startsWith(START))
+				.mapToLong((line) -> Long.parseLong(line.substring(START.length())))
+				.findFirst()
+				.orElseThrow();
+			return Instant.ofEpochSecond(start).plusMillis(uptime());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.faults;
 
+import java.time.Duration;
 import java.util.Locale;
 
 import io.github.advisorylock.LockScope;
@@ -66,6 +67,14 @@ enum Job {
 	Job(LockScope scope, boolean tick) {
 		this.scope = scope;
 		this.tick = tick;
+	}
+
+	/**
+	 * Return the number that is due now, whatever the clock of the instance says: one
+	 * that is set ahead would have it work in advance, and none left to be waited for.
+	 */
+	static long due(Duration period) {
+		return History.now().toEpochMilli() / period.toMillis();
 	}
 
 	LockScope scope() {

@@ -63,7 +63,7 @@ final class Trial {
 	void run(Iterable<Fault> faults, boolean withStandby, Instant end) throws Exception {
 		try (Fleet fleet = new Fleet(this.directory, AdvisoryLockContestant.class, withStandby)) {
 			fleet.startInstances();
-			long first = Fleet.number() + 1;
+			long first = Job.due(Fleet.PERIOD) + 1;
 			awaitWork(fleet, History.uptime());
 			for (Fault fault : faults) {
 				if (Instant.now().isAfter(end)) {
@@ -71,7 +71,7 @@ final class Trial {
 				}
 				suffer(fleet, fault);
 			}
-			judge(fleet, first, Fleet.number() - 1);
+			judge(fleet, first, Job.due(Fleet.PERIOD) - 1);
 		}
 	}
 
