@@ -110,7 +110,7 @@ public abstract class AbstractLockTests {
 	final void checkThatNoLockIsLeft() throws InterruptedException {
 		this.threads.shutdownNow();
 		assertThat(this.threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
-		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.holders()).isEmpty());
 		close();
 		// the next test counts its own
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.connections(NAMESPACE)).isEmpty());

@@ -66,7 +66,7 @@ class LeaderOnlyTests {
 
 	@AfterEach
 	void checkThatNoLockIsLeft() {
-		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.holders()).isEmpty());
 	}
 
 	@Test

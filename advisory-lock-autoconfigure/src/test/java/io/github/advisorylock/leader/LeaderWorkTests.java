@@ -72,7 +72,7 @@ class LeaderWorkTests {
 	@AfterEach
 	void checkThatNoLockIsLeft() {
 		this.executor.shutdownNow();
-		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.holders()).isEmpty());
 	}
 
 	@Test

@@ -192,6 +192,17 @@ public final class TestPostgres {
 				+ "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())");
 	}
 
+	/**
+	 * As {@link #locks()}, each with the process that has it and what that is at: for
+	 * tests that are to say who has left one behind.
+	 */
+	public static List<String> holders() {
+		return query("SELECT concat(classid, '/', objid, '/', objsubid, ' of ', l.pid, ' ', application_name, ', ', "
+				+ "state, ' since ', clock_timestamp() - state_change, ', ', wait_event, ', last asked ', query) "
+				+ "FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid WHERE locktype = 'advisory' "
+				+ "AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())");
+	}
+
 	private static String start() {
 		String choice = System.getProperty("postgres", "auto");
 		if (choice.startsWith("jdbc:")) {
