@@ -392,7 +392,6 @@ final class LeaderRole {
 			stopBelieving(Belief::endIfOver);
 			this.state = State.WAITING;
 			this.due = System.nanoTime();
-			waitForPredecessor();
 		}
 	}
 
