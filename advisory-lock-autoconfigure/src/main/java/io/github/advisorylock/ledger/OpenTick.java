@@ -34,6 +34,8 @@ final class OpenTick {
 
 	private static final Duration MOST_EARLY = Duration.ofSeconds(1);
 
+	private static final int MOST_DOUBLINGS = 7;
+
 	private final SingleRunnerMethod method;
 
 	private final AdvisoryLockKey key;
@@ -111,20 +113,18 @@ final class OpenTick {
 		return this.called;
 	}
 
-	/**
-	 * Return how many calls have failed in a row.
-	 */
-	int failedCalls() {
-		return this.failedCalls;
-	}
-
 	void beginCall() {
 		this.called = true;
 	}
 
-	void endCall(boolean failed) {
+	/**
+	 * Have it looked at again after a while, which doubles with each call in a row that
+	 * fails for reasons that the ledger does not know.
+	 */
+	void endCall(boolean failed, long pauseNanos) {
 		this.called = false;
 		this.failedCalls = failed ? this.failedCalls + 1 : 0;
+		dueAfter(pauseNanos << Math.min(this.failedCalls, MOST_DOUBLINGS));
 	}
 
 	/**

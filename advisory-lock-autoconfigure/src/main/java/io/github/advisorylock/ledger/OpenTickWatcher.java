@@ -75,8 +75,6 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 
 	private static final long FIRST_PAUSE = Duration.ofMillis(300).toNanos();
 
-	private static final int MOST_DOUBLINGS = 7;
-
 	private final PostgresAdvisoryLockLedger ledger;
 
 	private final RecordedMethodRegistry methods;
@@ -320,7 +318,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 			this.threads.newThread(() -> call(tick)).start();
 		}
 		catch (Throwable ex) {
-			tick.endCall(true);
+			ended(tick, true);
 			throw ex;
 		}
 	}
@@ -343,13 +341,8 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 		}
 	}
 
-	/**
-	 * Look again after a while, which grows with calls that fail for reasons that the
-	 * ledger does not know.
-	 */
 	private synchronized void ended(OpenTick tick, boolean failed) {
-		tick.endCall(failed);
-		tick.dueAfter(random(SHORTEST_PAUSE, LONGEST_PAUSE) << Math.min(tick.failedCalls(), MOST_DOUBLINGS));
+		tick.endCall(failed, random(SHORTEST_PAUSE, LONGEST_PAUSE));
 		schedule();
 	}
 

@@ -196,19 +196,27 @@ class OpenTickTests {
 	}
 
 	@Test
-	void callsThatFailInARowAreCounted() {
+	void pauseAfterCallsThatFailInARowDoublesSevenTimes() {
 		OpenTick tick = tick(LockScope.TRANSACTION, null);
 		tick.beginCall();
 		assertThat(tick.isCalled()).isTrue();
-		tick.endCall(true);
+		assertDueAfter(tick, true, Duration.ofHours(2));
 		assertThat(tick.isCalled()).isFalse();
-		tick.endCall(true);
-		assertThat(tick.failedCalls()).isEqualTo(2);
-		tick.endCall(false);
-		assertThat(tick.failedCalls()).isZero();
-		tick.dueAfter(TimeUnit.HOURS.toNanos(1));
-		assertThat(tick.dueNanos() - System.nanoTime()).isBetween(TimeUnit.MINUTES.toNanos(59),
-				TimeUnit.HOURS.toNanos(1));
+		for (int hours = 4; hours <= 128; hours *= 2) {
+			assertDueAfter(tick, true, Duration.ofHours(hours));
+		}
+		assertDueAfter(tick, true, Duration.ofHours(128));
+		assertDueAfter(tick, false, Duration.ofHours(1));
+		assertDueAfter(tick, true, Duration.ofHours(2));
+	}
+
+	/**
+	 * End a call with a pause of an hour, as it is without failures.
+	 */
+	private static void assertDueAfter(OpenTick tick, boolean failed, Duration pause) {
+		long before = System.nanoTime();
+		tick.endCall(failed, TimeUnit.HOURS.toNanos(1));
+		assertThat(tick.dueNanos()).isBetween(before + pause.toNanos(), System.nanoTime() + pause.toNanos());
 	}
 
 	private ObservedJob seen(Instant clock) {
