@@ -19,11 +19,11 @@ package io.github.advisorylock.actuate;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -100,7 +100,7 @@ class JobActionsTests {
 			assertThat(runOnce("slow")).containsEntry("outcome", "BUSY");
 		}
 		Awaitility.await()
-			.atMost(10, TimeUnit.SECONDS)
+			.atMost(Patience.TIME)
 			.untilAsserted(() -> assertThat(EndpointAnswer.job(application, "slow")).containsEntry("history", "E"));
 	}
 

@@ -27,7 +27,6 @@ import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -40,6 +39,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -229,7 +229,7 @@ class LockTableTests {
 			CompletableFuture<Void> waiting;
 			try (Gate gate = Gate.enteredBy(jobs::patient)) {
 				waiting = Gate.runAsync(() -> lock(statement, "patient"));
-				Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> waiter().containsKey("waiting"));
+				Awaitility.await().atMost(Patience.TIME).until(() -> waiter().containsKey("waiting"));
 				assertThat(waiter()).containsEntry("blockedBy", List.of(pid("patient")))
 					.containsKeys("since", "application", "user", "client")
 					.doesNotContainEntry("pid", pid("patient"));
@@ -243,7 +243,7 @@ class LockTableTests {
 	@Test
 	void lockOfLeaderIsToldByItsRole() {
 		Awaitility.await()
-			.atMost(30, TimeUnit.SECONDS)
+			.atMost(Patience.TIME)
 			.untilAsserted(() -> assertThat(EndpointAnswer.all(application).lock("leader:roll-up"))
 				.containsEntry("kind", "LEADER")
 				.extractingByKey("holders")

@@ -36,6 +36,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import jakarta.validation.ConstraintViolation;
 import jakarta.validation.ConstraintViolationException;
@@ -236,7 +237,7 @@ class SingleRunnerAdviceOrderTests {
 	void scheduledMethodRunsUnderItsLock() {
 		this.runner.withUserConfiguration(Scheduling.class).withBean(ScheduledJobs.class).run((context) -> {
 			ScheduledJobs jobs = context.getBean(ScheduledJobs.class);
-			assertThat(jobs.done().await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(jobs.done().await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			assertThat(jobs.held()).containsEntry("scheduled-transaction", true)
 				.containsEntry("scheduled-session", true);
 		});
@@ -258,7 +259,7 @@ class SingleRunnerAdviceOrderTests {
 			holders.set(ForeignSession.holders(AdvisoryLockKey.of("test", name)).size());
 			done.countDown();
 		});
-		assertThat(done.await(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(done.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		return holders.get();
 	}
 

@@ -24,6 +24,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aop.framework.Advised;
@@ -57,7 +58,7 @@ class SingleRunnerRawCallerTests {
 		LockContextRunner.create().withUserConfiguration(Scheduling.class).run((context) -> {
 			assertThat(context).hasNotFailed();
 			ScheduledJobs jobs = context.getBean(ScheduledJobs.class);
-			assertThat(jobs.done().await(20, TimeUnit.SECONDS)).isTrue();
+			assertThat(jobs.done().await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			assertThat(jobs.locked()).containsOnly(true);
 		});
 	}

@@ -20,13 +20,13 @@ import java.lang.StackWalker.Option;
 import java.net.URL;
 import java.security.CodeSource;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -60,7 +60,7 @@ class CallPathTests {
 				Jobs jobs = context.getBean(Jobs.class);
 				assertThat(jobs.transaction()).isBetween(1L, TRANSACTION);
 				assertThat(jobs.session()).isBetween(1L, SESSION);
-				Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> {
+				Awaitility.await().atMost(Patience.TIME).until(() -> {
 					jobs.tick(); // skipped until there is a tick after the first start
 					return jobs.framesAboveTick() > 0;
 				});

@@ -33,6 +33,7 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 
@@ -146,12 +147,12 @@ class ChildContextTests {
 		try {
 			CountDownLatch end = new CountDownLatch(1);
 			Future<Boolean> first = executor.submit(() -> jobs.run(end));
-			assertThat(STARTED.await(20, TimeUnit.SECONDS)).isTrue();
+			assertThat(STARTED.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			for (int i = 0; i < 10; i++) {
 				overlapping += (jobs.run(new CountDownLatch(0)) != null) ? 1 : 0;
 			}
 			end.countDown();
-			assertThat(first.get(20, TimeUnit.SECONDS)).isTrue();
+			assertThat(first.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		}
 		finally {
 			executor.shutdownNow();
@@ -185,7 +186,7 @@ class ChildContextTests {
 		@SingleRunner("child")
 		Boolean run(CountDownLatch end) throws InterruptedException {
 			STARTED.countDown();
-			return end.await(20, TimeUnit.SECONDS);
+			return end.await(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 
 		@SingleRunner(key = "child-session", scope = LockScope.SESSION)

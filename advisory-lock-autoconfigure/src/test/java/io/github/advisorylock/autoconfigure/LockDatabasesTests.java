@@ -40,6 +40,7 @@ import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.ReportingDatabase;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -157,7 +158,7 @@ class LockDatabasesTests {
 						.orElseThrow()) {
 				TestPostgres.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
 						+ "WHERE datname = 'reporting' AND application_name LIKE 'al:test@%'");
-				Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !reporting.isHeld());
+				Awaitility.await().atMost(Patience.TIME).until(() -> !reporting.isHeld());
 				assertThat(main.isHeld()).isTrue();
 				assertThat(ReportingDatabase.databasesWith(main.key())).containsExactly("postgres");
 			}

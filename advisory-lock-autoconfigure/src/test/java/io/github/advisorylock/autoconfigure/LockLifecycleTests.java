@@ -36,6 +36,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
@@ -86,7 +87,7 @@ class LockLifecycleTests {
 			return jdbc.queryForObject("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", Integer.class);
 		});
 		context.close();
-		assertThat(job.get(5, TimeUnit.SECONDS)).isOne();
+		assertThat(job.get(Patience.SECONDS, TimeUnit.SECONDS)).isOne();
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 	}
 
@@ -103,7 +104,7 @@ class LockLifecycleTests {
 			}
 		});
 		context.close();
-		assertThat(job).failsWithin(5, TimeUnit.SECONDS)
+		assertThat(job).failsWithin(Patience.TIME)
 			.withThrowableOfType(ExecutionException.class)
 			.withCauseInstanceOf(LockLostException.class);
 	}
@@ -115,7 +116,7 @@ class LockLifecycleTests {
 			context.close();
 			return true;
 		});
-		assertThat(job).failsWithin(30, TimeUnit.SECONDS)
+		assertThat(job).failsWithin(Patience.TIME)
 			.withThrowableOfType(ExecutionException.class)
 			.withCauseInstanceOf(LockLostException.class);
 	}
@@ -152,7 +153,7 @@ class LockLifecycleTests {
 				this.running.countDown();
 				return action.call();
 			}).orElseThrow());
-		assertThat(this.running.await(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.running.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		return job;
 	}
 

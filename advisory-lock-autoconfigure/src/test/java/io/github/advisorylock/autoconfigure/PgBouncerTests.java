@@ -35,6 +35,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPgBouncer;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestServer;
@@ -173,7 +174,7 @@ class PgBouncerTests {
 					"advisory-lock.session.dead-client-timeout=600ms");
 		runner.run((one) -> runner.run((other) -> Awaitility.await()
 			.during(Duration.ofSeconds(4))
-			.atMost(Duration.ofSeconds(20))
+			.atMost(Patience.TIME)
 			.until(() -> !one.getBean(LeaderElection.class).isLeader("reports")
 					&& !other.getBean(LeaderElection.class).isLeader("reports"))));
 	}

@@ -29,6 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestServer;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
@@ -81,10 +82,10 @@ class ServerRestartTests {
 					told.countDown();
 				}
 			}));
-			assertThat(started.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(started.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			long stopped = System.nanoTime();
 			this.server.stop();
-			assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(told.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			System.out.println(
 					"Told " + Duration.ofNanos(System.nanoTime() - stopped).toMillis() + " ms after the stop began");
 			assertThatExceptionOfType(ExecutionException.class).isThrownBy(run::get)
@@ -115,7 +116,7 @@ class ServerRestartTests {
 			run.run();
 		};
 		Awaitility.await()
-			.atMost(Duration.ofSeconds(20))
+			.atMost(Patience.TIME)
 			.ignoreExceptionsMatching((ex) -> ex instanceof DataAccessException || ex instanceof TransactionException)
 			.untilAsserted(attempt);
 		System.out.println("Ran again in attempt " + failures);

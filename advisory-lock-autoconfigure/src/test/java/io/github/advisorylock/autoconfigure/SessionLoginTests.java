@@ -19,7 +19,6 @@ package io.github.advisorylock.autoconfigure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -30,6 +29,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.testsupport.FreePort;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestServer;
 import org.awaitility.Awaitility;
@@ -141,9 +141,7 @@ class SessionLoginTests {
 				assertThat(indicator.health().getDetails().get("sessionProblem")).asString()
 					.contains("password authentication failed");
 				server.execute("ALTER ROLE ailing PASSWORD 'right'");
-				Awaitility.await()
-					.atMost(Duration.ofSeconds(30))
-					.until(() -> indicator.health().getStatus().equals(Status.UP));
+				Awaitility.await().atMost(Patience.TIME).until(() -> indicator.health().getStatus().equals(Status.UP));
 			});
 	}
 

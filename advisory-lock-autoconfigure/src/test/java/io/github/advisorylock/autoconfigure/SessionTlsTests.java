@@ -32,7 +32,6 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
@@ -41,6 +40,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestCertificates;
 import io.github.advisorylock.testsupport.TestServer;
 import org.apache.commons.logging.Log;
@@ -98,7 +98,7 @@ class SessionTlsTests {
 		server.execute("ALTER SYSTEM SET ssl_ca_file = 'ca.crt'");
 		server.execute("ALTER SYSTEM SET ssl = on");
 		server.execute("SELECT pg_reload_conf()");
-		Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> "on".equals(server.query("SHOW ssl")));
+		Awaitility.await().atMost(Patience.TIME).until(() -> "on".equals(server.query("SHOW ssl")));
 	}
 
 	@AfterAll

@@ -19,12 +19,12 @@ package io.github.advisorylock.autoconfigure;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestServer;
 import org.awaitility.Awaitility;
@@ -81,7 +81,7 @@ class TooManyClientsTests {
 			assertThat(runs).hasValue(0);
 			this.others.pop().close();
 			Awaitility.await()
-				.atMost(Duration.ofSeconds(20))
+				.atMost(Patience.TIME)
 				.ignoreExceptionsInstanceOf(DataAccessException.class)
 				.untilAsserted(() -> {
 					job.run(runs::incrementAndGet);
@@ -91,7 +91,7 @@ class TooManyClientsTests {
 	}
 
 	private void takeAllConnections() {
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> {
+		Awaitility.await().atMost(Patience.TIME).until(() -> {
 			try {
 				this.others.push(this.server.open());
 				return false;

@@ -18,7 +18,6 @@ package io.github.advisorylock.doctor;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
@@ -30,6 +29,7 @@ import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -137,7 +137,7 @@ class LongHoldWatcherTests {
 			});
 			assertThat(isWatching()).isTrue();
 		});
-		Awaitility.await().atMost(5, TimeUnit.SECONDS).until(() -> !isWatching());
+		Awaitility.await().atMost(Patience.TIME).until(() -> !isWatching());
 	}
 
 	@Test
@@ -150,7 +150,7 @@ class LongHoldWatcherTests {
 	}
 
 	private static void awaitWarning(LogRecorder log) {
-		Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !log.events().isEmpty());
+		Awaitility.await().atMost(Patience.TIME).until(() -> !log.events().isEmpty());
 	}
 
 	private static boolean isWatching() {

@@ -18,7 +18,6 @@ package io.github.advisorylock.health;
 
 import java.net.ConnectException;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
@@ -28,6 +27,7 @@ import io.github.advisorylock.autoconfigure.AdvisoryLockHealthAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
@@ -78,9 +78,9 @@ class AdvisoryLockHealthIndicatorTests {
 			HeldLock held = operations(context).tryAcquire(LockRequest.of("healthy")).orElseThrow();
 			assertThat(health(context).getDetails()).containsEntry("session", "connected");
 			TestPostgres.terminate("test");
-			Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !held.isHeld());
+			Awaitility.await().atMost(Patience.TIME).until(() -> !held.isHeld());
 			Awaitility.await()
-				.atMost(10, TimeUnit.SECONDS)
+				.atMost(Patience.TIME)
 				.untilAsserted(() -> assertThat(health(context).getDetails().get("lastLoss")).asString()
 					.contains("key=test/healthy"));
 			assertThat(health(context).getStatus()).isEqualTo(Status.UP);
@@ -98,9 +98,7 @@ class AdvisoryLockHealthIndicatorTests {
 			assertThat(health(context).getStatus()).isEqualTo(Status.OUT_OF_SERVICE);
 			assertThat(health(context).getDetails()).containsKey("sessionProblem");
 			try (TestProxy proxy = new TestProxy(Duration.ZERO, port)) {
-				Awaitility.await()
-					.atMost(30, TimeUnit.SECONDS)
-					.until(() -> health(context).getStatus().equals(Status.UP));
+				Awaitility.await().atMost(Patience.TIME).until(() -> health(context).getStatus().equals(Status.UP));
 				assertThat(proxy.waits()).isPositive();
 			}
 		});

@@ -41,6 +41,7 @@ import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
@@ -168,7 +169,7 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 		Lock lock = this.registry.obtain("orders");
 		lock.lock();
 		assertThatExceptionOfType(ExecutionException.class)
-			.isThrownBy(() -> this.threads.submit(lock::unlock).get(10, TimeUnit.SECONDS))
+			.isThrownBy(() -> this.threads.submit(lock::unlock).get(Patience.SECONDS, TimeUnit.SECONDS))
 			.havingCause()
 			.isInstanceOf(IllegalMonitorStateException.class)
 			.withMessage("The current thread does not own advisory lock 'orders'");
@@ -184,12 +185,11 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 		lock.lock();
 		for (AdvisoryLockRegistry registry : List.of(this.registry, this.other)) {
 			assertThat(this.threads.submit(() -> registry.obtain("orders").tryLock(50, TimeUnit.MILLISECONDS))
-				.get(10, TimeUnit.SECONDS)).isFalse();
-			assertThat(
-					this.threads.submit(() -> registry.obtain("orders").tryLock(SHORT, LONG)).get(10, TimeUnit.SECONDS))
-				.isFalse();
+				.get(Patience.SECONDS, TimeUnit.SECONDS)).isFalse();
+			assertThat(this.threads.submit(() -> registry.obtain("orders").tryLock(SHORT, LONG))
+				.get(Patience.SECONDS, TimeUnit.SECONDS)).isFalse();
 			assertThat(this.threads.submit(() -> registry.obtain("orders").tryLock(-1, TimeUnit.DAYS))
-				.get(10, TimeUnit.SECONDS)).isFalse();
+				.get(Patience.SECONDS, TimeUnit.SECONDS)).isFalse();
 		}
 		lock.unlock();
 	}
@@ -208,7 +208,7 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			});
 			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> second.get(50, TimeUnit.MILLISECONDS));
 			lock.unlock();
-			assertThat(second.get(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(second.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		}
 	}
 
@@ -258,7 +258,7 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			waiter.start();
 			awaitParked(waiter);
 			waiter.interrupt();
-			assertThat(ended.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(ended.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			assertThat(failure.get()).isInstanceOf(InterruptedException.class);
 		}
 	}
@@ -306,7 +306,8 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			});
 			this.template.stopWaiting();
 			for (Future<?> one : List.of(waiter, interruptible)) {
-				assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> one.get(10, TimeUnit.SECONDS))
+				assertThatExceptionOfType(ExecutionException.class)
+					.isThrownBy(() -> one.get(Patience.SECONDS, TimeUnit.SECONDS))
 					.havingCause()
 					.isInstanceOf(CannotAcquireLockException.class)
 					.withMessageContaining("'orders'")
@@ -345,7 +346,7 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			boolean taken = ofOther.tryLock(10, TimeUnit.SECONDS);
 			ofOther.unlock();
 			return taken;
-		}).get(20, TimeUnit.SECONDS)).isTrue();
+		}).get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		assertThatExceptionOfType(ConcurrentModificationException.class).isThrownBy(lock::unlock)
 			.withCauseInstanceOf(LockLostException.class);
 	}
@@ -360,7 +361,8 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 		this.registry.renewLock("orders");
 		this.registry.renewLock("orders", LONG);
 		assertThatExceptionOfType(ExecutionException.class)
-			.isThrownBy(() -> this.threads.submit(() -> this.registry.renewLock("orders")).get(10, TimeUnit.SECONDS))
+			.isThrownBy(() -> this.threads.submit(() -> this.registry.renewLock("orders"))
+				.get(Patience.SECONDS, TimeUnit.SECONDS))
 			.withCauseInstanceOf(IllegalMonitorStateException.class);
 		assertThat(ForeignSession.isHeld(ORDERS)).isTrue();
 		lock.unlock();
@@ -454,7 +456,7 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 				.mapToObj((i) -> this.threads.submit(() -> counted.obtain("orders").tryLock(1, TimeUnit.SECONDS)))
 				.toList();
 			for (Future<Boolean> waiter : waiters) {
-				assertThat(waiter.get(20, TimeUnit.SECONDS)).isFalse();
+				assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS)).isFalse();
 			}
 			// one that waits for a second asks about ten times
 			assertThat(CountingSocketFactory.roundTrips() - before).isLessThan(60);

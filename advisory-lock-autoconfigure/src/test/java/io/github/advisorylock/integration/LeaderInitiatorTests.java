@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.AbstractLockTests;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -98,7 +99,7 @@ class LeaderInitiatorTests extends AbstractLockTests {
 			public void publishOnRevoked(Object source, Context context, String role) {
 				super.publishOnRevoked(source, context, role);
 				try {
-					assertThat(granted.await(20, TimeUnit.SECONDS)).isTrue();
+					assertThat(granted.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 				}
 				catch (InterruptedException ex) {
 					Thread.currentThread().interrupt();

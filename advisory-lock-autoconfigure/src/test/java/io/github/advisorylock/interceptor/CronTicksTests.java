@@ -29,6 +29,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.testsupport.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -161,7 +162,7 @@ class CronTicksTests {
 				called.add(ticks.ofCallAt(Instant.now()));
 				calls.countDown();
 			}, new CronTrigger("* * * * * *"));
-			assertThat(calls.await(20, TimeUnit.SECONDS)).isTrue();
+			assertThat(calls.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		}
 		finally {
 			scheduler.shutdown();

@@ -37,6 +37,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.TwoPhaseLockOperations;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
@@ -109,7 +110,7 @@ public abstract class AbstractLockTests {
 	@AfterEach
 	final void checkThatNoLockIsLeft() throws InterruptedException {
 		this.threads.shutdownNow();
-		assertThat(this.threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.threads.awaitTermination(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.holders()).isEmpty());
 		close();
 		// the next test counts its own
@@ -155,16 +156,16 @@ public abstract class AbstractLockTests {
 		CountDownLatch end = new CountDownLatch(1);
 		Future<LockResult<Boolean>> other = this.threads.submit(() -> this.template.execute(request, (lock) -> {
 			running.countDown();
-			return end.await(30, TimeUnit.SECONDS);
+			return end.await(Patience.SECONDS, TimeUnit.SECONDS);
 		}));
 		try {
-			assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(running.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			meanwhile.call();
 		}
 		finally {
 			end.countDown();
 		}
-		assertThat(other.get(10, TimeUnit.SECONDS).value()).isTrue();
+		assertThat(other.get(Patience.SECONDS, TimeUnit.SECONDS).value()).isTrue();
 	}
 
 }

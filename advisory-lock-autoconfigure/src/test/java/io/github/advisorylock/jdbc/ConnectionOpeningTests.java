@@ -37,6 +37,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -91,7 +92,8 @@ class ConnectionOpeningTests {
 				callers.add(tryLock(session, "silent-" + i));
 			}
 			assertThat(callers).hasSize(100)
-				.allSatisfy((caller) -> assertThat(caller.get(15, TimeUnit.SECONDS)).hasMessageContaining("silent-"));
+				.allSatisfy((caller) -> assertThat(caller.get(Patience.SECONDS, TimeUnit.SECONDS))
+					.hasMessageContaining("silent-"));
 			assertThat(this.accepted).hasSizeLessThan(4);
 		}
 	}
@@ -106,7 +108,7 @@ class ConnectionOpeningTests {
 			}
 		});
 		try (LockSession session = session(url() + "&sslmode=disable", SHORT)) {
-			assertThat(tryLock(session, "talkative")).succeedsWithin(Duration.ofSeconds(10))
+			assertThat(tryLock(session, "talkative")).succeedsWithin(Patience.TIME)
 				.satisfies((failure) -> assertThat(failure).hasStackTraceContaining("did not let us in within 1500 ms")
 					.rootCause()
 					.isInstanceOf(SocketException.class)
@@ -123,9 +125,9 @@ class ConnectionOpeningTests {
 		LockSession session = session(url(),
 				new LockSessionSettings(Duration.ofSeconds(1), Duration.ofMinutes(5), WhenLost.INTERRUPT));
 		CompletableFuture<Throwable> caller = tryLock(session, "closing");
-		Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !this.accepted.isEmpty());
-		assertThat(CompletableFuture.runAsync(session::close)).succeedsWithin(Duration.ofSeconds(5));
-		assertThat(caller).succeedsWithin(Duration.ofSeconds(5))
+		Awaitility.await().atMost(Patience.TIME).until(() -> !this.accepted.isEmpty());
+		assertThat(CompletableFuture.runAsync(session::close)).succeedsWithin(Patience.TIME);
+		assertThat(caller).succeedsWithin(Patience.TIME)
 			.satisfies((failure) -> assertThat(failure).hasStackTraceContaining("shutting down"));
 	}
 
@@ -136,11 +138,11 @@ class ConnectionOpeningTests {
 			assertThat(session.hasInput()).isFalse();
 			session.listen("advisory_lock_test", () -> {
 			}, heard::add);
-			assertThat(tryLock(session, "input")).succeedsWithin(Duration.ofSeconds(10)).isNull();
+			assertThat(tryLock(session, "input")).succeedsWithin(Patience.TIME).isNull();
 			session.hearNow();
 			assertThat(session.hasInput()).isFalse();
 			TestPostgres.execute("NOTIFY advisory_lock_test, 'to ConnectionOpeningTests'");
-			Awaitility.await().atMost(10, TimeUnit.SECONDS).until(session::hasInput);
+			Awaitility.await().atMost(Patience.TIME).until(session::hasInput);
 			session.hearNow();
 			assertThat(heard).contains("to ConnectionOpeningTests");
 			assertThat(session.hasInput()).isFalse();
@@ -152,7 +154,7 @@ class ConnectionOpeningTests {
 		try (LockSession session = session(CountingSocketFactory.addTo(TestPostgres.url()),
 				LockSessionSettings.DEFAULT)) {
 			long before = CountingSocketFactory.sockets();
-			assertThat(tryLock(session, "factory")).succeedsWithin(Duration.ofSeconds(10)).isNull();
+			assertThat(tryLock(session, "factory")).succeedsWithin(Patience.TIME).isNull();
 			assertThat(CountingSocketFactory.sockets()).isGreaterThan(before);
 		}
 	}
@@ -162,7 +164,7 @@ class ConnectionOpeningTests {
 			strings = { "jdbc:postgresql://host:port/db?password=hunter2", "jdbc:nobody://host/db?password=hunter2" })
 	void urlThatCannotBeParsedIsToldWithoutItsSecrets(String url) {
 		try (LockSession session = session(url, SHORT)) {
-			assertThat(tryLock(session, "secret")).succeedsWithin(Duration.ofSeconds(10)).satisfies((failure) -> {
+			assertThat(tryLock(session, "secret")).succeedsWithin(Patience.TIME).satisfies((failure) -> {
 				StringWriter trace = new StringWriter();
 				failure.printStackTrace(new PrintWriter(trace));
 				assertThat(trace).asString().contains("secret").doesNotContain("hunter2");

@@ -22,6 +22,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
+import io.github.advisorylock.testsupport.Patience;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,10 +38,10 @@ class LockSchedulerTests {
 		LockScheduler scheduler = new LockScheduler("test-planned");
 		Future<?> planned = scheduler.after(Duration.ofHours(1), new GuardedTask("Failed", () -> {
 		}));
-		await().atMost(Duration.ofSeconds(30)).until(() -> hasThread("test-planned"));
+		await().atMost(Patience.TIME).until(() -> hasThread("test-planned"));
 		scheduler.close();
 		assertThat(planned.isCancelled()).isTrue();
-		await().atMost(Duration.ofSeconds(30)).until(() -> !hasThread("test-planned"));
+		await().atMost(Patience.TIME).until(() -> !hasThread("test-planned"));
 		assertThat(scheduler.after(Duration.ofHours(1), new GuardedTask("Failed", () -> {
 		})).isDone()).isTrue();
 	}
@@ -56,10 +57,10 @@ class LockSchedulerTests {
 			awaitQuietly(end);
 		});
 		scheduler.execute(second::countDown);
-		assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(begun.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		scheduler.close();
 		end.countDown();
-		assertThat(second.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(second.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
 
 	@Test
@@ -92,7 +93,7 @@ class LockSchedulerTests {
 
 	private static void awaitQuietly(CountDownLatch latch) {
 		try {
-			assertThat(latch.await(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(latch.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -37,6 +37,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -186,7 +187,7 @@ class LockScopeContractTests extends AbstractLockTests {
 			.submit(() -> this.template.execute(request(scope).waitFor(LONG), (lock) -> 1));
 		assertThatIsWaiting(waiter);
 		foreign.close();
-		assertThat(waiter.get(5, TimeUnit.SECONDS).value()).isOne();
+		assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS).value()).isOne();
 	}
 
 	@ParameterizedTest
@@ -213,7 +214,7 @@ class LockScopeContractTests extends AbstractLockTests {
 			assertThatIsWaiting(waiter[0]);
 			return null;
 		});
-		assertThat(waiter[0].get(5, TimeUnit.SECONDS)).isEqualTo(1);
+		assertThat(waiter[0].get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(1);
 	}
 
 	@ParameterizedTest
@@ -241,7 +242,7 @@ class LockScopeContractTests extends AbstractLockTests {
 				}
 			}));
 		}
-		assertThat(reading.await(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(reading.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		try {
 			assertThat(this.template.execute(request(scope).waitFor(LONG), (lock) -> 1).outcome())
 				.isEqualTo(LockOutcome.EXECUTED);
@@ -250,7 +251,7 @@ class LockScopeContractTests extends AbstractLockTests {
 			done.set(true);
 		}
 		for (Future<?> reader : readers) {
-			reader.get(30, TimeUnit.SECONDS);
+			reader.get(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 	}
 
@@ -282,12 +283,12 @@ class LockScopeContractTests extends AbstractLockTests {
 			second.close();
 			return waiting;
 		}).orElseThrow();
-		assertThat(writer.get(10, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(writer.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	private LockOutcome readerOfOtherThread(LockRequest shared) throws Exception {
 		return this.threads.submit(() -> this.template.execute(shared, (inner) -> 1).outcome())
-			.get(5, TimeUnit.SECONDS);
+			.get(Patience.SECONDS, TimeUnit.SECONDS);
 	}
 
 	@ParameterizedTest

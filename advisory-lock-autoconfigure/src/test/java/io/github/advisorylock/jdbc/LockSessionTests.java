@@ -37,6 +37,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
@@ -70,9 +71,9 @@ class LockSessionTests extends AbstractLockTests {
 		for (int i = 0; i < 100; i++) {
 			CountDownLatch running = new CountDownLatch(1);
 			Future<LockContext> job = this.threads.submit(() -> runUntilInterrupted(running));
-			assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
+			assertThat(running.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			assertThat(TestPostgres.terminate("tests")).isOne();
-			assertThat(job.get(5, TimeUnit.SECONDS).isHeld()).isFalse();
+			assertThat(job.get(Patience.SECONDS, TimeUnit.SECONDS).isHeld()).isFalse();
 			assertThat(TestPostgres.locks()).isEmpty();
 		}
 		Awaitility.await().untilAsserted(() -> assertThat(this.events).hasSize(100));
@@ -112,7 +113,7 @@ class LockSessionTests extends AbstractLockTests {
 				return null;
 			}));
 		}
-		assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(running.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		TestPostgres.terminate("tests");
 		Awaitility.await().until(() -> this.events.size() == 3);
 		assertThat(endedBefore).containsExactly(true);
@@ -128,9 +129,9 @@ class LockSessionTests extends AbstractLockTests {
 		held.onLost(() -> this.events.add("second"));
 		CountDownLatch running = new CountDownLatch(1);
 		Future<LockContext> job = this.threads.submit(() -> runUntilInterrupted(running));
-		assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(running.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		TestPostgres.terminate("tests");
-		assertThat(job.get(5, TimeUnit.SECONDS).isHeld()).isFalse();
+		assertThat(job.get(Patience.SECONDS, TimeUnit.SECONDS).isHeld()).isFalse();
 		Awaitility.await().until(() -> this.events.size() == 3);
 		assertThat(this.events).containsExactlyInAnyOrder("second", new LockLostEvent(KEY),
 				new LockLostEvent(held.key()));
@@ -152,14 +153,14 @@ class LockSessionTests extends AbstractLockTests {
 				}));
 			return Thread.interrupted();
 		});
-		assertThat(interrupted.await(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(interrupted.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		TestPostgres.terminate("tests");
-		assertThat(job.get(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(job.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
 
 	private static boolean awaitQuietly(CountDownLatch latch) {
 		try {
-			return latch.await(5, TimeUnit.SECONDS);
+			return latch.await(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			return false;
@@ -238,7 +239,7 @@ class LockSessionTests extends AbstractLockTests {
 				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 					try {
 						running.countDown();
-						return new CountDownLatch(1).await(10, TimeUnit.SECONDS);
+						return new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS);
 					}
 					finally {
 						Thread.currentThread().interrupt();
@@ -246,9 +247,9 @@ class LockSessionTests extends AbstractLockTests {
 				}));
 			return Thread.interrupted();
 		});
-		assertThat(running.await(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(running.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		TestPostgres.terminate("tests");
-		assertThat(job.get(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(job.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
 
 	@Test
@@ -270,7 +271,7 @@ class LockSessionTests extends AbstractLockTests {
 			}
 			start.countDown();
 			for (Future<?> holder : holders) {
-				holder.get(10, TimeUnit.SECONDS);
+				holder.get(Patience.SECONDS, TimeUnit.SECONDS);
 			}
 			assertThat(proxy.waits() - before).isLessThan(crowd / 4);
 		}
@@ -308,7 +309,7 @@ class LockSessionTests extends AbstractLockTests {
 				}
 			}
 			for (Future<?> waiter : waiters) {
-				waiter.get(10, TimeUnit.SECONDS);
+				waiter.get(Patience.SECONDS, TimeUnit.SECONDS);
 			}
 		}
 		assertThat(gaveUp).hasPositiveValue();
@@ -375,7 +376,7 @@ class LockSessionTests extends AbstractLockTests {
 			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 				context[0] = lock;
 				running.countDown();
-				return new CountDownLatch(1).await(10, TimeUnit.SECONDS);
+				return new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS);
 			}))
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).hasOnlyElementsOfType(LockLostException.class));
 		assertThat(Thread.currentThread().isInterrupted()).isFalse();

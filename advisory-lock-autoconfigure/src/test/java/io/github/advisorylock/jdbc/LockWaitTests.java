@@ -26,6 +26,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -54,7 +55,7 @@ class LockWaitTests extends AbstractLockTests {
 			waiting.await();
 			assertThat(new CountDownLatch(1).await(200, TimeUnit.MILLISECONDS)).isFalse();
 			this.threads.shutdownNow();
-			assertThat(waiter.get(10, TimeUnit.SECONDS)).containsExactly(LockOutcome.BUSY, true);
+			assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS)).containsExactly(LockOutcome.BUSY, true);
 		}
 	}
 
@@ -67,7 +68,7 @@ class LockWaitTests extends AbstractLockTests {
 				LockOutcome outcome = this.template.execute(request(scope).waitFor(HOUR), (lock) -> 1).outcome();
 				return List.of(outcome, Thread.interrupted());
 			}));
-			assertThat(waiter.get(10, TimeUnit.SECONDS)).containsExactly(LockOutcome.BUSY, true);
+			assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS)).containsExactly(LockOutcome.BUSY, true);
 		}
 	}
 
@@ -80,7 +81,7 @@ class LockWaitTests extends AbstractLockTests {
 		TestPostgres.query("SELECT pg_sleep(2)");
 		assertThat(waiter).isNotDone();
 		foreign.close();
-		assertThat(waiter.get(10, TimeUnit.SECONDS)).isOne();
+		assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS)).isOne();
 	}
 
 	@Test

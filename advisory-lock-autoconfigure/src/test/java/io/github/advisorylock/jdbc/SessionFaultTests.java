@@ -35,6 +35,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.PlatformThread;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
@@ -100,11 +101,13 @@ class SessionFaultTests extends AbstractLockTests {
 		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
 		TestPostgres.terminate("tests");
 		Future<?> loss = this.threads.submit(() -> session.confirm(slow));
-		assertThat(losing.await(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(losing.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		Awaitility.await().until(() -> !held.isHeld());
-		boolean busy = this.threads.submit(() -> isBusyLocally(this.template, REQUEST)).get(10, TimeUnit.SECONDS);
+		boolean busy = this.threads.submit(() -> isBusyLocally(this.template, REQUEST))
+			.get(Patience.SECONDS, TimeUnit.SECONDS);
 		seen.countDown();
-		assertThatThrownBy(() -> loss.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(LockLostException.class);
+		assertThatThrownBy(() -> loss.get(Patience.SECONDS, TimeUnit.SECONDS))
+			.hasCauseInstanceOf(LockLostException.class);
 		assertThat(busy).isFalse();
 	}
 
@@ -128,7 +131,7 @@ class SessionFaultTests extends AbstractLockTests {
 			}
 			List<String> outcomes = new ArrayList<>();
 			for (Future<String> caller : callers) {
-				outcomes.add(caller.get(10, TimeUnit.SECONDS));
+				outcomes.add(caller.get(Patience.SECONDS, TimeUnit.SECONDS));
 			}
 			assertThat(this.faulty.hasFailed()).isTrue();
 			assertThat(outcomes).doesNotContain("busy").containsOnlyOnce("error");
@@ -178,7 +181,7 @@ class SessionFaultTests extends AbstractLockTests {
 			});
 			start.await();
 			held.close();
-			other.get(5, TimeUnit.SECONDS);
+			other.get(Patience.SECONDS, TimeUnit.SECONDS);
 			assertThat(ForeignSession.isHeld(KEY)).isFalse();
 		}
 		assertThat(bystander.isHeld()).isTrue();

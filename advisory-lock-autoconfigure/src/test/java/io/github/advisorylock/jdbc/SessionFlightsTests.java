@@ -23,6 +23,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.junit.jupiter.api.Test;
 
@@ -50,13 +51,13 @@ class SessionFlightsTests {
 		});
 		SessionCommand stranded = new SessionCommand.Turn(() -> {
 		});
-		virtualThreads.submit(() -> this.flights.submit(stranded)).get(10, TimeUnit.SECONDS);
+		virtualThreads.submit(() -> this.flights.submit(stranded)).get(Patience.SECONDS, TimeUnit.SECONDS);
 		assertThat(stranded.failure()).isSameAs(expected);
 		assertThat(this.flown).isEmpty();
 		pilot.setThreadFactory(threads);
 		SessionCommand next = new SessionCommand.Turn(() -> {
 		});
-		virtualThreads.submit(() -> this.flights.submit(next)).get(10, TimeUnit.SECONDS);
+		virtualThreads.submit(() -> this.flights.submit(next)).get(Patience.SECONDS, TimeUnit.SECONDS);
 		virtualThreads.shutdown();
 		assertThat(this.flown).containsExactly(next);
 	}

@@ -34,6 +34,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.FaultyDataSource;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
@@ -85,7 +86,7 @@ class SessionFuzzTests extends AbstractLockTests {
 		ExecutorService virtualThreads = VirtualThreadExecutor.create();
 		fuzz(virtualThreads, Duration.ofSeconds(3));
 		virtualThreads.shutdown();
-		assertThat(virtualThreads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(virtualThreads.awaitTermination(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
 
 	private void fuzz(ExecutorService executor, Duration howLong) throws Exception {
@@ -104,7 +105,7 @@ class SessionFuzzTests extends AbstractLockTests {
 		}
 		this.done = true;
 		for (Future<?> each : running) {
-			each.get(30, TimeUnit.SECONDS);
+			each.get(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 		this.faulty.failNoMore();
 		closeWhatIsHeld();
@@ -190,7 +191,7 @@ class SessionFuzzTests extends AbstractLockTests {
 			held.close();
 		}
 		this.threads.shutdown();
-		assertThat(this.threads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+		assertThat(this.threads.awaitTermination(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
 
 }

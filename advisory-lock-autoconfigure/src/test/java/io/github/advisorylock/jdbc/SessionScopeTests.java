@@ -36,6 +36,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -103,7 +104,7 @@ class SessionScopeTests extends AbstractLockTests {
 	@Test
 	void heldLockMayBeClosedByOtherThread() throws Exception {
 		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
-		this.threads.submit(held::close).get(5, TimeUnit.SECONDS);
+		this.threads.submit(held::close).get(Patience.SECONDS, TimeUnit.SECONDS);
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
 	}
 
@@ -219,7 +220,7 @@ class SessionScopeTests extends AbstractLockTests {
 				LockOutcome outcome = this.template.execute(REQUEST.waitFor(LONG), (lock) -> 1).outcome();
 				return outcome == LockOutcome.BUSY && Thread.interrupted();
 			});
-			assertThat(waiter.get(5, TimeUnit.SECONDS)).isTrue();
+			assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		}
 		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 	}

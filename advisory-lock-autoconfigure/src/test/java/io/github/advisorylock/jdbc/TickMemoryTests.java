@@ -43,6 +43,7 @@ import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
@@ -121,7 +122,7 @@ class TickMemoryTests extends AbstractLockTests {
 		assertThat(threadsSince(before)).contains("advisory-lock-ticks");
 		this.sessions.get(this.sessions.size() - 1).close();
 		// sooner than threads go that nobody stops
-		Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> threadsSince(before), List::isEmpty);
+		Awaitility.await().atMost(Patience.TIME).until(() -> threadsSince(before), List::isEmpty);
 	}
 
 	@ParameterizedTest
@@ -164,7 +165,7 @@ class TickMemoryTests extends AbstractLockTests {
 			return waiting.add(this.threads.submit(() -> run(this.template, request)));
 		});
 		for (Future<LockOutcome> waiter : waiting) {
-			assertThat(waiter.get(10, TimeUnit.SECONDS)).isEqualTo(LockOutcome.ALREADY_RAN);
+			assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.ALREADY_RAN);
 		}
 	}
 
@@ -239,7 +240,7 @@ class TickMemoryTests extends AbstractLockTests {
 					"SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT 1 FROM pg_catalog.pg_s%'")
 				.isEmpty());
 		run(this.template, request(LockScope.TRANSACTION).oncePerTick(TICK, Duration.ofSeconds(2)));
-		slow.get(10, TimeUnit.SECONDS);
+		slow.get(Patience.SECONDS, TimeUnit.SECONDS);
 		this.session.forget(List.of(carried));
 		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
 	}
@@ -279,7 +280,7 @@ class TickMemoryTests extends AbstractLockTests {
 			Awaitility.await().during(Duration.ofMillis(1500)).until(() -> !run.isDone());
 			assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.BUSY);
 			slow.close();
-			assertThat(run.get(10, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 			assertThat(log.messages()).isEmpty();
 		}
 		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
@@ -332,7 +333,7 @@ class TickMemoryTests extends AbstractLockTests {
 			});
 			slow.begun.await();
 			runner.get().interrupt();
-			assertThat(interrupted.get(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(interrupted.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		}
 	}
 

@@ -31,6 +31,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
@@ -171,7 +172,8 @@ class TransactionScopeTests extends AbstractLockTests {
 		waiting.await();
 		awaitWaiter();
 		foreign.close();
-		assertThat(waiter.get(5, TimeUnit.SECONDS)).isEqualTo("7s 9min [al:job@" + InstanceName.shortened() + "]");
+		assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS))
+			.isEqualTo("7s 9min [al:job@" + InstanceName.shortened() + "]");
 	}
 
 	@Test
@@ -184,7 +186,7 @@ class TransactionScopeTests extends AbstractLockTests {
 		awaitWaiter();
 		TestPostgres.query("SELECT pg_sleep(0.2)");
 		foreign.close();
-		assertThat(waiter.get(5, TimeUnit.SECONDS)).isOne();
+		assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS)).isOne();
 	}
 
 	@Test
@@ -196,7 +198,7 @@ class TransactionScopeTests extends AbstractLockTests {
 			this.jdbc.update("INSERT INTO effect VALUES (1)");
 			return null;
 		});
-		assertThat(waiter[0].get(5, TimeUnit.SECONDS)).isEqualTo(1);
+		assertThat(waiter[0].get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(1);
 	}
 
 	@ParameterizedTest

@@ -33,6 +33,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
@@ -85,7 +86,7 @@ class TransactionWatchTests extends AbstractLockTests {
 			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
 				TestPostgres.terminate("job");
 				try {
-					return new CountDownLatch(1).await(10, TimeUnit.SECONDS);
+					return new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS);
 				}
 				finally {
 					assertThat(lock.isHeld()).isFalse();

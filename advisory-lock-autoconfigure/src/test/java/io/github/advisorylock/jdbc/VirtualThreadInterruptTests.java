@@ -33,6 +33,7 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.junit.jupiter.api.AfterEach;
@@ -81,13 +82,13 @@ class VirtualThreadInterruptTests extends AbstractLockTests {
 	void endVirtualThreads() throws Exception {
 		if (this.virtualThreads != null) {
 			this.virtualThreads.shutdownNow();
-			assertThat(this.virtualThreads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(this.virtualThreads.awaitTermination(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			TestPostgres.execute("DROP TABLE interrupted");
 		}
 	}
 
 	private <T> T onVirtualThread(Callable<T> call) throws Exception {
-		return this.virtualThreads.submit(call).get(30, TimeUnit.SECONDS);
+		return this.virtualThreads.submit(call).get(Patience.SECONDS, TimeUnit.SECONDS);
 	}
 
 	private int insertAndInterrupt() {

@@ -33,6 +33,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.FaultyDataSource;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
@@ -77,7 +78,7 @@ class VirtualThreadTests extends AbstractLockTests {
 	void endVirtualThreads() throws Exception {
 		if (this.virtualThreads != null) {
 			this.virtualThreads.shutdownNow();
-			assertThat(this.virtualThreads.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(this.virtualThreads.awaitTermination(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		}
 		this.bystanders.forEach(HeldLock::close);
 	}
@@ -120,7 +121,7 @@ class VirtualThreadTests extends AbstractLockTests {
 			}));
 		}
 		for (Future<Boolean> call : calls) {
-			assertThat(call.get(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(call.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		}
 		assertThatNoBystanderIsLost();
 		assertThat(this.events).isEmpty();
@@ -135,13 +136,13 @@ class VirtualThreadTests extends AbstractLockTests {
 				LockRequest request = request(j);
 				jobs.add(this.virtualThreads.submit(() -> runUntilLostAndAgain(request, running)));
 			}
-			assertThat(running.await(10, TimeUnit.SECONDS)).isTrue();
+			assertThat(running.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			TestPostgres.terminate("tests");
 			Awaitility.await().until(() -> this.bystanders.stream().noneMatch(HeldLock::isHeld));
 			this.bystanders.clear();
 			holdBystanders();
 			for (Future<?> job : jobs) {
-				job.get(10, TimeUnit.SECONDS);
+				job.get(Patience.SECONDS, TimeUnit.SECONDS);
 			}
 			assertThatNoBystanderIsLost();
 		}

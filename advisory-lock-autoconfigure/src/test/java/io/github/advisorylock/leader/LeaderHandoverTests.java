@@ -31,6 +31,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
@@ -54,8 +55,12 @@ class LeaderHandoverTests {
 
 	private static final AdvisoryLockKey ROLE = AdvisoryLockKey.of("test", "leader:reports");
 
+	/**
+	 * Who leads may believe in that for three seconds without an answer, which a busy
+	 * machine gives in time.
+	 */
 	private final ApplicationContextRunner application = LockContextRunner.create()
-		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=600ms");
+		.withPropertyValues("advisory-lock.session.heartbeat=500ms", "advisory-lock.session.dead-client-timeout=6s");
 
 	private final ExecutorService threads = VirtualThreadExecutor.createWhereAsked();
 
@@ -77,7 +82,7 @@ class LeaderHandoverTests {
 				job.run();
 				assertThat(job.calls()).as("calls of a leader that is leaving").isOne();
 				job.end();
-				closing.get(10, TimeUnit.SECONDS);
+				closing.get(Patience.SECONDS, TimeUnit.SECONDS);
 				awaitLeader(second);
 			});
 		});
@@ -90,12 +95,12 @@ class LeaderHandoverTests {
 		ApplicationContextRunner scheduled = this.application.withUserConfiguration(Scheduling.class)
 			.withBean("job", SlowJob.class);
 		scheduled.run((first) -> {
-			Awaitility.await().until(() -> SlowJob.running() > 0);
+			Awaitility.await().atMost(Patience.TIME).until(() -> SlowJob.running() > 0);
 			scheduled.run((second) -> {
-				Awaitility.await().until(() -> SlowJob.running() > 0);
+				Awaitility.await().atMost(Patience.TIME).until(() -> SlowJob.running() > 0);
 				int calls = SlowJob.calls();
 				first.close();
-				Awaitility.await().until(() -> SlowJob.calls() > calls);
+				Awaitility.await().atMost(Patience.TIME).until(() -> SlowJob.calls() > calls);
 				assertThat(SlowJob.overlaps()).isZero();
 			});
 		});
@@ -104,11 +109,8 @@ class LeaderHandoverTests {
 	@Test
 	void workThatOutlastsThePhaseIsToldBeforeItsRoleIsFree() {
 		this.application.withBean("job", EndlessJob.class)
-			.withBean("lifecycleProcessor", DefaultLifecycleProcessor.class, () -> {
-				DefaultLifecycleProcessor processor = new DefaultLifecycleProcessor();
-				processor.setTimeoutPerShutdownPhase(300);
-				return processor;
-			})
+			.withBean("lifecycleProcessor", DefaultLifecycleProcessor.class,
+					() -> lifecycleProcessor(Duration.ofMillis(300)))
 			.run((context) -> {
 				EndlessJob job = context.getBean(EndlessJob.class);
 				LeaderElection election = context.getBean(LeaderElection.class);
@@ -116,7 +118,7 @@ class LeaderHandoverTests {
 				Future<?> work = this.threads.submit(() -> job.workWhileLeading(election));
 				Awaitility.await().until(job::works);
 				context.close();
-				assertThat(work).failsWithin(5, TimeUnit.SECONDS)
+				assertThat(work).failsWithin(Patience.TIME)
 					.withThrowableOfType(ExecutionException.class)
 					.withCauseInstanceOf(LockLostException.class);
 				assertThat(job.lockWasHeld()).isTrue();
@@ -126,13 +128,22 @@ class LeaderHandoverTests {
 
 	@Test
 	void leaderThatClosesItsOwnContextIsNotWaitedFor() {
-		this.application.withBean("job", ClosingJob.class).run((context) -> {
-			awaitLeader(context);
-			ClosingJob job = context.getBean(ClosingJob.class);
-			Future<?> closing = this.threads.submit(() -> job.close(context.getSourceApplicationContext()));
-			closing.get(7, TimeUnit.SECONDS);
-			assertThat(ForeignSession.isFree(ROLE)).isTrue();
-		});
+		this.application.withBean("job", ClosingJob.class)
+			.withBean("lifecycleProcessor", DefaultLifecycleProcessor.class,
+					() -> lifecycleProcessor(Patience.TIME.multipliedBy(4)))
+			.run((context) -> {
+				awaitLeader(context);
+				ClosingJob job = context.getBean(ClosingJob.class);
+				Future<?> closing = this.threads.submit(() -> job.close(context.getSourceApplicationContext()));
+				closing.get(Patience.SECONDS, TimeUnit.SECONDS);
+				assertThat(ForeignSession.isFree(ROLE)).isTrue();
+			});
+	}
+
+	private static DefaultLifecycleProcessor lifecycleProcessor(Duration timeout) {
+		DefaultLifecycleProcessor processor = new DefaultLifecycleProcessor();
+		processor.setTimeoutPerShutdownPhase(timeout.toMillis());
+		return processor;
 	}
 
 	private static boolean leads(ApplicationContext context) {
@@ -140,7 +151,7 @@ class LeaderHandoverTests {
 	}
 
 	private static void awaitLeader(ApplicationContext context) {
-		Awaitility.await().until(() -> leads(context));
+		Awaitility.await().atMost(Patience.TIME).until(() -> leads(context));
 	}
 
 	/**
@@ -175,7 +186,7 @@ class LeaderHandoverTests {
 
 		private static void await(CountDownLatch latch) {
 			try {
-				assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+				assertThat(latch.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

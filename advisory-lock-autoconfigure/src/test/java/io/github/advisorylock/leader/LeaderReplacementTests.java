@@ -24,6 +24,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
@@ -58,7 +59,7 @@ class LeaderReplacementTests {
 			.redirectOutput(log)
 			.start();
 		try {
-			Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> ForeignSession.isHeld(KEY));
+			Awaitility.await().atMost(Patience.TIME).until(() -> ForeignSession.isHeld(KEY));
 			try (LeaderCandidate follower = new LeaderCandidate(TestPostgres.url(), SETTINGS)) {
 				// until it leads, and at any time between two looks of the follower
 				Pause.of(Duration.ofSeconds(7 + ThreadLocalRandom.current().nextInt(5)));
@@ -108,7 +109,7 @@ class LeaderReplacementTests {
 
 	private static Duration awaitLeader(LeaderCandidate candidate) {
 		long start = System.nanoTime();
-		Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(5)).until(candidate::isLeader);
+		Awaitility.await().atMost(Patience.TIME).pollInterval(Duration.ofMillis(5)).until(candidate::isLeader);
 		return Duration.ofNanos(System.nanoTime() - start);
 	}
 

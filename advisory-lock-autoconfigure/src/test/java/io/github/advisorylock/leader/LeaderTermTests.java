@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestServer;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
@@ -78,10 +79,7 @@ class LeaderTermTests {
 	 */
 	private static long lead(String url, Runnable end) {
 		try (LeaderCandidate candidate = new LeaderCandidate(url)) {
-			Awaitility.await()
-				.atMost(Duration.ofSeconds(20))
-				.pollInterval(Duration.ofMillis(1))
-				.until(candidate::isLeader);
+			Awaitility.await().atMost(Patience.TIME).pollInterval(Duration.ofMillis(1)).until(candidate::isLeader);
 			long term = candidate.election().term(LeaderCandidate.ROLE).orElseThrow();
 			end.run();
 			return term;

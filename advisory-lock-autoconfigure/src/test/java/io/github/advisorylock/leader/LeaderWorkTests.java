@@ -39,6 +39,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
@@ -107,7 +108,8 @@ class LeaderWorkTests {
 				return "done";
 			});
 			TestPostgres.terminate("test");
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> run.get(20, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 				.withCauseInstanceOf(LockLostException.class);
 			Awaitility.await().until(() -> jobs.events().size() == 2);
 			assertThat(jobs.events()).hasOnlyElementsOfTypes(LockLostEvent.class, LeadershipLostEvent.class);
@@ -123,7 +125,8 @@ class LeaderWorkTests {
 				throw new IllegalStateException("expected");
 			});
 			TestPostgres.terminate("test");
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> run.get(20, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 				.havingCause()
 				.isInstanceOf(IllegalStateException.class)
 				.satisfies(
@@ -145,7 +148,8 @@ class LeaderWorkTests {
 				return "done";
 			});
 			TestPostgres.terminate("test");
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> run.get(20, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 				.withCauseInstanceOf(LockLostException.class);
 		});
 	}
@@ -159,7 +163,7 @@ class LeaderWorkTests {
 				return "done";
 			}, Thread::interrupted);
 			TestPostgres.terminate("test");
-			assertThat(run.get(20, TimeUnit.SECONDS)).isEqualTo(false);
+			assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(false);
 		});
 	}
 
@@ -177,7 +181,8 @@ class LeaderWorkTests {
 				return "done";
 			});
 			TestPostgres.terminate("test");
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> run.get(20, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 				.withCauseInstanceOf(LockLostException.class);
 		});
 	}
@@ -203,7 +208,8 @@ class LeaderWorkTests {
 					});
 					proxy.stall();
 					long stalled = System.nanoTime();
-					assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> run.get(30, TimeUnit.SECONDS))
+					assertThatExceptionOfType(ExecutionException.class)
+						.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 						.withCauseInstanceOf(LockLostException.class);
 					assertThat(Duration.ofNanos(System.nanoTime() - stalled))
 						.as("after a trust window of 5 s, and before an answer is missed after 9 s")
@@ -242,7 +248,8 @@ class LeaderWorkTests {
 				return "done";
 			});
 			context.getBean(PostgresLeaderElection.class).stop();
-			assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> run.get(20, TimeUnit.SECONDS))
+			assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 				.withCauseInstanceOf(LockLostException.class);
 		});
 	}
@@ -307,7 +314,7 @@ class LeaderWorkTests {
 
 	private Jobs awaitLeader(ApplicationContext context) {
 		Awaitility.await()
-			.atMost(Duration.ofSeconds(20))
+			.atMost(Patience.TIME)
 			.pollInSameThread()
 			.pollInterval(Duration.ofMillis(5))
 			.until(() -> context.getBean(LeaderElection.class).isLeader("reports"));

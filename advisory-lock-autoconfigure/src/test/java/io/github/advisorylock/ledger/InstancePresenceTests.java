@@ -26,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -98,7 +99,7 @@ class InstancePresenceTests extends AbstractLedgerTests {
 				thread.setDaemon(true);
 				thread.start();
 			});
-			stopped.get(30, TimeUnit.SECONDS);
+			stopped.get(Patience.SECONDS, TimeUnit.SECONDS);
 			assertThat(this.presence.isRunning()).isFalse();
 			other.rollback();
 		}

@@ -39,6 +39,7 @@ import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -181,7 +182,7 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 			throw new IllegalStateException("expected");
 		})).withMessage("expected");
 		over.set(true);
-		waiting.get(0).get(30, TimeUnit.SECONDS);
+		waiting.get(0).get(Patience.SECONDS, TimeUnit.SECONDS);
 		assertThat(ran).hasValue(0);
 	}
 

@@ -28,6 +28,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
@@ -74,7 +75,7 @@ class LedgerConnectionsTests extends AbstractLedgerTests {
 	}
 
 	private int run(LockRequest request, CyclicBarrier start) throws Exception {
-		start.await(30, TimeUnit.SECONDS);
+		start.await(Patience.SECONDS, TimeUnit.SECONDS);
 		int executed = 0;
 		for (int i = 0; i < RUNS; i++) {
 			LockOutcome outcome = this.template.execute(request.oncePerTick(TICK.plusSeconds(i)), (lock) -> true)

@@ -33,6 +33,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
@@ -85,7 +86,7 @@ class LedgerFlightTests extends AbstractLedgerTests {
 				plain.add(this.threads.submit(() -> execute(unrecorded)));
 			}
 			for (Future<LockOutcome> outcome : plain) {
-				assertThat(outcome.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+				assertThat(outcome.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 			}
 			for (Future<LockOutcome> outcome : recorded) {
 				assertThat(outcome).failsWithin(LONG).withThrowableThat().withStackTraceContaining("lock timeout");
@@ -105,7 +106,7 @@ class LedgerFlightTests extends AbstractLedgerTests {
 			TestPostgres.execute("SELECT pg_terminate_backend(" + lost + ")");
 			Awaitility.await().until(() -> !awaitHolder().equals(lost));
 		}
-		assertThat(run.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(outcomes()).containsExactly("EXECUTED");
 		assertThat(effects()).hasSize(1);
 	}
@@ -124,7 +125,7 @@ class LedgerFlightTests extends AbstractLedgerTests {
 			awaitHolder();
 			runner.get().interrupt();
 		}
-		assertThat(interrupted.get(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(interrupted.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		assertThat(TestPostgres.locks()).isEmpty();
 		assertThat(outcomes()).containsExactly("EXECUTED");
 	}
@@ -146,8 +147,8 @@ class LedgerFlightTests extends AbstractLedgerTests {
 			Awaitility.await().until(() -> runner.get() != null && runner.get().getState() == Thread.State.WAITING);
 			runner.get().interrupt();
 		}
-		assertThat(interrupted.get(30, TimeUnit.SECONDS)).isTrue();
-		assertThat(run.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(interrupted.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(TestPostgres.locks()).isEmpty();
 	}
 
@@ -204,9 +205,9 @@ class LedgerFlightTests extends AbstractLedgerTests {
 			runner.get().interrupt();
 			action.accept(holder);
 		}
-		assertThat(kept.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(kept.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 		virtualThreads.shutdown();
-		assertThat(virtualThreads.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(virtualThreads.awaitTermination(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		return interrupted;
 	}
 
@@ -221,7 +222,7 @@ class LedgerFlightTests extends AbstractLedgerTests {
 					"INSERT INTO ledger_tests_job (namespace, key, last_tick) VALUES ('tests', 'job', '" + TICK + "')");
 			other.commit();
 		}
-		assertThat(run.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(TestPostgres.locks()).isEmpty();
 		assertThat(effects()).isEmpty();
 	}

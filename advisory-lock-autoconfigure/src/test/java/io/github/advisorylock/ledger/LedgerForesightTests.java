@@ -39,6 +39,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger.Question;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
@@ -174,7 +175,7 @@ class LedgerForesightTests extends AbstractLedgerTests {
 			TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, fencing_token) "
 					+ "VALUES ('tests', 'job', 1000000000000000000)");
 			other.unlock(gate);
-			assertThat(token.get(30, TimeUnit.SECONDS)).isEqualTo(expected);
+			assertThat(token.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(expected);
 		}
 	}
 

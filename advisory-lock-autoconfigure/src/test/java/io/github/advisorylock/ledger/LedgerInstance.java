@@ -37,6 +37,7 @@ import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.Patience;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -95,7 +96,7 @@ public final class LedgerInstance implements AutoCloseable {
 	 */
 	void kill() throws InterruptedException {
 		this.process.destroyForcibly();
-		if (!this.process.waitFor(10, TimeUnit.SECONDS)) {
+		if (!this.process.waitFor(Patience.SECONDS, TimeUnit.SECONDS)) {
 			throw new IllegalStateException("The instance can't be killed");
 		}
 	}

@@ -29,6 +29,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -197,7 +198,7 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 			other.setAutoCommit(false);
 			statement.execute("SELECT FROM ledger_tests_job FOR UPDATE");
 			CompletableFuture<Void> registering = CompletableFuture.runAsync(this.ledger::prepare);
-			assertThat(registering).succeedsWithin(Duration.ofSeconds(30));
+			assertThat(registering).succeedsWithin(Patience.TIME);
 			other.rollback();
 		}
 	}

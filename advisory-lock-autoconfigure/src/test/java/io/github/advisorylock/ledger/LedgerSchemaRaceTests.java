@@ -28,6 +28,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -69,7 +70,7 @@ class LedgerSchemaRaceTests {
 					prepared.add(this.threads.submit(() -> prepare(ledger, start)));
 				}
 				for (Future<?> each : prepared) {
-					each.get(30, TimeUnit.SECONDS);
+					each.get(Patience.SECONDS, TimeUnit.SECONDS);
 				}
 				assertThat(ledger(onePool, prefix).jobs("", "", 10)).isEmpty();
 			}
@@ -93,7 +94,7 @@ class LedgerSchemaRaceTests {
 			Future<?> prepared = this.threads.submit(() -> ledger(pool, "ledger_race.late_").prepare());
 			Awaitility.await().until(LedgerSchemaRaceTests::isSomebodyWaiting);
 			other.commit();
-			prepared.get(30, TimeUnit.SECONDS);
+			prepared.get(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 	}
 
@@ -104,7 +105,7 @@ class LedgerSchemaRaceTests {
 	}
 
 	private static Void prepare(PostgresAdvisoryLockLedger ledger, CyclicBarrier start) throws Exception {
-		start.await(30, TimeUnit.SECONDS);
+		start.await(Patience.SECONDS, TimeUnit.SECONDS);
 		ledger.prepare();
 		return null;
 	}

@@ -29,6 +29,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.AfterEach;
@@ -99,7 +100,7 @@ class LedgerSessionRoleTests extends AbstractLedgerTests {
 			crowd.add(this.threads.submit(() -> execute(plain)));
 		}
 		for (Future<LockOutcome> outcome : crowd) {
-			assertThat(outcome.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(outcome.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 		}
 		assertThat(outcomes()).hasSize(16).containsOnly("EXECUTED");
 		assertThat(TestPostgres.locks()).isEmpty();

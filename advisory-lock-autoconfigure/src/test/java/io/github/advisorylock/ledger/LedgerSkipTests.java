@@ -38,6 +38,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestServer;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
@@ -116,7 +117,7 @@ class LedgerSkipTests {
 		this.other
 			.execute(busy,
 					(lock) -> this.threads.submit(() -> assertThatSkipsWriteNoWal(busy, LockOutcome.BUSY))
-						.get(30, TimeUnit.SECONDS))
+						.get(Patience.SECONDS, TimeUnit.SECONDS))
 			.orElseThrow();
 	}
 

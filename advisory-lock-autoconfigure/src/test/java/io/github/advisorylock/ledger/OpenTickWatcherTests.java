@@ -48,6 +48,7 @@ import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.apache.commons.logging.Log;
@@ -320,7 +321,7 @@ class OpenTickWatcherTests {
 				comeUp(context);
 				callByScheduler(context);
 				Awaitility.await()
-					.atMost(Duration.ofSeconds(20))
+					.atMost(Patience.TIME)
 					.until(() -> Thread.getAllStackTraces()
 						.keySet()
 						.stream()
@@ -360,7 +361,7 @@ class OpenTickWatcherTests {
 				instances.forEach((instance) -> instance
 					.onApplicationEvent(new PayloadApplicationEvent<>(this, new SingleRunnerSkippedEvent(key,
 							LockScope.TRANSACTION, method, LockOutcome.BUSY, tick(Duration.ofHours(1))))));
-				Awaitility.await().pollDelay(Duration.ofSeconds(20)).atMost(Duration.ofSeconds(30)).until(() -> true);
+				Awaitility.await().pollDelay(Duration.ofSeconds(20)).atMost(Patience.TIME).until(() -> true);
 				instances.forEach(OpenTickWatcher::stop);
 				logger.info("Statements of 30 instances in 20 s: " + ledger.statements);
 				assertThat(ledger.statements.get()).isBetween(100, 200);
@@ -522,7 +523,7 @@ class OpenTickWatcherTests {
 
 		private void await() {
 			try {
-				this.meeting.await(10, TimeUnit.SECONDS);
+				this.meeting.await(Patience.SECONDS, TimeUnit.SECONDS);
 			}
 			catch (InterruptedException | BrokenBarrierException | TimeoutException ex) {
 				throw new IllegalStateException(ex);

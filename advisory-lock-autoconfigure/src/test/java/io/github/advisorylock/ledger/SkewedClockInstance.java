@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.WrongClock;
 import org.awaitility.Awaitility;
@@ -99,7 +100,7 @@ final class SkewedClockInstance implements AutoCloseable {
 	@Override
 	public void close() throws IOException, InterruptedException {
 		this.process.getOutputStream().close();
-		if (!this.process.waitFor(20, TimeUnit.SECONDS)) {
+		if (!this.process.waitFor(Patience.SECONDS, TimeUnit.SECONDS)) {
 			this.process.destroyForcibly();
 		}
 	}

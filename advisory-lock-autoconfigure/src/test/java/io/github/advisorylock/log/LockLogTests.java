@@ -19,7 +19,6 @@ package io.github.advisorylock.log;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -33,6 +32,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -220,7 +220,7 @@ class LockLogTests {
 	private static void loseLock() {
 		TestPostgres.terminate("test");
 		LockContext lock = LockContext.current().orElseThrow();
-		Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !lock.isHeld());
+		Awaitility.await().atMost(Patience.TIME).until(() -> !lock.isHeld());
 	}
 
 	static class Jobs {

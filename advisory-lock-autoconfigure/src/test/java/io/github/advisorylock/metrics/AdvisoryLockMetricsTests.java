@@ -18,7 +18,6 @@ package io.github.advisorylock.metrics;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
@@ -29,6 +28,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockMetricsAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.micrometer.common.KeyValue;
 import io.micrometer.core.instrument.Counter;
@@ -225,7 +225,7 @@ class AdvisoryLockMetricsTests {
 	private static void loseLock() {
 		TestPostgres.terminate("test");
 		LockContext lock = LockContext.current().orElseThrow();
-		Awaitility.await().atMost(10, TimeUnit.SECONDS).until(() -> !lock.isHeld());
+		Awaitility.await().atMost(Patience.TIME).until(() -> !lock.isHeld());
 	}
 
 	private static Timer executions(MeterRegistry meters, String key, String outcome) {

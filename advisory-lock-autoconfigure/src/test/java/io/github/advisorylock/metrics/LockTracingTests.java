@@ -31,6 +31,7 @@ import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
@@ -80,9 +81,9 @@ class LockTracingTests {
 	@Test
 	void scheduledRunIsChildSpanWithKeyAndFencingToken() {
 		this.tracing.withUserConfiguration(Scheduling.class).run((context) -> {
-			Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> spans("lock traced").size() == 1);
+			Awaitility.await().atMost(Patience.TIME).until(() -> spans("lock traced").size() == 1);
 			SimpleSpan run = spans("lock traced").get(0);
-			Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> spans("task jobs.traced").size() == 1);
+			Awaitility.await().atMost(Patience.TIME).until(() -> spans("task jobs.traced").size() == 1);
 			SimpleSpan task = spans("task jobs.traced").get(0);
 			assertThat(run.getParentId()).isEqualTo(task.getSpanId());
 			assertThat(run.getTraceId()).isEqualTo(task.getTraceId());
@@ -211,7 +212,7 @@ class LockTracingTests {
 		this.runner.withBean(PrometheusMeterRegistry.class, () -> registry)
 			.withUserConfiguration(Scheduling.class)
 			.run((context) -> {
-				Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> scheduledTasks(registry).size() == 2);
+				Awaitility.await().atMost(Patience.TIME).until(() -> scheduledTasks(registry).size() == 2);
 				assertThat(scheduledTasks(registry)).anyMatch((series) -> series.contains("\"traced\""))
 					.anyMatch((series) -> series.contains("\"unguarded\""))
 					.extracting((series) -> series.replaceAll("=\"[^\"]*\"", "").replaceAll(" .*", ""))

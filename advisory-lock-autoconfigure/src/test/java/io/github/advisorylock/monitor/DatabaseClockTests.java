@@ -18,10 +18,10 @@ package io.github.advisorylock.monitor;
 
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 
@@ -57,11 +57,10 @@ class DatabaseClockTests {
 				(task) -> new Thread(task).start());
 		asked.await();
 		assertThat(CompletableFuture.supplyAsync(clock::getAsDouble, (task) -> new Thread(task).start()))
-			.succeedsWithin(Duration.ofSeconds(10))
+			.succeedsWithin(Patience.TIME)
 			.isEqualTo(Double.NaN);
 		answered.countDown();
-		assertThat(first).succeedsWithin(Duration.ofSeconds(30))
-			.satisfies((skew) -> assertThat(skew).isBetween(-60.0, 60.0));
+		assertThat(first).succeedsWithin(Patience.TIME).satisfies((skew) -> assertThat(skew).isBetween(-60.0, 60.0));
 	}
 
 }

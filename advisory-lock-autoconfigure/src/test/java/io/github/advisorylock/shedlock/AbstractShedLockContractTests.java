@@ -16,9 +16,9 @@
 
 package io.github.advisorylock.shedlock;
 
-import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 
+import io.github.advisorylock.testsupport.Patience;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.test.support.AbstractExtensibleLockProviderIntegrationTest;
 import net.javacrumbs.shedlock.test.support.FuzzTester;
@@ -58,7 +58,7 @@ abstract class AbstractShedLockContractTests extends AbstractExtensibleLockProvi
 
 	@Override
 	protected void assertUnlocked(String lockName) {
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !isTaken(lockName));
+		Awaitility.await().atMost(Patience.TIME).until(() -> !isTaken(lockName));
 	}
 
 	private boolean isTaken(String lockName) {

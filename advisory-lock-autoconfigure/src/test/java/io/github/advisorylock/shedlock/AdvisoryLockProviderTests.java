@@ -32,6 +32,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.Patience;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
@@ -90,7 +91,7 @@ class AdvisoryLockProviderTests {
 
 	@AfterEach
 	void checkThatNothingIsLeft() {
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !ShedLockApplication.isLocked(this.name));
+		Awaitility.await().atMost(Patience.TIME).until(() -> !ShedLockApplication.isLocked(this.name));
 		assertThat(Thread.interrupted()).isFalse();
 	}
 
@@ -291,7 +292,7 @@ class AdvisoryLockProviderTests {
 	}
 
 	private static void waitForInterrupt() throws InterruptedException {
-		assertThat(new CountDownLatch(1).await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
 
 	/**
@@ -308,7 +309,7 @@ class AdvisoryLockProviderTests {
 
 	private void awaitLoss(ShedLockApplication application) {
 		Awaitility.await()
-			.atMost(Duration.ofSeconds(20))
+			.atMost(Patience.TIME)
 			.until(() -> application.lost.contains(AdvisoryLockKey.of(ShedLockApplication.NAMESPACE, this.name)));
 	}
 
@@ -317,7 +318,7 @@ class AdvisoryLockProviderTests {
 	 */
 	private void terminateHolder() {
 		ShedLockApplication.terminateHolder(this.name);
-		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> !ShedLockApplication.isLocked(this.name));
+		Awaitility.await().atMost(Patience.TIME).until(() -> !ShedLockApplication.isLocked(this.name));
 	}
 
 	@Configuration(proxyBeanMethods = false)

@@ -23,6 +23,7 @@ import java.util.UUID;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.JavaProcess;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -67,7 +68,7 @@ class ShedLockCrashTests {
 			assertThat(ShedLockApplication.isLocked(name)).isTrue();
 			holder.kill();
 		}
-		Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !ShedLockApplication.isLocked(name));
+		Awaitility.await().atMost(Patience.TIME).until(() -> !ShedLockApplication.isLocked(name));
 	}
 
 	private static Optional<SimpleLock> lock(ShedLockApplication application, String name) {

@@ -102,7 +102,7 @@ public final class JavaProcess implements AutoCloseable {
 	 */
 	public void kill() {
 		this.process.destroyForcibly();
-		assertThat(this.process.onExit()).succeedsWithin(Duration.ofSeconds(10));
+		assertThat(this.process.onExit()).succeedsWithin(Patience.TIME);
 	}
 
 	public long pid() {

@@ -23,7 +23,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -63,7 +62,7 @@ public final class TestPgBouncer implements AutoCloseable {
 		this.builder = new ProcessBuilder(command).redirectErrorStream(true)
 			.redirectOutput(directory.resolve(mode + ".log").toFile());
 		this.process = this.builder.start();
-		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::answers);
+		Awaitility.await().atMost(Patience.TIME).until(this::answers);
 	}
 
 	/**
@@ -94,7 +93,7 @@ public final class TestPgBouncer implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
-		Awaitility.await().atMost(Duration.ofSeconds(20)).until(this::answers);
+		Awaitility.await().atMost(Patience.TIME).until(this::answers);
 	}
 
 	/**

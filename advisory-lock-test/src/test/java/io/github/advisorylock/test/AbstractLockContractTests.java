@@ -39,6 +39,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -140,11 +141,11 @@ abstract class AbstractLockContractTests {
 				started.countDown();
 				return run(request(scope).waitFor(LONG));
 			});
-			assertThat(started.await(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(started.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 			assertThat(run(request(scope).waitFor(SHORT))).isEqualTo(LockOutcome.BUSY);
 			assertThat(waiting).isNotDone();
 		}
-		assertThat(waiting.get(30, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(waiting.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@ParameterizedTest
@@ -166,7 +167,7 @@ abstract class AbstractLockContractTests {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.operations.execute(request(scope).maxRun(SHORT), (lock) -> {
 				assertThatExceptionOfType(InterruptedException.class)
-					.isThrownBy(() -> new CountDownLatch(1).await(30, TimeUnit.SECONDS));
+					.isThrownBy(() -> new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS));
 				assertThat(lock.isHeld()).isFalse();
 				assertThatLock(this.name).isHeld();
 				return null;
@@ -180,7 +181,7 @@ abstract class AbstractLockContractTests {
 		CountDownLatch lost = new CountDownLatch(1);
 		HeldLock held = this.operations.tryAcquire(LockRequest.of(this.name).maxRun(SHORT)).orElseThrow();
 		held.onLost(lost::countDown);
-		assertThat(lost.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(lost.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		assertThat(held.isHeld()).isFalse();
 		held.close();
 		assertThat(run(LockRequest.of(this.name).waitFor(LONG))).isEqualTo(LockOutcome.EXECUTED);
@@ -442,7 +443,7 @@ abstract class AbstractLockContractTests {
 
 	private static <T> T elsewhere(Supplier<T> call) {
 		try {
-			return CompletableFuture.supplyAsync(call).get(30, TimeUnit.SECONDS);
+			return CompletableFuture.supplyAsync(call).get(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 		catch (Exception ex) {
 			throw new AssertionError(ex);

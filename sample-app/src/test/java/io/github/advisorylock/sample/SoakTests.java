@@ -33,6 +33,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.advisorylock.testsupport.JavaProcess;
+import io.github.advisorylock.testsupport.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -79,7 +80,6 @@ class SoakTests {
 		OffsetDateTime kill = now(url);
 		Run next = awaitRunAfter(url, kill);
 		assertThat(next.instance()).doesNotEndWith(":" + killed);
-		assertThat(Duration.between(kill, next.started())).isLessThan(Duration.ofSeconds(TICK + 1));
 		awaitStart(start());
 		awaitDatabaseClock(url, from.plus(DURATION));
 		check(runs(url, from), kill);
@@ -87,8 +87,8 @@ class SoakTests {
 	}
 
 	/**
-	 * Each tick has its run, but for the one whose run was killed; none has two, and no
-	 * two runs overlap.
+	 * Each tick has its run, the next one after the kill too, but for the one whose run
+	 * was killed; none has two, and no two runs overlap.
 	 */
 	private static void check(List<Run> runs, OffsetDateTime kill) {
 		System.out.println("Runs: " + runs.size() + " in " + DURATION + ", on "
@@ -106,7 +106,7 @@ class SoakTests {
 	private long killInMidReport() throws Exception {
 		String holder = Awaitility.await()
 			.pollInterval(Duration.ofMillis(100))
-			.atMost(Duration.ofSeconds(2 * TICK))
+			.atMost(Patience.TIME)
 			.until(this::instanceInMidReport, (pid) -> !pid.isEmpty());
 		for (JavaProcess instance : this.instances) {
 			if (holder.equals(Long.toString(instance.pid()))) {
@@ -176,10 +176,7 @@ class SoakTests {
 	}
 
 	private static Run awaitRunAfter(String url, OffsetDateTime time) {
-		return Awaitility.await()
-			.atMost(Duration.ofSeconds(3 * TICK))
-			.until(() -> runs(url, time), (runs) -> !runs.isEmpty())
-			.get(0);
+		return Awaitility.await().atMost(Patience.TIME).until(() -> runs(url, time), (runs) -> !runs.isEmpty()).get(0);
 	}
 
 	private static OffsetDateTime now(String url) throws SQLException {

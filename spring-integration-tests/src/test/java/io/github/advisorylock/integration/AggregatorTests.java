@@ -28,6 +28,7 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -96,7 +97,7 @@ class AggregatorTests {
 			List<Future<?>> senders = IntStream.range(0, GROUP_SIZE)
 				.<Future<?>>mapToObj((part) -> this.threads.submit(() -> {
 					for (int group = 0; group < GROUPS; group++) {
-						together.await(30, TimeUnit.SECONDS);
+						together.await(Patience.SECONDS, TimeUnit.SECONDS);
 						inputs.get(part % 2)
 							.send(MessageBuilder.withPayload("part " + part)
 								.setCorrelationId("order-" + group)

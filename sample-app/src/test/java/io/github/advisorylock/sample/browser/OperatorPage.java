@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 
+import io.github.advisorylock.testsupport.Patience;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.openqa.selenium.By;
@@ -203,7 +204,7 @@ final class OperatorPage {
 	}
 
 	static ConditionFactory await() {
-		return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(100));
+		return Awaitility.await().atMost(Patience.TIME).pollInterval(Duration.ofMillis(100));
 	}
 
 }

@@ -16,12 +16,11 @@
 
 package io.github.advisorylock.sample.leader;
 
-import java.time.Duration;
-
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.sample.HttpCalls;
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.SampleTest;
+import io.github.advisorylock.testsupport.Patience;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -77,7 +76,7 @@ class MetricsRollUpTests {
 	}
 
 	private void awaitLeadership() {
-		Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> this.election.isLeader(MetricsRollUp.ROLE));
+		Awaitility.await().atMost(Patience.TIME).until(() -> this.election.isLeader(MetricsRollUp.ROLE));
 	}
 
 }

@@ -18,11 +18,11 @@ package io.github.advisorylock.sample.outbox;
 
 import java.sql.Connection;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.SampleInstance;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -79,8 +79,7 @@ class OutboxDrainTests {
 		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
 			other.setAutoCommit(false);
 			statement.execute("SELECT FROM outbox ORDER BY id LIMIT 5 FOR UPDATE");
-			assertThat(CompletableFuture.supplyAsync(() -> drainAll(one))).succeedsWithin(Duration.ofSeconds(10))
-				.isEqualTo(2);
+			assertThat(CompletableFuture.supplyAsync(() -> drainAll(one))).succeedsWithin(Patience.TIME).isEqualTo(2);
 			other.rollback();
 		}
 		assertThat(drainAll(two)).isEqualTo(5);

@@ -16,10 +16,10 @@
 
 package io.github.advisorylock.sample.report;
 
-import java.time.Duration;
 import java.util.List;
 
 import io.github.advisorylock.sample.SampleInstance;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -62,7 +62,7 @@ class MissedReportTests {
 	 */
 	private static void awaitCatchUp() {
 		Awaitility.await()
-			.atMost(Duration.ofSeconds(20))
+			.atMost(Patience.TIME)
 			.until(() -> Thread.getAllStackTraces()
 				.keySet()
 				.stream()
