@@ -21,6 +21,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.testsupport.Patience;
+import org.assertj.core.api.ThrowableAssertAlternative;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
 /**
  * A run that lasts until a test has looked at it.
  */
@@ -56,6 +62,24 @@ final class Gate implements AutoCloseable {
 		return CompletableFuture.runAsync(call, (task) -> new Thread(task).start());
 	}
 
+	/**
+	 * Wait for the end of a run that goes on until it is interrupted.
+	 * @return the interrupt, which nothing but the loss of its lock can mean
+	 */
+	static ThrowableAssertAlternative<?> assertThatInterruptEnds(CompletableFuture<Void> run) {
+		return assertThat(run).failsWithin(Patience.TIME)
+			.withThrowableThat()
+			.havingRootCause()
+			.isInstanceOf(InterruptedException.class);
+	}
+
+	static void assertThatCancellationEnds(CompletableFuture<Void> run) {
+		assertThatInterruptEnds(run).satisfies((interrupt) -> assertThat(interrupt.getSuppressed()).singleElement()
+			.isInstanceOf(LockLostException.class)
+			.asString()
+			.contains("it was cancelled by unauthenticated"));
+	}
+
 	void awaitEntered() {
 		await(this.entered);
 	}
@@ -73,7 +97,7 @@ final class Gate implements AutoCloseable {
 
 	private static void await(CountDownLatch latch) {
 		try {
-			if (!latch.await(30, TimeUnit.SECONDS)) {
+			if (!latch.await(Patience.SECONDS, TimeUnit.SECONDS)) {
 				throw new IllegalStateException("Nobody came");
 			}
 		}

@@ -81,7 +81,7 @@ class HolderActionsTests {
 		await().untilAsserted(() -> assertThat(actions(key)).contains("cancelled", "freed"));
 		assertThat(asked.setState(key, "cancelled").body()).contains("\"state\":\"cancelled\"",
 				"\"by\":\"unauthenticated\"", "\"outcome\":\"ENDED\"");
-		await().until(run::isCompletedExceptionally);
+		Gate.assertThatCancellationEnds(run);
 		await().untilAsserted(() -> assertThat(
 				EndpointAnswer.of(asked.get(EndpointAnswer.ALL + "/" + key)).<String>read("$.job.lastRun.error"))
 			.contains("it was cancelled by unauthenticated"));
@@ -90,7 +90,7 @@ class HolderActionsTests {
 			.containsKeys("holder", "pid", "others");
 		assertThat(bystander).isNotDone();
 		assertThat(asked.setState(other, "cancelled").statusCode()).isEqualTo(200);
-		await().until(bystander::isCompletedExceptionally);
+		Gate.assertThatCancellationEnds(bystander);
 	}
 
 	@ParameterizedTest
@@ -100,7 +100,7 @@ class HolderActionsTests {
 		await().untilAsserted(() -> assertThat(actions(key)).contains("freed"));
 		assertThat(asked.setState(key, "freed").statusCode()).isEqualTo(200);
 		assertThat(TestPostgres.locks()).doesNotContain(entry(key).replace(':', '/'));
-		await().until(run::isCompletedExceptionally);
+		Gate.assertThatInterruptEnds(run);
 		assertThat(audited(key, "ADVISORY_LOCK_FREED").getData()).containsEntry("others", 0);
 	}
 

@@ -165,7 +165,7 @@ class SeveralDatabasesTests {
 			CompletableFuture<Void> run = hang(key);
 			await().untilAsserted(() -> assertThat(one(key).<List<String>>read("$.job.actions")).contains("cancelled"));
 			assertThat(application.setState(key, "cancelled").body()).contains("\"outcome\":\"ENDED\"");
-			await().until(run::isCompletedExceptionally);
+			Gate.assertThatCancellationEnds(run);
 			assertThat(stranger.isValid(5)).isTrue();
 			await().untilAsserted(() -> assertThat(one(key).<String>read("$.job.lastRun.error"))
 				.contains("it was cancelled by unauthenticated"));
@@ -180,7 +180,7 @@ class SeveralDatabasesTests {
 			await().untilAsserted(() -> assertThat(one(key).<List<String>>read("$.job.actions")).contains("freed"));
 			assertThat(application.setState(key, "freed").statusCode()).isEqualTo(200);
 			assertThat(ReportingDatabase.databasesWith(AdvisoryLockKey.of("shop", key))).containsExactly("postgres");
-			await().until(run::isCompletedExceptionally);
+			Gate.assertThatInterruptEnds(run);
 			assertThat(stranger.isValid(5)).isTrue();
 		}
 	}

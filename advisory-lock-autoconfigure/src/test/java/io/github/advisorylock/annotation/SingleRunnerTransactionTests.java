@@ -17,9 +17,11 @@
 package io.github.advisorylock.annotation;
 
 import java.sql.Connection;
+import java.sql.SQLTransientConnectionException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +31,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.junit.jupiter.api.AfterEach;
@@ -41,6 +44,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.annotation.Propagation;
@@ -91,7 +95,7 @@ class SingleRunnerTransactionTests {
 			assertThat(context.getBean(JdbcTemplate.class).queryForObject("SELECT 1", Integer.class)).isOne();
 			end.countDown();
 			for (Future<LockResult<Integer>> call : calls) {
-				assertThat(call.get(10, TimeUnit.SECONDS).executed()).isTrue();
+				assertThat(call.get(Patience.SECONDS, TimeUnit.SECONDS).executed()).isTrue();
 			}
 		});
 	}
@@ -103,7 +107,11 @@ class SingleRunnerTransactionTests {
 			HikariDataSource pool = context.getBean(HikariDataSource.class);
 			try (Connection first = pool.getConnection(); Connection second = pool.getConnection()) {
 				Future<?> failing = this.threads.submit(() -> jobs.wait(new CountDownLatch(1), new CountDownLatch(0)));
-				assertThat(failing).failsWithin(10, TimeUnit.SECONDS);
+				assertThat(failing).failsWithin(Patience.TIME)
+					.withThrowableOfType(ExecutionException.class)
+					.withCauseInstanceOf(CannotCreateTransactionException.class)
+					.havingRootCause()
+					.isInstanceOf(SQLTransientConnectionException.class);
 			}
 			assertThat(jobs.wait(new CountDownLatch(1), new CountDownLatch(0)).executed()).isTrue();
 		});
@@ -144,11 +152,11 @@ class SingleRunnerTransactionTests {
 		}
 
 		@Transactional
-		@SingleRunner(key = "job", waitFor = "10s")
+		@SingleRunner(key = "job", waitFor = "30s")
 		LockResult<Integer> wait(CountDownLatch running, CountDownLatch end) throws Exception {
 			assertThat(ForeignSession.isFree(KEY)).isFalse();
 			running.countDown();
-			end.await(10, TimeUnit.SECONDS);
+			end.await(Patience.SECONDS, TimeUnit.SECONDS);
 			return LockResult.executed(1);
 		}
 

@@ -19,12 +19,12 @@ package io.github.advisorylock.autoconfigure;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -34,6 +34,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.support.DefaultLifecycleProcessor;
+import org.springframework.dao.DataAccessResourceFailureException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -62,12 +64,20 @@ class SilentServerTests {
 				assertThat(context).hasNotFailed();
 				assertThat(output).contains("WARN", "methods of scope SESSION will fail until it is there");
 			}));
-		assertThat(start).succeedsWithin(Duration.ofSeconds(60));
+		assertThat(start).succeedsWithin(Patience.TIME.multipliedBy(4));
 	}
 
+	/**
+	 * A phase of the shutdown may last for longer than is waited for here.
+	 */
 	@Test
 	void shutdownIsNotHeldUpByElectorOrCaller() {
 		withSilentSession(DoctorContexts.create(TestPostgres.url()))
+			.withBean("lifecycleProcessor", DefaultLifecycleProcessor.class, () -> {
+				DefaultLifecycleProcessor processor = new DefaultLifecycleProcessor();
+				processor.setTimeoutPerShutdownPhase(Patience.TIME.multipliedBy(4).toMillis());
+				return processor;
+			})
 			.withPropertyValues("advisory-lock.session.heartbeat=1s", "advisory-lock.session.dead-client-timeout=10m")
 			.run((context) -> {
 				context.getBean(LeaderElection.class).isLeader("reports");
@@ -77,8 +87,11 @@ class SilentServerTests {
 				this.silent.accept();
 				CompletableFuture<Void> close = CompletableFuture
 					.runAsync(() -> context.getSourceApplicationContext().close(), SilentServerTests::start);
-				assertThat(close).succeedsWithin(Duration.ofSeconds(25));
-				assertThat(caller).failsWithin(Duration.ofSeconds(5));
+				assertThat(close).succeedsWithin(Patience.TIME.multipliedBy(2));
+				assertThat(caller).failsWithin(Patience.TIME)
+					.withThrowableThat()
+					.withCauseInstanceOf(DataAccessResourceFailureException.class)
+					.withMessageContaining("The application is shutting down");
 			});
 	}
 

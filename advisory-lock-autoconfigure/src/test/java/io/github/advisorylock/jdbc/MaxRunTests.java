@@ -17,6 +17,7 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -32,13 +33,14 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.dao.DataAccessException;
-import org.springframework.dao.QueryTimeoutException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -60,7 +62,7 @@ class MaxRunTests extends AbstractLockTests {
 	void runThatLastsTooLongIsInterruptedAndFails(LockScope scope) {
 		assertThatExceptionOfType(InterruptedException.class)
 			.isThrownBy(() -> this.template.execute(limited(scope),
-					(lock) -> new CountDownLatch(1).await(30, TimeUnit.SECONDS)))
+					(lock) -> new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS)))
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).singleElement()
 				.isInstanceOf(LockLostException.class)
 				.asString()
@@ -87,7 +89,7 @@ class MaxRunTests extends AbstractLockTests {
 			}
 			return "done";
 		}));
-		assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(told.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		assertThat(TestPostgres.locks()).hasSize(1);
 		PostgresAdvisoryLockTemplate other = createTemplate(this.pool, this.transactionManager);
 		assertThat(other.execute(LockRequest.of("job").scope(scope), (lock) -> "beside").executed()).isFalse();
@@ -107,7 +109,7 @@ class MaxRunTests extends AbstractLockTests {
 		assertThatExceptionOfType(LockLostException.class)
 			.isThrownBy(() -> this.template.execute(limited(LockScope.TRANSACTION), (lock) -> {
 				this.jdbc.update("INSERT INTO effect VALUES (1)");
-				await().pollInSameThread().ignoreExceptions().until(() -> !lock.isHeld());
+				await().pollInSameThread().until(() -> !lock.isHeld());
 				return null;
 			}));
 		assertThat(this.jdbc.queryForObject("SELECT count(*) FROM effect", Integer.class)).isZero();
@@ -119,7 +121,9 @@ class MaxRunTests extends AbstractLockTests {
 		assertThatExceptionOfType(DataAccessException.class)
 			.isThrownBy(() -> this.template.execute(limited(LockScope.TRANSACTION),
 					(lock) -> this.jdbc.queryForObject("SELECT 1 FROM pg_sleep(60)", Integer.class)))
-			.satisfies((ex) -> assertThat(ex).isInstanceOfAny(QueryTimeoutException.class, DataAccessException.class));
+			.extracting(SqlState::of)
+			// the interrupt of a virtual thread closes its connection, mostly before that
+			.isIn((System.getProperty("virtual-threads") != null) ? List.of("57014", "08006") : List.of("57014"));
 		// a virtual thread does not wait until the server has heard of it
 		await().until(() -> TestPostgres.locks().isEmpty());
 	}
@@ -146,9 +150,9 @@ class MaxRunTests extends AbstractLockTests {
 			waiting.countDown();
 			return this.template.execute(request, LockContext::isHeld).value();
 		});
-		assertThat(waiting.await(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(waiting.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		first.close();
-		assertThat(run.get(30, TimeUnit.SECONDS)).isTrue();
+		assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
 
 	@Test
@@ -194,7 +198,7 @@ class MaxRunTests extends AbstractLockTests {
 		HeldLock lock = this.template.tryAcquire(LockRequest.of("job").maxRun(Duration.ofHours(1))).orElseThrow();
 		await().until(() -> !difference(limitThreads(), before).isEmpty());
 		this.sessions.forEach(LockSession::close);
-		await().atMost(Duration.ofSeconds(30)).until(() -> difference(limitThreads(), before).isEmpty());
+		await().atMost(Patience.TIME).until(() -> difference(limitThreads(), before).isEmpty());
 		assertThat(lock.isHeld()).isFalse();
 	}
 

@@ -96,7 +96,7 @@ class LedgerEncodingTests extends AbstractLedgerTests {
 		String error = "\u00fc".repeat(2000);
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
 			throw new IllegalStateException(error);
-		})).satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
+		})).withMessage(error).satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
 		assertThat(this.asciiLedger.runs(LONGEST_KEY, 9)).singleElement()
 			.satisfies((run) -> assertThat(run.error()).hasSize(1024).endsWith("\u00fc"));
 		this.asciiLedger.pause(LONGEST_KEY, "\u00fc".repeat(255));
@@ -118,7 +118,7 @@ class LedgerEncodingTests extends AbstractLedgerTests {
 		LockRequest request = LockRequest.of("job").scope(scope);
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request.oncePerTick(TICK), (lock) -> {
 			throw new IllegalStateException("expected");
-		})).satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
+		})).withMessage("expected").satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
 		assertThat(run(request.oncePerTick(TICK))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(request.oncePerTick(TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(run(request.oncePerKey())).isEqualTo(LockOutcome.EXECUTED);

@@ -66,6 +66,7 @@ class LedgerTests extends AbstractLedgerTests {
 			.isThrownBy(() -> this.template.execute(request(scope).oncePerTick(TICK), (lock) -> {
 				throw new IllegalStateException("first\nsecond");
 			}))
+			.withMessage("first\nsecond")
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
 		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(this.ledger.runs("job", 10)).extracting(LedgerRun::outcome)

@@ -202,6 +202,7 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 				breakCommit();
 				return 1;
 			}))
+			.withMessageContaining("ledger_effect_checked_at_commit_key")
 			.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
 		assertThat(effects()).isEmpty();
 		assertThat(errors()).singleElement().asString().startsWith(DuplicateKeyException.class.getName());
@@ -230,6 +231,7 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 		for (LockScope scope : LockScope.values()) {
 			TestPostgres.execute("DELETE FROM ledger_tests_run");
 			assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK))
+				.withMessage("expected")
 				.satisfies((ex) -> assertThat(ex.getSuppressed()).isEmpty());
 			transaction().executeWithoutResult((status) -> {
 				execute(scope, TICK);

@@ -27,6 +27,7 @@ import java.util.Set;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.JavaProcess;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestServer;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -136,7 +137,7 @@ class TakeoverTests {
 		await("the end of a minute", "SELECT extract(second FROM clock_timestamp()) BETWEEN 46 AND 52");
 		String tick = this.server.query("SELECT date_trunc('minute', clock_timestamp()) + interval '1 minute'");
 		this.server.stop();
-		Awaitility.await().pollDelay(Duration.ofSeconds(20)).atMost(Duration.ofSeconds(30)).until(() -> true);
+		Awaitility.await().pollDelay(Duration.ofSeconds(20)).atMost(Patience.TIME).until(() -> true);
 		this.server.start();
 		beginTrial(tick, "clock_timestamp()");
 		awaitEffects(tick);
@@ -202,8 +203,7 @@ class TakeoverTests {
 		Awaitility.await(what)
 			.atMost(Duration.ofMinutes(2))
 			.pollInterval(Duration.ofMillis(100))
-			.ignoreExceptions()
-			.until(() -> this.server.query(condition).equals("t"));
+			.until(() -> "t".equals(this.server.query(condition)));
 	}
 
 }

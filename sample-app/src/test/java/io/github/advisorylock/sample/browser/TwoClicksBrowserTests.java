@@ -16,10 +16,14 @@
 
 package io.github.advisorylock.sample.browser;
 
+import java.util.Optional;
+
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.By;
+import org.openqa.selenium.ElementNotInteractableException;
+import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -82,15 +86,18 @@ class TwoClicksBrowserTests extends AbstractBrowserTests {
 	 * Click on what says something, wherever it is.
 	 */
 	private static void click(String role, String label) {
-		OperatorPage.await().ignoreExceptions().untilAsserted(() -> {
-			WebElement found = browser.driver()
-				.findElements(By.cssSelector(role.equals("link") ? "main a" : "main button"))
-				.stream()
-				.filter((element) -> element.isDisplayed() && element.getText().equals(label))
-				.findFirst()
-				.orElseThrow();
-			found.click();
-		});
+		OperatorPage.await()
+			.ignoreExceptionsInstanceOf(StaleElementReferenceException.class)
+			.ignoreExceptionsInstanceOf(ElementNotInteractableException.class)
+			.untilAsserted(() -> {
+				Optional<WebElement> found = browser.driver()
+					.findElements(By.cssSelector(role.equals("link") ? "main a" : "main button"))
+					.stream()
+					.filter((element) -> element.isDisplayed() && element.getText().equals(label))
+					.findFirst();
+				assertThat(found).as(label).isPresent();
+				found.orElseThrow().click();
+			});
 	}
 
 	/**
