@@ -46,6 +46,11 @@ final class LedgerOperationParser {
 	 */
 	private static final Pattern NUMBER = Pattern.compile("[+-]?0*[1-9]\\d*");
 
+	/**
+	 * Spring reads a sign alone, or brackets with nothing in them, as no time at all.
+	 */
+	private static final Pattern WITHOUT_NUMBER = Pattern.compile("\\D*");
+
 	private final LedgerUse use;
 
 	private final BiFunction<String, String, String> resolver;
@@ -208,6 +213,9 @@ final class LedgerOperationParser {
 							+ "s\" for seconds; a number alone would be milliseconds, which are written \""
 							+ text.strip() + "ms\".",
 					null);
+		}
+		if (WITHOUT_NUMBER.matcher(text).matches()) {
+			throw invalidDuration(attribute, text, allowed, null);
 		}
 		try {
 			Duration duration = DurationFormatterUtils.detectAndParse(text.strip());
