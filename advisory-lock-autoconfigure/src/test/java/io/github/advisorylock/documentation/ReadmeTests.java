@@ -120,7 +120,10 @@ class ReadmeTests {
 	@Test
 	void propertyTableListsEachPropertyWithItsDefault() {
 		Map<String, String> rows = new TreeMap<>();
-		PROPERTY_ROW.matcher(String.join("\n", Documentation.documents().values())).results().forEach((row) -> {
+		List<MatchResult> found = PROPERTY_ROW.matcher(String.join("\n", Documentation.documents().values()))
+			.results()
+			.toList();
+		assertThat(found).isNotEmpty().allSatisfy((row) -> {
 			String value = (row.group(2) != null) ? row.group(2) : "";
 			assertThat(rows.put(row.group(1), value)).as("the other row of %s", row.group(1)).isIn(null, value);
 		});

@@ -29,6 +29,7 @@ import java.util.Set;
 
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Assume;
 import net.jqwik.api.Combinators;
 import net.jqwik.api.EdgeCasesMode;
 import net.jqwik.api.ForAll;
@@ -67,9 +68,10 @@ class CronTicksLawTests {
 	}
 
 	/**
-	 * One has looked for other ticks before, the other has not.
+	 * One has looked for other ticks before, the other has not. The law fails where their
+	 * clocks mostly differ by more than the time between two ticks.
 	 */
-	@Property(seed = "11")
+	@Property(seed = "11", maxDiscardRatio = 1)
 	void callsOfInstancesWhoseClocksDifferBelongToOneTick(@ForAll("crons") String cron, @ForAll("zones") ZoneId zone,
 			@ForAll("moments") Moment moment, @ForAll @IntRange(min = -100, max = 2000) int offset) {
 		CronTicks one = new CronTicks(cron, zone);
@@ -79,11 +81,10 @@ class CronTicksLawTests {
 		Duration late = Duration.ofMillis(offset);
 		Instant before = one.latestAt(tick.minusNanos(1));
 		Duration early = Duration.between(before, tick).dividedBy(4);
-		if (late.compareTo(gap.minusMillis(101)) < 0 && late.negated().compareTo(early) <= 0) {
-			assertThat(one.ofCallAt(tick.plus(late))).isEqualTo(tick);
-			assertThat(new CronTicks(cron, zone).ofCallAt(tick.plus(late))).isEqualTo(tick);
-			assertThat(new CronTicks(cron, zone).ofCallPlannedFor(tick, tick.plus(late))).isEqualTo(tick);
-		}
+		Assume.that(late.compareTo(gap.minusMillis(101)) < 0 && late.negated().compareTo(early) <= 0);
+		assertThat(one.ofCallAt(tick.plus(late))).isEqualTo(tick);
+		assertThat(new CronTicks(cron, zone).ofCallAt(tick.plus(late))).isEqualTo(tick);
+		assertThat(new CronTicks(cron, zone).ofCallPlannedFor(tick, tick.plus(late))).isEqualTo(tick);
 	}
 
 	@Property(seed = "11")
@@ -139,6 +140,7 @@ class CronTicksLawTests {
 		Instant change = new Moment(moment.year(), moment.change(), 0).in(zone);
 		List<Instant> ticks = CronTicksTests.chain(cron, zone, change.minus(3, ChronoUnit.HOURS),
 				change.plus(3, ChronoUnit.HOURS));
+		assertThat(ticks).hasSizeGreaterThan(1);
 		for (int i = 0; i < ticks.size() - 1; i++) {
 			Instant tick = ticks.get(i);
 			for (Instant call : List.of(tick.minusMillis(20), tick, tick.plus(JOB),
@@ -157,7 +159,9 @@ class CronTicksLawTests {
 			@ForAll("moments") Moment moment) {
 		CronTicks kept = new CronTicks(cron, zone);
 		Instant start = moment.in(zone);
-		for (Instant call : CronTicksTests.calls(cron, zone, start, start.plus(20, ChronoUnit.MINUTES))) {
+		List<Instant> calls = CronTicksTests.calls(cron, zone, start, start.plus(20, ChronoUnit.MINUTES));
+		assertThat(calls).hasSizeGreaterThan(2);
+		for (Instant call : calls) {
 			Instant tick = CronTicksTests.firstOf(call, cron, zone);
 			assertThat(kept.ofCallPlannedFor(call, call.plus(JOB))).as("call at %s", call.atZone(zone)).isEqualTo(tick);
 		}
