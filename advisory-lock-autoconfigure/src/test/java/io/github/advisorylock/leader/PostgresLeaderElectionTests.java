@@ -35,6 +35,7 @@ import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.apache.commons.logging.Log;
@@ -98,14 +99,18 @@ class PostgresLeaderElectionTests {
 		assertThat(ForeignSession.isFree(KEY)).isFalse();
 	}
 
+	/**
+	 * How long it takes is logged. Here it only shows who has heard of it: who has not
+	 * waits for a trust window, which is far longer than a busy machine needs.
+	 */
 	@Test
 	void resignationHandsOverAtOnceAndTermsRise() {
-		LeaderCandidate leader = join(new LeaderCandidate(TestPostgres.url(), SLOW));
+		LeaderCandidate leader = join(new LeaderCandidate(TestPostgres.url(), PATIENT));
 		awaitLeader(leader);
 		List<Long> gaps = new ArrayList<>();
 		long term = 0;
 		for (int i = 0; i < 20; i++) {
-			LeaderCandidate next = join(new LeaderCandidate(TestPostgres.url(), SLOW));
+			LeaderCandidate next = join(new LeaderCandidate(TestPostgres.url(), PATIENT));
 			awaitFollower(next);
 			long earlier = leader.election().term(LeaderCandidate.ROLE).orElseThrow();
 			assertThat(earlier).isGreaterThan(term);
@@ -122,8 +127,7 @@ class PostgresLeaderElectionTests {
 		Collections.sort(gaps);
 		logger.info("Handover after an orderly stop: median " + gaps.get(10) / 1000.0 + " ms, longest "
 				+ gaps.get(19) / 1000.0 + " ms");
-		// who does not hear of it waits for a trust window at least
-		assertThat(gaps.get(10)).isLessThan(SLOW.trust().toMillis() * 1000);
+		assertThat(gaps.get(17)).isLessThan(PATIENT.trust().toMillis() * 1000);
 	}
 
 	/**
@@ -366,7 +370,11 @@ class PostgresLeaderElectionTests {
 	}
 
 	private static void awaitLeader(LeaderCandidate candidate) {
-		Awaitility.await().pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(1)).until(candidate::isLeader);
+		Awaitility.await()
+			.atMost(Patience.TIME)
+			.pollDelay(Duration.ZERO)
+			.pollInterval(Duration.ofMillis(1))
+			.until(candidate::isLeader);
 	}
 
 	private void awaitOneLeaderOtherThan(long term) {

