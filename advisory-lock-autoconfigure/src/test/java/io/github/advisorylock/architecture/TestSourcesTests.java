@@ -25,6 +25,7 @@ import java.util.Collections;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -36,35 +37,56 @@ import javax.tools.ToolProvider;
 
 import com.sun.source.tree.CatchTree;
 import com.sun.source.tree.CompilationUnitTree;
+import com.sun.source.tree.EnhancedForLoopTree;
 import com.sun.source.tree.ExpressionStatementTree;
 import com.sun.source.tree.ExpressionTree;
+import com.sun.source.tree.ForLoopTree;
 import com.sun.source.tree.LambdaExpressionTree;
+import com.sun.source.tree.MemberReferenceTree;
 import com.sun.source.tree.MemberSelectTree;
 import com.sun.source.tree.MethodInvocationTree;
+import com.sun.source.tree.MethodTree;
 import com.sun.source.tree.Tree;
 import com.sun.source.util.JavacTask;
+import com.sun.source.util.TreePath;
 import com.sun.source.util.TreePathScanner;
 import com.sun.source.util.Trees;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for the sources of all tests: what would let a test pass whatever the library
- * does is refused. What no parser sees is left to whoever writes a test, and to see it
- * fail.
+ * does is refused, in tests and in what helps them. What no parser sees is left to
+ * whoever writes a test, and to see it fail.
  */
 class TestSourcesTests {
+
+	private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+
+	/**
+	 * Of each module; what helps tests of several modules is one of its own.
+	 */
+	private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("src/test/kotlin"),
+			Path.of("src/own-tests/java"), ROOT.resolve("advisory-lock-test-support/src/main/java"));
 
 	private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
 
 	private static final Pattern EXPECTS_EXCEPTION = Pattern
-		.compile("assertThat(ThrownBy|(?!No)\\w*Exception(OfType)?)");
+		.compile("assertThat(ThrownBy|(?!No)\\w*Exception(OfType)?)|failsWithin");
 
-	private static final Pattern TELLS_EXCEPTION = Pattern.compile(
-			"(with|has)(Message|Cause|RootCause|StackTrace)\\w*|having\\w+|satisfies|extracting|isSameAs|isEqualTo|isInstanceOfAny");
+	private static final Pattern TELLS_EXCEPTION = Pattern
+		.compile("(with|has)(Message|Cause|RootCause|StackTrace)\\w*|isSameAs|isEqualTo|isIn|startsWith|contains\\w*");
+
+	/**
+	 * What looks at an exception and at more than its type.
+	 */
+	private static final Pattern TELLING_LOOK = Pattern.compile("\\.(has|contains|isEqualTo|isSameAs|isIn\\()\\w*");
+
+	private static final Set<String> ANY_EXCEPTION = Set.of("isCompletedExceptionally", "ignoreExceptions");
 
 	/**
 	 * Of Java and of others, and with a meaning of their own, which nothing else throws.
@@ -73,13 +95,37 @@ class TestSourcesTests {
 			"IllegalMonitorStateException", "ConcurrentModificationException", "UnsupportedOperationException",
 			"OutOfMemoryError", "NoAlertPresentException", "LockExtender");
 
+	/**
+	 * What is written out, or is always some.
+	 */
+	private static final Pattern NEVER_EMPTY = Pattern.compile(
+			"(List|Set|Stream|Map)\\.(<.+>)?of\\([^)]|new [\\w<>?]+\\[\\]\\{.|IntStream\\.range|[\\w.]+\\.values\\(\\)"
+					+ "|.+\\.split\\(|(\\w+\\.)?[A-Z_]+(\\.entrySet\\(\\))?$");
+
+	private static final Pattern SIZE = Pattern.compile("([\\w.]+)\\.(size\\(\\)|length)");
+
+	private static final Pattern ADDS = Pattern.compile("(\\w+)\\.(add|put)\\(");
+
+	/**
+	 * Drive faults, and are looked at by tests of their own.
+	 */
+	private static final String HARNESS = "faults";
+
+	/**
+	 * There are few tests in Kotlin, and no compiler here that reads them.
+	 */
+	private static final Pattern PROVES_NOTHING_IN_KOTLIN = Pattern
+		.compile("\\bsleep\\(|\\bdelay\\(|isCompletedExceptionally|ignoreExceptions\\(|runCatching|"
+				+ "catch \\([^)]*\\) \\{\\s*\\}|(assertThatException|assertThatIllegal\\w+)\\(\\)|"
+				+ "assertThrows<(Exception|Throwable|\\w*RuntimeException|Illegal\\w+)>");
+
 	private static final Pattern TELLS_SIZE = Pattern
 		.compile("isNotEmpty|hasSize(GreaterThan\\w*)?|contains(Exactly\\w*|OnlyOnce\\w*)?|anySatisfy");
 
 	@Test
 	void nothingLetsATestPassWhateverHappens() throws IOException {
-		List<Path> tests = tests();
-		assertThat(tests).hasSizeGreaterThan(200);
+		List<Path> tests = tests(".java");
+		assertThat(tests).hasSizeGreaterThan(300);
 		try (StandardJavaFileManager files = COMPILER.getStandardFileManager(null, null, null)) {
 			assertThat(findings(files.getJavaFileObjectsFromPaths(tests))).isEmpty();
 		}
@@ -99,6 +145,28 @@ class TestSourcesTests {
 			assertThatThrownBy(() -> run()).isInstanceOf(LockLostException.class);                 | 0
 			assertThatThrownBy(() -> run()).isInstanceOf(Exception.class);                         | 1
 			assertThatThrownBy(() -> run());                                                       | 1
+			assertThatThrownBy(() -> run()).isInstanceOfAny(LockLostException.class, OwnException.class);            | 0
+			assertThatThrownBy(() -> run()).isInstanceOfAny(LockLostException.class, DataAccessException.class);     | 1
+			assertThatThrownBy(() -> run()).extracting(SqlState::of);                              | 1
+			assertThatThrownBy(() -> run()).extracting(SqlState::of).isEqualTo("57014");           | 0
+			assertThatThrownBy(() -> run()).satisfies((ex) -> assertThat(ex).isNotNull());         | 1
+			assertThatThrownBy(() -> run()).satisfies((ex) -> assertThat(ex).hasMessage("a"));     | 0
+			assertThatException().isThrownBy(() -> run()).havingCause().isInstanceOf(Exception.class);              | 1
+			assertThat(run).failsWithin(TIME);                                                     | 1
+			assertThat(run).failsWithin(TIME).withThrowableOfType(ExecutionException.class);       | 1
+			assertThat(run).failsWithin(TIME).withThrowableThat().withMessage("expected");         | 0
+			assertThat(run).isCompletedExceptionally();                                            | 1
+			await().until(run::isCompletedExceptionally);                                          | 1
+			await().ignoreExceptions().until(() -> run());                                         | 1
+			for (Call call : calls()) { assertThat(call).isOne(); }                                | 1
+			for (Call call : List.of(first, second)) { assertThat(call).isOne(); }                 | 0
+			for (Scope scope : Scope.values()) { assertThat(run(scope)).isOne(); }                 | 0
+			assertThat(calls).isNotEmpty(); for (Call call : calls) { assertThat(call).isOne(); }  | 0
+			calls.add(run()); for (Call call : calls) { assertThat(call).isOne(); }                | 0
+			for (Call call : calls()) { run(call); }                                               | 0
+			for (int i = 0; i < calls.size(); i++) { assertThat(calls.get(i)).isOne(); }           | 1
+			for (int i = 0; i < 5; i++) { assertThat(run()).isOne(); }                             | 0
+			calls().forEach((call) -> assertThat(call).isOne());                                   | 1
 			try { run(); } catch (LockLostException ex) { }                                        | 1
 			try { run(); } catch (LockLostException ex) { losses++; }                              | 0
 			Thread.sleep(100);                                                                     | 1
@@ -115,14 +183,33 @@ class TestSourcesTests {
 		assertThat(findings(List.of(new Source(statement)))).hasSize(findings);
 	}
 
-	private static List<Path> tests() throws IOException {
+	@Test
+	void nothingLetsATestInKotlinPassWhateverHappens() throws IOException {
+		List<Path> tests = tests(".kt");
+		assertThat(tests).isNotEmpty();
+		for (Path test : tests) {
+			assertThat(Files.readString(test)).as(test.toString()).doesNotContainPattern(PROVES_NOTHING_IN_KOTLIN);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "Thread.sleep(100)", "try { run() } catch (ex: IllegalStateException) { }",
+			"assertThrows<IllegalStateException> { run() }", "await().ignoreExceptions().until { done() }" })
+	void sourceInKotlinThatProvesNothingIsFound(String statement) {
+		assertThat(statement).containsPattern(PROVES_NOTHING_IN_KOTLIN);
+	}
+
+	private static List<Path> tests(String language) throws IOException {
 		List<Path> tests = new ArrayList<>();
-		try (Stream<Path> modules = Files.list(Path.of("").toAbsolutePath().getParent())) {
-			for (Path sources : modules.map((module) -> module.resolve("src/test/java"))
+		try (Stream<Path> modules = Files.list(ROOT)) {
+			for (Path sources : modules.flatMap((module) -> SOURCES.stream().map(module::resolve))
 				.filter(Files::exists)
 				.toList()) {
 				try (Stream<Path> files = Files.walk(sources)) {
-					files.filter((file) -> file.toString().endsWith("Tests.java")).forEach(tests::add);
+					files.filter((file) -> file.toString().endsWith(language))
+						.filter((file) -> !sources.startsWith(ROOT.resolve(HARNESS))
+								|| file.toString().endsWith("Tests" + language))
+						.forEach(tests::add);
 				}
 			}
 		}
@@ -170,11 +257,62 @@ class TestSourcesTests {
 			return super.visitMethodInvocation(tree, unused);
 		}
 
+		@Override
+		public Void visitMemberReference(MemberReferenceTree tree, Void unused) {
+			check(!ANY_EXCEPTION.contains(tree.getName().toString()), tree, "may mean any exception");
+			return super.visitMemberReference(tree, unused);
+		}
+
+		@Override
+		public Void visitEnhancedForLoop(EnhancedForLoopTree tree, Void unused) {
+			checkLoop(tree.getExpression().toString(), tree.getStatement(), tree);
+			return super.visitEnhancedForLoop(tree, unused);
+		}
+
+		@Override
+		public Void visitForLoop(ForLoopTree tree, Void unused) {
+			Matcher size = SIZE.matcher(String.valueOf(tree.getCondition()));
+			if (size.find()) {
+				checkLoop(size.group(1), tree.getStatement(), tree);
+			}
+			return super.visitForLoop(tree, unused);
+		}
+
+		/**
+		 * A loop with assertions goes over what is never empty, was filled or looked at,
+		 * or counts something that is looked at.
+		 */
+		private void checkLoop(String elements, Tree body, Tree loop) {
+			String method = method();
+			String whole = elements.replaceFirst("\\.(values|entrySet|keySet|subList)\\(.*", "");
+			Matcher initializer = Pattern.compile("\\b" + Pattern.quote(elements) + " = ([^;]*)").matcher(method);
+			check(!body.toString().contains("assertThat") || NEVER_EMPTY.matcher(elements).lookingAt()
+					|| initializer.find() && NEVER_EMPTY.matcher(initializer.group(1)).lookingAt()
+					|| Stream.of("assertThat(" + elements + ").", whole + ".add(", whole + ".put(")
+						.anyMatch(method::contains)
+					|| ADDS.matcher(body.toString())
+						.results()
+						.anyMatch((added) -> method.contains("assertThat(" + added.group(1) + ").")),
+					loop, "may not be run through");
+		}
+
+		private String method() {
+			TreePath path = getCurrentPath();
+			while (!(path.getLeaf() instanceof MethodTree) && path.getParentPath() != null) {
+				path = path.getParentPath();
+			}
+			return path.getLeaf().toString();
+		}
+
 		private void checkChain(MethodInvocationTree last, Tree parent) {
 			List<MethodInvocationTree> chain = chain(last);
 			List<String> names = chain.stream().map(Reader::name).toList();
 			check(!matches(names, EXPECTS_EXCEPTION) || matches(names, TELLS_EXCEPTION)
-					|| chain.stream().anyMatch(this::tellsExceptionByType), last, "may mean any exception");
+					|| chain.stream().anyMatch(this::tellsException), last, "may mean any exception");
+			check(Collections.disjoint(names, ANY_EXCEPTION), last, "may mean any exception");
+			if (name(last).equals("forEach")) {
+				checkLoop(receiver(last), last, last);
+			}
 			check(!names.contains("sleep"), last, "sleeps");
 			check(!names.get(0).equals("assertThat") || Collections.disjoint(names, Set.of("allSatisfy", "allMatch"))
 					|| matches(names, TELLS_SIZE) || arguments(chain.get(0)).startsWith("List.of("), last,
@@ -189,14 +327,20 @@ class TestSourcesTests {
 					"has assertions that may not be come to, or not be heard");
 		}
 
+		private boolean tellsException(MethodInvocationTree call) {
+			return switch (name(call)) {
+				case "assertThatExceptionOfType", "isInstanceOf", "isInstanceOfAny", "withThrowableOfType" ->
+					Stream.of(arguments(call).split(", ?")).allMatch(this::tellsExceptionByType);
+				case "satisfies" -> TELLING_LOOK.matcher(arguments(call)).find();
+				default -> false;
+			};
+		}
+
 		/**
 		 * Ours say what has happened by their type.
 		 */
-		private boolean tellsExceptionByType(MethodInvocationTree call) {
-			if (!Set.of("assertThatExceptionOfType", "isInstanceOf").contains(name(call))) {
-				return false;
-			}
-			String type = arguments(call).replaceFirst("\\W.*", "");
+		private boolean tellsExceptionByType(String classLiteral) {
+			String type = classLiteral.replaceFirst("\\W.*", "");
 			return TOLD_BY_TYPE.contains(type) || this.unit.getImports()
 				.stream()
 				.map((imported) -> imported.getQualifiedIdentifier().toString())
@@ -228,6 +372,10 @@ class TestSourcesTests {
 					: call.getMethodSelect().toString();
 		}
 
+		private static String receiver(MethodInvocationTree call) {
+			return (call.getMethodSelect() instanceof MemberSelectTree select) ? select.getExpression().toString() : "";
+		}
+
 		private static String arguments(MethodInvocationTree call) {
 			return call.getArguments().toString();
 		}
@@ -252,7 +400,8 @@ class TestSourcesTests {
 		Source(String statement) {
 			super(URI.create("memory:/ATests.java"), Kind.SOURCE);
 			this.text = "import io.github.advisorylock.LockLostException; "
-					+ "import org.springframework.dao.DataAccessException; class A { void a() { " + statement + " } }";
+					+ "import org.springframework.dao.DataAccessException; "
+					+ "import java.util.concurrent.ExecutionException; class A { void a() { " + statement + " } }";
 		}
 
 		@Override

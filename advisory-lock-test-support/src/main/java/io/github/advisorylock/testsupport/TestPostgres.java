@@ -250,7 +250,7 @@ public final class TestPostgres {
 		Runtime.getRuntime().addShutdownHook(new Thread(() -> {
 			try {
 				// All hooks are started at the same time: that one may not be there yet
-				Thread.sleep(100);
+				Pause.of(Duration.ofMillis(100));
 				for (Thread hook : Thread.getAllStackTraces().keySet()) {
 					if (hook.getName().equals("SpringApplicationShutdownHook")) {
 						hook.join(LONGEST_SHUTDOWN.toMillis());

@@ -30,12 +30,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
 /**
  * A TCP proxy in front of the test's PostgreSQL, as a network with a latency. Counts how
  * often a client had to wait for the server: what it sends before the first answer
  * arrives belongs to one wait.
  */
 public final class TestProxy implements AutoCloseable {
+
+	private static final Log logger = LogFactory.getLog(TestProxy.class);
 
 	/**
 	 * Some versions of the driver send it in a packet of its own, and none waits for the
@@ -167,7 +172,7 @@ public final class TestProxy implements AutoCloseable {
 				task.run();
 			}
 			catch (Exception ex) {
-				// one side has gone, and so does the other
+				logger.debug("One side has gone, and so does the other", ex);
 			}
 		}, "test-proxy");
 		thread.setDaemon(true);
