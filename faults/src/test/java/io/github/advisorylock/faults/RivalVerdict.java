@@ -21,8 +21,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -35,8 +37,10 @@ import org.jspecify.annotations.Nullable;
  * completed
  * @param lost ticks that no run completed, and that did not fall into the time of another
  * run that showed signs of life
+ * @param repeats runs for a tick that was completed, where the contestant itself says
+ * which tick a run is for
  */
-record RivalVerdict(int planned, int doubles, int lost) {
+record RivalVerdict(int planned, int doubles, int lost, int repeats) {
 
 	/**
 	 * A run that goes on says so this often at least, in milliseconds.
@@ -69,7 +73,7 @@ record RivalVerdict(int planned, int doubles, int lost) {
 				lost++;
 			}
 		}
-		return new RivalVerdict(planned, doubles(runs), lost);
+		return new RivalVerdict(planned, doubles(runs), lost, repeats(runs));
 	}
 
 	private static List<Run> runs(List<Event> history, long period) {
@@ -77,7 +81,7 @@ record RivalVerdict(int planned, int doubles, int lost) {
 		List<Run> all = new ArrayList<>();
 		for (Event event : history) {
 			if (event.kind() == Event.Kind.START) {
-				Run run = new Run(tick(event.tick(), event.wall(), period));
+				Run run = new Run(tick(event.tick(), event.wall(), period), event.tick() != null);
 				all.add(run);
 				runs.put(event.run(), run);
 			}
@@ -110,6 +114,20 @@ record RivalVerdict(int planned, int doubles, int lost) {
 		return doubles;
 	}
 
+	private static int repeats(List<Run> runs) {
+		Set<Long> completed = new HashSet<>();
+		int repeats = 0;
+		for (Run run : runs.stream().filter((run) -> run.named).toList()) {
+			if (completed.contains(run.tick)) {
+				repeats++;
+			}
+			if (run.completed) {
+				completed.add(run.tick);
+			}
+		}
+		return repeats;
+	}
+
 	private static boolean isLost(List<Run> runs, long tick) {
 		return runs.stream().noneMatch((run) -> (run.tick == tick) ? run.completed : run.isAliveAt(tick));
 	}
@@ -118,12 +136,15 @@ record RivalVerdict(int planned, int doubles, int lost) {
 
 		private final long tick;
 
+		private final boolean named;
+
 		private final List<Long> signs = new ArrayList<>();
 
 		private boolean completed;
 
-		private Run(long tick) {
+		private Run(long tick, boolean named) {
 			this.tick = tick;
+			this.named = named;
 		}
 
 		private long end() {

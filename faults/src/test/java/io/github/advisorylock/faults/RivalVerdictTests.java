@@ -36,7 +36,7 @@ class RivalVerdictTests {
 	@Test
 	void completedTicksAreNeitherDoubleNorLost() {
 		assertThat(verdict(2, run(null, T, T + 2000, true), run(null, T + 5000, T + 7000, true)))
-			.isEqualTo(new RivalVerdict(2, 0, 0));
+			.isEqualTo(new RivalVerdict(2, 0, 0, 0));
 	}
 
 	@Test
@@ -50,9 +50,17 @@ class RivalVerdictTests {
 	}
 
 	@Test
+	void secondRunOfTickThatItsContestantNamesIsRepeated() {
+		assertThat(verdict(1, run(T, T, T + 1000, true), run(T, T + 500, T + 1500, true)).repeats()).isOne();
+		assertThat(verdict(1, run(T, T, T + 1000, true), run(T + 5000, T + 500, T + 1500, true)).repeats()).isZero();
+		assertThat(verdict(1, run(T, T, T + 1000, false), run(T, T + 500, T + 1500, true)).repeats()).isZero();
+		assertThat(verdict(1, run(null, T, T + 1000, true), run(null, T + 500, T + 1500, true)).repeats()).isZero();
+	}
+
+	@Test
 	void runForTickThatFailedIsNotDouble() {
 		assertThat(verdict(1, run(T, T, T + 1000, false), run(T, T + 1500, T + 2500, true)))
-			.isEqualTo(new RivalVerdict(1, 0, 0));
+			.isEqualTo(new RivalVerdict(1, 0, 0, 0));
 	}
 
 	@Test
@@ -76,7 +84,7 @@ class RivalVerdictTests {
 	void runOfProcessThatWasStartedAgainIsAnother() {
 		List<Event> killed = run(null, T, T + 500, false);
 		List<Event> again = run(null, T + 5000, T + 7000, true);
-		assertThat(verdict(2, killed, again)).isEqualTo(new RivalVerdict(2, 0, 1));
+		assertThat(verdict(2, killed, again)).isEqualTo(new RivalVerdict(2, 0, 1, 0));
 	}
 
 	@SafeVarargs
