@@ -28,6 +28,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
@@ -43,9 +44,12 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
+import org.springframework.boot.thread.Threading;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.EventListener;
+import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.scheduling.annotation.EnableScheduling;
@@ -69,13 +73,8 @@ final class AdvisoryLockContestant implements Contestant {
 					"spring.datasource.url", settings.url(), "spring.datasource.username", settings.user(),
 					"spring.datasource.password", settings.password(), "spring.datasource.hikari.maximum-pool-size", 5,
 					"spring.datasource.hikari.connection-timeout", 3000, "advisory-lock.ledger.initialize-schema",
-					"always", "spring.task.scheduling.pool.size", 4, "spring.threads.virtual.enabled",
-					virtualThreads()))
+					"always", "spring.task.scheduling.pool.size", 4))
 			.run();
-	}
-
-	private static boolean virtualThreads() {
-		return Runtime.version().feature() >= 21;
 	}
 
 	@Override
@@ -104,15 +103,24 @@ final class AdvisoryLockContestant implements Contestant {
 
 		private final Duration period;
 
+		private final boolean virtualThreads;
+
+		/**
+		 * The run of an annotated method that has come to its end on this thread.
+		 */
+		private final ThreadLocal<String> last = new ThreadLocal<>();
+
 		private final Map<Thread, Boolean> callers = new ConcurrentHashMap<>();
 
 		private volatile boolean running;
 
-		Jobs(AdvisoryLockOperations operations, JdbcTemplate jdbc, RecordedWork work, ContestantSettings settings) {
+		Jobs(AdvisoryLockOperations operations, JdbcTemplate jdbc, RecordedWork work, ContestantSettings settings,
+				Environment environment) {
 			this.operations = operations;
 			this.jdbc = jdbc;
 			this.work = work;
 			this.period = settings.period();
+			this.virtualThreads = Threading.VIRTUAL.isActive(environment);
 		}
 
 		@Scheduled(cron = "*/3 * * * * *")
@@ -140,7 +148,7 @@ final class AdvisoryLockContestant implements Contestant {
 		public void start() {
 			this.running = true;
 			SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("caller-");
-			executor.setVirtualThreads(virtualThreads());
+			executor.setVirtualThreads(this.virtualThreads);
 			for (Job job : Job.values()) {
 				executor.execute(() -> call(job));
 			}
@@ -205,14 +213,28 @@ final class AdvisoryLockContestant implements Contestant {
 
 		private String work(String key, Instant tick, long length, LockContext lock) throws Exception {
 			long token = lock.fencingToken().orElseThrow();
-			return this.work.run(key, tick, token, Duration.ofMillis(length), lock::isHeld, (run) -> this.jdbc
-				.update(RecordedWork.INSERT, (insert) -> this.work.bind(insert, key, tick, token, run)));
+			return this.work.run(key, tick, token, Duration.ofMillis(length), lock::isHeld,
+					(run) -> this.jdbc.update(RecordedWork.INSERT, (insert) -> this.work.bind(insert, key, tick, token, run)));
 		}
 
 		private void work(String key, long length, RecordedWork.Effect effect) throws Exception {
 			LockContext lock = LockContext.current().orElseThrow();
 			Long token = lock.fencingToken().isPresent() ? lock.fencingToken().getAsLong() : null;
-			this.work.run(key, lock.tick().orElse(null), token, Duration.ofMillis(length), lock::isHeld, effect);
+			this.last.set(this.work.run(key, lock.tick().orElse(null), token, Duration.ofMillis(length), lock::isHeld,
+					effect));
+		}
+
+		/**
+		 * A run of an annotated method counts as executed once its lock was released in
+		 * order.
+		 */
+		@EventListener
+		void finished(SingleRunnerFinishedEvent event) {
+			String run = this.last.get();
+			this.last.remove();
+			if (run != null && event.failure() == null) {
+				this.work.done(run, event.key().name(), event.tick(), null);
+			}
 		}
 
 		private static void pause(long milliseconds) {

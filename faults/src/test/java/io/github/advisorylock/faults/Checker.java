@@ -58,14 +58,22 @@ final class Checker {
 
 	private final List<Overlap> overlaps = new ArrayList<>();
 
+	private final boolean virtual;
+
+	private int pairs;
+
+	private int excusable;
+
 	/**
 	 * Create a checker.
 	 * @param events all histories
 	 * @param effects what the runs have left
 	 * @param recorded what the ledger counts as executed
 	 * @param disturbances what was done to them
+	 * @param virtual whether their threads are virtual
 	 */
-	Checker(List<Event> events, List<Effect> effects, Collection<Execution> recorded, List<Disturbance> disturbances) {
+	Checker(List<Event> events, List<Effect> effects, Collection<Execution> recorded, List<Disturbance> disturbances,
+			boolean virtual) {
 		this.runs = Run.of(events);
 		this.effects = effects;
 		this.recorded = new HashSet<>(recorded);
@@ -73,6 +81,7 @@ final class Checker {
 			this.violations.add("Executed twice, says the ledger: " + twice(recorded));
 		}
 		this.disturbances = disturbances;
+		this.virtual = virtual;
 	}
 
 	/**
@@ -80,12 +89,42 @@ final class Checker {
 	 * @param expected what has to be executed
 	 */
 	Findings check(Collection<Execution> expected) {
+		checkThreads();
+		countPairs();
 		checkOverlaps();
 		checkTokens();
 		checkRememberedTicks();
 		checkEffects();
 		checkNothingIsLost(expected);
-		return new Findings(this.violations, this.runs.size(), this.recorded.size(), this.overlaps);
+		return new Findings(this.violations, this.runs.size(), this.recorded.size(), this.overlaps, this.pairs,
+				this.excusable);
+	}
+
+	/**
+	 * Whatever its instances run on: each of their runs.
+	 */
+	private void checkThreads() {
+		this.runs.stream()
+			.filter((run) -> run.isVirtual() != this.virtual)
+			.forEach((run) -> this.violations
+				.add("On a " + (this.virtual ? "platform" : "virtual") + " thread: " + run));
+	}
+
+	/**
+	 * Count the pairs of runs that follow one another, and for how many of them there
+	 * would have been an excuse.
+	 */
+	private void countPairs() {
+		for (List<Run> ofKey : byKey().values()) {
+			for (int i = 1; i < ofKey.size(); i++) {
+				Run run = ofKey.get(i - 1);
+				Run next = ofKey.get(i);
+				this.pairs++;
+				if (excuse(run, next.begin()).isPresent() || excuse(next, next.begin()).isPresent()) {
+					this.excusable++;
+				}
+			}
+		}
 	}
 
 	private void checkOverlaps() {
@@ -106,15 +145,19 @@ final class Checker {
 	private void checkOverlap(Run first, Run second) {
 		Run late = hasLowerToken(second, first) ? second : first;
 		long beside = late.goesOnAfter(second.begin());
-		Optional<Disturbance> excuse = this.disturbances.stream()
-			.filter((disturbance) -> disturbance.mayEndLocksAt(second.begin()))
-			.reduce((earlier, later) -> later);
-		if (excuse.isPresent() && !first.key().equals(Job.LEADER) && !late.isDone() && beside <= NOTICE) {
+		Optional<Disturbance> excuse = excuse(late, second.begin());
+		if (excuse.isPresent() && beside <= NOTICE) {
 			this.overlaps.add(new Overlap(excuse.get().fault(), beside));
 		}
 		else {
 			this.violations.add("Two at a time: " + first + " and " + second);
 		}
+	}
+
+	private Optional<Disturbance> excuse(Run run, long moment) {
+		return this.disturbances.stream()
+			.filter((disturbance) -> disturbance.mayHaveEndedLockOf(run, moment))
+			.reduce((earlier, later) -> later);
 	}
 
 	private static boolean hasLowerToken(Run run, Run other) {
@@ -152,8 +195,7 @@ final class Checker {
 	}
 
 	private boolean mayHaveBegunWithoutLock(Run run) {
-		return !run.isDone() && !run.isEnded() && !run.key().equals(Job.LEADER)
-				&& this.disturbances.stream().anyMatch((disturbance) -> disturbance.mayEndLocksAt(run.begin()));
+		return !run.isEnded() && excuse(run, run.begin()).isPresent();
 	}
 
 	/**
@@ -211,7 +253,7 @@ final class Checker {
 		Map<Execution, Run> done = new HashMap<>();
 		for (Run run : this.runs) {
 			Instant tick = run.tick();
-			if (!run.isDone() || tick == null) {
+			if (!run.isDone() || tick == null || run.key().equals(Job.REMEMBERED)) {
 				continue;
 			}
 			Execution execution = new Execution(run.key(), tick);

@@ -50,6 +50,8 @@ class CheckerTests {
 	void goodHistoryIsGood() {
 		executed("a#1", KEY, 1L, 0, 500);
 		this.expected.add(new Execution(KEY, TICK));
+		run("d#1", Job.REMEMBERED, TICK, null, 0, 500, Event.Kind.END);
+		write(Event.Kind.DONE, "d#1", Job.REMEMBERED, TICK, null, 500);
 		run("b#1", Job.LEADER, null, 5L, 0, 500, Event.Kind.END);
 		run("b#2", Job.LEADER, null, 5L, 600, 900, Event.Kind.END);
 		run("c#1", Job.LEADER, null, 6L, 7000, 7900, Event.Kind.FAIL);
@@ -61,6 +63,13 @@ class CheckerTests {
 		run("a#1", Job.SESSION, null, null, 0, 500, Event.Kind.END);
 		run("b#1", Job.SESSION, null, null, 400, 900, Event.Kind.END);
 		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
+	}
+
+	@Test
+	void runOnAThreadOfAnotherKindIsFound() {
+		run("a#1", Job.SESSION, null, null, 0, 500, Event.Kind.END);
+		assertThat(new Checker(this.events, this.effects, this.recorded, this.disturbances, true).check(this.expected)
+			.violations()).singleElement().asString().startsWith("On a platform thread");
 	}
 
 	@Test
@@ -103,6 +112,81 @@ class CheckerTests {
 	}
 
 	@Test
+	void faultThatHappenedToAnotherInstanceIsNoExcuse() {
+		run("i0-1#1", Job.SESSION, null, null, 0, 800, Event.Kind.TOLD);
+		run("i2-1#1", Job.SESSION, null, null, 400, 900, Event.Kind.END);
+		this.disturbances.add(new Disturbance(Fault.CUT_NETWORK, Fleet.CABLE, 300, 13_300));
+		assertThat(violations()).isEmpty();
+		run("i1-1#1", Job.SESSION, null, null, 1000, 1800, Event.Kind.TOLD);
+		run("i2-1#2", Job.SESSION, null, null, 1400, 1900, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time: i1-1#1");
+	}
+
+	@Test
+	void faultThatEndsOtherLocksIsNoExcuse() {
+		disturb(Fault.TERMINATED_SESSIONS, 300, 300);
+		run("a#1", KEY, TICK, 1L, 0, 800, Event.Kind.TOLD);
+		executed("b#1", KEY, 2L, 400, 900);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
+		disturb(Fault.TERMINATED_BACKENDS, 300, 300);
+		assertThat(violations()).isEmpty();
+		disturb(Fault.RESTARTED_POOLER, 10_000, 10_000);
+		run("a#2", Job.SESSION, null, null, 9900, 10_800, Event.Kind.TOLD);
+		run("b#2", Job.SESSION, null, null, 10_400, 10_900, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
+	}
+
+	@Test
+	void faultThatIsStillToComeIsNoExcuse() {
+		disturb(Fault.TERMINATED_SESSIONS, 401, 401);
+		run("a#1", Job.SESSION, null, null, 0, 800, Event.Kind.TOLD);
+		run("b#1", Job.SESSION, null, null, 400, 900, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
+	}
+
+	@Test
+	void faultThatIsOverIsNoExcuse() {
+		disturb(Fault.TERMINATED_SESSIONS, 300, 300);
+		run("a#1", Job.SESSION, null, null, 3000, 3800, Event.Kind.TOLD);
+		run("b#1", Job.SESSION, null, null, 300 + Disturbance.AFTERMATH, 3900, Event.Kind.END);
+		assertThat(violations()).isEmpty();
+		run("a#2", Job.SESSION, null, null, 4000, 4800, Event.Kind.TOLD);
+		run("b#2", Job.SESSION, null, null, 4400, 4900, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time: a#2");
+	}
+
+	@Test
+	void runThatDoesNotTellThatItLostItsLockHasNoExcuse() {
+		disturb(Fault.TERMINATED_SESSIONS, 300, 300);
+		run("a#1", Job.SESSION, null, null, 0, 800, Event.Kind.BEAT);
+		run("b#1", Job.SESSION, null, null, 400, 900, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
+	}
+
+	@Test
+	void runThatCameToItsEndAndWasNotCountedHasAnExcuse() {
+		disturb(Fault.TERMINATED_SESSIONS, 300, 300);
+		run("a#1", Job.SESSION, null, null, 0, 800, Event.Kind.END);
+		run("b#1", Job.SESSION, null, null, 400, 900, Event.Kind.END);
+		assertThat(violations()).isEmpty();
+		write(Event.Kind.DONE, "a#1", Job.SESSION, null, null, 800);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
+	}
+
+	@Test
+	void pairsOfRunsThatWouldHaveHadAnExcuseAreCounted() {
+		disturb(Fault.TERMINATED_SESSIONS, 300, 300);
+		run("a#1", Job.SESSION, null, null, 0, 500, Event.Kind.TOLD);
+		run("b#1", Job.SESSION, null, null, 600, 900, Event.Kind.END);
+		write(Event.Kind.DONE, "b#1", Job.SESSION, null, null, 900);
+		run("a#2", Job.SESSION, null, null, 1000, 1500, Event.Kind.END);
+		write(Event.Kind.DONE, "a#2", Job.SESSION, null, null, 1500);
+		run("b#2", Job.SESSION, null, null, 9000, 9500, Event.Kind.FAIL);
+		executed("c#1", KEY, 1L, 0, 500);
+		assertThat(check()).extracting(Findings::pairs, Findings::excusable).containsExactly(3, 1);
+	}
+
+	@Test
 	void timeInWhichARunWasFrozenDoesNotCount() {
 		disturb(Fault.TERMINATED_SESSIONS, 300, 300);
 		run("a#1", Job.SESSION, null, null, 0, 350, Event.Kind.BEAT);
@@ -141,6 +225,26 @@ class CheckerTests {
 		run("b#1", KEY, TICK, 1L, 600, 900, Event.Kind.TOLD);
 		assertThat(violations()).isEmpty();
 		run("c#1", KEY, TICK.plusSeconds(200), 1L, 1000, 1400, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Tokens do not rise");
+	}
+
+	@Test
+	void lowerTokenOfARunThatBeganWhenTheFaultWasOverIsFound() {
+		disturb(Fault.TERMINATED_BACKENDS, 100, 100);
+		executed("a#1", KEY, 2L, 200, 500);
+		run("b#1", KEY, TICK, 1L, 100 + Disturbance.AFTERMATH, 3900, Event.Kind.TOLD);
+		assertThat(violations()).isEmpty();
+		run("c#1", KEY, TICK, 1L, 4000, 4400, Event.Kind.TOLD);
+		assertThat(violations()).singleElement().asString().startsWith("Tokens do not rise");
+	}
+
+	@Test
+	void lowerTokenOfARunThatTheFaultDidNotHitIsFound() {
+		this.disturbances.add(new Disturbance(Fault.RESTARTED_POOLER, Fleet.POOLER, 100, 100));
+		executed("i0-1#1", KEY, 2L, 200, 500);
+		run("i1-1#1", KEY, TICK, 1L, 600, 900, Event.Kind.TOLD);
+		assertThat(violations()).isEmpty();
+		run("i2-1#1", KEY, TICK, 1L, 1000, 1400, Event.Kind.TOLD);
 		assertThat(violations()).singleElement().asString().startsWith("Tokens do not rise");
 	}
 
@@ -254,12 +358,13 @@ class CheckerTests {
 	}
 
 	private void write(Event.Kind kind, String run, String key, @Nullable Instant tick, @Nullable Long token, long at) {
-		Event event = new Event(kind, run, run.substring(0, 1), key, tick, token, at, TICK.toEpochMilli() + at);
+		Event event = new Event(kind, run, run.substring(0, run.indexOf('#')), key, tick, token, at,
+				TICK.toEpochMilli() + at, false);
 		this.events.add(Event.parse(event.toLine()));
 	}
 
 	private void disturb(Fault fault, long begin, long end) {
-		this.disturbances.add(new Disturbance(fault, begin, end));
+		this.disturbances.add(new Disturbance(fault, Fleet.ALL, begin, end));
 	}
 
 	private List<String> violations() {
@@ -267,7 +372,7 @@ class CheckerTests {
 	}
 
 	private Findings check() {
-		return new Checker(this.events, this.effects, this.recorded, this.disturbances).check(this.expected);
+		return new Checker(this.events, this.effects, this.recorded, this.disturbances, false).check(this.expected);
 	}
 
 }

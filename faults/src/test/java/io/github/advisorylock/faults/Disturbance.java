@@ -20,31 +20,45 @@ package io.github.advisorylock.faults;
  * A fault that has happened.
  *
  * @param fault which one
+ * @param place the place of the instance that it happened to, or {@link Fleet#ALL}
  * @param begin when it began, by the machine's own clock
  * @param end when it was healed
  */
-record Disturbance(Fault fault, long begin, long end) {
+record Disturbance(Fault fault, int place, long begin, long end) {
+
+	/**
+	 * How long after a fault its consequences may show.
+	 */
+	static final long AFTERMATH = 3_000;
 
 	private static final long NEAR = 1_000;
 
 	/**
-	 * How long after a fault a server may still give up a connection that it was cut off
-	 * from ({@code dead-client-timeout}, 10 s, and its retries).
+	 * Return whether a run was under way when it happened.
 	 */
-	private static final long AFTERMATH = 20_000;
-
-	/**
-	 * Return whether it may be the cause of a failure at a moment.
-	 */
-	boolean isNear(long moment) {
-		return this.begin - NEAR <= moment && moment <= this.end + NEAR;
+	boolean meets(Run run) {
+		return hits(run) && run.begin() <= this.end && this.begin <= run.aliveUntil();
 	}
 
 	/**
-	 * Return whether locks may end at a moment for this.
+	 * Return whether it may be the cause that a run did not succeed.
 	 */
-	boolean mayEndLocksAt(long moment) {
-		return this.fault.endsLocks() && this.begin <= moment && moment <= this.end + AFTERMATH;
+	boolean mayHaveFailed(Run run) {
+		return hits(run) && !run.hasSucceeded() && this.begin <= run.aliveUntil() && run.end() <= this.end + NEAR;
+	}
+
+	/**
+	 * Return whether the lock of a run may have ended for this when another run of its
+	 * key began, or when it began itself. It may not if the run counts, or does not show
+	 * by its own failure that it has lost something; nor if it is a leader's.
+	 */
+	boolean mayHaveEndedLockOf(Run run, long moment) {
+		return hits(run) && this.fault.endsLockOf(run.key()) && !run.key().equals(Job.LEADER) && run.showsLoss()
+				&& this.begin <= moment && moment <= this.end + AFTERMATH;
+	}
+
+	private boolean hits(Run run) {
+		return this.place == Fleet.ALL || run.instance().startsWith(Fleet.name(this.place));
 	}
 
 	/**
@@ -59,7 +73,7 @@ record Disturbance(Fault fault, long begin, long end) {
 	 * Return whether what was committed at a moment may have been lost.
 	 */
 	boolean mayLoseCommitOf(long moment) {
-		return this.fault.losesCommits() && this.begin - 1000 <= moment && moment <= this.end + 1000;
+		return this.fault.losesCommits() && this.begin - NEAR <= moment && moment <= this.end + NEAR;
 	}
 
 }

@@ -31,9 +31,12 @@ import org.jspecify.annotations.Nullable;
  * @param token its fencing token, or the term of its leader
  * @param at milliseconds of the machine's own clock
  * @param wall milliseconds of the clock that the instance believes in
+ * @param virtual whether a virtual thread says so
  */
 record Event(Kind kind, String run, String instance, String key, @Nullable Instant tick, @Nullable Long token, long at,
-		long wall) {
+		long wall, boolean virtual) {
+
+	private static final String VIRTUAL = "virtual";
 
 	/**
 	 * Return the line that stands for this event.
@@ -41,7 +44,7 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 	String toLine() {
 		return String.join("\t", this.kind.name(), this.run, this.instance, this.key,
 				(this.tick != null) ? this.tick.toString() : "-", (this.token != null) ? this.token.toString() : "-",
-				Long.toString(this.at), Long.toString(this.wall));
+				Long.toString(this.at), Long.toString(this.wall), this.virtual ? VIRTUAL : "-");
 	}
 
 	/**
@@ -51,7 +54,7 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 		String[] part = line.split("\t");
 		return new Event(Kind.valueOf(part[0]), part[1], part[2], part[3],
 				part[4].equals("-") ? null : Instant.parse(part[4]), part[5].equals("-") ? null : Long.valueOf(part[5]),
-				Long.parseLong(part[6]), Long.parseLong(part[7]));
+				Long.parseLong(part[6]), Long.parseLong(part[7]), part[8].equals(VIRTUAL));
 	}
 
 	/**

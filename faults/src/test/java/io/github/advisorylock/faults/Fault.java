@@ -24,7 +24,7 @@ enum Fault {
 	/**
 	 * An instance is gone without a word, and another one is started in its place.
 	 */
-	KILLED_INSTANCE("`kill -9` of an instance", "its runs are done again by others", false, 0) {
+	KILLED_INSTANCE("`kill -9` of an instance", "its runs are done again by others", Locks.NONE, 0) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -41,7 +41,7 @@ enum Fault {
 	/**
 	 * An instance stands still for a while, with its clock and its connections.
 	 */
-	FROZEN_INSTANCE("`SIGSTOP`, 4 s, `SIGCONT`", "it keeps its locks, and others wait", false, 4) {
+	FROZEN_INSTANCE("`SIGSTOP`, 4 s, `SIGCONT`", "it keeps its locks, and others wait", Locks.NONE, 4) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -58,7 +58,22 @@ enum Fault {
 	/**
 	 * The runs of an instance are interrupted.
 	 */
-	INTERRUPTS("interrupts of all runs of an instance", "they fail and are done again", true, 0) {
+	INTERRUPTS("interrupts of all runs of an instance, on platform threads", "they fail and are done again", Locks.NONE,
+			0) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.victim().interrupt();
+		}
+
+	},
+
+	/**
+	 * The runs of an instance are interrupted, and their threads are virtual: those that
+	 * read from a socket have it closed.
+	 */
+	INTERRUPTS_OF_VIRTUAL_THREADS("the same, on virtual threads", "they fail and are done again", Locks.OF_TRANSACTIONS,
+			0) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -70,7 +85,8 @@ enum Fault {
 	/**
 	 * The connections that hold session locks are ended by the server.
 	 */
-	TERMINATED_SESSIONS("`pg_terminate_backend` of the lock sessions", "runs are told, and done again", true, 0) {
+	TERMINATED_SESSIONS("`pg_terminate_backend` of the lock sessions", "runs are told, and done again",
+			Locks.OF_SESSIONS, 0) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -83,7 +99,7 @@ enum Fault {
 	/**
 	 * All connections are ended by the server.
 	 */
-	TERMINATED_BACKENDS("`pg_terminate_backend` of all connections", "runs are told, and done again", true, 0) {
+	TERMINATED_BACKENDS("`pg_terminate_backend` of all connections", "runs are told, and done again", Locks.ALL, 0) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -96,7 +112,7 @@ enum Fault {
 	/**
 	 * The server is stopped and started.
 	 */
-	RESTARTED_SERVER("restart of the server", "runs fail, and are done again", true, 1) {
+	RESTARTED_SERVER("restart of the server", "runs fail, and are done again", Locks.ALL, 1) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -113,7 +129,7 @@ enum Fault {
 	/**
 	 * The server's first process is killed.
 	 */
-	KILLED_SERVER("`kill -9` of the postmaster", "runs fail, and are done again", true, 1) {
+	KILLED_SERVER("`kill -9` of the postmaster", "runs fail, and are done again", Locks.ALL, 1) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -130,7 +146,8 @@ enum Fault {
 	/**
 	 * The pooler before one of the instances is killed and started.
 	 */
-	RESTARTED_POOLER("`kill -9` of PgBouncer, and restart", "runs behind it fail, and are done again", true, 0) {
+	RESTARTED_POOLER("`kill -9` of PgBouncer, and restart", "runs behind it fail, and are done again",
+			Locks.OF_TRANSACTIONS, 0) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -142,7 +159,7 @@ enum Fault {
 	/**
 	 * The cable of an instance is cut.
 	 */
-	CUT_NETWORK("network cut both ways, 13 s", "the server gives its locks up; runs are told", true, 13) {
+	CUT_NETWORK("network cut both ways, 13 s", "the server gives its locks up; runs are told", Locks.ALL, 13) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -159,7 +176,7 @@ enum Fault {
 	/**
 	 * Nothing reaches an instance.
 	 */
-	CUT_IN("network cut towards the instance, 13 s", "as above", true, 13) {
+	CUT_IN("network cut towards the instance, 13 s", "as above", Locks.ALL, 13) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -176,7 +193,7 @@ enum Fault {
 	/**
 	 * Nothing that an instance says reaches anybody.
 	 */
-	CUT_OUT("network cut towards the server, 13 s", "as above", true, 13) {
+	CUT_OUT("network cut towards the server, 13 s", "as above", Locks.ALL, 13) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -193,7 +210,7 @@ enum Fault {
 	/**
 	 * No byte more can be written where the server has its data.
 	 */
-	FULL_DISK("disk of the server full, 3 s", "runs fail, and are done again", true, 3) {
+	FULL_DISK("disk of the server full, 3 s", "runs fail, and are done again", Locks.ALL, 3) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -211,7 +228,7 @@ enum Fault {
 	/**
 	 * The server has no room for another lock.
 	 */
-	FULL_LOCK_TABLE("lock table of the server full, 3 s", "runs fail, and are done again", true, 3) {
+	FULL_LOCK_TABLE("lock table of the server full, 3 s", "runs fail, and are done again", Locks.NONE, 3) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -228,7 +245,8 @@ enum Fault {
 	/**
 	 * Others have taken all connections of the server.
 	 */
-	NO_CONNECTION_LEFT("all connections ended, and taken by others for 3 s", "runs fail, and are done again", true, 3) {
+	NO_CONNECTION_LEFT("all connections ended, and taken by others for 3 s", "runs fail, and are done again", Locks.ALL,
+			3) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -245,7 +263,8 @@ enum Fault {
 	/**
 	 * An instance comes up with a clock that is ahead.
 	 */
-	CLOCK_AHEAD("an instance comes up whose clock is 25 s ahead, and leaves", "no recorded tick runs twice", false, 3) {
+	CLOCK_AHEAD("an instance comes up whose clock is 25 s ahead, and leaves", "no recorded tick runs twice", Locks.NONE,
+			3) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -262,8 +281,8 @@ enum Fault {
 	/**
 	 * An instance comes up with a clock that is behind.
 	 */
-	CLOCK_BEHIND("an instance comes up whose clock is 25 s behind, and leaves", "no recorded tick runs twice", false,
-			3) {
+	CLOCK_BEHIND("an instance comes up whose clock is 25 s behind, and leaves", "no recorded tick runs twice",
+			Locks.NONE, 3) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -280,7 +299,8 @@ enum Fault {
 	/**
 	 * The clock of an instance at work is set ahead, and right again.
 	 */
-	CLOCK_SET_AHEAD("clock of an instance set 25 s ahead for 3 s, and back", "no recorded tick runs twice", false, 3) {
+	CLOCK_SET_AHEAD("clock of an instance set 25 s ahead for 3 s, and back", "no recorded tick runs twice", Locks.NONE,
+			3) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -297,8 +317,8 @@ enum Fault {
 	/**
 	 * The clock of an instance at work is set back, and right again.
 	 */
-	CLOCK_SET_BACK("clock of an instance set 25 s back for 3 s, and ahead again", "no recorded tick runs twice", false,
-			3) {
+	CLOCK_SET_BACK("clock of an instance set 25 s back for 3 s, and ahead again", "no recorded tick runs twice",
+			Locks.NONE, 3) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -316,7 +336,7 @@ enum Fault {
 	 * The server is gone, and its standby, which has not received everything, takes over.
 	 */
 	LAGGING_STANDBY("standby that lags by 2 s is promoted, primary killed",
-			"what was not replicated is lost; tokens and terms rise", true, 2) {
+			"what was not replicated is lost; tokens and terms rise", Locks.ALL, 2) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -339,14 +359,14 @@ enum Fault {
 
 	private final String expected;
 
-	private final boolean endsLocks;
+	private final Locks ends;
 
 	private final int seconds;
 
-	Fault(String title, String expected, boolean endsLocks, int seconds) {
+	Fault(String title, String expected, Locks ends, int seconds) {
 		this.title = title;
 		this.expected = expected;
-		this.endsLocks = endsLocks;
+		this.ends = ends;
 		this.seconds = seconds;
 	}
 
@@ -370,15 +390,47 @@ enum Fault {
 	}
 
 	/**
-	 * Return the place of the instance that it happens to, or -1 if it happens to all.
+	 * Return the place of the instance that it happens to, or {@link Fleet#ALL}.
 	 */
 	int place(Fleet fleet) {
 		return switch (this) {
-			case KILLED_INSTANCE, FROZEN_INSTANCE, INTERRUPTS, CLOCK_SET_AHEAD, CLOCK_SET_BACK -> fleet.turn();
+			case KILLED_INSTANCE, FROZEN_INSTANCE, INTERRUPTS, INTERRUPTS_OF_VIRTUAL_THREADS, CLOCK_SET_AHEAD,
+					CLOCK_SET_BACK ->
+				fleet.turn();
 			case CUT_NETWORK, CUT_IN, CUT_OUT -> Fleet.CABLE;
 			case RESTARTED_POOLER -> Fleet.POOLER;
-			default -> -1;
+			case CLOCK_AHEAD, CLOCK_BEHIND -> Fleet.GUEST;
+			default -> Fleet.ALL;
 		};
+	}
+
+	/**
+	 * Return whether it can happen to instances on certain threads.
+	 */
+	boolean isMeantFor(Jvm jvm) {
+		return switch (this) {
+			case INTERRUPTS -> !jvm.virtual();
+			case INTERRUPTS_OF_VIRTUAL_THREADS -> jvm.virtual();
+			default -> true;
+		};
+	}
+
+	/**
+	 * Return whether runs that it meets can't succeed.
+	 */
+	boolean failsRuns() {
+		return switch (this) {
+			case FROZEN_INSTANCE, CLOCK_AHEAD, CLOCK_BEHIND, CLOCK_SET_AHEAD, CLOCK_SET_BACK -> false;
+			default -> true;
+		};
+	}
+
+	/**
+	 * Return whether a run of a key shows what it does: one that is to be executed once
+	 * and, where the fault ends locks, has one of these.
+	 */
+	boolean isShownBy(String key) {
+		return key.contains(":") && (this.ends == Locks.NONE || endsLockOf(key));
 	}
 
 	String title() {
@@ -390,10 +442,16 @@ enum Fault {
 	}
 
 	/**
-	 * Return whether locks end while their holders live.
+	 * Return whether the lock of a key ends while its holder lives. A leader's does, too,
+	 * but that is no excuse for a leader.
 	 */
-	boolean endsLocks() {
-		return this.endsLocks;
+	boolean endsLockOf(String key) {
+		return switch (this.ends) {
+			case NONE -> false;
+			case OF_SESSIONS -> !Job.isInTransaction(key);
+			case OF_TRANSACTIONS -> Job.isInTransaction(key);
+			case ALL -> true;
+		};
 	}
 
 	/**
@@ -408,6 +466,15 @@ enum Fault {
 	 */
 	int seconds() {
 		return this.seconds;
+	}
+
+	/**
+	 * The locks that end with their connections.
+	 */
+	private enum Locks {
+
+		NONE, OF_SESSIONS, OF_TRANSACTIONS, ALL
+
 	}
 
 }

@@ -21,7 +21,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -29,20 +28,25 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests of real instances on a real server, to which everything happens that we can think
  * of: each kind of fault once, or as many as there is time for in
- * {@code -Dfaults.duration=PT55M}.
+ * {@code -Dfaults.duration=PT55M}. Every other fleet is on virtual threads, where
+ * {@code -Dfaults.java=} names a {@code java} that has them, or the tests run on one.
  */
 class FaultTests {
 
@@ -55,66 +59,87 @@ class FaultTests {
 	 */
 	private static final int LIFE = 32;
 
-	private static final int FLEETS = 4;
+	private static final int FLEETS = Integer.getInteger("faults.fleets", 4);
 
 	@TempDir(cleanup = CleanupMode.ON_SUCCESS)
 	private Path directory;
 
 	private final Report report = new Report();
 
+	/**
+	 * What a machine does not allow is skipped, and told, but where everything is to be
+	 * there.
+	 */
+	@ParameterizedTest
+	@EnumSource
+	void faultIsPossibleHere(Fault fault) {
+		boolean possible = Fleet.isPossible(fault);
+		if ("required".equals(System.getenv("ADVISORY_LOCK_TOOLS"))) {
+			assertThat(possible).as("%s can be done on this machine", fault).isTrue();
+		}
+		Assumptions.assumeTrue(possible, () -> "This machine lacks what is needed for " + fault);
+	}
+
 	@Test
 	void faultsAreSurvived() throws Exception {
-		List<Fault> faults = new ArrayList<>(Arrays.stream(System.getProperty("faults.kinds", "").split(","))
-			.filter((name) -> !name.isBlank())
-			.map(Fault::valueOf)
-			.toList());
-		if (faults.isEmpty()) {
-			faults.addAll(List.of(Fault.values()));
-		}
-		List<Fault> impossible = faults.stream().filter((fault) -> !Fleet.isPossible(fault)).toList();
-		logger.info("Not possible on this machine, and skipped: " + impossible);
-		if ("required".equals(System.getenv("ADVISORY_LOCK_TOOLS"))) {
-			assertThat(impossible).as("faults that need a program")
-				.isSubsetOf(Fault.CUT_NETWORK, Fault.CUT_IN, Fault.CUT_OUT, Fault.FULL_DISK);
-		}
-		faults.removeAll(impossible);
-		boolean standby = faults.remove(Fault.LAGGING_STANDBY);
+		List<Fault> faults = kinds().stream().filter(Fleet::isPossible).toList();
+		List<Fault> onOneServer = faults.stream().filter((fault) -> fault != Fault.LAGGING_STANDBY).toList();
+		boolean standby = faults.contains(Fault.LAGGING_STANDBY);
 		List<Task> jobs = new ArrayList<>();
 		if (DURATION.isZero()) {
-			List<Fault> one = faults.stream().filter((fault) -> fault.ordinal() % 2 == 0).toList();
-			List<Fault> other = faults.stream().filter((fault) -> fault.ordinal() % 2 == 1).toList();
-			jobs.add(() -> new Trial(this.directory.resolve("one"), this.report).run(one, false, Instant.MAX));
-			jobs.add(() -> {
-				new Trial(this.directory.resolve("other"), this.report).run(other, false, Instant.MAX);
-				if (standby) {
-					suffersPromotion("standby");
-				}
-			});
+			for (int i = 0; i < 2; i++) {
+				Jvm jvm = jvm(i);
+				String name = "fleet" + i;
+				jobs.add(() -> {
+					suffer(jvm, name, onOneServer, Instant.MAX);
+					if (standby) {
+						sufferPromotion(jvm, name + "-standby");
+					}
+				});
+			}
 		}
 		else {
 			Instant end = Instant.now().plus(DURATION);
 			for (int i = 0; i < FLEETS; i++) {
 				int fleet = i;
-				jobs.add(() -> sufferUntil(end, fleet, faults));
+				jobs.add(() -> sufferUntil(end, fleet, onOneServer, standby));
 			}
 		}
-		run(jobs);
-		String table = this.report.toMarkdown();
-		logger.info("\n" + table);
-		Files.writeString(Path.of("target", "faults.md"), table);
+		try {
+			run(jobs);
+		}
+		finally {
+			String table = this.report.toMarkdown();
+			logger.info("\n" + table);
+			Files.writeString(Path.of("target", "faults.md"), table);
+		}
 		assertThat(this.report.violations()).isEmpty();
+		assertThat(this.report.shortcomings(faults)).isEmpty();
+	}
+
+	private static List<Fault> kinds() {
+		String names = System.getProperty("faults.kinds", "");
+		return names.isBlank() ? List.of(Fault.values()) : Stream.of(names.split(",")).map(Fault::valueOf).toList();
+	}
+
+	/**
+	 * Have every other fleet on virtual threads, if there are any.
+	 */
+	private static Jvm jvm(int fleet) {
+		return (fleet % 2 == 0) ? Jvm.withVirtualThreads().orElseGet(Jvm::own) : Jvm.own();
 	}
 
 	@Test
 	void jobsWithoutLockAreFoundOut() throws Exception {
-		try (Fleet fleet = new Fleet(this.directory.resolve("unguarded"), UnguardedContestant.class, false)) {
+		try (Fleet fleet = new Fleet(Jvm.own(), this.directory.resolve("unguarded"), UnguardedContestant.class,
+				false)) {
 			fleet.startInstances();
 			Awaitility.await()
 				.atMost(Duration.ofMinutes(1))
 				.until(() -> fleet.effects().stream().map(Effect::tick).distinct().count() < fleet.effects().size());
 			fleet.stopInstances();
-			assertThat(new Checker(fleet.events(), fleet.effects(), List.of(), List.of()).check(List.of()).violations())
-				.anyMatch((violation) -> violation.startsWith("Two at a time"))
+			assertThat(new Checker(fleet.events(), fleet.effects(), List.of(), List.of(), false).check(List.of())
+				.violations()).anyMatch((violation) -> violation.startsWith("Two at a time"))
 				.anyMatch((violation) -> violation.startsWith("Two effects"));
 		}
 	}
@@ -125,9 +150,10 @@ class FaultTests {
 	 */
 	@Test
 	void whatIsLeftBehindIsFoundOut() throws Exception {
-		try (Fleet fleet = new Fleet(this.directory.resolve("working"), AdvisoryLockContestant.class, false)) {
+		try (Fleet fleet = new Fleet(Jvm.own(), this.directory.resolve("working"), AdvisoryLockContestant.class,
+				false)) {
 			fleet.startInstances();
-			fleet.awaitWorkAt(fleet.turn());
+			fleet.awaitWorkFor(Fault.KILLED_INSTANCE);
 			Awaitility.await()
 				.atMost(Duration.ofMinutes(1))
 				.untilAsserted(() -> assertThat(fleet.leftovers(true)).anyMatch((found) -> found.startsWith("lock "))
@@ -140,24 +166,35 @@ class FaultTests {
 		}
 	}
 
-	private void sufferUntil(Instant end, int fleet, List<Fault> faults) throws Exception {
+	/**
+	 * Has each fault once, however long that takes, and then as many as there is time
+	 * for.
+	 */
+	private void sufferUntil(Instant end, int fleet, List<Fault> faults, boolean standby) throws Exception {
 		Random random = new Random(fleet);
-		for (int life = 0; Instant.now().isBefore(end); life++) {
+		Jvm jvm = jvm(fleet);
+		for (int life = 0; life == 0 || Instant.now().isBefore(end); life++) {
+			String name = "fleet" + fleet + "-" + life;
+			if (standby && life % 2 == 0) {
+				sufferPromotion(jvm, name + "-standby");
+			}
 			List<Fault> order = new ArrayList<>();
 			while (order.size() < LIFE) {
 				order.addAll(faults);
 			}
 			Collections.shuffle(order, random);
-			String name = "fleet" + fleet + "-" + life;
-			new Trial(this.directory.resolve(name), this.report).run(order.subList(0, LIFE), false, end);
-			if (life % 2 == 0 && Instant.now().isBefore(end)) {
-				suffersPromotion(name + "-standby");
-			}
+			suffer(jvm, name, (life == 0) ? order.stream().distinct().toList() : order.subList(0, LIFE),
+					(life == 0) ? Instant.MAX : end);
 		}
 	}
 
-	private void suffersPromotion(String name) throws Exception {
-		new Trial(this.directory.resolve(name), this.report).run(List.of(Fault.LAGGING_STANDBY), true, Instant.MAX);
+	private void suffer(Jvm jvm, String name, List<Fault> faults, Instant end) throws Exception {
+		new Trial(jvm, this.directory.resolve(name), this.report).run(faults, false, end);
+	}
+
+	private void sufferPromotion(Jvm jvm, String name) throws Exception {
+		new Trial(jvm, this.directory.resolve(name), this.report).run(List.of(Fault.LAGGING_STANDBY), true,
+				Instant.MAX);
 	}
 
 	private static void run(List<Task> jobs) throws Exception {

@@ -25,7 +25,9 @@ import java.util.List;
  * @param runs how many runs there were
  * @param executed how many ticks and keys were executed
  * @param overlaps runs that went on beside the next one
+ * @param pairs how many runs followed another one of their key
+ * @param excusable how many of these pairs would have had an excuse
  */
-record Findings(List<String> violations, int runs, int executed, List<Overlap> overlaps) {
+record Findings(List<String> violations, int runs, int executed, List<Overlap> overlaps, int pairs, int excusable) {
 
 }

@@ -34,6 +34,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.testsupport.TestPgBouncer;
 import io.github.advisorylock.testsupport.TestServer;
@@ -62,9 +63,26 @@ final class Fleet implements AutoCloseable {
 	 */
 	static final int POOLER = 1;
 
-	private static final int SIZE = 3;
+	/**
+	 * The place of an instance that comes up with a wrong clock, beside the others.
+	 */
+	static final int GUEST = 3;
+
+	/**
+	 * Stands for all places.
+	 */
+	static final int ALL = -1;
+
+	private static final int SIZE = GUEST;
 
 	private static final AtomicInteger FLEETS = new AtomicInteger();
+
+	/**
+	 * Until an instance has got work.
+	 */
+	private static final Duration WORK = Duration.ofSeconds(60);
+
+	private final Jvm jvm;
 
 	private final Path directory;
 
@@ -98,8 +116,9 @@ final class Fleet implements AutoCloseable {
 
 	private int started;
 
-	Fleet(Path directory, Class<? extends Contestant> contestant, boolean withStandby) throws IOException {
+	Fleet(Jvm jvm, Path directory, Class<? extends Contestant> contestant, boolean withStandby) throws IOException {
 		int number = FLEETS.incrementAndGet();
+		this.jvm = jvm;
 		this.directory = Files.createDirectories(directory);
 		this.contestant = contestant;
 		this.disk = (!withStandby && Disk.isPossible()) ? new Disk(directory.resolve("disk")) : null;
@@ -138,6 +157,7 @@ final class Fleet implements AutoCloseable {
 			case FULL_DISK -> Disk.isPossible();
 			case RESTARTED_POOLER -> isPoolerPossible();
 			case CLOCK_SET_AHEAD, CLOCK_SET_BACK -> SettableClock.isPossible();
+			case INTERRUPTS_OF_VIRTUAL_THREADS -> Jvm.withVirtualThreads().isPresent();
 			case CLOCK_AHEAD, CLOCK_BEHIND -> Command.works("ls /usr/lib/*/faketime/libfaketimeMT.so.1");
 			default -> true;
 		};
@@ -186,9 +206,9 @@ final class Fleet implements AutoCloseable {
 			options.add("-Dadvisory-lock.session.url=" + url);
 			url = this.pooler.url() + "&prepareThreshold=0";
 		}
-		InstanceProcess instance = new InstanceProcess(this.directory, this.contestant,
+		InstanceProcess instance = new InstanceProcess(this.jvm, this.directory, this.contestant,
 				new ContestantSettings(url + "&connectTimeout=3&socketTimeout=8", "postgres", "postgres",
-						"i" + place + "-" + ++this.started, PERIOD),
+						name(place) + ++this.started, PERIOD),
 				Duration.ofMillis(600), prefix, environment, options);
 		this.all.add(instance);
 		return instance;
@@ -216,16 +236,35 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * Wait until an instance is at work, so that what happens to it happens to a run. An
-	 * instance that gets no work for long suffers without.
+	 * Return what the names of instances at a place begin with.
 	 */
-	void awaitWorkAt(int place) {
-		InstanceProcess instance = Objects.requireNonNull(this.instances[place]);
-		long deadline = System.nanoTime() + Duration.ofSeconds(15).toNanos();
-		Awaitility.await()
-			.atMost(Duration.ofSeconds(60))
+	static String name(int place) {
+		return "i" + place + "-";
+	}
+
+	/**
+	 * Wait until an instance is at work that a fault happens to, so that it happens to a
+	 * run.
+	 */
+	void awaitWorkFor(Fault fault) {
+		int place = fault.place(this);
+		if (place == GUEST) {
+			return;
+		}
+		List<InstanceProcess> instances = (place == ALL)
+				? Stream.of(this.instances).map(Objects::requireNonNull).toList()
+				: List.of(Objects.requireNonNull(this.instances[place]));
+		Awaitility.await("work for " + fault)
+			.atMost(WORK)
 			.pollInterval(Duration.ofMillis(20))
-			.until(() -> instance.isAtWork() || System.nanoTime() > deadline);
+			.until(() -> instances.stream().anyMatch((instance) -> instance.isAtWork(fault::isShownBy)));
+	}
+
+	/**
+	 * Return the version of the server.
+	 */
+	String serverVersion() {
+		return query("SHOW server_version", (row) -> row.getString(1)).get(0);
 	}
 
 	void killVictim() {
@@ -288,7 +327,7 @@ final class Fleet implements AutoCloseable {
 	 * Start one more instance, whose clock is wrong.
 	 */
 	void startGuest(int seconds) {
-		this.guest = start(SIZE, WrongClock.environment(Duration.ofSeconds(seconds)));
+		this.guest = start(GUEST, WrongClock.environment(Duration.ofSeconds(seconds)));
 		this.guest.awaitStart();
 	}
 

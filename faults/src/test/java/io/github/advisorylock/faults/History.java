@@ -63,7 +63,8 @@ final class History implements AutoCloseable {
 	 * Write an event.
 	 */
 	void write(Event.Kind kind, String run, String key, @Nullable Instant tick, @Nullable Long token) {
-		Event event = new Event(kind, run, this.instance, key, tick, token, uptime(), System.currentTimeMillis());
+		Event event = new Event(kind, run, this.instance, key, tick, token, uptime(), System.currentTimeMillis(),
+				Jvm.isOnVirtualThread());
 		synchronized (this.file) {
 			try {
 				this.file.write((event.toLine() + "\n").getBytes(StandardCharsets.UTF_8));

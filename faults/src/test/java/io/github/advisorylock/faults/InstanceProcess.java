@@ -27,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 import org.awaitility.Awaitility;
 
@@ -54,19 +55,21 @@ final class InstanceProcess {
 
 	/**
 	 * Start an instance.
+	 * @param jvm what it runs on
 	 * @param prefix the command to run the JVM with
 	 * @param environment variables for its environment
 	 * @param options options for the JVM
 	 */
-	InstanceProcess(Path directory, Class<? extends Contestant> contestant, ContestantSettings settings,
+	InstanceProcess(Jvm jvm, Path directory, Class<? extends Contestant> contestant, ContestantSettings settings,
 			Duration length, List<String> prefix, Map<String, String> environment, List<String> options) {
 		this.name = settings.instance();
 		this.log = directory.resolve(this.name + ".log");
 		this.history = directory.resolve(this.name + ".history");
 		List<String> command = new ArrayList<>(prefix);
-		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.add(jvm.java());
 		command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx192m", "-cp",
 				System.getProperty("java.class.path")));
+		command.addAll(jvm.options());
 		command.addAll(options);
 		command.addAll(List.of(Instance.class.getName(), contestant.getName(), this.history.toString(), settings.url(),
 				settings.user(), settings.password(), this.name, Long.toString(settings.period().toMillis()),
@@ -92,7 +95,7 @@ final class InstanceProcess {
 	 */
 	void awaitStart() {
 		Awaitility.await("start of " + this.name)
-			.atMost(Duration.ofMinutes(4))
+			.atMost(Duration.ofMinutes(10))
 			.pollInterval(Duration.ofMillis(100))
 			.failFast(() -> {
 				if (!this.process.isAlive()) {
@@ -149,13 +152,13 @@ final class InstanceProcess {
 	}
 
 	/**
-	 * Return whether a run that is to be executed once has just begun.
+	 * Return whether a run of one of certain keys has just begun.
 	 */
-	boolean isAtWork() {
+	boolean isAtWork(Predicate<String> keys) {
 		long now = History.uptime();
 		List<Event> said = events();
 		for (int i = said.size() - 1; i >= 0 && now - said.get(i).at() < FRESH; i--) {
-			if (said.get(i).kind() == Event.Kind.START && said.get(i).key().contains(":")) {
+			if (said.get(i).kind() == Event.Kind.START && keys.test(said.get(i).key())) {
 				return true;
 			}
 		}

@@ -100,4 +100,12 @@ enum Job {
 		return key.startsWith(TICK_TRANSACTION.prefix()) || key.startsWith(KEY_TRANSACTION.prefix());
 	}
 
+	/**
+	 * Return whether the lock of a key is that of a transaction, whatever its effects
+	 * are.
+	 */
+	static boolean isInTransaction(String key) {
+		return isTransaction(key) || key.equals(REMEMBERED);
+	}
+
 }

@@ -43,7 +43,10 @@ final class RecordedWork implements Work {
 
 	static final String INSERT = "INSERT INTO effect (job, tick, token, run, instance) VALUES (?, ?, ?, ?, ?)";
 
-	private static final long BEAT = 100;
+	/**
+	 * How often a run writes that it goes on, in milliseconds.
+	 */
+	static final long BEAT = 100;
 
 	private final ContestantSettings settings;
 

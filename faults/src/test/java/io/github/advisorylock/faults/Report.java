@@ -17,21 +17,35 @@
 package io.github.advisorylock.faults;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What came of all trials, as it stands in the documents.
  */
 final class Report {
 
+	/**
+	 * Of a hundred pairs of runs that follow one another, as many at most may have an
+	 * excuse.
+	 */
+	static final int EXCUSABLE = 10;
+
+	private final Set<String> machines = new LinkedHashSet<>();
+
+	private final Set<String> runtimes = new TreeSet<>();
+
 	private final Map<Fault, List<Long>> recoveries = new EnumMap<>(Fault.class);
 
 	private final Map<Fault, List<Long>> overlaps = new EnumMap<>(Fault.class);
 
-	private final Map<Fault, Integer> hits = new EnumMap<>(Fault.class);
+	private final Map<Fault, List<Toll>> tolls = new EnumMap<>(Fault.class);
 
 	private final List<String> violations = new ArrayList<>();
 
@@ -39,20 +53,31 @@ final class Report {
 
 	private int executed;
 
+	private int pairs;
+
+	private int excusable;
+
+	/**
+	 * Say where a fleet ran.
+	 */
+	synchronized void addPlace(String machine, Jvm jvm) {
+		this.machines.add(machine);
+		this.runtimes.add(jvm.toString());
+	}
+
 	synchronized void addRecovery(Fault fault, long milliseconds) {
 		this.recoveries.computeIfAbsent(fault, (key) -> new ArrayList<>()).add(milliseconds);
 	}
 
-	/**
-	 * Count a run that a fault has ended before it was done.
-	 */
-	synchronized void addHit(Fault fault) {
-		this.hits.merge(fault, 1, Integer::sum);
+	synchronized void add(Toll toll) {
+		this.tolls.computeIfAbsent(toll.fault(), (key) -> new ArrayList<>()).add(toll);
 	}
 
 	synchronized void add(Findings findings, List<String> found) {
 		this.runs += findings.runs();
 		this.executed += findings.executed();
+		this.pairs += findings.pairs();
+		this.excusable += findings.excusable();
 		this.violations.addAll(found);
 		findings.overlaps()
 			.forEach((overlap) -> this.overlaps.computeIfAbsent(overlap.fault(), (key) -> new ArrayList<>())
@@ -63,31 +88,78 @@ final class Report {
 		return List.copyOf(this.violations);
 	}
 
-	synchronized int faults() {
+	private int faults() {
 		return this.recoveries.values().stream().mapToInt(List::size).sum();
+	}
+
+	/**
+	 * Return why this shows less than it seems to: a fault that does not happen, or hits
+	 * nobody, is survived by everybody, and so is a checker that excuses everything.
+	 * @param kinds what should have happened
+	 */
+	synchronized List<String> shortcomings(Collection<Fault> kinds) {
+		List<String> shortcomings = new ArrayList<>();
+		for (Fault fault : kinds) {
+			List<Toll> tolls = this.tolls.getOrDefault(fault, List.of());
+			if (tolls.isEmpty() || !this.recoveries.containsKey(fault)) {
+				shortcomings.add("Has not happened: " + fault);
+			}
+			else if (met(tolls) == 0) {
+				shortcomings.add("Has met no run: " + fault);
+			}
+			else if (fault.failsRuns() && failed(tolls) == 0) {
+				shortcomings.add("Has failed no run: " + fault);
+			}
+		}
+		if (this.excusable * 100L > (long) this.pairs * EXCUSABLE || this.pairs == 0) {
+			shortcomings.add("Excused by a fault: %d of %d pairs of runs".formatted(this.excusable, this.pairs));
+		}
+		return shortcomings;
+	}
+
+	private static int met(List<Toll> tolls) {
+		return tolls.stream().mapToInt(Toll::met).sum();
+	}
+
+	private static int failed(List<Toll> tolls) {
+		return tolls.stream().mapToInt(Toll::failed).sum();
 	}
 
 	/**
 	 * Return the table.
 	 */
 	synchronized String toMarkdown() {
-		StringBuilder text = new StringBuilder(
+		StringBuilder text = new StringBuilder("%s; instances on %s.\n\n".formatted(String.join(", ", this.machines),
+				String.join(", and ", this.runtimes)));
+		text.append(
 				"""
-						| fault | how often | expected | runs that failed by it | runs beside the next one (longest) | until all work went on: median, worst |
-						|---|---|---|---|---|---|
+						| fault | how often | expected | runs that it met | runs that failed by it | runs beside the next one (longest) | until what failed was executed: median, worst | until all work went on: median, worst |
+						|---|---|---|---|---|---|---|---|
 						""");
 		this.recoveries.forEach((fault, times) -> {
+			List<Toll> tolls = this.tolls.getOrDefault(fault, List.of());
 			List<Long> beside = this.overlaps.getOrDefault(fault, List.of());
-			List<Long> sorted = times.stream().sorted().toList();
-			text.append("| %s | %d | %s | %d | %s | %s, %s |\n".formatted(fault.title(), times.size(), fault.expected(),
-					this.hits.getOrDefault(fault, 0),
+			text.append("| %s | %d | %s | %d | %d | %s | %s | %s |\n".formatted(fault.title(), times.size(),
+					fault.expected(), met(tolls), failed(tolls),
 					beside.isEmpty() ? "none"
 							: beside.size() + " (" + seconds(beside.stream().max(Long::compare).orElseThrow()) + ")",
-					seconds(sorted.get(sorted.size() / 2)), seconds(sorted.get(sorted.size() - 1))));
+					medianAndWorst(tolls.stream().flatMap((toll) -> toll.redone().stream()).toList()),
+					medianAndWorst(times)));
 		});
 		text.append("\n%d faults; %d runs; %d ticks and keys executed; %d violations.\n".formatted(faults(), this.runs,
 				this.executed, this.violations.size()));
+		text.append(String.format(Locale.ROOT,
+				"%d pairs of runs of a key that follow one another, of which %d (%.1f %%) would have had an excuse.%n",
+				this.pairs, this.excusable, 100.0 * this.excusable / Math.max(1, this.pairs)));
 		return text.toString();
+	}
+
+	private static String medianAndWorst(List<Long> times) {
+		if (times.isEmpty()) {
+			return "-";
+		}
+		List<Long> sorted = times.stream().sorted().toList();
+		return seconds(sorted.get(sorted.size() / 2)) + ", " + seconds(sorted.get(sorted.size() - 1));
 	}
 
 	private static String seconds(long milliseconds) {

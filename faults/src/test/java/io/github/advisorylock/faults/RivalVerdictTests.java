@@ -105,7 +105,7 @@ class RivalVerdictTests {
 
 	private static Event event(Event.Kind kind, @Nullable Long tick, long time) {
 		return new Event(kind, "instance-1#1", "instance-1", "job", (tick != null) ? Instant.ofEpochMilli(tick) : null,
-				null, time, time);
+				null, time, time, false);
 	}
 
 }

@@ -35,6 +35,11 @@ final class Run {
 	 */
 	private static final long FROZEN = 2_000;
 
+	/**
+	 * That of the clock of the machine.
+	 */
+	private static final long RESOLUTION = 10;
+
 	private final Event start;
 
 	private Event last;
@@ -141,6 +146,45 @@ final class Run {
 	 */
 	boolean isEnded() {
 		return this.last.kind() == Event.Kind.END;
+	}
+
+	/**
+	 * Return whether it did what it had to, and nobody objected. What a leader does has
+	 * nobody who says so.
+	 */
+	boolean hasSucceeded() {
+		return key().equals(Job.LEADER) ? isEnded() : this.done;
+	}
+
+	/**
+	 * Return whether it has told by itself that it has lost its lock: it was told so, has
+	 * failed, or came to its end and was not counted. One that says nothing any more has
+	 * told nothing.
+	 */
+	boolean showsLoss() {
+		return switch (this.last.kind()) {
+			case TOLD, FAIL -> true;
+			case END -> !hasSucceeded();
+			default -> false;
+		};
+	}
+
+	/**
+	 * Return until when it may have gone on: one that ends without a word might have had
+	 * its next beat.
+	 */
+	long aliveUntil() {
+		return switch (this.last.kind()) {
+			case TOLD, FAIL, END -> end() + RESOLUTION;
+			default -> end() + 2 * RecordedWork.BEAT;
+		};
+	}
+
+	/**
+	 * Return whether it ran on a virtual thread.
+	 */
+	boolean isVirtual() {
+		return this.start.virtual();
 	}
 
 	/**

@@ -16,6 +16,9 @@
 
 package io.github.advisorylock.faults;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -46,13 +49,16 @@ final class Trial {
 		.concat(Stream.of(Job.values()).map(Job::prefix), Stream.of(Job.SESSION, Job.LEADER))
 		.toList();
 
+	private final Jvm jvm;
+
 	private final Path directory;
 
 	private final Report report;
 
 	private final List<Disturbance> disturbances = new ArrayList<>();
 
-	Trial(Path directory, Report report) {
+	Trial(Jvm jvm, Path directory, Report report) {
+		this.jvm = jvm;
 		this.directory = directory;
 		this.report = report;
 	}
@@ -61,7 +67,8 @@ final class Trial {
 	 * Let the faults happen, until there are no more or the time is over.
 	 */
 	void run(Iterable<Fault> faults, boolean withStandby, Instant end) throws Exception {
-		try (Fleet fleet = new Fleet(this.directory, AdvisoryLockContestant.class, withStandby)) {
+		try (Fleet fleet = new Fleet(this.jvm, this.directory, AdvisoryLockContestant.class, withStandby)) {
+			this.report.addPlace(machine() + ", PostgreSQL " + fleet.serverVersion(), this.jvm);
 			fleet.startInstances();
 			long first = Job.due(Fleet.PERIOD) + 1;
 			awaitWork(fleet, History.uptime());
@@ -69,7 +76,9 @@ final class Trial {
 				if (Instant.now().isAfter(end)) {
 					break;
 				}
-				suffer(fleet, fault);
+				if (fault.isMeantFor(this.jvm)) {
+					suffer(fleet, fault);
+				}
 			}
 			judge(fleet, first, Job.due(Fleet.PERIOD) - 1);
 		}
@@ -77,15 +86,13 @@ final class Trial {
 
 	private void suffer(Fleet fleet, Fault fault) {
 		fleet.nextTurn();
-		if (fault.place(fleet) >= 0) {
-			fleet.awaitWorkAt(fault.place(fleet));
-		}
+		fleet.awaitWorkFor(fault);
 		long begin = History.uptime();
 		fault.inject(fleet);
 		pause(fault.seconds());
 		fault.heal(fleet);
 		long end = History.uptime();
-		this.disturbances.add(new Disturbance(fault, begin, end));
+		this.disturbances.add(new Disturbance(fault, fault.place(fleet), begin, end));
 		long since = (fault.seconds() > 0) ? end : begin;
 		long recovery = awaitWork(fleet, since) - since;
 		this.report.addRecovery(fault, recovery);
@@ -122,7 +129,9 @@ final class Trial {
 			Awaitility.await("all that was planned")
 				.atMost(Fleet.PERIOD.multipliedBy(Job.PATIENCE + 5))
 				.pollInterval(Duration.ofMillis(500))
-				.until(() -> new Checker(fleet.events(), List.of(), fleet.recorded(), this.disturbances).lost(expected)
+				.until(() -> new Checker(fleet.events(), List.of(), fleet.recorded(), this.disturbances,
+						this.jvm.virtual())
+					.lost(expected)
 					.isEmpty());
 		}
 		catch (ConditionTimeoutException ex) {
@@ -141,8 +150,13 @@ final class Trial {
 		catch (ConditionTimeoutException ex) {
 			logger.error("Something is left", ex);
 		}
-		countHits(fleet);
-		Findings findings = new Checker(fleet.events(), fleet.effects(), fleet.recorded(), this.disturbances)
+		List<Run> runs = Run.of(fleet.events());
+		this.disturbances.stream().map((disturbance) -> Toll.of(disturbance, runs)).forEach((toll) -> {
+			this.report.add(toll);
+			logger.info(this.directory.getFileName() + ": " + toll);
+		});
+		Findings findings = new Checker(fleet.events(), fleet.effects(), fleet.recorded(), this.disturbances,
+				this.jvm.virtual())
 			.check(expected);
 		List<String> violations = new ArrayList<>(findings.violations());
 		leftovers.forEach((leftover) -> violations.add("Left behind: " + leftover));
@@ -153,17 +167,15 @@ final class Trial {
 		this.report.add(findings, violations);
 	}
 
-	/**
-	 * A fault that hits nobody shows nothing: tell how many runs each has ended.
-	 */
-	private void countHits(Fleet fleet) {
-		for (Run run : Run.of(fleet.events())) {
-			if (!run.isEnded() || (run.key().contains(":") && !run.isDone())) {
-				this.disturbances.stream()
-					.filter((disturbance) -> disturbance.isNear(run.end()))
-					.findFirst()
-					.ifPresent((disturbance) -> this.report.addHit(disturbance.fault()));
-			}
+	private static String machine() {
+		try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+			return lines.filter((line) -> line.startsWith("model name"))
+				.findFirst()
+				.map((line) -> line.substring(line.indexOf(':') + 1).strip())
+				.orElse("an unnamed processor") + " (" + Runtime.getRuntime().availableProcessors() + " threads)";
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 
