@@ -61,6 +61,12 @@ import org.springframework.scheduling.annotation.Scheduled;
  */
 final class AdvisoryLockContestant implements Contestant {
 
+	/**
+	 * Has its effect, and needs a lock for it, as work does that changes a table.
+	 */
+	private static final String EFFECT = "INSERT INTO effect (job, tick, token, run, instance) SELECT ?, ?, ?, ?, ? "
+			+ "FROM (SELECT pg_advisory_xact_lock(4712, pg_backend_pid())) own";
+
 	private @Nullable ConfigurableApplicationContext context;
 
 	@Override
@@ -214,7 +220,7 @@ final class AdvisoryLockContestant implements Contestant {
 		private String work(String key, Instant tick, long length, LockContext lock) throws Exception {
 			long token = lock.fencingToken().orElseThrow();
 			return this.work.run(key, tick, token, Duration.ofMillis(length), lock::isHeld,
-					(run) -> this.jdbc.update(RecordedWork.INSERT, (insert) -> this.work.bind(insert, key, tick, token, run)));
+					(run) -> this.jdbc.update(EFFECT, (insert) -> this.work.bind(insert, key, tick, token, run)));
 		}
 
 		private void work(String key, long length, RecordedWork.Effect effect) throws Exception {

@@ -215,6 +215,7 @@ enum Fault {
 		@Override
 		void inject(Fleet fleet) {
 			fleet.disk().fill();
+			fleet.usePagesUp();
 		}
 
 		@Override

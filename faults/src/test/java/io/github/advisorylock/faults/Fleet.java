@@ -39,6 +39,8 @@ import java.util.stream.Stream;
 import io.github.advisorylock.testsupport.TestPgBouncer;
 import io.github.advisorylock.testsupport.TestServer;
 import io.github.advisorylock.testsupport.WrongClock;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
@@ -74,6 +76,8 @@ final class Fleet implements AutoCloseable {
 	static final int ALL = -1;
 
 	private static final int SIZE = GUEST;
+
+	private static final Log logger = LogFactory.getLog(Fleet.class);
 
 	private static final AtomicInteger FLEETS = new AtomicInteger();
 
@@ -290,6 +294,22 @@ final class Fleet implements AutoCloseable {
 
 	Intruder intruder() {
 		return this.intruder;
+	}
+
+	/**
+	 * Leave no room for an effect on the pages that a table has, where it can get no
+	 * others: else some runs would still find some.
+	 */
+	void usePagesUp() {
+		try (Connection connection = this.server.open(); Statement statement = connection.createStatement()) {
+			statement.execute("INSERT INTO effect (job, run, instance) "
+					+ "SELECT 'filler', repeat('x', 100), 'none' FROM generate_series(1, 5000)");
+			throw new IllegalStateException("The disk is not full");
+		}
+		catch (SQLException ex) {
+			// no space left on device, or the server has given up
+			logger.info("The disk is full: " + ex.getMessage());
+		}
 	}
 
 	/**

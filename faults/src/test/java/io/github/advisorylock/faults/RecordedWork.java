@@ -41,7 +41,7 @@ final class RecordedWork implements Work {
 	static final String TABLE = "CREATE TABLE effect (job text NOT NULL, tick timestamptz, token bigint, "
 			+ "run text NOT NULL, instance text NOT NULL, at timestamptz NOT NULL DEFAULT clock_timestamp())";
 
-	static final String INSERT = "INSERT INTO effect (job, tick, token, run, instance) VALUES (?, ?, ?, ?, ?)";
+	private static final String INSERT = "INSERT INTO effect (job, tick, token, run, instance) VALUES (?, ?, ?, ?, ?)";
 
 	/**
 	 * How often a run writes that it goes on, in milliseconds.
