@@ -341,6 +341,22 @@ class CheckerTests {
 		assertThat(violations()).isEmpty();
 	}
 
+	@Test
+	void effectOfARunInScopeSessionThatItsServerForgotMayBeThere() {
+		executed("a#1", LONG, 1L, 0, 500);
+		executed("b#1", LONG, 2L, 5000, 5500);
+		this.recorded.remove(0);
+		assertThat(violations()).hasSize(2)
+			.anyMatch((text) -> text.startsWith("Two effects"))
+			.anyMatch((text) -> text.startsWith("Executed twice"));
+		disturb(Fault.LAGGING_STANDBY, 100, 2000);
+		assertThat(violations()).isEmpty();
+		executed("a#2", KEY, 1L, 0, 500);
+		executed("b#2", KEY, 2L, 5000, 5500);
+		this.recorded.remove(1);
+		assertThat(violations()).singleElement().asString().startsWith("Two effects");
+	}
+
 	private void executed(String run, String key, Long token, long begin, long end) {
 		run(run, key, TICK, token, begin, end, Event.Kind.END);
 		write(Event.Kind.DONE, run, key, TICK, token, end);
