@@ -229,7 +229,8 @@ enum Fault {
 	/**
 	 * The server has no room for another lock.
 	 */
-	FULL_LOCK_TABLE("lock table of the server full, 3 s", "runs fail, and are done again", Locks.NONE, 3) {
+	FULL_LOCK_TABLE("lock table of the server full but for moments, 3 s", "runs fail, and are done again", Locks.NONE,
+			3) {
 
 		@Override
 		void inject(Fleet fleet) {

@@ -54,6 +54,14 @@ class FaultTests {
 
 	private static final Duration DURATION = Duration.parse(System.getProperty("faults.duration", "PT0S"));
 
+	private static final String KINDS = System.getProperty("faults.kinds", "");
+
+	/**
+	 * Of a hundred pairs of runs that follow one another, as many at most may have an
+	 * excuse: more of them have where only those happen that end locks.
+	 */
+	private static final int EXCUSABLE = 10;
+
 	/**
 	 * Faults that one fleet suffers before it is judged.
 	 */
@@ -114,12 +122,15 @@ class FaultTests {
 			Files.writeString(Path.of("target", "faults.md"), table);
 		}
 		assertThat(this.report.violations()).isEmpty();
-		assertThat(this.report.shortcomings(faults)).isEmpty();
+		assertThat(this.report.shortcomings(faults, isChosen() ? 100 : EXCUSABLE)).isEmpty();
+	}
+
+	private static boolean isChosen() {
+		return !KINDS.isBlank();
 	}
 
 	private static List<Fault> kinds() {
-		String names = System.getProperty("faults.kinds", "");
-		return names.isBlank() ? List.of(Fault.values()) : Stream.of(names.split(",")).map(Fault::valueOf).toList();
+		return isChosen() ? Stream.of(KINDS.split(",")).map(Fault::valueOf).toList() : List.of(Fault.values());
 	}
 
 	/**

@@ -33,6 +33,15 @@ final class Intruder {
 
 	private static final long PAUSE = 10_000_000;
 
+	private static final long FULL = 800_000_000;
+
+	private static final long GAP = 200_000_000;
+
+	/**
+	 * More than any server has room for.
+	 */
+	private static final int LOCKS = 1_000_000;
+
 	private final String url;
 
 	private final List<Connection> connections = new ArrayList<>();
@@ -46,13 +55,45 @@ final class Intruder {
 	}
 
 	/**
-	 * Lock until the server's table of locks is full.
+	 * Lock until the server's table of locks is full, and whenever others have released
+	 * some, but for a moment now and then: runs begin in it, and go on without room for
+	 * another lock. While there is none no run begins that could fail.
 	 */
 	void takeAllLocks() {
 		open();
+		takeLocks(0);
+		this.greedy = true;
+		this.thread = new Thread(() -> {
+			while (this.greedy) {
+				long full = System.nanoTime() + FULL;
+				for (int from = LOCKS; this.greedy && System.nanoTime() < full; from += LOCKS) {
+					takeLocks(from);
+					LockSupport.parkNanos(PAUSE);
+				}
+				releaseLocks();
+				long free = System.nanoTime() + GAP;
+				while (this.greedy && System.nanoTime() < free) {
+					LockSupport.parkNanos(PAUSE);
+				}
+			}
+		});
+		this.thread.start();
+	}
+
+	private void releaseLocks() {
 		try (Statement statement = this.connections.get(0).createStatement()) {
-			statement.execute("SELECT count(pg_advisory_lock(4711, number)) FROM generate_series(1, 1000000) number");
-			throw new IllegalStateException("The server has room for a million locks");
+			statement.execute("SELECT pg_advisory_unlock_all()");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private void takeLocks(int from) {
+		try (Statement statement = this.connections.get(0).createStatement()) {
+			statement.execute("SELECT count(pg_advisory_lock(4711, %d + number)) FROM generate_series(1, %d) number"
+				.formatted(from, LOCKS));
+			throw new IllegalStateException("The server has room for %d locks".formatted(LOCKS));
 		}
 		catch (SQLException ex) {
 			if (!"53200".equals(ex.getSQLState())) {

@@ -31,12 +31,6 @@ import java.util.TreeSet;
  */
 final class Report {
 
-	/**
-	 * Of a hundred pairs of runs that follow one another, as many at most may have an
-	 * excuse.
-	 */
-	static final int EXCUSABLE = 10;
-
 	private final Set<String> machines = new LinkedHashSet<>();
 
 	private final Set<String> runtimes = new TreeSet<>();
@@ -96,8 +90,10 @@ final class Report {
 	 * Return why this shows less than it seems to: a fault that does not happen, or hits
 	 * nobody, is survived by everybody, and so is a checker that excuses everything.
 	 * @param kinds what should have happened
+	 * @param excusable of a hundred pairs of runs that follow one another, how many may
+	 * have an excuse
 	 */
-	synchronized List<String> shortcomings(Collection<Fault> kinds) {
+	synchronized List<String> shortcomings(Collection<Fault> kinds, int excusable) {
 		List<String> shortcomings = new ArrayList<>();
 		for (Fault fault : kinds) {
 			List<Toll> tolls = this.tolls.getOrDefault(fault, List.of());
@@ -111,7 +107,7 @@ final class Report {
 				shortcomings.add("Has failed no run: " + fault);
 			}
 		}
-		if (this.excusable * 100L > (long) this.pairs * EXCUSABLE || this.pairs == 0) {
+		if (this.excusable * 100L > (long) this.pairs * excusable || this.pairs == 0) {
 			shortcomings.add("Excused by a fault: %d of %d pairs of runs".formatted(this.excusable, this.pairs));
 		}
 		return shortcomings;

@@ -37,14 +37,14 @@ class ReportTests {
 		happened(Fault.KILLED_SERVER, 0, 0);
 		happened(Fault.FROZEN_INSTANCE, 1, 0);
 		judged(1000, 100);
-		assertThat(this.report.shortcomings(KINDS)).isEmpty();
+		assertThat(this.report.shortcomings(KINDS, 10)).isEmpty();
 	}
 
 	@Test
 	void faultThatHasNotHappenedIsTold() {
 		happened(Fault.KILLED_SERVER, 2, 1);
 		judged(1000, 0);
-		assertThat(this.report.shortcomings(KINDS)).containsExactly("Has not happened: FROZEN_INSTANCE");
+		assertThat(this.report.shortcomings(KINDS, 10)).containsExactly("Has not happened: FROZEN_INSTANCE");
 	}
 
 	@Test
@@ -52,7 +52,7 @@ class ReportTests {
 		happened(Fault.KILLED_SERVER, 2, 1);
 		happened(Fault.FROZEN_INSTANCE, 0, 0);
 		judged(1000, 0);
-		assertThat(this.report.shortcomings(KINDS)).containsExactly("Has met no run: FROZEN_INSTANCE");
+		assertThat(this.report.shortcomings(KINDS, 10)).containsExactly("Has met no run: FROZEN_INSTANCE");
 	}
 
 	@Test
@@ -60,19 +60,19 @@ class ReportTests {
 		happened(Fault.KILLED_SERVER, 2, 0);
 		happened(Fault.FROZEN_INSTANCE, 1, 0);
 		judged(1000, 0);
-		assertThat(this.report.shortcomings(KINDS)).containsExactly("Has failed no run: KILLED_SERVER");
+		assertThat(this.report.shortcomings(KINDS, 10)).containsExactly("Has failed no run: KILLED_SERVER");
 	}
 
 	@Test
 	void checkerThatExcusesTooMuchIsTold() {
 		judged(1000, 101);
-		assertThat(this.report.shortcomings(List.of()))
+		assertThat(this.report.shortcomings(List.of(), 10))
 			.containsExactly("Excused by a fault: 101 of 1000 pairs of runs");
 	}
 
 	@Test
 	void checkerThatHasJudgedNothingIsTold() {
-		assertThat(this.report.shortcomings(List.of())).containsExactly("Excused by a fault: 0 of 0 pairs of runs");
+		assertThat(this.report.shortcomings(List.of(), 10)).containsExactly("Excused by a fault: 0 of 0 pairs of runs");
 	}
 
 	@Test
