@@ -28,7 +28,8 @@ import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.DynamicTest;
 
 /**
- * Runs operations, each on a thread of its own, under many schedules of these threads.
+ * Runs operations, each on a thread of its own, under many schedules of these threads,
+ * and many times more as the threads come.
  */
 public final class Schedules {
 
@@ -66,6 +67,7 @@ public final class Schedules {
 			// threads that wait for the initialisation of a class can't be scheduled
 			runOnce(state.get(), order);
 			Lincheck.runConcurrentTest(SCHEDULES, () -> runOnce(state.get(), order));
+			RealThreads.check(state, operations);
 		});
 	}
 
