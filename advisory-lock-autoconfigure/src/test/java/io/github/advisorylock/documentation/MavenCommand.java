@@ -43,6 +43,8 @@ record MavenCommand(String text) {
 
 	private static final String BENCHMARKS = "mvn verify -Pbenchmarks -pl benchmarks -am -DskipTests";
 
+	private static final String FAULTS = "mvn verify -Pfaults -pl faults -am -Dtest='io/github/advisorylock/faults/*Tests' -Dpostgres=embedded";
+
 	private static final String KILLED = "mvn verify -Pchaos -Dtest.groups=chaos -Dpostgres=embedded -Dsoak=PT30S -Dkills=15 -Dtakeover=1";
 
 	/**
@@ -59,6 +61,8 @@ record MavenCommand(String text) {
 			// the other tests have been run before
 			Map.entry("mvn verify -Pbrowser -pl sample-app -am",
 					"mvn verify -pl sample-app -am -Pbrowser -Dtest.groups=browser -Dpostgres=embedded"),
+			// half of its instances on another Java
+			Map.entry(FAULTS, FAULTS + " -Dfaults.java=$java_of_instances"),
 			// for less long
 			Map.entry("mvn verify -Pchaos", KILLED),
 			Map.entry("mvn verify -Pchaos -Dtest=TakeoverTests -Dtakeover=10", KILLED),
