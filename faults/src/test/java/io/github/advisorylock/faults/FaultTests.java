@@ -58,9 +58,9 @@ class FaultTests {
 
 	/**
 	 * Of a hundred pairs of runs that follow one another, as many at most may have an
-	 * excuse: more of them have where only those happen that end locks.
+	 * excuse. 4 had in six minutes, 9 where each kind came once and runs were few.
 	 */
-	private static final int EXCUSABLE = 10;
+	private static final int EXCUSABLE = 20;
 
 	/**
 	 * Faults that one fleet suffers before it is judged.
