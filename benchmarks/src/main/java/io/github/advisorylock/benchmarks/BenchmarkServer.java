@@ -64,6 +64,7 @@ final class BenchmarkServer implements AutoCloseable {
 		EmbeddedPostgres embedded = EmbeddedPostgres.builder()
 			.setPort(FreePort.find())
 			.setServerConfig("fsync", "off")
+			.setServerConfig("synchronous_commit", "on")
 			.setServerConfig("full_page_writes", "off")
 			.setServerConfig("wal_level", "minimal")
 			.setServerConfig("max_wal_senders", "0")

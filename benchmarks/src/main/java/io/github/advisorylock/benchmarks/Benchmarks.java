@@ -16,8 +16,12 @@
 
 package io.github.advisorylock.benchmarks;
 
+import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 
 import io.github.advisorylock.benchmarks.fleet.FleetMeasurement;
 
@@ -68,15 +72,36 @@ public final class Benchmarks {
 			report.write(settings.output());
 			Assert.state(fleets.errors().isEmpty(),
 					() -> "Instances had errors: " + String.join("; ", fleets.errors()));
-			Assert.state(excesses.isEmpty(), () -> "Calls have become dearer: " + String.join("; ", excesses));
+			Assert.state(excesses.isEmpty(), () -> "Calls do not cost what they did: " + String.join(" ", excesses));
 		}
 	}
 
-	private static List<String> guard(Report report) throws Exception {
-		try (BenchmarkServer server = BenchmarkServer.startQuiet(); CostGuard guard = new CostGuard(server.url())) {
-			guard.measure();
-			report.addGuard(guard.rows());
-			return guard.excesses();
+	private static List<String> guard(Report report) throws IOException, InterruptedException {
+		List<CostGuard.Row> rows = CostGuardProcess.run();
+		report.addGuard(rows);
+		List<String> excesses = new ArrayList<>();
+		rows.stream()
+			.filter((row) -> !row.differences().isEmpty())
+			.forEach((row) -> excesses.add(row.cost().description() + ":" + row.differences()));
+		Map<GuardedStart, Integer> classes = addedClasses();
+		report.addGuardedStarts(classes);
+		classes.forEach((start, added) -> {
+			if (added > start.most()) {
+				excesses.add("%s: %d classes, and not %d;".formatted(start.description(), added, start.most()));
+			}
+		});
+		return excesses;
+	}
+
+	private static Map<GuardedStart, Integer> addedClasses() throws IOException, InterruptedException {
+		try (BenchmarkServer server = BenchmarkServer.startQuiet();
+				StartupMeasurement startup = new StartupMeasurement(server.url())) {
+			Map<StartupVariant, List<StartupMeasurement.Start>> starts = startup.run(0, GuardedStart.variants());
+			Map<GuardedStart, Integer> classes = new EnumMap<>(GuardedStart.class);
+			for (GuardedStart start : GuardedStart.values()) {
+				classes.put(start, start.added(starts));
+			}
+			return classes;
 		}
 	}
 

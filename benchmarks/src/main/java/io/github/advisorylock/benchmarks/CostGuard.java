@@ -13,51 +13,77 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.advisorylock.benchmarks;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 
-import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.benchmarks.GuardedCost.Baseline;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.util.Assert;
 
 /**
- * Measures whether calls cost more than {@link GuardedCost} allows. Counts are the least
- * of several attempts, as heartbeats, a pool that looks after its connections and pages
- * that fill up add to some of them and take away from none. Ratios are of processor time,
- * from short turns, and may differ from their bounds by what the baseline differs from
- * itself.
+ * Measures whether calls cost what {@link GuardedCost} says, in a JVM of its own, as what
+ * the compiler has seen before changes what it makes of a call.
  */
 final class CostGuard implements AutoCloseable {
 
-	private static final int COUNTED_CALLS = 10;
-
-	private static final int COUNTS = 30;
-
-	private static final int CALLS_OF_TURN = 50;
-
-	private static final int TURNS = 60;
-
-	private static final int WARM_UP_TURNS = 200;
+	/**
+	 * The property by which part of its processor time each call is made slower, to see
+	 * the guard notice.
+	 */
+	static final String SLOWER = "benchmarks.slower";
 
 	/**
-	 * How often in a row something has to look too dear before it is: chance does not
-	 * strike each time.
+	 * The property that gives each eleventh call another statement, to see the guard
+	 * notice.
+	 */
+	static final String MORE_STATEMENTS = "benchmarks.more-statements";
+
+	private static final int EACH_OF_MORE_STATEMENTS = 11;
+
+	private static final int CALLS_OF_TURN = 20;
+
+	private static final int CALLS_OF_TURN_OF_8 = 20;
+
+	private static final int TURNS = 70;
+
+	private static final int WARM_UP_TURNS = 300;
+
+	/**
+	 * How often to measure at least, as a machine that has nothing else to do wakes up
+	 * slowly, and is in such a mood for some seconds: the median decides.
 	 */
 	private static final int ATTEMPTS = 3;
 
-	private static final String POSITION = "SELECT pg_catalog.pg_wal_lsn_diff("
-			+ "pg_catalog.pg_current_wal_insert_lsn(), '0/0')::bigint";
+	/**
+	 * How often to measure where something looks too dear.
+	 */
+	private static final int MOST_ATTEMPTS = 5;
+
+	/**
+	 * How often counts may be disturbed by what an application does at times.
+	 */
+	private static final int COUNTS = 10;
+
+	/**
+	 * How much a baseline may differ from itself before that is no excuse any more.
+	 */
+	private static final double MOST_NOISE = 0.05;
+
+	private static final int SKIPS = 100;
 
 	private final ApplicationState application = new ApplicationState();
 
@@ -65,182 +91,176 @@ final class CostGuard implements AutoCloseable {
 
 	private final Connection observer;
 
+	private final GuardedCalls guarded = new GuardedCalls();
+
 	private final Map<GuardedCost, Call> calls = new EnumMap<>(GuardedCost.class);
 
-	private final Map<GuardedCost, Call> baselines = new EnumMap<>(GuardedCost.class);
+	private final Map<GuardedCost, Row> rows = new EnumMap<>(GuardedCost.class);
 
-	/**
-	 * The same as some baselines once more: what they differ by is noise.
-	 */
-	private final Map<Call, Call> repeated;
-
-	private final List<Row> rows = new ArrayList<>();
-
-	private final List<String> excesses = new ArrayList<>();
-
-	CostGuard(String url) throws SQLException {
+	private CostGuard(String url) throws SQLException {
 		System.setProperty("postgres", CountingSocketFactory.addTo(url));
 		this.application.start();
 		this.thread.open(this.application);
 		this.observer = this.application.open();
-		GuardedCalls guarded = new GuardedCalls();
 		LedgerCalls ledger = new LedgerCalls(this.application);
-		Call transaction = () -> guarded.transactionPlain(this.application, this.thread);
-		Call session = () -> guarded.sessionPlain(this.thread);
-		this.repeated = Map.of(() -> guarded.transactionPlain(this.application, this.thread), transaction,
-				() -> guarded.sessionPlain(this.thread), session);
-		add(GuardedCost.TRANSACTION_EXECUTE, () -> guarded.transactionLibrary(this.application, this.thread),
-				transaction);
-		add(GuardedCost.TRANSACTION_ANNOTATION, () -> guarded.transactionAnnotation(this.application), transaction);
-		add(GuardedCost.TRANSACTION_TRANSACTIONAL, () -> guarded.transactionAnnotationTransactional(this.application),
-				transaction);
-		add(GuardedCost.SESSION_EXECUTE, () -> guarded.sessionLibrary(this.application, this.thread), session);
-		add(GuardedCost.SESSION_ANNOTATION, () -> guarded.sessionAnnotation(this.application), session);
-		add(GuardedCost.BUSY_ELSEWHERE, () -> guarded.busyAnnotation(this.application),
-				() -> guarded.busyPlain(this.application));
-		this.calls.put(GuardedCost.BUSY_HERE, () -> guarded.localAnnotation(this.application));
+		this.calls.put(GuardedCost.TRANSACTION_EXECUTE,
+				() -> this.guarded.transactionLibrary(this.application, this.thread));
+		this.calls.put(GuardedCost.TRANSACTION_ANNOTATION, () -> this.guarded.transactionAnnotation(this.application));
+		this.calls.put(GuardedCost.TRANSACTION_TRANSACTIONAL,
+				() -> this.guarded.transactionAnnotationTransactional(this.application));
+		this.calls.put(GuardedCost.SESSION_EXECUTE, () -> this.guarded.sessionLibrary(this.application, this.thread));
+		this.calls.put(GuardedCost.SESSION_ANNOTATION, () -> this.guarded.sessionAnnotation(this.application));
+		this.calls.put(GuardedCost.BUSY_ELSEWHERE, () -> this.guarded.busyAnnotation(this.application));
+		Call skip = () -> this.guarded.localAnnotation(this.application);
+		this.calls.put(GuardedCost.BUSY_HERE, () -> skip.repeat(SKIPS));
 		this.calls.put(GuardedCost.PER_TICK, ledger::perTick);
 		this.calls.put(GuardedCost.PER_TICK_IN_SESSION, ledger::perTickInSession);
 		this.calls.put(GuardedCost.PER_KEY, ledger::perKey);
 		this.calls.put(GuardedCost.ALREADY_RAN, ledger::alreadyRan);
+		if (Boolean.getBoolean(MORE_STATEMENTS)) {
+			this.calls.replaceAll((cost, call) -> withMoreStatements(call));
+		}
 	}
 
-	private void add(GuardedCost cost, Call call, Call baseline) {
-		this.calls.put(cost, call);
-		this.baselines.put(cost, baseline);
+	/**
+	 * Measure.
+	 * @param args the URL of the server, and where to write the results to
+	 */
+	public static void main(String[] args) throws Exception {
+		try (CostGuard guard = new CostGuard(args[0])) {
+			guard.measure();
+			Files.write(Path.of(args[1]), guard.rows.values().stream().map(Row::toLine).toList());
+		}
+		// Not all that a rival has started ends
+		System.exit(0);
 	}
 
-	void measure() throws Exception {
-		Map<GuardedCost, Double> ratios = ProcessorClock.isSupported() ? measureRatios() : Map.of();
+	private Call withMoreStatements(Call call) {
+		int[] count = new int[1];
+		return () -> {
+			call.run();
+			if (++count[0] % EACH_OF_MORE_STATEMENTS == 0) {
+				this.application.jdbcTemplate().execute("SELECT 1");
+			}
+		};
+	}
+
+	private void measure() throws Exception {
 		for (GuardedCost cost : GuardedCost.values()) {
-			Call call = call(this.calls, cost);
-			long trips = least(call, CountingSocketFactory::roundTrips, COUNTED_CALLS);
-			long statements = least(call, CountingSocketFactory::statements, COUNTED_CALLS);
-			long wal = least(call, this::position, 1);
-			compare(cost, "round trips", trips, cost.roundTrips());
-			compare(cost, "statements", statements, cost.statements());
-			compare(cost, "bytes of WAL", wal, cost.walBytes(InstanceName.get()));
-			this.rows.add(new Row(cost, trips, statements, wal, ratios.getOrDefault(cost, 0.0)));
+			this.rows.put(cost, new Row(cost, count(cost), 0, 0));
 		}
-	}
-
-	private void compare(GuardedCost cost, String what, long measured, long bound) {
-		if (measured > bound) {
-			this.excesses.add("%s: %d %s, and not %d".formatted(cost.description(), measured, what, bound));
+		if (ProcessorClock.isSupported()) {
+			measureRatios();
+			measureRatiosOf8();
 		}
 	}
 
 	/**
-	 * Return by how much a counter goes up with each of some calls.
+	 * Return the counts of a call, which are those that are allowed if they were that
+	 * once: a pool that looks after its connections adds to them at times.
 	 */
-	private static long least(Call call, Counter counter, int calls) throws Exception {
-		call.repeat(COUNTS);
-		long least = Long.MAX_VALUE;
-		for (int i = 0; i < COUNTS; i++) {
-			long before = counter.count();
-			call.repeat(calls);
-			least = Math.min(least, counter.count() - before);
+	private @Nullable Counts count(GuardedCost cost) throws Exception {
+		Counts allowed = cost.counts();
+		if (allowed == null) {
+			return null;
 		}
-		return (least + calls - 1) / calls;
+		CallCounter counter = new CallCounter(this.observer);
+		Counts counts = counter.count(call(cost));
+		for (int i = 1; i < COUNTS && !counts.differences(allowed).isEmpty(); i++) {
+			System.out.println("Counted once more: " + cost + counts.differences(allowed));
+			counts = counter.count(call(cost));
+		}
+		return counts;
 	}
 
-	private long position() throws SQLException {
-		try (Statement statement = this.observer.createStatement(); ResultSet row = statement.executeQuery(POSITION)) {
-			row.next();
-			return row.getLong(1);
+	private void measureRatios() throws Exception {
+		Map<Baseline, Call> baselines = new EnumMap<>(Baseline.class);
+		RivalCalls shedLock = new RivalCalls(this.application.jdbcTemplate());
+		baselines.put(Baseline.TRANSACTION, () -> this.guarded.transactionPlain(this.application, this.thread));
+		baselines.put(Baseline.SESSION, () -> this.guarded.sessionPlain(this.thread));
+		baselines.put(Baseline.BUSY, () -> this.guarded.busyPlain(this.application));
+		baselines.put(Baseline.SHEDLOCK, shedLock::empty);
+		baselines.put(Baseline.SHEDLOCK_BY_KEY, shedLock::oncePerKey);
+		measureRatios(new OneCaller(), this.calls, baselines);
+	}
+
+	private void measureRatiosOf8() throws Exception {
+		try (CallingThreads threads = new CallingThreads(this.application, 8, CALLS_OF_TURN_OF_8)) {
+			measureRatios(threads, Map.of(GuardedCost.TRANSACTION_OF_8,
+					() -> this.guarded.transactionLibrary(this.application, threads.state()), GuardedCost.SESSION_OF_8,
+					() -> this.guarded.sessionLibrary(this.application, threads.state())),
+					Map.of(Baseline.TRANSACTION, () -> this.guarded.transactionPlain(this.application, threads.state()),
+							Baseline.SESSION, () -> this.guarded.sessionPlain(threads.state())));
 		}
 	}
 
 	/**
-	 * Return the least ratio of each call that has a baseline.
+	 * Find the median ratio of each call in some attempts.
 	 */
-	private Map<GuardedCost, Double> measureRatios() throws Exception {
-		turn(WARM_UP_TURNS);
-		Map<GuardedCost, Double> ratios = new EnumMap<>(GuardedCost.class);
-		Map<GuardedCost, String> tooDear = new EnumMap<>(GuardedCost.class);
-		for (int attempt = 0; attempt == 0 || (attempt < ATTEMPTS && !tooDear.isEmpty()); attempt++) {
-			Map<Call, List<Double>> turns = turn(TURNS);
-			double noise = noise(turns);
-			boolean first = attempt == 0;
-			this.baselines.forEach((cost, baseline) -> {
-				double ratio = ratio(turns, call(this.calls, cost), baseline);
-				ratios.merge(cost, ratio, Math::min);
-				if (ratio <= cost.processorRatio() * (1 + noise)) {
-					tooDear.remove(cost);
-				}
-				else if (first || tooDear.containsKey(cost)) {
-					tooDear.put(cost, "%s: %.2f times the processor time of plain JDBC, and not %.2f (noise %.2f)"
-						.formatted(cost.description(), ratio, cost.processorRatio(), noise));
-				}
+	private void measureRatios(PairedTurns.Callers callers, Map<GuardedCost, Call> calls, Map<Baseline, Call> baselines)
+			throws Exception {
+		PairedTurns turns = new PairedTurns(this.observer, callers, calls, baselines);
+		turns.warmUp(WARM_UP_TURNS);
+		double slower = Double.parseDouble("0" + System.getProperty(SLOWER, ""));
+		if (slower > 0) {
+			Map<GuardedCost, Call> slowed = new EnumMap<>(GuardedCost.class);
+			for (Map.Entry<GuardedCost, Call> entry : calls.entrySet()) {
+				long nanos = (long) (nanos(callers, entry.getValue()) * slower);
+				slowed.put(entry.getKey(), slowed(entry.getValue(), nanos));
+			}
+			turns = new PairedTurns(this.observer, callers, slowed, baselines);
+		}
+		Map<GuardedCost, List<PairedTurns.Ratio>> attempts = new EnumMap<>(GuardedCost.class);
+		for (int attempt = 1; attempt <= ATTEMPTS || (attempt <= MOST_ATTEMPTS && isAnyDear(calls)); attempt++) {
+			Map<GuardedCost, PairedTurns.Ratio> measured = turns.measure(TURNS);
+			System.out.println("Attempt " + attempt + ": " + measured);
+			measured.forEach((cost, ratio) -> {
+				List<PairedTurns.Ratio> ratios = attempts.computeIfAbsent(cost, (absent) -> new ArrayList<>());
+				ratios.add(ratio);
+				Row row = this.rows.getOrDefault(cost, new Row(cost, null, 0, 0));
+				this.rows.put(cost, new Row(cost, row.counts(), median(ratios, PairedTurns.Ratio::value),
+						Math.min(median(ratios, PairedTurns.Ratio::noise), MOST_NOISE)));
 			});
 		}
-		this.excesses.addAll(tooDear.values());
-		return ratios;
 	}
 
-	private double noise(Map<Call, List<Double>> turns) {
-		return this.repeated.entrySet()
-			.stream()
-			.mapToDouble((entry) -> Math.abs(ratio(turns, entry.getKey(), entry.getValue()) - 1))
-			.max()
-			.orElse(0);
+	private boolean isAnyDear(Map<GuardedCost, Call> calls) {
+		return this.rows.values().stream().anyMatch((row) -> calls.containsKey(row.cost()) && row.isDear());
 	}
 
-	private static double ratio(Map<Call, List<Double>> turns, Call call, Call baseline) {
-		List<Double> own = turns.getOrDefault(call, List.of());
-		List<Double> compared = turns.getOrDefault(baseline, List.of());
-		List<Double> ratios = new ArrayList<>();
-		for (int i = 0; i < own.size(); i++) {
-			ratios.add(own.get(i) / compared.get(i));
-		}
-		return Spread.of(ratios).median();
+	private static double median(List<PairedTurns.Ratio> ratios, ToDoubleFunction<PairedTurns.Ratio> figure) {
+		return Spread.of(ratios.stream().mapToDouble(figure).boxed().toList()).median();
 	}
 
 	/**
-	 * Let each have its turns, in another order each time.
+	 * Return how long a call takes.
 	 */
-	private Map<Call, List<Double>> turn(int count) throws Exception {
-		Map<Call, List<Double>> turns = new LinkedHashMap<>();
-		this.baselines.forEach((cost, baseline) -> {
-			turns.put(baseline, new ArrayList<>());
-			turns.put(call(this.calls, cost), new ArrayList<>());
-		});
-		this.repeated.keySet().forEach((call) -> turns.put(call, new ArrayList<>()));
-		List<Call> order = new ArrayList<>(turns.keySet());
-		for (int i = 0; i < count; i++) {
-			// The library may have opened another connection meanwhile
-			ProcessorClock clock = new ProcessorClock(this.observer);
-			Collections.shuffle(order);
-			for (Call call : order) {
-				turns.getOrDefault(call, List.of()).add(time(call, clock));
-			}
+	private double nanos(PairedTurns.Callers callers, Call call) throws Exception {
+		ProcessorClock clock = new ProcessorClock(this.observer, callers.threads());
+		List<Double> nanos = new ArrayList<>();
+		for (int i = 0; i < TURNS; i++) {
+			nanos.add((double) clock.time(() -> callers.make(call)) / callers.calls());
 		}
-		return turns;
+		return Spread.of(nanos).median();
 	}
 
-	private static double time(Call call, ProcessorClock clock) throws Exception {
-		long before = clock.nanos();
-		call.repeat(CALLS_OF_TURN);
-		return clock.nanos() - before;
+	private static Call slowed(Call call, long nanos) {
+		ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+		return () -> {
+			call.run();
+			long end = threads.getCurrentThreadCpuTime() + nanos;
+			while (threads.getCurrentThreadCpuTime() < end) {
+				Thread.onSpinWait();
+			}
+		};
 	}
 
-	private static Call call(Map<GuardedCost, Call> calls, GuardedCost cost) {
-		Call call = calls.get(cost);
+	private Call call(GuardedCost cost) {
+		Call call = this.calls.get(cost);
 		if (call == null) {
 			throw new IllegalStateException("Nothing is measured for " + cost);
 		}
 		return call;
-	}
-
-	List<Row> rows() {
-		return this.rows;
-	}
-
-	/**
-	 * Return what was dearer than it may be.
-	 */
-	List<String> excesses() {
-		return this.excesses;
 	}
 
 	@Override
@@ -253,17 +273,64 @@ final class CostGuard implements AutoCloseable {
 	/**
 	 * What one call has cost.
 	 */
-	record Row(GuardedCost cost, long roundTrips, long statements, long walBytes, double ratio) {
+	record Row(GuardedCost cost, @Nullable Counts counts, double ratio, double noise) {
+
+		/**
+		 * Return whether the call took more of the processors than it may.
+		 */
+		boolean isDear() {
+			return this.ratio > this.cost.mostRatio() * (1 + this.noise);
+		}
+
+		/**
+		 * Say what differs from what is allowed.
+		 * @return an empty text if nothing does
+		 */
+		String differences() {
+			Counts allowed = this.cost.counts();
+			String text = (this.counts != null && allowed != null) ? this.counts.differences(allowed) : "";
+			return isDear() ? text + " %.2f times the processor time of %s, and not %.2f (noise %.2f);"
+				.formatted(this.ratio, this.cost.baseline().description(), this.cost.mostRatio(), this.noise) : text;
+		}
+
+		String toLine() {
+			Counts counts = (this.counts != null) ? this.counts : new Counts(0, 0, 0, 1);
+			return String.join(" ", this.cost.name(), String.valueOf(counts.roundTrips()),
+					String.valueOf(counts.statements()), String.valueOf(counts.walBytes()),
+					String.valueOf(counts.share()), String.valueOf(this.ratio), String.valueOf(this.noise));
+		}
+
+		static Row parse(String line) {
+			String[] parts = line.split(" ", -1);
+			Assert.isTrue(parts.length == 7, () -> "Not a row: " + line);
+			GuardedCost cost = GuardedCost.valueOf(parts[0]);
+			Counts counts = new Counts(Double.parseDouble(parts[1]), Double.parseDouble(parts[2]),
+					Long.parseLong(parts[3]), Double.parseDouble(parts[4]));
+			return new Row(cost, (cost.counts() != null) ? counts : null, Double.parseDouble(parts[5]),
+					Double.parseDouble(parts[6]));
+		}
 
 	}
 
 	/**
-	 * Something that goes up.
+	 * The current thread.
 	 */
-	@FunctionalInterface
-	private interface Counter {
+	private static final class OneCaller implements PairedTurns.Callers {
 
-		long count() throws Exception;
+		@Override
+		public List<Thread> threads() {
+			return List.of(Thread.currentThread());
+		}
+
+		@Override
+		public void make(Call call) throws Exception {
+			call.repeat(CALLS_OF_TURN);
+		}
+
+		@Override
+		public int calls() {
+			return CALLS_OF_TURN;
+		}
 
 	}
 

@@ -43,7 +43,7 @@ import org.springframework.transaction.annotation.Transactional;
 @EnableAutoConfiguration
 public class EmptyApplication {
 
-	static final String RESULT = "started, nanoseconds by the clock and of the processors, bytes of heap: ";
+	static final String RESULT = "started, nanoseconds by the clock and of the processors, bytes of heap, classes: ";
 
 	/**
 	 * Start, say how long it took, and stop.
@@ -62,8 +62,9 @@ public class EmptyApplication {
 
 	private static void print(ApplicationStartedEvent event) {
 		long processors = ProcessHandle.current().info().totalCpuDuration().orElse(Duration.ZERO).toNanos();
-		System.out.println(
-				RESULT + Objects.requireNonNull(event.getTimeTaken()).toNanos() + " " + processors + " " + usedHeap());
+		long classes = ManagementFactory.getClassLoadingMXBean().getTotalLoadedClassCount();
+		System.out.println(RESULT + Objects.requireNonNull(event.getTimeTaken()).toNanos() + " " + processors + " "
+				+ usedHeap() + " " + classes);
 	}
 
 	/**

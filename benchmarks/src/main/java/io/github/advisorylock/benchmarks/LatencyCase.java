@@ -57,6 +57,10 @@ enum LatencyCase {
 
 	SESSION_LIBRARY_8("SESSION, execute, one connection", "sessionLibrary", 8, SESSION_PLAIN_8, 1.3),
 
+	TRANSACTION_VIRTUAL("TRANSACTION, execute, virtual thread", "transactionLibrary", 1, TRANSACTION_PLAIN, 0),
+
+	TRANSACTION_VIRTUAL_8("TRANSACTION, execute, virtual threads", "transactionLibrary", 8, TRANSACTION_PLAIN_8, 0),
+
 	SESSION_VIRTUAL("SESSION, execute, virtual thread", "sessionLibrary", 1, SESSION_PLAIN, 0),
 
 	SESSION_VIRTUAL_8("SESSION, execute, one connection, virtual threads", "sessionLibrary", 8, SESSION_PLAIN_8, 0);

@@ -13,7 +13,6 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
-
 package io.github.advisorylock.benchmarks;
 
 import java.io.IOException;
@@ -27,22 +26,40 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
- * Processor time of the current thread and of all processes of a server on this machine
- * that serve clients. What else the machine does hardly shows in it, which it does in
- * time by the clock.
+ * Processor time of some threads and of all processes of a server on this machine that
+ * serve clients. What else the machine does hardly shows in it, which it does in time by
+ * the clock.
  */
 final class ProcessorClock {
 
-	private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+	/**
+	 * How long a process takes from its answer until it waits for more: only then does
+	 * the system know how long it has run.
+	 */
+	private static final long UNTIL_IDLE = TimeUnit.MICROSECONDS.toNanos(100);
+
+	private final ThreadMXBean bean = ManagementFactory.getThreadMXBean();
 
 	private final List<Path> backends = new ArrayList<>();
 
+	private final List<Thread> threads;
+
 	/**
-	 * Create a clock for those processes that there are now.
+	 * Create a clock for the current thread and those processes that there are now.
 	 */
 	ProcessorClock(Connection connection) throws SQLException {
+		this(connection, List.of(Thread.currentThread()));
+	}
+
+	/**
+	 * Create a clock for threads and those processes that there are now.
+	 */
+	ProcessorClock(Connection connection, List<Thread> threads) throws SQLException {
+		this.threads = threads;
 		try (Statement statement = connection.createStatement();
 				ResultSet rows = statement.executeQuery("SELECT pid FROM pg_catalog.pg_stat_activity "
 						+ "WHERE backend_type = 'client backend' AND pid <> pg_catalog.pg_backend_pid()")) {
@@ -59,8 +76,21 @@ final class ProcessorClock {
 		return Files.isReadable(Path.of("/proc/self/schedstat"));
 	}
 
-	long nanos() throws IOException {
-		return this.threads.getCurrentThreadCpuTime() + serverNanos();
+	/**
+	 * Return the nanoseconds that something takes, without those of looking at the clock.
+	 */
+	long time(Call call) throws Exception {
+		LockSupport.parkNanos(UNTIL_IDLE);
+		long server = serverNanos();
+		long client = clientNanos();
+		call.run();
+		client = clientNanos() - client;
+		LockSupport.parkNanos(UNTIL_IDLE);
+		return client + serverNanos() - server;
+	}
+
+	private long clientNanos() {
+		return this.threads.stream().mapToLong((thread) -> this.bean.getThreadCpuTime(thread.getId())).sum();
 	}
 
 	/**

@@ -26,7 +26,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-import io.github.advisorylock.jdbc.InstanceName;
 
 import org.springframework.boot.json.JsonWriter;
 
@@ -85,17 +84,17 @@ final class Report {
 			RivalsMeasurement.Cost cost = row.cost();
 			Spread handOver = row.handOver();
 			String name = row.kind().description();
+			Counts counts = cost.counts();
 			data.put(name,
 					Map.of("p50Micros", row.alone().micros().toMap(), "ratio", row.alone().ratio().toMap(),
 							"p50MicrosOf8Threads", row.together().micros().toMap(), "ratioOf8Threads",
-							row.together().ratio().toMap(), "roundTrips", cost.roundTrips(), "statements",
-							cost.statements(), "walBytes", cost.walBytes(), "serverMicros", cost.serverMicros(),
+							row.together().ratio().toMap(), "roundTrips", counts.roundTrips(), "statements",
+							counts.statements(), "walBytes", counts.walBytes(), "serverMicros", cost.serverMicros(),
 							"handOverMillis", (handOver != null) ? handOver.toMap() : Map.of()));
-			table.row(name, row.alone().micros().format("%.0f"), row.alone().ratio().format("%.2f"),
-					row.together().micros().format("%.0f"), row.together().ratio().format("%.2f"),
-					"%.0f".formatted(cost.roundTrips()), "%.0f".formatted(cost.statements()),
-					"%.0f".formatted(cost.walBytes()), "%.0f".formatted(cost.serverMicros()),
-					(handOver != null) ? handOver.format("%.1f") : "");
+			table.row(name, row.alone().micros().formatShort(), row.alone().ratio().format("%.2f"),
+					row.together().micros().formatShort(), row.together().ratio().formatRatio(),
+					"%.0f".formatted(counts.roundTrips()), "%.0f".formatted(counts.statements()), counts.walBytes(),
+					"%.0f".formatted(cost.serverMicros()), (handOver != null) ? handOver.format("%.1f") : "");
 		}
 		add("Beside rivals", table);
 		this.data.put("rivals", data);
@@ -123,19 +122,48 @@ final class Report {
 
 	void addGuard(List<CostGuard.Row> rows) {
 		Map<String, Object> costs = new LinkedHashMap<>();
-		MarkdownTable table = new MarkdownTable("call", "round trips", "statements", "WAL bytes",
-				"processor time beside plain JDBC");
+		MarkdownTable table = new MarkdownTable("call", "round trips", "statements", "WAL bytes", "of how many calls",
+				"processor time", "noise", "beside");
 		for (CostGuard.Row row : rows) {
 			GuardedCost cost = row.cost();
-			costs.put(cost.description(), Map.of("roundTrips", row.roundTrips(), "statements", row.statements(),
-					"walBytes", row.walBytes(), "processorRatio", row.ratio()));
-			table.row(cost.description(), "%d (%d)".formatted(row.roundTrips(), cost.roundTrips()),
-					"%d (%d)".formatted(row.statements(), cost.statements()),
-					"%d (%d)".formatted(row.walBytes(), cost.walBytes(InstanceName.get())),
-					(cost.processorRatio() > 0) ? "%.2f (%.2f)".formatted(row.ratio(), cost.processorRatio()) : "");
+			Map<String, Object> figures = new LinkedHashMap<>(
+					Map.of("processorRatio", row.ratio(), "noise", row.noise()));
+			List<Object> cells = new ArrayList<>(List.of(cost.description()));
+			Counts counts = row.counts();
+			Counts allowed = cost.counts();
+			if (counts != null && allowed != null) {
+				figures.putAll(Map.of("roundTrips", counts.roundTrips(), "statements", counts.statements(), "walBytes",
+						counts.walBytes(), "share", counts.share()));
+				cells.addAll(List.of(of("%.2f", counts.roundTrips(), allowed.roundTrips()),
+						of("%.2f", counts.statements(), allowed.statements()),
+						"%d (%d)".formatted(counts.walBytes(), allowed.walBytes()),
+						of("%.2f", counts.share(), allowed.share())));
+			}
+			else {
+				cells.addAll(List.of("", "", "", ""));
+			}
+			cells.addAll((row.ratio() > 0) ? List.of(of("%.2f", row.ratio(), cost.mostRatio()),
+					"%.3f".formatted(row.noise()), cost.baseline().description()) : List.of("", "", ""));
+			costs.put(cost.description(), figures);
+			table.row(cells.toArray());
 		}
 		add("What a call costs (and may cost)", table);
 		this.data.put("guard", costs);
+	}
+
+	void addGuardedStarts(Map<GuardedStart, Integer> classes) {
+		Map<String, Object> data = new LinkedHashMap<>();
+		MarkdownTable table = new MarkdownTable("start-up", "classes added (and at most)");
+		classes.forEach((start, added) -> {
+			data.put(start.description(), added);
+			table.row(start.description(), "%d (%d)".formatted(added, start.most()));
+		});
+		add("What a start costs (and may cost)", table);
+		this.data.put("guardedStarts", data);
+	}
+
+	private static String of(String pattern, double measured, double allowed) {
+		return (pattern + " (" + pattern + ")").formatted(measured, allowed);
 	}
 
 	void addStartup(String name, String title, Map<StartupVariant, List<StartupMeasurement.Start>> results) {

@@ -65,6 +65,7 @@ final class RivalCaller implements AutoCloseable {
 	void call(Kind kind) throws Exception {
 		switch (kind) {
 			case RUN_PLAIN, RUN_AGAIN -> this.guarded.transactionPlain(this.application, this.thread);
+			case RUN_PLAIN_SESSION, RUN_SESSION_AGAIN -> this.guarded.sessionPlain(this.thread);
 			case RUN_TRANSACTION -> this.guarded.transactionLibrary(this.application, this.thread);
 			case RUN_SESSION -> this.guarded.sessionLibrary(this.application, this.thread);
 			case RUN_SHEDLOCK -> this.shedLock.empty();
@@ -99,6 +100,17 @@ final class RivalCaller implements AutoCloseable {
 		 * The baseline again.
 		 */
 		RUN_AGAIN("the same again"),
+
+		/**
+		 * The baseline of what the library does on its own connection: one for each
+		 * thread.
+		 */
+		RUN_PLAIN_SESSION("a run: plain JDBC, SESSION, a connection for each thread"),
+
+		/**
+		 * That baseline again.
+		 */
+		RUN_SESSION_AGAIN("the same again, SESSION"),
 
 		/**
 		 * A run.
@@ -168,6 +180,16 @@ final class RivalCaller implements AutoCloseable {
 
 		String description() {
 			return this.description;
+		}
+
+		/**
+		 * Return what the latency is compared with.
+		 */
+		Kind baseline() {
+			return switch (this) {
+				case RUN_PLAIN_SESSION, RUN_SESSION_AGAIN, RUN_SESSION, SKIP_SESSION -> RUN_PLAIN_SESSION;
+				default -> RUN_PLAIN;
+			};
 		}
 
 	}

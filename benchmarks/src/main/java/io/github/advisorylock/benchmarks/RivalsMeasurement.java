@@ -18,9 +18,7 @@ package io.github.advisorylock.benchmarks;
 
 import java.io.IOException;
 import java.sql.Connection;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -47,9 +45,6 @@ final class RivalsMeasurement {
 	private static final int BATCHES = 5;
 
 	private static final int BATCH = 40;
-
-	private static final String POSITION = "SELECT pg_catalog.pg_wal_lsn_diff("
-			+ "pg_catalog.pg_current_wal_insert_lsn(), '0/0')::bigint";
 
 	private final String url;
 
@@ -120,7 +115,7 @@ final class RivalsMeasurement {
 			Map<Kind, List<Double>> micros = turns(this.turns, callers, executor);
 			Map<Kind, TurnsMeasurement.Result> results = new EnumMap<>(Kind.class);
 			micros.forEach((kind, values) -> results.put(kind, new TurnsMeasurement.Result(Spread.of(values),
-					Spread.of(ratios(values, get(micros, Kind.RUN_PLAIN))))));
+					Spread.of(ratios(values, get(micros, kind.baseline()))))));
 			return results;
 		}
 		finally {
@@ -181,45 +176,29 @@ final class RivalsMeasurement {
 	}
 
 	/**
-	 * Return the least of several batches, as what else goes on adds to a batch and takes
-	 * nothing away.
+	 * Return the counts of most calls, and the least processor time of several batches,
+	 * as what else goes on adds to a batch and takes nothing away.
 	 */
 	private static Cost count(Call call, Connection observer) throws Exception {
-		call.repeat(BATCH);
+		Counts counts = new CallCounter(observer).count(call);
 		ProcessorClock clock = new ProcessorClock(observer);
-		double trips = Double.MAX_VALUE;
-		double statements = Double.MAX_VALUE;
-		double wal = Double.MAX_VALUE;
 		double micros = Double.MAX_VALUE;
 		for (int i = 0; i < BATCHES; i++) {
-			long walBefore = position(observer);
-			long tripsBefore = CountingSocketFactory.roundTrips();
-			long statementsBefore = CountingSocketFactory.statements();
 			long nanosBefore = nanos(clock);
 			call.repeat(BATCH);
 			micros = Math.min(micros, (nanos(clock) - nanosBefore) / 1000.0 / BATCH);
-			trips = Math.min(trips, (double) (CountingSocketFactory.roundTrips() - tripsBefore) / BATCH);
-			statements = Math.min(statements, (double) (CountingSocketFactory.statements() - statementsBefore) / BATCH);
-			wal = Math.min(wal, (double) (position(observer) - walBefore) / BATCH);
 		}
-		return new Cost(trips, statements, wal, micros);
+		return new Cost(counts, micros);
 	}
 
 	private static long nanos(ProcessorClock clock) throws IOException {
 		return ProcessorClock.isSupported() ? clock.serverNanos() : 0;
 	}
 
-	private static long position(Connection observer) throws SQLException {
-		try (Statement statement = observer.createStatement(); ResultSet row = statement.executeQuery(POSITION)) {
-			row.next();
-			return row.getLong(1);
-		}
-	}
-
 	/**
 	 * What a call costs; the processor time is that of the server, in microseconds.
 	 */
-	record Cost(double roundTrips, double statements, double walBytes, double serverMicros) {
+	record Cost(Counts counts, double serverMicros) {
 
 	}
 

@@ -46,7 +46,8 @@ record Settings(boolean quick, int rounds, int seconds, int startups, int calls,
 		return new Settings(quick, quick ? 1 : 3, quick ? 1 : 2, quick ? 0 : 11, quick ? 100 : 2000,
 				Pattern.compile(property("benchmarks.cases", quick ? "SESSION_(PLAIN|LIBRARY)" : ".*")),
 				list("benchmarks.profilers", ""),
-				list("benchmarks.parts", "latency,turns,meters,ledger,rivals,crowd,startup,methods,guard"),
+				list("benchmarks.parts",
+						"latency,turns,meters,ledger,rivals,crowd,startup,methods,guard"),
 				list("benchmarks.fleets", quick ? "3" : "3,30,300").stream().map(Integer::valueOf).toList(),
 				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")));
 	}

@@ -36,6 +36,21 @@ record Spread(double median, double min, double max) {
 		return Map.of("median", this.median, "min", this.min, "max", this.max);
 	}
 
+	/**
+	 * Format microseconds, those of a call that asks no server with what is behind the
+	 * point.
+	 */
+	String formatShort() {
+		return format((this.median < 10) ? "%.2f" : "%.0f");
+	}
+
+	/**
+	 * Format a ratio, however small.
+	 */
+	String formatRatio() {
+		return format((this.median < 0.1) ? "%.4f" : "%.2f");
+	}
+
 	String format(String pattern) {
 		return (pattern + " (" + pattern + " to " + pattern + ")").formatted(this.median, this.min, this.max);
 	}
