@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.advisorylock.benchmarks.fleet.FleetMeasurement;
+import io.github.advisorylock.benchmarks.schedulers.SchedulersMeasurement;
 
 import org.springframework.util.Assert;
 
@@ -59,6 +60,12 @@ public final class Benchmarks {
 			if (settings.parts().contains("rivals")) {
 				report.addRivals(new RivalsMeasurement(server.url(), settings.quick()).run());
 			}
+			if (settings.parts().contains("takeover")) {
+				report.addTakeover(new TakeoverMeasurement(server.url(), settings.quick() ? 1 : 10).run());
+			}
+			if (settings.parts().contains("schedulers")) {
+				report.addSchedulers(schedulers(settings));
+			}
 			if (settings.parts().contains("crowd")) {
 				report.addCrowd(new CrowdMeasurement(server.url(), Duration.ofSeconds(2L * settings.seconds())).run());
 			}
@@ -73,6 +80,12 @@ public final class Benchmarks {
 			Assert.state(fleets.errors().isEmpty(),
 					() -> "Instances had errors: " + String.join("; ", fleets.errors()));
 			Assert.state(excesses.isEmpty(), () -> "Calls do not cost what they did: " + String.join(" ", excesses));
+		}
+	}
+
+	private static List<SchedulersMeasurement.Row> schedulers(Settings settings) throws Exception {
+		try (BenchmarkServer server = BenchmarkServer.startQuiet()) {
+			return new SchedulersMeasurement(server.url(), settings.quick()).run();
 		}
 	}
 

@@ -34,7 +34,7 @@ import java.util.concurrent.locks.LockSupport;
  * serve clients. What else the machine does hardly shows in it, which it does in time by
  * the clock.
  */
-final class ProcessorClock {
+public final class ProcessorClock {
 
 	/**
 	 * How long a process takes from its answer until it waits for more: only then does
@@ -51,7 +51,7 @@ final class ProcessorClock {
 	/**
 	 * Create a clock for the current thread and those processes that there are now.
 	 */
-	ProcessorClock(Connection connection) throws SQLException {
+	public ProcessorClock(Connection connection) throws SQLException {
 		this(connection, List.of(Thread.currentThread()));
 	}
 
@@ -72,7 +72,7 @@ final class ProcessorClock {
 	/**
 	 * Return whether the system tells.
 	 */
-	static boolean isSupported() {
+	public static boolean isSupported() {
 		return Files.isReadable(Path.of("/proc/self/schedstat"));
 	}
 
@@ -96,7 +96,7 @@ final class ProcessorClock {
 	/**
 	 * Return the part of the server.
 	 */
-	long serverNanos() throws IOException {
+	public long serverNanos() throws IOException {
 		long nanos = 0;
 		for (Path backend : this.backends) {
 			// One that has gone takes no more

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
+import io.github.advisorylock.benchmarks.schedulers.SchedulersMeasurement;
 
 import org.springframework.boot.json.JsonWriter;
 
@@ -98,6 +99,37 @@ final class Report {
 		}
 		add("Beside rivals", table);
 		this.data.put("rivals", data);
+	}
+
+	/**
+	 * Add how many milliseconds a call took to begin after the process that held its lock
+	 * was killed.
+	 */
+	void addTakeover(Map<String, Spread> results) {
+		Map<String, Object> data = new LinkedHashMap<>();
+		MarkdownTable table = new MarkdownTable("after `kill -9` of the holder", "ms until another begins");
+		results.forEach((call, millis) -> {
+			data.put(call, millis.toMap());
+			table.row(call, millis.format("%.0f"));
+		});
+		add("Takeover", table);
+		this.data.put("takeoverMillis", data);
+	}
+
+	void addSchedulers(List<SchedulersMeasurement.Row> rows) {
+		Map<String, Object> data = new LinkedHashMap<>();
+		MarkdownTable table = new MarkdownTable("scheduler, one instance", "a run: round trips", "statements",
+				"WAL bytes", "server's processor time in µs", "a second of idling: round trips", "statements",
+				"WAL bytes", "server's processor time in µs");
+		for (SchedulersMeasurement.Row row : rows) {
+			List<Object> cells = new ArrayList<>(List.of(row.name()));
+			row.run().forEach((figure) -> cells.add("%.0f".formatted(figure)));
+			row.idleSecond().forEach((figure) -> cells.add("%.1f".formatted(figure)));
+			table.row(cells.toArray());
+			data.put(row.name(), row.toMap());
+		}
+		add("Schedulers", table);
+		this.data.put("schedulers", data);
 	}
 
 	private void addTurns(String name, String title, Map<String, TurnsMeasurement.Result> results) {

@@ -47,7 +47,8 @@ final class StartupMeasurement implements AutoCloseable {
 	/**
 	 * What brings rivals, which would have Spring Boot and the library configure more.
 	 */
-	private static final String RIVALS = ".*(spring-(integration|messaging)|reactor-core|reactive-streams|shedlock)-.*";
+	private static final String RIVALS = ".*(spring-(integration|messaging)|reactor-core|reactive-streams|shedlock"
+			+ "|quartz|db-scheduler|cron-utils|jobrunr|asm|transact|jackson-[a-z]+|jakarta\\.(activation|xml)[.a-z]*)-.*";
 
 	private final Map<GeneratedBeans, Path> directories = new HashMap<>();
 

@@ -1,0 +1,38 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.advisorylock.benchmarks.schedulers;
+
+/**
+ * A scheduler in one instance.
+ */
+interface JobScheduler extends AutoCloseable {
+
+	/**
+	 * The name of the one job.
+	 */
+	String JOB = "job";
+
+	/**
+	 * Begin to run a job.
+	 * @param url the database
+	 * @param cron when, with seconds first, as Spring has it
+	 */
+	void start(String url, String cron, Runnable work) throws Exception;
+
+	@Override
+	void close();
+
+}
