@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 package io.github.advisorylock.benchmarks;
 
 import java.io.IOException;
@@ -38,7 +39,7 @@ import org.springframework.util.Assert;
  * Measures whether calls cost what {@link GuardedCost} says, in a JVM of its own, as what
  * the compiler has seen before changes what it makes of a call.
  */
-final class CostGuard implements AutoCloseable {
+public final class CostGuard implements AutoCloseable {
 
 	/**
 	 * The property by which part of its processor time each call is made slower, to see

@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 package io.github.advisorylock.benchmarks;
 
 import java.io.IOException;
@@ -50,6 +51,8 @@ public final class ProcessorClock {
 
 	/**
 	 * Create a clock for the current thread and those processes that there are now.
+	 * @param connection asks the server for its processes
+	 * @throws SQLException if that can't be asked
 	 */
 	public ProcessorClock(Connection connection) throws SQLException {
 		this(connection, List.of(Thread.currentThread()));
@@ -71,6 +74,7 @@ public final class ProcessorClock {
 
 	/**
 	 * Return whether the system tells.
+	 * @return whether it does
 	 */
 	public static boolean isSupported() {
 		return Files.isReadable(Path.of("/proc/self/schedstat"));
@@ -95,6 +99,8 @@ public final class ProcessorClock {
 
 	/**
 	 * Return the part of the server.
+	 * @return nanoseconds
+	 * @throws IOException if the system does not tell
 	 */
 	public long serverNanos() throws IOException {
 		long nanos = 0;

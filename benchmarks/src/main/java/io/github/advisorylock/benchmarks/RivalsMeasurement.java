@@ -18,7 +18,6 @@ package io.github.advisorylock.benchmarks;
 
 import java.io.IOException;
 import java.sql.Connection;
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;

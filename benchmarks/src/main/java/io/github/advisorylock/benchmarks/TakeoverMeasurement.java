@@ -44,7 +44,7 @@ import org.springframework.util.Assert;
  * the same locks take to begin: one that is called every ten milliseconds, and one that
  * waits.
  */
-final class TakeoverMeasurement {
+public final class TakeoverMeasurement {
 
 	private static final long PERIOD_MILLIS = 10;
 
@@ -138,7 +138,7 @@ final class TakeoverMeasurement {
 	/**
 	 * The process that is killed.
 	 */
-	static final class Holder {
+	public static final class Holder {
 
 		private Holder() {
 		}

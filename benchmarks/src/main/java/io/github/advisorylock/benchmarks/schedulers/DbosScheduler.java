@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 package io.github.advisorylock.benchmarks.schedulers;
 
 import java.time.Instant;
@@ -56,11 +57,16 @@ final class DbosScheduler implements JobScheduler {
 
 		/**
 		 * Do the work of a tick.
+		 * @param tick the planned time
+		 * @param context what DBOS hands over
 		 */
 		void run(Instant tick, @Nullable Object context);
 
 	}
 
+	/**
+	 * Does its work as a step.
+	 */
 	static final class GuardedJob implements Job {
 
 		private final DBOS dbos;

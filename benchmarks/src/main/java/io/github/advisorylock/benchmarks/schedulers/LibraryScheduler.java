@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 package io.github.advisorylock.benchmarks.schedulers;
 
 import io.github.advisorylock.LockScope;
@@ -59,6 +60,9 @@ final class LibraryScheduler implements JobScheduler {
 		}
 	}
 
+	/**
+	 * What has the jobs.
+	 */
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	@EnableScheduling
@@ -66,6 +70,9 @@ final class LibraryScheduler implements JobScheduler {
 
 	}
 
+	/**
+	 * Under a lock alone.
+	 */
 	static class PlainJob {
 
 		private final Runnable work;
@@ -82,6 +89,9 @@ final class LibraryScheduler implements JobScheduler {
 
 	}
 
+	/**
+	 * Under a lock of a session.
+	 */
 	static class SessionJob {
 
 		private final Runnable work;
@@ -98,6 +108,9 @@ final class LibraryScheduler implements JobScheduler {
 
 	}
 
+	/**
+	 * With the ledger.
+	 */
 	static class RecordedJob {
 
 		private final Runnable work;

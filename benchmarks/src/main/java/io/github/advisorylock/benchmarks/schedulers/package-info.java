@@ -13,6 +13,7 @@
  * See the License for the specific language governing permissions and
  * limitations under the License.
  */
+
 /**
  * What an executed job costs the database of this library and of whole schedulers.
  */
