@@ -47,13 +47,30 @@ public final class Schedules {
 	 */
 	public static <O> List<DynamicTest> ofPairsAndTriples(Function<List<O>, Supplier<State<O>>> scenario,
 			List<O> operations) {
+		return pairsAndTriples(operations, (some) -> test(scenario, some));
+	}
+
+	/**
+	 * As {@link #ofPairsAndTriples}, but only as the threads come: for operations that
+	 * wait with a deadline, which no schedule knows, and for variants of others.
+	 * @param scenario makes of operations what they start from, anew for each run
+	 * @param operations the operations
+	 * @param <O> the type of the operations
+	 */
+	public static <O> List<DynamicTest> ofPairsAndTriplesOnThreads(Function<List<O>, Supplier<State<O>>> scenario,
+			List<O> operations) {
+		return pairsAndTriples(operations, (some) -> DynamicTest.dynamicTest(some.toString(),
+				() -> RealThreads.check(scenario.apply(some), some)));
+	}
+
+	private static <O> List<DynamicTest> pairsAndTriples(List<O> operations, Function<List<O>, DynamicTest> test) {
 		List<DynamicTest> tests = new ArrayList<>();
 		for (int first = 0; first < operations.size(); first++) {
 			for (int second = first; second < operations.size(); second++) {
 				List<O> pair = List.of(operations.get(first), operations.get(second));
-				tests.add(test(scenario, pair));
+				tests.add(test.apply(pair));
 				for (int third = second; third < operations.size(); third++) {
-					tests.add(test(scenario, List.of(pair.get(0), pair.get(1), operations.get(third))));
+					tests.add(test.apply(List.of(pair.get(0), pair.get(1), operations.get(third))));
 				}
 			}
 		}

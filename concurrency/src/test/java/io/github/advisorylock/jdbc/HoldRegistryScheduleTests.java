@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -31,7 +32,8 @@ import org.junit.jupiter.api.TestFactory;
 
 /**
  * Tests for {@link HoldRegistry} under many schedules: what threads that don't wait are
- * told at one time could have been told to one after the other.
+ * told at one time could have been told to one after the other; those that wait are all
+ * let in, and nobody beside whom they exclude.
  */
 class HoldRegistryScheduleTests {
 
@@ -50,6 +52,14 @@ class HoldRegistryScheduleTests {
 	@TestFactory
 	List<DynamicTest> triesAnswerAsOneAfterTheOtherWhileTheKeyIsHeld() {
 		return tries(LockMode.EXCLUSIVE, Try.values());
+	}
+
+	@TestFactory
+	List<DynamicTest> whoWaitsIsLetInAndKeepsOthersOut() {
+		return Schedules.ofPairsAndTriplesOnThreads((visits) -> {
+			boolean take = visits.contains(Visit.TAKE_LASTING);
+			return () -> new Visits(take);
+		}, List.of(Visit.values()));
 	}
 
 	private static List<DynamicTest> tries(LockMode held, Try... operations) {
@@ -178,6 +188,116 @@ class HoldRegistryScheduleTests {
 			}
 			if (this.whenIdle != (this.idle.get() > 0)) {
 				throw new AssertionError("Told " + this.idle.get() + " times that nothing is left");
+			}
+		}
+
+	}
+
+	private enum Visit {
+
+		WAIT_EXCLUSIVE, WAIT_SHARED, TRY_EXCLUSIVE, TRY_SHARED, WAIT_UNLESS_HELD, GIVE_UP, TAKE_LASTING
+
+	}
+
+	/**
+	 * Threads that go in and leave again; some wait for the others.
+	 */
+	private static final class Visits implements Schedules.State<Visit> {
+
+		private static final Duration LONG = Duration.ofMinutes(5);
+
+		private static final Duration SHORT = Duration.ofNanos(1000);
+
+		private static final int ALONE = 10;
+
+		private final HoldRegistry holds = new HoldRegistry(100);
+
+		private final AtomicInteger inside = new AtomicInteger();
+
+		private final AtomicInteger crowd = new AtomicInteger();
+
+		private final AtomicInteger taken = new AtomicInteger();
+
+		private final AtomicInteger idle = new AtomicInteger();
+
+		private final Hold lasting = hold(LockMode.SHARED);
+
+		private final boolean take;
+
+		private Visits(boolean take) {
+			this.take = take;
+			this.holds.enter(this.lasting, AdvisoryLockKey.of("tests", "another"), null);
+			this.lasting.acquired();
+		}
+
+		@Override
+		public int run(Visit operation) {
+			return switch (operation) {
+				case WAIT_EXCLUSIVE -> visit(hold(LockMode.EXCLUSIVE), Deadline.after(LONG), ALONE);
+				case WAIT_SHARED -> visit(hold(LockMode.SHARED), Deadline.after(LONG), 1);
+				case TRY_EXCLUSIVE -> visit(hold(LockMode.EXCLUSIVE), null, ALONE) | 1;
+				case TRY_SHARED -> visit(hold(LockMode.SHARED), null, 1) | 1;
+				case WAIT_UNLESS_HELD -> visitUnlessHeld();
+				case GIVE_UP -> visit(hold(LockMode.EXCLUSIVE), Deadline.after(SHORT), ALONE) | 1;
+				case TAKE_LASTING -> {
+					this.taken.addAndGet(this.holds.takeHeldLonger(Duration.ZERO).size());
+					yield 1;
+				}
+			};
+		}
+
+		private int visit(Hold hold, Deadline deadline, int weight) {
+			if (!this.holds.enter(hold, KEY, deadline)) {
+				return 0;
+			}
+			beInside(weight);
+			this.holds.leave(hold);
+			return 1;
+		}
+
+		/**
+		 * Who has it already is not let in again, and does not wait for itself.
+		 */
+		private int visitUnlessHeld() {
+			Hold hold = hold(LockMode.EXCLUSIVE);
+			if (!this.holds.enterUnlessHeld(hold, KEY, Deadline.after(LONG))) {
+				return 0;
+			}
+			boolean twice = this.holds.enterUnlessHeld(hold(LockMode.EXCLUSIVE), KEY, Deadline.after(LONG));
+			beInside(ALONE);
+			this.holds.leave(hold);
+			return twice ? 0 : 1;
+		}
+
+		/**
+		 * More than ten are one that is to be alone, and somebody beside it.
+		 */
+		private void beInside(int weight) {
+			if (this.inside.addAndGet(weight) > ALONE) {
+				this.crowd.incrementAndGet();
+			}
+			Thread.onSpinWait();
+			this.inside.addAndGet(-weight);
+		}
+
+		@Override
+		public void check(int[] answers) {
+			if (Arrays.stream(answers).anyMatch((answer) -> answer != 1)) {
+				throw new AssertionError("Not all were let in: " + Arrays.toString(answers));
+			}
+			if (this.crowd.get() > 0) {
+				throw new AssertionError("Somebody was beside one that is to be alone");
+			}
+			if (this.holds.size() != 1) {
+				throw new AssertionError("Something is left: " + this.holds.keys());
+			}
+			if (this.taken.get() != (this.take ? 1 : 0)) {
+				throw new AssertionError("Told " + this.taken + " times of what lasts");
+			}
+			this.holds.leave(this.lasting);
+			this.holds.whenIdle(this.idle::incrementAndGet);
+			if (this.idle.get() != 1) {
+				throw new AssertionError("Not idle when all have left");
 			}
 		}
 

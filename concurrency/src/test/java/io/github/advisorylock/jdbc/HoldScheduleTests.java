@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -38,13 +39,22 @@ class HoldScheduleTests {
 	List<DynamicTest> holdEndsOnce() {
 		return Schedules.ofPairsAndTriples((ends) -> {
 			boolean release = ends.contains(End.RELEASE);
-			return () -> new Ends(release);
-		}, List.of(End.values()));
+			return () -> new Ends(release, false);
+		}, List.of(End.RELEASE, End.LOSE, End.GIVE_UP, End.LISTEN, End.RUN));
+	}
+
+	@TestFactory
+	List<DynamicTest> holdOfTransactionEndsOnce() {
+		return Schedules.ofPairsAndTriplesOnThreads((ends) -> {
+			boolean release = ends.contains(End.COMMIT);
+			boolean report = ends.contains(End.REPORT);
+			return () -> new Ends(release, report);
+		}, List.of(End.COMMIT, End.LOSE, End.GIVE_UP, End.LISTEN, End.RUN, End.REPORT));
 	}
 
 	private enum End {
 
-		RELEASE, LOSE, GIVE_UP, LISTEN, RUN
+		RELEASE, LOSE, GIVE_UP, LISTEN, RUN, COMMIT, REPORT
 
 	}
 
@@ -63,10 +73,15 @@ class HoldScheduleTests {
 
 		private final AtomicInteger listening = new AtomicInteger();
 
+		private final AtomicInteger committed = new AtomicInteger();
+
 		private final boolean release;
 
-		private Ends(boolean release) {
+		private final boolean report;
+
+		private Ends(boolean release, boolean report) {
 			this.release = release;
+			this.report = report;
 			this.hold.handOver();
 		}
 
@@ -89,10 +104,24 @@ class HoldScheduleTests {
 					this.listening.incrementAndGet();
 					this.hold.onLost(this.told::incrementAndGet);
 					break;
+				case COMMIT:
+					commit();
+					break;
+				case REPORT:
+					return this.hold.report() ? 1 : 0;
 				default:
 					work();
 			}
 			return 0;
+		}
+
+		private void commit() {
+			if (this.hold.beginEnd()) {
+				this.committed.incrementAndGet();
+			}
+			if (this.hold.release()) {
+				this.released.incrementAndGet();
+			}
 		}
 
 		private void tell(List<Runnable> actions) {
@@ -123,6 +152,12 @@ class HoldScheduleTests {
 			}
 			if (this.release && this.lost.get() == 0 && this.released.get() != 1) {
 				throw new AssertionError("Nobody has released it");
+			}
+			if (this.lost.get() == 1 && this.committed.get() > 0) {
+				throw new AssertionError("Lost although its end had begun");
+			}
+			if (Arrays.stream(answers).sum() != (this.report ? 1 : 0)) {
+				throw new AssertionError("Reported " + Arrays.toString(answers));
 			}
 			if (this.told.get() != (this.hold.isLost() ? this.listening.get() : 0)) {
 				throw new AssertionError("Told " + this.told + " of " + this.listening);
