@@ -33,6 +33,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -134,6 +135,7 @@ class HolderActionsTests {
 		}
 	}
 
+	@Tag("slow")
 	@Test
 	void holderThatDoesNotListenKeepsItsLock() throws SQLException {
 		try (Connection other = foreign("al:shop@other-host:77", "transaction")) {

@@ -24,6 +24,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests that the answers of the {@link AdvisoryLocksEndpoint} stay small, however many
  * keys there are.
  */
+@Tag("slow")
 class JobListingTests {
 
 	private static final String PAGE = "actuator/advisorylockspage";

@@ -27,6 +27,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the {@link AdvisoryLocksEndpoint} of an application whose role may see the
  * statements of no other.
  */
+@Tag("slow")
 class LowPrivilegeTests {
 
 	@BeforeEach

@@ -23,6 +23,7 @@ import java.util.Map;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
@@ -33,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link Redaction}.
  */
+@Tag("slow")
 class RedactionTests {
 
 	private static final String SHOW = "management.endpoint.advisorylocks.show-values=";

@@ -27,6 +27,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.actuate.audit.AuditEvent;
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for what the {@link AdvisoryLocksEndpoint} and its page tell of ticks, attempts
  * and keys that run once, and for what operators repair there.
  */
+@Tag("slow")
 class TicksAndKeysTests {
 
 	private static final String PAGE = "actuator/advisorylockspage";

@@ -41,6 +41,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -121,6 +122,7 @@ class LockLifecycleTests {
 			.withCauseInstanceOf(LockLostException.class);
 	}
 
+	@Tag("slow")
 	@ParameterizedTest
 	@EnumSource
 	void scheduledCallThatOnlyWaitsForItsLockDoesNotHoldUpTheShutdown(LockScope scope) {

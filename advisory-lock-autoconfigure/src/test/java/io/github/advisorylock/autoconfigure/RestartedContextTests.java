@@ -56,6 +56,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.SpringApplication;
@@ -74,6 +75,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for an application that is stopped and started again, or paused as Spring pauses
  * the contexts of tests: everything works as before, with as many threads.
  */
+@Tag("slow")
 class RestartedContextTests {
 
 	private static final AdvisoryLockKey NIGHTLY = AdvisoryLockKey.of("test", "nightly");

@@ -126,6 +126,7 @@ class LeaderHandoverTests {
 			});
 	}
 
+	@Tag("slow")
 	@Test
 	void leaderThatClosesItsOwnContextIsNotWaitedFor() {
 		this.application.withBean("job", ClosingJob.class)

@@ -222,6 +222,7 @@ class LeaderWorkTests {
 		}
 	}
 
+	@Tag("slow")
 	@Test
 	void workGoesOnUntoldWhenItsLeaderResigns() {
 		this.application.withPropertyValues("advisory-lock.session.dead-client-timeout=5s").run((context) -> {
@@ -254,6 +255,7 @@ class LeaderWorkTests {
 		});
 	}
 
+	@Tag("slow")
 	@Test
 	void workThatStopsItsApplicationIsNotInterrupted() {
 		this.application.withPropertyValues("advisory-lock.session.dead-client-timeout=10s").run((context) -> {

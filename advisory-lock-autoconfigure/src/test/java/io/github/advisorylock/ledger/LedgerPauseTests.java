@@ -27,6 +27,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  */
 class LedgerPauseTests extends AbstractLedgerTests {
 
+	@Tag("slow")
 	@Test
 	void pauseBehindJoinedRunEndsWithTheProcessThatItWaitsFor() {
 		execute(LockScope.TRANSACTION, TICK);

@@ -31,6 +31,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -248,6 +249,7 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 			.containsExactly(ROUND);
 	}
 
+	@Tag("slow")
 	@Test
 	void nothingIsForgottenWhileSomebodyElseDoesThat() {
 		insertRuns("old", 1, "-1 second", "EXECUTED");
@@ -262,6 +264,7 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 	/**
 	 * A trigger makes each row that is deleted cost 2 ms.
 	 */
+	@Tag("slow")
 	@Test
 	void batchesThatTakeTooLongBecomeSmaller() {
 		TestPostgres.execute("CREATE OR REPLACE FUNCTION ledger_tests_slow() RETURNS trigger LANGUAGE plpgsql AS "

@@ -31,6 +31,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -181,6 +182,7 @@ class LedgerSchemaTests {
 			.containsExactly("of-application", "advisory-lock-ledger");
 	}
 
+	@Tag("slow")
 	@Test
 	void ledgerIsThereForBeanThatUsesItAsSoonAsItIsCreated() {
 		flyway(false).withBean(Eager.class).run((context) -> assertThat(context).hasNotFailed());
