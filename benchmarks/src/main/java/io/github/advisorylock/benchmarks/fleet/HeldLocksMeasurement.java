@@ -35,7 +35,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * What a statement costs on a session that holds many locks, which the server goes
- * through at the end of each transaction.
+ * through at the end of each transaction. Sessions that hold more and fewer are asked in
+ * turns, so that a busy moment of the machine is one of them all.
  */
 final class HeldLocksMeasurement {
 
@@ -55,42 +56,95 @@ final class HeldLocksMeasurement {
 	 * run in scope SESSION and of one in scope TRANSACTION.
 	 */
 	Map<Integer, List<Double>> run() throws SQLException {
-		Map<Integer, List<Double>> result = new LinkedHashMap<>();
-		List<HeldLock> held = new ArrayList<>();
-		try (ConfigurableApplicationContext context = InstanceConfiguration.start(this.url,
-				"advisory-lock.max-held-locks=20000");
-				Connection session = DriverManager.getConnection(this.url);
-				Statement statement = session.createStatement()) {
-			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+		List<Holder> holders = new ArrayList<>();
+		try {
 			for (int number : NUMBERS) {
-				statement.execute("SELECT pg_try_advisory_lock(i) FROM generate_series(1, " + number + ") AS i");
-				while (held.size() < number) {
-					held.add(operations.tryAcquire(LockRequest.of("held-" + held.size())).orElseThrow());
-				}
-				result.put(number,
-						List.of(median(() -> statement.execute("SELECT 1")),
-								median(() -> execute(operations, LockScope.SESSION)),
-								median(() -> execute(operations, LockScope.TRANSACTION))));
-				statement.execute("SELECT pg_advisory_unlock_all()");
+				holders.add(new Holder(this.url, number, this.calls));
 			}
-			held.forEach(HeldLock::close);
+			for (int i = -this.calls / 4; i < this.calls; i++) {
+				for (Holder holder : holders) {
+					holder.ask(i);
+				}
+			}
+			Map<Integer, List<Double>> result = new LinkedHashMap<>();
+			holders.forEach((holder) -> result.put(holder.number, holder.medians()));
+			return result;
 		}
-		return result;
+		finally {
+			for (Holder holder : holders) {
+				holder.close();
+			}
+		}
 	}
 
-	private static void execute(AdvisoryLockOperations operations, LockScope scope) {
-		operations.execute(LockRequest.of("measured").scope(scope), (lock) -> true).orElseThrow();
-	}
+	/**
+	 * An instance, and a plain session, that hold a number of locks each.
+	 */
+	private static final class Holder implements AutoCloseable {
 
-	private double median(Question question) throws SQLException {
-		long[] nanos = new long[this.calls];
-		for (int i = -this.calls / 4; i < this.calls; i++) {
-			long begin = System.nanoTime();
-			question.ask();
-			nanos[Math.max(i, 0)] = System.nanoTime() - begin;
+		private final int number;
+
+		private final ConfigurableApplicationContext context;
+
+		private final AdvisoryLockOperations operations;
+
+		private final Connection session;
+
+		private final Statement statement;
+
+		private final List<HeldLock> held = new ArrayList<>();
+
+		private final List<Question> questions;
+
+		private final long[][] nanos;
+
+		private Holder(String url, int number, int calls) throws SQLException {
+			this.number = number;
+			this.context = InstanceConfiguration.start(url, "advisory-lock.max-held-locks=20000");
+			this.operations = this.context.getBean(AdvisoryLockOperations.class);
+			this.session = DriverManager.getConnection(url);
+			this.statement = this.session.createStatement();
+			// Twice the number: no two sessions hold the same
+			this.statement.execute("SELECT pg_catalog.pg_advisory_lock(i) FROM generate_series(" + (number + 1) + ", "
+					+ (2 * number) + ") AS i");
+			while (this.held.size() < number) {
+				this.held.add(this.operations.tryAcquire(LockRequest.of("held-" + number + "-" + this.held.size()))
+					.orElseThrow());
+			}
+			this.questions = List.of(() -> this.statement.execute("SELECT 1"), () -> execute(LockScope.SESSION),
+					() -> execute(LockScope.TRANSACTION));
+			this.nanos = new long[this.questions.size()][calls];
 		}
-		Arrays.sort(nanos);
-		return nanos[this.calls / 2] / 1e3;
+
+		/**
+		 * Ask each question once.
+		 * @param call the number of the call, negative to warm up
+		 */
+		private void ask(int call) throws SQLException {
+			for (int i = 0; i < this.nanos.length; i++) {
+				long begin = System.nanoTime();
+				this.questions.get(i).ask();
+				this.nanos[i][Math.max(call, 0)] = System.nanoTime() - begin;
+			}
+		}
+
+		private void execute(LockScope scope) {
+			this.operations.execute(LockRequest.of("measured").scope(scope), (lock) -> true).orElseThrow();
+		}
+
+		private List<Double> medians() {
+			return Arrays.stream(this.nanos)
+				.map((times) -> Arrays.stream(times).sorted().toArray()[times.length / 2] / 1e3)
+				.toList();
+		}
+
+		@Override
+		public void close() throws SQLException {
+			this.held.forEach(HeldLock::close);
+			this.session.close();
+			this.context.close();
+		}
+
 	}
 
 	/**
