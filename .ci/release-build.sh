@@ -4,6 +4,7 @@
 #   usage: bash .ci/release-build.sh
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source .ci/side-by-side.sh
 
 # The README tells it
 largest_jar=1250000
@@ -11,13 +12,17 @@ largest_jar=1250000
 places=$(mktemp -d)
 trap 'rm -rf "$places"' EXIT
 
-for place in one another; do
-  git clone -q . "$places/$place"
-  (cd "$places/$place" && mvn -q -B -Prelease -Dmaven.test.skip -Dgpg.skip -pl advisory-lock-starter,advisory-lock-rewrite,advisory-lock-test verify)
-  (cd "$places/$place" && sha256sum advisory-lock-{autoconfigure,starter,rewrite,test}/target/*.jar) \
-    >"$places/$place.sums"
-  test -s "$places/$place/advisory-lock-starter/target/bom.json"
-done
+build() {
+  git clone -q . "$places/$1"
+  (
+    cd "$places/$1"
+    mvn -q -B -Prelease -Dmaven.test.skip -Dgpg.skip -pl advisory-lock-starter,advisory-lock-rewrite,advisory-lock-test verify
+    sha256sum advisory-lock-{autoconfigure,starter,rewrite,test}/target/*.jar >"$places/$1.sums"
+    test -s advisory-lock-starter/target/bom.json
+  )
+}
+
+side_by_side build one another
 cat "$places/one.sums"
 diff "$places/one.sums" "$places/another.sums"
 size=$(stat -c %s "$places"/one/advisory-lock-{autoconfigure,starter}/target/advisory-lock-*-SNAPSHOT.jar \
