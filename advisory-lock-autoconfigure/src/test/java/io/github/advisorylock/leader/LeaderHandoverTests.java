@@ -220,7 +220,7 @@ class LeaderHandoverTests {
 			overlaps.set(0);
 		}
 
-		@Scheduled(fixedRate = 20)
+		@Scheduled(fixedDelay = 20)
 		@LeaderOnly("reports")
 		void run() {
 			if (running.incrementAndGet() > 1) {

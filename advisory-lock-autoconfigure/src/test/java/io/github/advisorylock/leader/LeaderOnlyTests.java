@@ -22,7 +22,9 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -35,6 +37,7 @@ import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -49,6 +52,7 @@ import org.springframework.context.event.EventListener;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -125,6 +129,28 @@ class LeaderOnlyTests {
 		this.application.withUserConfiguration(Scheduling.class)
 			.withBean("jobs", ScheduledJob.class)
 			.run((context) -> Awaitility.await().until(() -> context.getBean(ScheduledJob.class).runs() > 0));
+	}
+
+	/**
+	 * That of virtual threads does so, too.
+	 */
+	@Test
+	void callsOverlapOnTheLeaderWhereItsSchedulerDoesNotWaitUnlessTheyAreLocked() {
+		this.application.withUserConfiguration(Scheduling.class)
+			.withBean(SimpleAsyncTaskScheduler.class)
+			.withBean("jobs", OverlappingJobs.class)
+			.run((context) -> {
+				OverlappingJobs jobs = context.getBean(OverlappingJobs.class);
+				try {
+					Awaitility.await().atMost(Patience.TIME).until(() -> jobs.begun(1) > 0);
+					int before = jobs.begun(0);
+					Awaitility.await().atMost(Patience.TIME).until(() -> jobs.begun(0) > before + 2);
+					assertThat(jobs.begun(1)).isOne();
+				}
+				finally {
+					jobs.end();
+				}
+			});
 	}
 
 	@Test
@@ -288,6 +314,40 @@ class LeaderOnlyTests {
 	/**
 	 * Switches scheduling on.
 	 */
+	static class OverlappingJobs {
+
+		private final CountDownLatch end = new CountDownLatch(1);
+
+		private final AtomicIntegerArray begun = new AtomicIntegerArray(2);
+
+		@Scheduled(fixedRate = 50)
+		@LeaderOnly("reports")
+		void onTheLeader() throws InterruptedException {
+			run(0);
+		}
+
+		@Scheduled(fixedRate = 50)
+		@LeaderOnly("reports")
+		@SingleRunner(key = "locked")
+		void onTheLeaderUnderTheLock() throws InterruptedException {
+			run(1);
+		}
+
+		private void run(int job) throws InterruptedException {
+			this.begun.incrementAndGet(job);
+			this.end.await();
+		}
+
+		int begun(int job) {
+			return this.begun.get(job);
+		}
+
+		void end() {
+			this.end.countDown();
+		}
+
+	}
+
 	@EnableScheduling
 	static class Scheduling {
 
