@@ -45,6 +45,9 @@ class EmbeddedDatabaseTests {
 	@TempDir
 	private static Path directory;
 
+	@TempDir
+	private Path logs;
+
 	private final List<JavaProcess> instances = new ArrayList<>();
 
 	@AfterEach
@@ -143,7 +146,7 @@ class EmbeddedDatabaseTests {
 	}
 
 	private JavaProcess start() {
-		Path log = directory.resolveSibling(directory.getFileName() + "-" + this.instances.size() + ".log");
+		Path log = this.logs.resolve(this.instances.size() + ".log");
 		JavaProcess instance = JavaProcess.start(log, EmbeddedDatabaseInstance.class, directory.toString());
 		this.instances.add(instance);
 		return instance;
