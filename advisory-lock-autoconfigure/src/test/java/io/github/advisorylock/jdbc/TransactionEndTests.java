@@ -68,6 +68,18 @@ class TransactionEndTests extends AbstractLockTests {
 		assertThatRunWasAborted(() -> this.template.execute(request(LockScope.TRANSACTION), (lock) -> swallowError()));
 	}
 
+	@Test
+	void statementThatFailsFreesTheLockAlthoughTheMethodGoesOn() {
+		assertThatRunWasAborted(() -> this.template.execute(request(LockScope.TRANSACTION), (lock) -> {
+			assertThat(lock.isHeld()).isTrue();
+			assertThat(TestPostgres.holders()).isNotEmpty();
+			int answer = swallowError();
+			assertThat(TestPostgres.holders()).isEmpty();
+			assertThat(lock.isHeld()).isFalse();
+			return answer;
+		}));
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void runThatAbortedItsCallersTransactionFails(LockScope scope) {

@@ -137,6 +137,27 @@ class CheckerTests {
 	}
 
 	@Test
+	void statementThatFailsEndsTheTransactionOfItsRunOnly() {
+		disturb(Fault.FULL_LOCK_TABLE, 300, 3300);
+		run("a#1", KEY, TICK, 1L, 0, 600, Event.Kind.TOLD);
+		executed("b#1", KEY, 2L, 560, 900);
+		assertThat(check().overlaps()).containsExactly(new Overlap(Fault.FULL_LOCK_TABLE, 40));
+		assertThat(violations()).isEmpty();
+		run("a#2", Job.SESSION, null, null, 1000, 1600, Event.Kind.TOLD);
+		run("b#2", Job.SESSION, null, null, 1560, 1900, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time: a#2");
+	}
+
+	@Test
+	void runThatIsOverAtOnceMayBeFollowedByAnotherBeforeTheClockGoesOn() {
+		executed("b#1", KEY, 2L, 100, 500);
+		run("a#1", KEY, TICK, 1L, 100, 100, Event.Kind.FAIL);
+		assertThat(violations()).isEmpty();
+		run("c#1", KEY, TICK, 3L, 490, 490, Event.Kind.FAIL);
+		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
+	}
+
+	@Test
 	void faultThatIsStillToComeIsNoExcuse() {
 		disturb(Fault.TERMINATED_SESSIONS, 401, 401);
 		run("a#1", Job.SESSION, null, null, 0, 800, Event.Kind.TOLD);
@@ -261,6 +282,17 @@ class CheckerTests {
 		run("b#1", Job.REMEMBERED, TICK, null, 600, 900, Event.Kind.END);
 		assertThat(violations()).singleElement().asString().startsWith("Run twice though nothing had happened");
 		disturb(Fault.KILLED_INSTANCE, 550, 560);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void rememberedTickMayRunAgainWhereLockSessionsHadJustEnded() {
+		run("a#1", Job.REMEMBERED, TICK, null, 0, 500, Event.Kind.END);
+		run("b#1", Job.REMEMBERED, TICK, null, 600, 900, Event.Kind.END);
+		disturb(Fault.RESTARTED_POOLER, -100, -100);
+		disturb(Fault.TERMINATED_SESSIONS, -Disturbance.AFTERMATH - 1, -Disturbance.AFTERMATH - 1);
+		assertThat(violations()).singleElement().asString().startsWith("Run twice though nothing had happened");
+		disturb(Fault.TERMINATED_SESSIONS, -Disturbance.AFTERMATH, -Disturbance.AFTERMATH);
 		assertThat(violations()).isEmpty();
 	}
 

@@ -63,10 +63,11 @@ record Disturbance(Fault fault, int place, long begin, long end) {
 
 	/**
 	 * Return whether a tick that was run at a moment may be run again at another, as far
-	 * as it is only remembered.
+	 * as it is only remembered: on lock sessions, which may have to be opened again.
 	 */
 	boolean mayRepeatTicksBetween(long from, long to) {
-		return this.begin <= to && from <= this.end + this.fault.plansAhead();
+		long aftermath = this.fault.endsSessions() ? AFTERMATH : 0;
+		return this.begin <= to && from <= this.end + Math.max(this.fault.plansAhead(), aftermath);
 	}
 
 	/**

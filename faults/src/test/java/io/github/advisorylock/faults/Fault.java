@@ -227,10 +227,11 @@ enum Fault {
 	},
 
 	/**
-	 * The server has no room for another lock.
+	 * The server has no room for another lock: statements fail, and end the transaction
+	 * that they are in.
 	 */
-	FULL_LOCK_TABLE("lock table of the server full but for moments, 3 s", "runs fail, and are done again", Locks.NONE,
-			3) {
+	FULL_LOCK_TABLE("lock table of the server full but for moments, 3 s", "runs fail, and are done again",
+			Locks.OF_TRANSACTIONS, 3) {
 
 		@Override
 		void inject(Fleet fleet) {
@@ -457,6 +458,13 @@ enum Fault {
 	}
 
 	/**
+	 * Return whether lock sessions end, so that nothing can be remembered for a moment.
+	 */
+	boolean endsSessions() {
+		return this.ends == Locks.OF_SESSIONS || this.ends == Locks.ALL;
+	}
+
+	/**
 	 * Return whether what was committed may be lost.
 	 */
 	boolean losesCommits() {
@@ -471,7 +479,7 @@ enum Fault {
 	}
 
 	/**
-	 * The locks that end with their connections.
+	 * The locks that end with their connections, or transactions.
 	 */
 	private enum Locks {
 

@@ -61,7 +61,8 @@ final class Run {
 	}
 
 	/**
-	 * Return the runs that events tell of, in the order of their begin.
+	 * Return the runs that events tell of, in the order of their begin. Of two that began
+	 * between two ticks of the clock the one that was over sooner comes first.
 	 */
 	static List<Run> of(List<Event> events) {
 		Map<String, Run> runs = new LinkedHashMap<>();
@@ -78,7 +79,7 @@ final class Run {
 			}
 		}
 		List<Run> result = new ArrayList<>(runs.values());
-		result.sort(Comparator.comparingLong(Run::begin));
+		result.sort(Comparator.comparingLong(Run::begin).thenComparingLong(Run::end));
 		return result;
 	}
 
