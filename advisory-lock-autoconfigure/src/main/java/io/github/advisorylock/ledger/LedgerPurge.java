@@ -46,7 +46,10 @@ final class LedgerPurge {
 
 	private static final String CANCELLED = "57014";
 
-	private static final long LOCK = AdvisoryLockKey.of(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY).value();
+	/**
+	 * The lock of whoever keeps house, or changes the tables.
+	 */
+	static final long LOCK = AdvisoryLockKey.of(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY).value();
 
 	/**
 	 * A row that is deleted costs three pages, a job that must be asked for its last run

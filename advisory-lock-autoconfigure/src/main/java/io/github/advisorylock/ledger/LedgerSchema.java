@@ -29,8 +29,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-import javax.sql.DataSource;
-
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -39,10 +37,10 @@ import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
-import org.springframework.jdbc.datasource.init.ScriptException;
 import org.springframework.util.StringUtils;
 
 /**
@@ -52,14 +50,11 @@ final class LedgerSchema {
 
 	private static final Log logger = LogFactory.getLog(LedgerSchema.class);
 
-	private final DataSource dataSource;
-
 	private final LedgerConnections connections;
 
 	private final LedgerSettings settings;
 
-	LedgerSchema(DataSource dataSource, LedgerConnections connections, LedgerSettings settings) {
-		this.dataSource = dataSource;
+	LedgerSchema(LedgerConnections connections, LedgerSettings settings) {
 		this.connections = connections;
 		this.settings = settings;
 	}
@@ -72,10 +67,11 @@ final class LedgerSchema {
 	 * end
 	 */
 	Opened open() {
-		List<Table> tables = inspect();
-		if (this.settings.initializeSchema() && !isComplete(tables)) {
+		List<Table> tables = this.connections.reading(this::inspect);
+		List<Table> found = tables;
+		if (this.settings.initializeSchema() && !this.connections.reading((jdbc) -> isComplete(jdbc, found))) {
 			create();
-			tables = inspect();
+			tables = this.connections.reading(this::inspect);
 		}
 		checkTables(tables);
 		checkPrivileges(tables);
@@ -104,14 +100,13 @@ final class LedgerSchema {
 	/**
 	 * Unquoted names mean their lower case.
 	 */
-	private List<Table> inspect() {
+	private List<Table> inspect(NamedParameterJdbcOperations jdbc) {
 		String prefix = this.settings.tablePrefix().toLowerCase(Locale.ROOT);
 		int dot = prefix.indexOf('.');
 		MapSqlParameterSource parameters = new MapSqlParameterSource()
 			.addValue("schema", (dot >= 0) ? prefix.substring(0, dot) : null, Types.VARCHAR)
 			.addValue("prefix", prefix.substring(dot + 1));
-		return this.connections
-			.reading((jdbc) -> jdbc.query(LedgerStatements.inspect(), parameters, (row, number) -> table(row)));
+		return jdbc.query(LedgerStatements.inspect(), parameters, (row, number) -> table(row));
 	}
 
 	private Table table(ResultSet row) throws SQLException {
@@ -122,14 +117,17 @@ final class LedgerSchema {
 				row.getString("path"), row.getBoolean("has_schema"));
 	}
 
-	private boolean isComplete(List<Table> tables) {
+	private boolean isComplete(NamedParameterJdbcOperations jdbc) {
+		return isComplete(jdbc, inspect(jdbc));
+	}
+
+	private static boolean isComplete(NamedParameterJdbcOperations jdbc, List<Table> tables) {
 		if (tables.stream().allMatch((table) -> table.name() == null)) {
 			return false;
 		}
 		return tables.stream().anyMatch((table) -> table.name() != null && !table.usable())
-				|| (tables.stream().allMatch((table) -> table.name() != null)
-						&& this.connections.reading((jdbc) -> Boolean.TRUE
-							.equals(jdbc.queryForObject(statements(tables).exists(), Map.of(), Boolean.class))));
+				|| (tables.stream().allMatch((table) -> table.name() != null) && Boolean.TRUE
+					.equals(jdbc.queryForObject(statements(tables).exists(), Map.of(), Boolean.class)));
 	}
 
 	private static LedgerStatements statements(List<Table> tables) {
@@ -189,54 +187,37 @@ final class LedgerSchema {
 	}
 
 	/**
-	 * An instance that does the same at the same time waits for this one, fails, and then
+	 * One instance at a time, and only what is still missing then: changing tables that
+	 * are used already ends in deadlocks with those who use them. An instance of an
+	 * earlier release takes no turn; where both do the same, this one waits, fails, and
 	 * finds everything there.
 	 */
 	private void create() {
-		try (Connection connection = connect()) {
-			createInTransaction(connection);
+		try {
+			this.connections.inTransaction((jdbc) -> {
+				jdbc.query(LedgerStatements.takeTurn(), Map.of("lock", LedgerPurge.LOCK), (row) -> {
+				});
+				return isComplete(jdbc) || populate(jdbc);
+			});
 		}
-		catch (SQLException ex) {
-			throw new LedgerSchemaException("its tables could not be created", ex);
+		catch (DataAccessResourceFailureException ex) {
+			throw new LedgerSchemaException("its tables could not be created" + (this.connections.areInTransaction()
+					? ", which needs a connection besides that of the current transaction" : ""), ex);
 		}
-		catch (ScriptException ex) {
-			if (!isComplete(inspect())) {
+		catch (DataAccessException ex) {
+			if (!this.connections.reading(this::isComplete)) {
 				throw new LedgerSchemaException("its tables could not be created", ex);
 			}
 		}
 	}
 
-	/**
-	 * A transaction of somebody else is no place for tables: it may be rolled back.
-	 */
-	private Connection connect() throws SQLException {
-		try {
-			return this.dataSource.getConnection();
-		}
-		catch (SQLException ex) {
-			if (!this.connections.areInTransaction()) {
-				throw ex;
-			}
-			throw new LedgerSchemaException("its tables could not be created, which needs a connection besides that of "
-					+ "the current transaction", ex);
-		}
-	}
-
-	private void createInTransaction(Connection connection) throws SQLException {
-		boolean autoCommit = connection.getAutoCommit();
-		connection.setAutoCommit(false);
-		boolean created = false;
-		try {
-			new ResourceDatabasePopulator(script()).populate(connection);
-			connection.commit();
-			created = true;
-		}
-		finally {
-			if (!created) {
-				connection.rollback();
-			}
-			connection.setAutoCommit(autoCommit);
-		}
+	private boolean populate(NamedParameterJdbcOperations jdbc) {
+		ResourceDatabasePopulator populator = new ResourceDatabasePopulator(script());
+		jdbc.getJdbcOperations().execute((Connection connection) -> {
+			populator.populate(connection);
+			return true;
+		});
+		return true;
 	}
 
 	private static void check(NamedParameterJdbcOperations jdbc, String sql) {

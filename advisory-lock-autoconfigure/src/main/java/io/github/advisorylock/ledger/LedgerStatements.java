@@ -1332,6 +1332,14 @@ final class LedgerStatements {
 	}
 
 	/**
+	 * Wait until nobody else keeps house, and keep others from it until the transaction
+	 * ends.
+	 */
+	static String takeTurn() {
+		return "SELECT pg_catalog.pg_advisory_xact_lock(:lock)";
+	}
+
+	/**
 	 * Ask whether the columns that came later are there.
 	 */
 	String exists() {

@@ -133,7 +133,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		this.eventPublisher = eventPublisher;
 		this.instance = instance;
 		this.connections = new LedgerConnections(target);
-		this.schema = new LedgerSchema(target, this.connections, settings);
+		this.schema = new LedgerSchema(this.connections, settings);
 		this.finder = new JobFinder(defaultNamespace, methods, (name) -> repository().knows(name));
 	}
 

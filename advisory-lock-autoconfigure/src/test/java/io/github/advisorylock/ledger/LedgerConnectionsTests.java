@@ -93,7 +93,7 @@ class LedgerConnectionsTests extends AbstractLedgerTests {
 		pool.setAutoCommit(autoCommit);
 		usePool(pool);
 		LedgerConnections connections = new LedgerConnections(this.pool);
-		new LedgerSchema(this.pool, connections, settings()).open();
+		new LedgerSchema(connections, settings()).open();
 		assertThat(connections.<String>apart(LedgerConnectionsTests::isolation)).isEqualTo("read committed");
 		assertThat(connections.<String>reading(LedgerConnectionsTests::isolation)).isEqualTo("read committed");
 		assertThat(transaction().<String>execute((status) -> isolation(connections.current())))

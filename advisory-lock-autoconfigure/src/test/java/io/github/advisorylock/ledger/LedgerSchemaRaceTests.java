@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
@@ -28,12 +29,16 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.core.io.ClassPathResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -43,6 +48,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LedgerSchemaRaceTests {
 
 	private static final int THREADS = 8;
+
+	private static final AdvisoryLockKey HOUSEKEEPING = AdvisoryLockKey.of(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY);
 
 	private final ExecutorService threads = Executors.newFixedThreadPool(THREADS);
 
@@ -98,6 +105,44 @@ class LedgerSchemaRaceTests {
 		}
 	}
 
+	/**
+	 * Whoever looked before the tables were there leaves them alone when it comes to
+	 * create them.
+	 */
+	@Test
+	void instanceWhoseTurnComesLateDoesNotTouchTablesThatOthersUse() throws Exception {
+		try (ForeignSession creator = ForeignSession.holding(HOUSEKEEPING);
+				HikariDataSource pool = TestPostgres.pool(2);
+				HikariDataSource template = TestPostgres.pool(2);
+				Connection user = TestPostgres.open()) {
+			Future<?> prepared = this.threads.submit(() -> ledger(pool, "ledger_race.used_").prepare());
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(TestPostgres
+					.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' "
+							+ "AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"))
+					.hasSize(1));
+			LedgerSettings settings = new LedgerSettings("ledger_race.used_", false, Duration.ofDays(30), 1000,
+					Duration.ofDays(7));
+			create(template, "ledger_race.used_");
+			new PostgresAdvisoryLockLedger(template, settings, "tests", "host:2", List::of).prepare();
+			user.setAutoCommit(false);
+			try (Statement statement = user.createStatement()) {
+				statement.execute("LOCK TABLE ledger_race.used_job, ledger_race.used_run IN ROW EXCLUSIVE MODE");
+				assertThat(creator.unlock(HOUSEKEEPING)).isTrue();
+				prepared.get(Patience.SECONDS, TimeUnit.SECONDS);
+			}
+		}
+	}
+
+	private static void create(HikariDataSource pool, String prefix) throws Exception {
+		String ddl = new ClassPathResource(LedgerSchemaException.LOCATION).getContentAsString(StandardCharsets.UTF_8)
+			.replace("INDEX IF NOT EXISTS advisory_lock_", "INDEX IF NOT EXISTS used_")
+			.replace("advisory_lock_", prefix);
+		try (Connection connection = pool.getConnection(); Statement statement = connection.createStatement()) {
+			statement.execute(ddl);
+		}
+	}
+
 	private static boolean isSomebodyWaiting() {
 		return !TestPostgres
 			.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'CREATE TABLE%'")
@@ -107,6 +152,9 @@ class LedgerSchemaRaceTests {
 	private static Void prepare(PostgresAdvisoryLockLedger ledger, CyclicBarrier start) throws Exception {
 		start.await(Patience.SECONDS, TimeUnit.SECONDS);
 		ledger.prepare();
+		for (int i = 0; i < 20; i++) {
+			ledger.jobs("", "", 10);
+		}
 		return null;
 	}
 
