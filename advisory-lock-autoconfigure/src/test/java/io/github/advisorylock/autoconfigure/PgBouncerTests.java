@@ -102,7 +102,8 @@ class PgBouncerTests {
 				AtomicInteger runs = new AtomicInteger();
 				context.getBean(DoctorContexts.SessionJob.class).run(runs::incrementAndGet);
 				assertThat(runs).hasValue(1);
-				assertThat(output).contains("Advisory locks are ready in scope SESSION: PostgreSQL " + versionOfServer(),
+				assertThat(output).contains(
+						"Advisory locks are ready in scope SESSION: PostgreSQL " + versionOfServer(),
 						"behind a pooler in transaction mode", "session locks straight to the server");
 			});
 	}
