@@ -104,20 +104,13 @@ public final class LockSession implements AutoCloseable {
 
 	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
 
-	private final long trustNanos;
+	private final TrustWindow trust;
 
 	private volatile @Nullable SessionConnection connection;
 
 	private volatile SessionConnection.@Nullable Listener listener;
 
 	private volatile SessionConnection.@Nullable Listener cancels;
-
-	/**
-	 * Written before the time of the confirmation that begins it.
-	 */
-	private volatile long unbrokenSince;
-
-	private volatile long confirmedNanos;
 
 	private volatile long lastLockNanos = System.nanoTime();
 
@@ -154,7 +147,7 @@ public final class LockSession implements AutoCloseable {
 			LockSessionSettings settings, Consumer<Object> eventPublisher) {
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 		this.settings = settings;
-		this.trustNanos = settings.trust().toNanos();
+		this.trust = new TrustWindow(settings.trust());
 		this.opener = new SessionOpener(connectionSource, ApplicationName.of(application), settings);
 		this.losses = new LossNotifier(settings.whenLost(), () -> this.database,
 				(hold) -> eventPublisher.accept(event(hold)));
@@ -515,31 +508,9 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * Return for how long a feature trusts what the server has confirmed.
-	 * @return the trust window
 	 */
-	public Duration trust() {
-		return this.settings.trust();
-	}
-
-	/**
-	 * Return when the confirmations of the server began to come each within the trust
-	 * window of the one before.
-	 * @return what {@link #trustLeft} expects
-	 */
-	public long unbrokenSince() {
-		return this.unbrokenSince;
-	}
-
-	/**
-	 * Return for how long what was held at a time can be trusted to be held still, unless
-	 * it turns out to be lost: for the trust window, counted from before the question
-	 * that the server has answered last.
-	 * @param since the time, as of {@link #unbrokenSince()}
-	 * @return nanoseconds, none left if there was a gap since
-	 */
-	public long trustLeft(long since) {
-		long confirmed = this.confirmedNanos;
-		return (this.unbrokenSince == since) ? confirmed + this.trustNanos - System.nanoTime() : 0;
+	public TrustWindow trust() {
+		return this.trust;
 	}
 
 	/**
@@ -676,7 +647,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	private boolean isIdle() {
 		long now = System.nanoTime();
-		return this.listener == null && now - this.confirmedNanos > this.idleNanos
+		return this.listener == null && this.trust.age(now) > this.idleNanos
 				&& now - this.lastLockNanos > this.idleNanos;
 	}
 
@@ -713,10 +684,7 @@ public final class LockSession implements AutoCloseable {
 				}
 				long sent = System.nanoTime();
 				String doubt = current.ask(asking);
-				if (System.nanoTime() - this.confirmedNanos >= this.trustNanos) {
-					this.unbrokenSince = sent;
-				}
-				this.confirmedNanos = sent;
+				this.trust.confirm(sent, System.nanoTime());
 				if (doubt != null) {
 					destroy(current, doubt, null);
 				}
@@ -893,6 +861,83 @@ public final class LockSession implements AutoCloseable {
 		 * @param loss why
 		 */
 		void cancel(String entry, Duration since, Hold.Loss loss);
+
+	}
+
+	/**
+	 * For how long what a server has confirmed is trusted: counted from before the
+	 * question that it has answered last. Answers are noted one after the other; any
+	 * thread may read.
+	 */
+	public static final class TrustWindow {
+
+		private final Duration length;
+
+		private final long nanos;
+
+		/**
+		 * Written before the time of the confirmation that begins it.
+		 */
+		private volatile long unbrokenSince;
+
+		private volatile long confirmed;
+
+		/**
+		 * Create a window in which nothing was confirmed yet.
+		 * @param length how long it is
+		 */
+		TrustWindow(Duration length) {
+			this.length = length;
+			this.nanos = length.toNanos();
+		}
+
+		/**
+		 * Note that the server has answered.
+		 * @param asked when it was asked, as {@link System#nanoTime()} tells
+		 * @param answered when the answer came
+		 */
+		void confirm(long asked, long answered) {
+			if (answered - this.confirmed >= this.nanos) {
+				this.unbrokenSince = asked;
+			}
+			this.confirmed = asked;
+		}
+
+		/**
+		 * Return how long the window is.
+		 */
+		public Duration length() {
+			return this.length;
+		}
+
+		/**
+		 * Return when the confirmations of the server began to come each within the
+		 * window of the one before.
+		 * @return what {@link #left} expects
+		 */
+		public long unbrokenSince() {
+			return this.unbrokenSince;
+		}
+
+		/**
+		 * Return for how long what was held at a time can be trusted to be held still,
+		 * unless it turns out to be lost.
+		 * @param since the time, as of {@link #unbrokenSince()}
+		 * @return nanoseconds, none left if there was a gap since
+		 */
+		public long left(long since) {
+			long last = this.confirmed;
+			return (this.unbrokenSince == since) ? last + this.nanos - System.nanoTime() : 0;
+		}
+
+		/**
+		 * Return for how long nothing was confirmed.
+		 * @param now the time
+		 * @return nanoseconds
+		 */
+		long age(long now) {
+			return now - this.confirmed;
+		}
 
 	}
 

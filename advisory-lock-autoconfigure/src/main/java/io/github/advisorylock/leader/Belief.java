@@ -32,14 +32,14 @@ final class Belief {
 
 	private final AtomicReference<@Nullable Term> term = new AtomicReference<>();
 
-	private final LockSession session;
+	private final LockSession.TrustWindow trust;
 
 	/**
 	 * Create a belief of nothing.
-	 * @param session carries the lock of the role
+	 * @param trust that of the session which carries the lock of the role
 	 */
-	Belief(LockSession session) {
-		this.session = session;
+	Belief(LockSession.TrustWindow trust) {
+		this.trust = trust;
 	}
 
 	/**
@@ -49,7 +49,7 @@ final class Belief {
 	 * @return whether that is not over already
 	 */
 	boolean begin(Hold hold, long number) {
-		Term begun = new Term(hold, number, this.session.unbrokenSince());
+		Term begun = new Term(hold, number, this.trust.unbrokenSince());
 		if (!holds(begun)) {
 			return false;
 		}
@@ -86,7 +86,7 @@ final class Belief {
 	 * comes with a hold that is lost.
 	 */
 	private boolean holds(Term term) {
-		return this.session.trustLeft(term.since) > 0 && term.hold.isActive();
+		return this.trust.left(term.since) > 0 && term.hold.isActive();
 	}
 
 	/**
@@ -94,7 +94,7 @@ final class Belief {
 	 */
 	long left() {
 		Term current = this.term.get();
-		return (current != null) ? this.session.trustLeft(current.since) : 0;
+		return (current != null) ? this.trust.left(current.since) : 0;
 	}
 
 	/**

@@ -115,7 +115,7 @@ final class Elector {
 		this.scheduler.next(PAUSE_AFTER_FAILURE, this.turn);
 		campaign();
 		this.roles.forEach(this::advance);
-		if (this.roles.stream().anyMatch(LeaderRole::isLeader)) {
+		if (this.roles.stream().anyMatch((role) -> role.leadership().isBelieved())) {
 			this.watcher.execute(this.watch);
 		}
 		if (endIfOut()) {
@@ -165,7 +165,11 @@ final class Elector {
 	private void watch() {
 		long left = PAUSE_AFTER_FAILURE.toNanos();
 		try {
-			left = this.roles.stream().mapToLong(LeaderRole::checkBelief).filter((time) -> time > 0).min().orElse(0);
+			left = this.roles.stream()
+				.mapToLong((role) -> role.leadership().check())
+				.filter((time) -> time > 0)
+				.min()
+				.orElse(0);
 		}
 		finally {
 			if (left > 0) {

@@ -16,21 +16,14 @@
 
 package io.github.advisorylock.leader;
 
-import java.util.List;
-import java.util.OptionalLong;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LeadershipGainedEvent;
-import io.github.advisorylock.LeadershipLostEvent;
-import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.WorkContext;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -48,15 +41,13 @@ import org.jspecify.annotations.Nullable;
  * of one that has vanished. It announces its election before it believes in it.</li>
  * <li>A leader that was in doubt for a moment announces itself again before it believes
  * again.</li>
- * <li>Work of a leader that stops believing without having resigned is told.</li>
  * </ul>
- * Its state belongs to the thread of the elector. Any thread may read what it believes,
- * see that this is over, begin work, and ask it to resign.
+ * It belongs to the thread of the elector; its {@link Leadership} is for any thread.
  */
 final class LeaderRole {
 
 	/**
-	 * How long a role is left to others after {@link #resign()}.
+	 * How long a role is left to others after {@link Leadership#resign()}.
 	 */
 	static final long AWAY = TimeUnit.SECONDS.toNanos(30);
 
@@ -72,15 +63,9 @@ final class LeaderRole {
 
 	private final LockSession session;
 
-	private final Consumer<Object> events;
-
-	private final Runnable wake;
+	private final Leadership leadership;
 
 	private final Runnable whenLost;
-
-	private final ActiveCalls work = new ActiveCalls();
-
-	private final Belief belief;
 
 	private final Predecessor predecessor;
 
@@ -94,12 +79,6 @@ final class LeaderRole {
 	private final long interval;
 
 	private volatile boolean invited;
-
-	private volatile boolean resigning;
-
-	private volatile boolean stopping;
-
-	private volatile boolean forced;
 
 	private State state = State.FOLLOWER;
 
@@ -123,17 +102,15 @@ final class LeaderRole {
 		this.name = name;
 		this.key = key;
 		this.session = session;
-		this.events = events;
-		this.wake = wake;
-		long trust = session.trust().toNanos();
+		this.leadership = new Leadership(name, key, session, events, wake);
+		long trust = session.trust().length().toNanos();
 		this.window = trust + trust / 10;
 		// so that two looks, a window apart, see the silence of a leader behind a cut
 		// network before the server ends its session: then it shows nobody any more
 		this.interval = Math.min(trust / 3 * 2, LONGEST_INTERVAL);
-		this.belief = new Belief(session);
 		this.predecessor = new Predecessor(this.window);
 		this.whenLost = new GuardedTask("Failed to tell that role '" + name + "' is lost", () -> {
-			checkBelief();
+			this.leadership.check();
 			wake.run();
 		});
 		this.subject = key.isPair() ? key.classId() + "/" + key.objectId() : Long.toString(key.value());
@@ -143,79 +120,8 @@ final class LeaderRole {
 		return this.key;
 	}
 
-	boolean isLeader() {
-		return this.belief.holds();
-	}
-
-	OptionalLong term() {
-		return this.belief.number();
-	}
-
-	/**
-	 * Begin work that only the leader does. A call within such work is part of it.
-	 * @return the work, {@code null} if this application does not lead, or is about to
-	 * resign
-	 * @throws LockLostException if the role was lost during the work around it
-	 */
-	LeaderOnlyGate.@Nullable Work beginWork() throws LockLostException {
-		WorkContext around = this.work.ofThisThread();
-		if (around != null) {
-			around.checkNotLost();
-			return new LeaderOnlyGate.Work(null, () -> {
-			});
-		}
-		Belief.Term term = this.belief.current();
-		return (term != null) ? beginWork(term) : null;
-	}
-
-	/**
-	 * The work is known to those who have it told before it is certain to begin: what
-	 * happens in between would else reach nobody.
-	 */
-	private LeaderOnlyGate.@Nullable Work beginWork(Belief.Term term) {
-		WorkContext context = WorkContext.begin(this.key, OptionalLong.of(term.number()), () -> this.belief.isIn(term),
-				() -> this.session.confirm(term.hold()));
-		this.work.begin(context, term);
-		if (this.belief.isIn(term) && !(this.resigning || this.stopping)) {
-			return new LeaderOnlyGate.Work(context, this.work::end);
-		}
-		context.cancel();
-		this.work.end();
-		return null;
-	}
-
-	/**
-	 * Have whoever relies on the belief told as soon as it is over, be it by the time
-	 * alone. Never waits; may be called by any thread.
-	 * @return how many nanoseconds are left, none when nothing is believed
-	 */
-	long checkBelief() {
-		stopBelieving(Belief::endIfOver);
-		return this.belief.left();
-	}
-
-	/**
-	 * Resign as soon as no work is running, and leave the role to others for a while.
-	 */
-	void resign() {
-		this.resigning = true;
-		this.work.whenNone(this.wake);
-	}
-
-	/**
-	 * Resign, and don't run for the role before {@link #start()}.
-	 * @param force whether not to wait for work that is running
-	 */
-	void stop(boolean force) {
-		this.forced = force;
-		this.stopping = true;
-		this.work.whenNoOther(this.wake);
-	}
-
-	void start() {
-		this.stopping = false;
-		this.forced = false;
-		this.work.forgetWaiting();
+	Leadership leadership() {
+		return this.leadership;
 	}
 
 	/**
@@ -249,14 +155,14 @@ final class LeaderRole {
 	 * Return whether it matters what others announce.
 	 */
 	boolean isListening() {
-		return isOut() && !this.stopping && !this.away;
+		return isOut() && !this.leadership.isStopping() && !this.away;
 	}
 
 	/**
 	 * Return whether to ask for the lock now.
 	 */
 	boolean isDue() {
-		if (!isOut() || this.stopping) {
+		if (!isOut() || this.leadership.isStopping()) {
 			return false;
 		}
 		boolean invitation = this.invited && !this.away;
@@ -267,10 +173,10 @@ final class LeaderRole {
 	 * Return how many nanoseconds there are until something is due.
 	 */
 	long pause() {
-		if (this.stopping && isOut()) {
+		if (this.leadership.isStopping() && isOut()) {
 			return Long.MAX_VALUE;
 		}
-		return (this.state == State.LEADER) ? this.belief.left() : this.due - System.nanoTime();
+		return (this.state == State.LEADER) ? this.leadership.left() : this.due - System.nanoTime();
 	}
 
 	/**
@@ -306,8 +212,7 @@ final class LeaderRole {
 	 * Do what is due.
 	 */
 	void advance() {
-		boolean leaves = this.stopping || this.resigning;
-		if (leaves && (this.forced || this.work.isNone())) {
+		if (this.leadership.isOver()) {
 			handOver();
 		}
 		switch (this.state) {
@@ -324,7 +229,7 @@ final class LeaderRole {
 	void fail(Throwable failure) {
 		this.state = State.FOLLOWER;
 		this.due = System.nanoTime() + Math.min(this.interval, 5 * RETRY);
-		stopBelieving(Belief::end);
+		this.leadership.end();
 		if (this.failing) {
 			logger.debug("Failed again to campaign for role '" + this.name + "'", failure);
 		}
@@ -338,12 +243,7 @@ final class LeaderRole {
 		boolean led = this.state == State.LEADER;
 		Hold current = this.hold;
 		this.state = State.FOLLOWER;
-		if (this.forced) {
-			stopBelieving(Belief::end);
-		}
-		else {
-			resignBelief();
-		}
+		this.leadership.handOver();
 		if (led && current != null && current.isActive()) {
 			try {
 				announce(current, resigned());
@@ -353,9 +253,8 @@ final class LeaderRole {
 			}
 		}
 		giveBack();
-		this.away = this.resigning;
+		this.away = this.leadership.handedOver();
 		this.due = System.nanoTime() + (this.away ? AWAY : 0);
-		this.resigning = false;
 	}
 
 	private void giveBack() {
@@ -377,9 +276,7 @@ final class LeaderRole {
 		else if (this.predecessor.isOver() || System.nanoTime() - this.due >= 0) {
 			long term = announce(current, elected());
 			this.state = State.LEADER;
-			if (beginBelieving(current, term)) {
-				logger.info("Leading role '" + this.name + "' in term " + term);
-			}
+			this.leadership.begin(current, term);
 		}
 	}
 
@@ -388,68 +285,18 @@ final class LeaderRole {
 		if (current == null || !current.isActive()) {
 			follow();
 		}
-		else if (!this.belief.holds()) {
-			stopBelieving(Belief::endIfOver);
+		else if (!this.leadership.isBelieved()) {
+			this.leadership.check();
 			this.state = State.WAITING;
 			this.due = System.nanoTime();
 		}
 	}
 
 	private void follow() {
-		stopBelieving(Belief::end);
+		this.leadership.end();
 		this.state = State.FOLLOWER;
 		this.hold = null;
 		this.due = System.nanoTime() + RETRY;
-	}
-
-	/**
-	 * Whoever ends a belief waits until its beginning is published.
-	 */
-	private boolean beginBelieving(Hold current, long term) {
-		synchronized (this.belief) {
-			boolean begun = this.belief.begin(current, term);
-			if (begun) {
-				this.events.accept(new LeadershipGainedEvent(this.name, term));
-			}
-			return begun;
-		}
-	}
-
-	private Belief.@Nullable Term endBelief(Function<Belief, Belief.@Nullable Term> verb) {
-		synchronized (this.belief) {
-			Belief.Term ended = verb.apply(this.belief);
-			if (ended != null) {
-				this.events.accept(new LeadershipLostEvent(this.name, ended.number()));
-			}
-			return ended;
-		}
-	}
-
-	private void stopBelieving(Function<Belief, Belief.@Nullable Term> verb) {
-		Belief.Term ended = endBelief(verb);
-		if (ended == null) {
-			return;
-		}
-		List<WorkContext> told = this.work.toTell(ended);
-		this.session.lose(told);
-		if (told.isEmpty()) {
-			logger.info("No longer leading role '" + this.name + "'");
-		}
-		else {
-			logger.warn("No longer leading role '" + this.name + "' while work of its leader is running: " + told.size()
-					+ " calls are told that they have lost '" + this.key + "'");
-		}
-	}
-
-	/**
-	 * Nobody waits for work that is running now, and it has lost nothing by an accident.
-	 */
-	private void resignBelief() {
-		Belief.Term ended = endBelief(Belief::end);
-		if (ended != null) {
-			this.work.begunIn(ended).forEach(WorkContext::release);
-			logger.info("No longer leading role '" + this.name + "'");
-		}
 	}
 
 	private long announce(Hold current, String message) {

@@ -95,7 +95,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	@Override
 	public boolean isLeader(String role) {
-		return join(role).isLeader();
+		return join(role).isBelieved();
 	}
 
 	@Override
@@ -120,7 +120,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	public synchronized void start() {
 		this.running = true;
 		this.events.start();
-		this.roles.values().forEach(LeaderRole::start);
+		this.roles.values().forEach((role) -> role.leadership().start());
 		beginElections();
 	}
 
@@ -176,7 +176,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	 */
 	private void stop(boolean force, Runnable callback) {
 		this.running = false;
-		this.roles.values().forEach((role) -> role.stop(force));
+		this.roles.values().forEach((role) -> role.leadership().stop(force));
 		if (this.elector.endWhenOut(() -> this.events.execute(callback))) {
 			this.session.giveUpOpening();
 		}
@@ -196,10 +196,10 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		return PHASE;
 	}
 
-	private LeaderRole join(String role) {
+	private Leadership join(String role) {
 		LeaderRole known = this.roles.get(role);
 		if (known != null) {
-			return known;
+			return known.leadership();
 		}
 		Assert.isTrue(LeaderElection.isRole(role), () -> "'role' must be 1 to 64 letters, digits, dots, underscores "
 				+ "or hyphens, and is '" + role + "'");
@@ -210,7 +210,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 				(name) -> new LeaderRole(name, this.keyFactory.createKey(this.namespace, KEY_PREFIX + name),
 						this.session, this::publish, this.elector::wake));
 		beginElections();
-		return joined;
+		return joined.leadership();
 	}
 
 	private void publish(Object event) {

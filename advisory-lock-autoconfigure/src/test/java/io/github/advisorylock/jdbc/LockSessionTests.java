@@ -199,8 +199,8 @@ class LockSessionTests extends AbstractLockTests {
 			useSession(proxy.url(), WhenLost.INTERRUPT, Duration.ofSeconds(10));
 			LockSession session = this.sessions.get(this.sessions.size() - 1);
 			try (HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow()) {
-				Duration left = Duration.ofNanos(session.trustLeft(session.unbrokenSince()));
-				assertThat(left).isPositive().isLessThan(session.trust().minus(latency).plusMillis(10));
+				Duration left = Duration.ofNanos(session.trust().left(session.trust().unbrokenSince()));
+				assertThat(left).isPositive().isLessThan(session.trust().length().minus(latency).plusMillis(10));
 				assertThat(held.isHeld()).isTrue();
 			}
 		}

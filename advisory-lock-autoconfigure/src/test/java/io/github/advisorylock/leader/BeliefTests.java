@@ -41,7 +41,7 @@ class BeliefTests {
 		try (LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), "belief",
 				LockSessionSettings.DEFAULT, (lost) -> {
 				})) {
-			Belief belief = new Belief(session);
+			Belief belief = new Belief(session.trust());
 			assertThat(belief.left()).isZero();
 			assertThat(belief.begin(elect(session), 7)).isTrue();
 			assertThat(belief.left()).isPositive();

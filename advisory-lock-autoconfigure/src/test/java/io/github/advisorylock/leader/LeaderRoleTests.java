@@ -98,7 +98,7 @@ class LeaderRoleTests {
 		assertThat(due()).isGreaterThanOrEqualTo(before + PATIENT_WINDOW);
 		assertThat(this.role.pause()).isLessThanOrEqualTo(PATIENT_WINDOW);
 		this.role.advance();
-		assertThat(this.role.isLeader()).isFalse();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
 		assertThat(this.role.isOut()).isFalse();
 		assertThat(this.role.isListening()).isFalse();
 		assertThat(this.role.isDue()).isFalse();
@@ -112,9 +112,9 @@ class LeaderRoleTests {
 		}
 		assertThat(this.events).containsExactly(new LeadershipGainedEvent("role", term()));
 		assertThat(this.role.pause()).isPositive();
-		assertThat(this.role.checkBelief()).isPositive();
+		assertThat(this.role.leadership().check()).isPositive();
 		this.role.advance();
-		assertThat(this.role.isLeader()).isTrue();
+		assertThat(this.role.leadership().isBelieved()).isTrue();
 		assertThat(this.events).hasSize(1);
 	}
 
@@ -123,7 +123,7 @@ class LeaderRoleTests {
 		this.role.heard(KEY.value() + 1 + " resigned");
 		campaign();
 		this.role.advance();
-		assertThat(this.role.isLeader()).isFalse();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
 	}
 
 	@Test
@@ -132,7 +132,7 @@ class LeaderRoleTests {
 		heard("elected");
 		campaign();
 		this.role.advance();
-		assertThat(this.role.isLeader()).isFalse();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
 	}
 
 	@Test
@@ -141,7 +141,7 @@ class LeaderRoleTests {
 		this.role.connected();
 		campaign();
 		this.role.advance();
-		assertThat(this.role.isLeader()).isFalse();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
 	}
 
 	@Test
@@ -150,7 +150,7 @@ class LeaderRoleTests {
 		looked("42 silent", System.nanoTime() + 2 * PATIENT_WINDOW);
 		campaign();
 		this.role.advance();
-		assertThat(this.role.isLeader()).isTrue();
+		assertThat(this.role.leadership().isBelieved()).isTrue();
 	}
 
 	@Test
@@ -206,7 +206,7 @@ class LeaderRoleTests {
 		assertThat(this.events).containsExactly(new LeadershipGainedEvent("role", term),
 				new LeadershipLostEvent("role", term));
 		assertThat(this.wakes).hasValue(1);
-		assertThat(this.role.checkBelief()).isZero();
+		assertThat(this.role.leadership().check()).isZero();
 		assertDueWithin(this.role::advance, Duration.ofMillis(200), Duration.ofMillis(200));
 		assertThat(this.role.isOut()).isTrue();
 		assertThat(this.role.isListening()).isTrue();
@@ -224,12 +224,12 @@ class LeaderRoleTests {
 			doubtful.heard(KEY.value() + " resigned");
 			Hold hold = campaign(doubtful, slow);
 			doubtful.advance();
-			long term = doubtful.term().orElseThrow();
-			LeaderOnlyGate.Work work = doubtful.beginWork();
+			long term = doubtful.leadership().term().orElseThrow();
+			LeaderOnlyGate.Work work = doubtful.leadership().beginWork();
 			LockContext context = LockContext.current().orElseThrow();
 			assertThat(context.isHeld()).isTrue();
 			slow.ask(hold, "SELECT 1, pg_sleep(3.1)", List.of());
-			assertThat(doubtful.isLeader()).isFalse();
+			assertThat(doubtful.leadership().isBelieved()).isFalse();
 			assertThat(context.isHeld()).isFalse();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(work::complete);
 			doubtful.advance();
@@ -237,7 +237,7 @@ class LeaderRoleTests {
 					new LeadershipLostEvent("role", term));
 			assertThat(doubtful.pause()).isNotPositive();
 			doubtful.advance();
-			assertThat(doubtful.term().orElseThrow()).isGreaterThan(term);
+			assertThat(doubtful.leadership().term().orElseThrow()).isGreaterThan(term);
 			assertThat(this.events).hasSize(3);
 		}
 	}
@@ -280,7 +280,7 @@ class LeaderRoleTests {
 	void roleThatIsResignedIsLeftToOthersForAWhile() {
 		lead();
 		long term = term();
-		this.role.resign();
+		this.role.leadership().resign();
 		assertThat(this.wakes).hasValue(1);
 		try (LogRecorder log = recordLog()) {
 			assertDueWithin(this.role::advance, Duration.ofSeconds(30), Duration.ofSeconds(30));
@@ -311,7 +311,7 @@ class LeaderRoleTests {
 			resigned.advance();
 			OutOfMemoryError failure = new OutOfMemoryError("injected");
 			faulty.failAfter("execute", "pg_advisory_unlock", failure);
-			resigned.resign();
+			resigned.leadership().resign();
 			assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> advanceAsAnElectorDoes(resigned))
 				.isSameAs(failure);
 			resigned.fail(failure);
@@ -342,7 +342,7 @@ class LeaderRoleTests {
 	void leaderThatResignsSaysSoBeforeItReleasesItsLock() throws SQLException {
 		try (Listener listener = new Listener()) {
 			lead();
-			this.role.resign();
+			this.role.leadership().resign();
 			this.role.advance();
 			assertThat(listener.heardUntilReleased()).containsExactly("elected", "resigned", "released");
 		}
@@ -352,7 +352,7 @@ class LeaderRoleTests {
 	void candidateThatStopsDoesNotVouchForItsPredecessor() throws SQLException {
 		try (Listener listener = new Listener()) {
 			campaign();
-			this.role.stop(false);
+			this.role.leadership().stop(false);
 			this.role.advance();
 			assertThat(listener.heardUntilReleased()).containsExactly("released");
 		}
@@ -361,7 +361,7 @@ class LeaderRoleTests {
 	@Test
 	void roleThatIsStoppedIsOutUntilItIsStarted() {
 		lead();
-		this.role.stop(false);
+		this.role.leadership().stop(false);
 		assertThat(this.wakes).hasValue(1);
 		this.role.advance();
 		assertThat(this.events).hasSize(2);
@@ -369,7 +369,7 @@ class LeaderRoleTests {
 		assertThat(this.role.isDue()).isFalse();
 		assertThat(this.role.isListening()).isFalse();
 		assertThat(this.role.pause()).isEqualTo(Long.MAX_VALUE);
-		this.role.start();
+		this.role.leadership().start();
 		assertThat(this.role.isDue()).isTrue();
 		assertThat(this.role.isListening()).isTrue();
 		assertThat(this.role.pause()).isNotPositive();
@@ -378,7 +378,7 @@ class LeaderRoleTests {
 	@Test
 	void candidateThatStopsGivesTheLockBack() {
 		campaign();
-		this.role.stop(false);
+		this.role.leadership().stop(false);
 		assertThat(this.role.pause()).isLessThanOrEqualTo(PATIENT_WINDOW);
 		this.role.advance();
 		assertThat(ForeignSession.isHeld(KEY)).isFalse();
@@ -388,27 +388,27 @@ class LeaderRoleTests {
 	@Test
 	void roleIsResignedWhenItsWorkHasEnded() {
 		lead();
-		LeaderOnlyGate.Work work = this.role.beginWork();
-		this.role.resign();
+		LeaderOnlyGate.Work work = this.role.leadership().beginWork();
+		this.role.leadership().resign();
 		assertThat(this.wakes).hasValue(0);
 		this.role.advance();
-		assertThat(this.role.isLeader()).isTrue();
-		LeaderOnlyGate.Work part = this.role.beginWork();
+		assertThat(this.role.leadership().isBelieved()).isTrue();
+		LeaderOnlyGate.Work part = this.role.leadership().beginWork();
 		assertThat(part).isNotNull();
 		part.complete();
 		assertThat(this.wakes).hasValue(0);
 		work.complete();
 		assertThat(this.wakes).hasValue(1);
 		this.role.advance();
-		assertThat(this.role.isLeader()).isFalse();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
 	}
 
 	@Test
 	void workThatIsRefusedLeavesNothingBehind() throws Exception {
 		lead();
-		LeaderOnlyGate.Work work = this.role.beginWork();
-		this.role.resign();
-		assertThat(this.another.submit(this.role::beginWork).get()).isNull();
+		LeaderOnlyGate.Work work = this.role.leadership().beginWork();
+		this.role.leadership().resign();
+		assertThat(this.another.submit(this.role.leadership()::beginWork).get()).isNull();
 		assertThat(this.another.submit(LockContext::current).get()).isEmpty();
 		work.complete();
 		assertThat(LockContext.current()).isEmpty();
@@ -419,34 +419,34 @@ class LeaderRoleTests {
 	@Test
 	void workThatAsksWhetherItsLockIsHeldAsksTheServer() {
 		lead();
-		LeaderOnlyGate.Work work = this.role.beginWork();
+		LeaderOnlyGate.Work work = this.role.leadership().beginWork();
 		TestPostgres.terminate(APPLICATION);
 		LockContext context = LockContext.current().orElseThrow();
 		assertThat(context.isHeld()).isTrue();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(context::checkHeld);
-		assertThat(this.role.isLeader()).isFalse();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(work::complete);
 	}
 
 	@Test
 	void workOfALeaderThatIsNoMoreIsCounted() {
 		lead();
-		LeaderOnlyGate.Work work = this.role.beginWork();
+		LeaderOnlyGate.Work work = this.role.leadership().beginWork();
 		try (LogRecorder log = recordLog()) {
 			loseLock();
 			assertThat(log.messages()).containsExactly(
 					"No longer leading role 'role' while work of its leader is running: 1 calls are told that they "
 							+ "have lost '" + KEY + "'");
 		}
-		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.role::beginWork);
+		assertThatExceptionOfType(LockLostException.class).isThrownBy(this.role.leadership()::beginWork);
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(work::complete);
 	}
 
 	@Test
 	void workThatStopsItsRoleHasLostNothing() {
 		lead();
-		LeaderOnlyGate.Work work = this.role.beginWork();
-		this.role.stop(false);
+		LeaderOnlyGate.Work work = this.role.leadership().beginWork();
+		this.role.leadership().stop(false);
 		this.role.advance();
 		assertThat(this.role.isOut()).isTrue();
 		work.complete();
@@ -456,25 +456,25 @@ class LeaderRoleTests {
 	@Test
 	void workOfTheThreadThatStoppedTheRoleIsWaitedForAfterAnotherStart() {
 		lead();
-		this.role.stop(false);
+		this.role.leadership().stop(false);
 		this.role.advance();
-		this.role.start();
+		this.role.leadership().start();
 		lead();
-		LeaderOnlyGate.Work work = this.role.beginWork();
-		this.role.resign();
+		LeaderOnlyGate.Work work = this.role.leadership().beginWork();
+		this.role.leadership().resign();
 		this.role.advance();
-		assertThat(this.role.isLeader()).isTrue();
+		assertThat(this.role.leadership().isBelieved()).isTrue();
 		work.complete();
 	}
 
 	@Test
 	void workIsToldWhenItsRoleIsStoppedByForce() throws Exception {
 		lead();
-		LeaderOnlyGate.Work work = this.another.submit(this.role::beginWork).get();
-		this.role.stop(false);
+		LeaderOnlyGate.Work work = this.another.submit(this.role.leadership()::beginWork).get();
+		this.role.leadership().stop(false);
 		this.role.advance();
-		assertThat(this.role.isLeader()).isTrue();
-		this.role.stop(true);
+		assertThat(this.role.leadership().isBelieved()).isTrue();
+		this.role.leadership().stop(true);
 		this.role.advance();
 		assertThat(this.role.isOut()).isTrue();
 		assertThat(this.events).hasSize(2);
@@ -517,7 +517,7 @@ class LeaderRoleTests {
 		heard("resigned");
 		campaign();
 		this.role.advance();
-		assertThat(this.role.isLeader()).isTrue();
+		assertThat(this.role.leadership().isBelieved()).isTrue();
 	}
 
 	private void heard(String what) {
@@ -525,7 +525,7 @@ class LeaderRoleTests {
 	}
 
 	private long term() {
-		return this.role.term().orElseThrow();
+		return this.role.leadership().term().orElseThrow();
 	}
 
 	/**
@@ -564,7 +564,7 @@ class LeaderRoleTests {
 	}
 
 	private static LogRecorder recordLog() {
-		return LogRecorder.of(LeaderRole.class.getName(), "info");
+		return LogRecorder.of(LeaderRole.class.getPackageName(), "info");
 	}
 
 	/**
