@@ -149,17 +149,16 @@ class LeadershipScheduleTests {
 			if (work == null) {
 				return false;
 			}
-			boolean left = this.handedOver;
+			if (this.handedOver) {
+				throw new AssertionError("The role was handed over while there was work");
+			}
 			try {
 				work.complete();
+				return true;
 			}
 			catch (LockLostException ex) {
 				return false;
 			}
-			if (left) {
-				throw new AssertionError("The role was handed over while there was work");
-			}
-			return true;
 		}
 
 		private int state() {
