@@ -85,7 +85,7 @@ class LeadershipScheduleTests {
 		private final long start = System.nanoTime();
 
 		private final Leadership leadership = new Leadership("role", KEY, SESSION, this.trust,
-				(event) -> (event instanceof LeadershipGainedEvent ? this.gained : this.lost).incrementAndGet(),
+				(event) -> ((event instanceof LeadershipGainedEvent) ? this.gained : this.lost).incrementAndGet(),
 				this.woken::incrementAndGet);
 
 		private final Hold hold = SESSION.candidate(KEY, () -> {
