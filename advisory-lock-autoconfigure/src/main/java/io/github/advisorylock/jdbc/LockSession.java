@@ -508,6 +508,7 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * Return for how long a feature trusts what the server has confirmed.
+	 * @return the trust window
 	 */
 	public TrustWindow trust() {
 		return this.trust;
@@ -905,6 +906,7 @@ public final class LockSession implements AutoCloseable {
 
 		/**
 		 * Return how long the window is.
+		 * @return the length
 		 */
 		public Duration length() {
 			return this.length;
