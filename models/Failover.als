@@ -7,7 +7,7 @@
  *          LedgerAttemptTests.tokensBeginWithTheTimelineOfTheServer
  * flush    ledger.RunRepository.makeDurable
  *          LedgerAttemptTests.tokenThatIsAskedForIsOnTheDiskOfTheServer
- * tell     ledger.RecordedRun.fencingToken, leader.LeaderRole.term
+ * tell     ledger.RecordedRun.fencingToken, leader.Leadership.term
  *          LeaderTermTests.termsRiseOverACrash
  * commit   ledger.RecordedRun.complete
  *          LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
