@@ -134,7 +134,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		this.instance = instance;
 		this.connections = new LedgerConnections(target);
 		this.schema = new LedgerSchema(this.connections, settings);
-		this.finder = new JobFinder(defaultNamespace, methods, (name) -> repository().knows(name));
+		this.finder = new JobFinder(defaultNamespace, methods, (name) -> opened().jobs().knows(name));
 	}
 
 	/**
