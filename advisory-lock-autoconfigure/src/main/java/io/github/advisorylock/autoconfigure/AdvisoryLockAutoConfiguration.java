@@ -61,7 +61,11 @@ import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
 
 /**
- * {@link EnableAutoConfiguration Auto-configuration} for advisory locks.
+ * {@link EnableAutoConfiguration Auto-configuration} for advisory locks. Each bean of the
+ * library has a name that starts with {@code advisoryLock}, so that it can't be the name
+ * of a bean of the application. What a post-processor needs is infrastructure, so that no
+ * application is warned of a bean of the library that one of its own post-processors has
+ * made Spring create early.
  *
  * @since 0.1.0
  */
@@ -74,21 +78,26 @@ public final class AdvisoryLockAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	AdvisoryLockKeyFactory advisoryLockKeyFactory(AdvisoryLockProperties properties) {
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static AdvisoryLockKeyFactory advisoryLockKeyFactory(AdvisoryLockProperties properties) {
 		return properties.keyFormat().factory();
 	}
 
 	@Bean
 	@ConditionalOnMissingBean
-	SingleRunnerSettings singleRunnerSettings(AdvisoryLockProperties properties, AdvisoryLockKeyFactory keyFactory,
-			Environment environment) {
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static SingleRunnerSettings advisoryLockSettings(AdvisoryLockProperties properties,
+			AdvisoryLockKeyFactory keyFactory, Environment environment) {
 		return properties.toSettings(keyFactory, environment);
 	}
 
 	/**
-	 * Applies to all properties of the application, and looks at ours.
+	 * Applies to all properties of the application, and looks at ours. Spring Boot
+	 * creates it with the first properties that it binds, which can be those of a
+	 * post-processor.
 	 */
 	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static ConfigurationPropertiesBindHandlerAdvisor advisoryLockTimesNeedUnits() {
 		return TimesNeedUnits::new;
 	}
@@ -100,7 +109,7 @@ public final class AdvisoryLockAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static SingleRunnerAnnotationBeanPostProcessor singleRunnerAnnotationBeanPostProcessor(
+	static SingleRunnerAnnotationBeanPostProcessor advisoryLockSingleRunnerPostProcessor(
 			ObjectProvider<SingleRunnerSettings> settings, ObjectProvider<AdvisoryLockOperations> operations,
 			ObjectProvider<SingleRunnerObserver> observers, ApplicationContext applicationContext) {
 		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, operations::getObject,
@@ -112,7 +121,8 @@ public final class AdvisoryLockAutoConfiguration {
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanPostProcessor singleRunnerAdviceArrangement(SingleRunnerAnnotationBeanPostProcessor postProcessor) {
+	static BeanPostProcessor advisoryLockSingleRunnerAdviceArrangement(
+			SingleRunnerAnnotationBeanPostProcessor postProcessor) {
 		return postProcessor.arrangement();
 	}
 
@@ -121,7 +131,7 @@ public final class AdvisoryLockAutoConfiguration {
 	 */
 	@Bean
 	@Order
-	static SchedulingConfigurer plannedTimeSchedulingConfigurer() {
+	static SchedulingConfigurer advisoryLockPlannedTimes() {
 		return PlannedTimeScheduler.configurer();
 	}
 
@@ -133,14 +143,16 @@ public final class AdvisoryLockAutoConfiguration {
 	static class StartupConfiguration {
 
 		@Bean
-		SingleRunnerStartupCheck singleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
+		SingleRunnerStartupCheck advisoryLockSingleRunnerStartupCheck(
+				SingleRunnerAnnotationBeanPostProcessor postProcessor,
 				ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
 				ObjectProvider<TransactionManagers> managers, Environment environment) {
 			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, environment);
 		}
 
 		@Bean
-		PropertyNamesStartupCheck propertyNamesStartupCheck(ListableBeanFactory beanFactory, Environment environment) {
+		PropertyNamesStartupCheck advisoryLockPropertyNamesStartupCheck(ListableBeanFactory beanFactory,
+				Environment environment) {
 			return new PropertyNamesStartupCheck(beanFactory, environment);
 		}
 
@@ -156,7 +168,7 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean
-		@Nullable LockSession lockSession(LockDatabaseConfiguration.Parts parts, LockDatabase database,
+		@Nullable LockSession advisoryLockSession(LockDatabaseConfiguration.Parts parts, LockDatabase database,
 				TransactionManagers managers) {
 			LockSession session = parts.session(database.dataSource());
 			if (session != null && managers.haveOtherThan(database)) {
@@ -167,8 +179,8 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-		PostgresAdvisoryLockTemplate postgresAdvisoryLockTemplate(LockDatabaseConfiguration.Parts parts,
-				LockDatabase database, ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
+		PostgresAdvisoryLockTemplate advisoryLockTemplate(LockDatabaseConfiguration.Parts parts, LockDatabase database,
+				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
 				ObjectProvider<LockDatabases> databases) {
 			PostgresAdvisoryLockTemplate template = parts.template(database.dataSource(), database.transactionManager(),
 					session.getIfAvailable(), ledger::getObject);
@@ -184,7 +196,7 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LockLifecycle lockWaitLifecycle(PostgresAdvisoryLockTemplate template) {
+		LockLifecycle advisoryLockWaitLifecycle(PostgresAdvisoryLockTemplate template) {
 			return LockLifecycle.ofWaits(template);
 		}
 
@@ -211,7 +223,7 @@ public final class AdvisoryLockAutoConfiguration {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static PooledConnectionPreparation pooledConnectionPreparation(
+		static PooledConnectionPreparation advisoryLockPooledConnectionPreparation(
 				ObjectProvider<AdvisoryLockProperties> properties) {
 			return new PooledConnectionPreparation(() -> properties.getObject().session().toSettings());
 		}

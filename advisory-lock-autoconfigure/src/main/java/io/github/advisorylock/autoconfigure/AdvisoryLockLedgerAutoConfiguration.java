@@ -87,7 +87,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 	@Bean
 	@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
-	LedgerLifecycle ledgerLifecycle(Ledgers ledgers, ObjectProvider<PostgresAdvisoryLockLedger> ledger,
+	LedgerLifecycle advisoryLockLedgerLifecycle(Ledgers ledgers, ObjectProvider<PostgresAdvisoryLockLedger> ledger,
 			ObjectProvider<AdvisoryLockOperations> operations, LockDatabase database) {
 		return ledgers.lifecycle(ledger::getObject, operations::getIfAvailable, database);
 	}
@@ -95,33 +95,33 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	@Bean
 	@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.ledger.instances", matchIfMissing = true)
-	InstancePresence instancePresence(Ledgers ledgers, ObjectProvider<PostgresAdvisoryLockLedger> ledger,
+	InstancePresence advisoryLockInstancePresence(Ledgers ledgers, ObjectProvider<PostgresAdvisoryLockLedger> ledger,
 			ObjectProvider<LeaderRoles> roles) {
 		return ledgers.presence(ledger::getObject, () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get());
 	}
 
 	@Bean
 	@ConditionalOnBean(InstancePresence.class)
-	ApplicationListener<PayloadApplicationEvent<LeadershipGainedEvent>> leadershipGainedListener(
+	ApplicationListener<PayloadApplicationEvent<LeadershipGainedEvent>> advisoryLockLeadershipGainedListener(
 			InstancePresence presence) {
 		return (event) -> presence.gained(event.getPayload().role(), event.getPayload().term());
 	}
 
 	@Bean
 	@ConditionalOnBean(InstancePresence.class)
-	ApplicationListener<PayloadApplicationEvent<LeadershipLostEvent>> leadershipLostListener(
+	ApplicationListener<PayloadApplicationEvent<LeadershipLostEvent>> advisoryLockLeadershipLostListener(
 			InstancePresence presence) {
 		return (event) -> presence.lost(event.getPayload().role());
 	}
 
 	@Bean
 	@ConditionalOnBean(LedgerLifecycle.class)
-	ApplicationListener<ApplicationReadyEvent> missedTickListener(LedgerLifecycle lifecycle) {
+	ApplicationListener<ApplicationReadyEvent> advisoryLockMissedTickListener(LedgerLifecycle lifecycle) {
 		return (event) -> lifecycle.catchUp();
 	}
 
 	@Bean
-	Ledgers lockLedgers(AdvisoryLockProperties lockProperties, SingleRunnerSettings settings,
+	Ledgers advisoryLockLedgers(AdvisoryLockProperties lockProperties, SingleRunnerSettings settings,
 			SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
 			ObjectProvider<BuildProperties> build, ConfigurableApplicationContext context) {
 		BuildProperties properties = build.getIfUnique();

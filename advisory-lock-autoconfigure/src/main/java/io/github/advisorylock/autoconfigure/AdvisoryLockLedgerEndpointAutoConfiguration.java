@@ -41,12 +41,12 @@ import org.springframework.context.annotation.Bean;
 public final class AdvisoryLockLedgerEndpointAutoConfiguration {
 
 	@Bean
-	LedgerJobRegistry ledgerJobRegistry(ObjectProvider<PostgresAdvisoryLockLedger> ledger) {
+	LedgerJobRegistry advisoryLockLedgerJobRegistry(ObjectProvider<PostgresAdvisoryLockLedger> ledger) {
 		return new LedgerJobRegistry(ledger.getIfAvailable());
 	}
 
 	@Bean
-	EndpointSourceConfiguration.JobRegistrySource ledgerJobRegistries() {
+	EndpointSourceConfiguration.JobRegistrySource advisoryLockLedgerJobRegistries() {
 		return (database) -> new LedgerJobRegistry(
 				(database.ledger().get() instanceof PostgresAdvisoryLockLedger ledger) ? ledger : null);
 	}

@@ -89,7 +89,7 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(SingleRunnerObserver.class)
-	MicrometerSingleRunnerObserver singleRunnerObserver(MeterRegistry meters,
+	MicrometerSingleRunnerObserver advisoryLockSingleRunnerObserver(MeterRegistry meters,
 			ObjectProvider<ObservationRegistry> observations,
 			ObjectProvider<LockExecutionObservationConvention> convention, ConfigurableListableBeanFactory beans,
 			Environment environment) {
@@ -129,7 +129,7 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 
 	@Bean
 	@ConditionalOnBean(MicrometerSingleRunnerObserver.class)
-	ApplicationListener<PayloadApplicationEvent<LockLostEvent>> lostLockCounter(
+	ApplicationListener<PayloadApplicationEvent<LockLostEvent>> advisoryLockLostLockCounter(
 			MicrometerSingleRunnerObserver observer) {
 		return ApplicationListener.forPayload(observer::lost);
 	}
@@ -139,7 +139,7 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	 */
 	@Bean
 	@ConditionalOnBean(MicrometerSingleRunnerObserver.class)
-	SmartInitializingSingleton singleRunnerMeters(SingleRunnerAnnotationBeanPostProcessor postProcessor,
+	SmartInitializingSingleton advisoryLockSingleRunnerMeters(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			MicrometerSingleRunnerObserver observer) {
 		return () -> postProcessor.getMethods().forEach((method) -> {
 			AdvisoryLockKey key = method.fixedKey();
@@ -151,8 +151,8 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	@Bean
 	DatabaseMeters advisoryLockDatabaseMeters(MeterRegistry meters,
 			ObjectProvider<PostgresAdvisoryLockTemplate> template, ObjectProvider<LockDatabases> databases,
-			@Qualifier("databaseClock") ObjectProvider<DoubleSupplier> clock,
-			@Qualifier("databaseClocks") ObjectProvider<Function<LockDatabase, DoubleSupplier>> clocks) {
+			@Qualifier("advisoryLockDatabaseClock") ObjectProvider<DoubleSupplier> clock,
+			@Qualifier("advisoryLockDatabaseClocks") ObjectProvider<Function<LockDatabase, DoubleSupplier>> clocks) {
 		return new DatabaseMeters(meters, template, databases, () -> clock.getIfAvailable(() -> () -> Double.NaN),
 				(database) -> clocks.getIfAvailable(() -> (none) -> () -> Double.NaN).apply(database));
 	}

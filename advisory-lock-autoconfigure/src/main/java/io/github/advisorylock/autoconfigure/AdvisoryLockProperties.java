@@ -32,10 +32,12 @@ import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
 
 /**
@@ -64,6 +66,7 @@ import org.springframework.core.env.Environment;
  * transaction manager.
  */
 @ConfigurationProperties("advisory-lock")
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
 		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0") Duration waitFor,
 		@DefaultValue("5m") Duration rememberTicks, @Nullable String transactionManager,

@@ -106,7 +106,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 
 		@Bean
 		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static BothLocksPostProcessor bothLocksPostProcessor(ListableBeanFactory beanFactory) {
+		static BothLocksPostProcessor advisoryLockBothLocksPostProcessor(ListableBeanFactory beanFactory) {
 			return new BothLocksPostProcessor(() -> beanFactory.getBean(PROVIDER, AdvisoryLockProvider.class),
 					beanFactory);
 		}
@@ -123,7 +123,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	static class AnnotationConfiguration {
 
 		@Bean
-		LockAtLeastForCheck lockAtLeastForCheck(ConfigurableListableBeanFactory beanFactory,
+		LockAtLeastForCheck advisoryLockAtLeastForCheck(ConfigurableListableBeanFactory beanFactory,
 				ObjectProvider<RunLedger> ledger, AdvisoryLockProperties locks,
 				ExtendedLockConfigurationExtractor times) {
 			return new LockAtLeastForCheck(beanFactory, ledger(ledger, locks), times);

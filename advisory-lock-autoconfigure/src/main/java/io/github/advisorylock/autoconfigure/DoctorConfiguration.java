@@ -62,7 +62,7 @@ class DoctorConfiguration {
 	 */
 	@Bean
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	ApplicationDoctor applicationDoctor(ConfigurableListableBeanFactory beanFactory,
+	ApplicationDoctor advisoryLockApplicationDoctor(ConfigurableListableBeanFactory beanFactory,
 			SingleRunnerAnnotationBeanPostProcessor postProcessor, AdvisoryLockProperties properties,
 			DoctorProperties doctorProperties, Environment environment) {
 		return new ApplicationDoctor(beanFactory, postProcessor::getMethods, properties.namespace() != null,
@@ -94,19 +94,19 @@ class DoctorConfiguration {
 	static class GuardedConfiguration {
 
 		@Bean
-		ServerJudge serverJudge(DoctorProperties properties) {
+		ServerJudge advisoryLockServerJudge(DoctorProperties properties) {
 			return LockDoctor.judge(properties.switchedOff());
 		}
 
 		@Bean
 		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
-		LockDoctor lockDoctor(Doctors doctors, LockDatabase database, PostgresAdvisoryLockTemplate template) {
+		LockDoctor advisoryLockDoctor(Doctors doctors, LockDatabase database, PostgresAdvisoryLockTemplate template) {
 			return doctors.doctorOf(database, template);
 		}
 
 		@Bean
-		Doctors lockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LeaderRoles> roles,
-				AdvisoryLockProperties properties, DoctorProperties doctorProperties,
+		Doctors advisoryLockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor,
+				ObjectProvider<LeaderRoles> roles, AdvisoryLockProperties properties, DoctorProperties doctorProperties,
 				ObjectProvider<LockDatabases> databases, ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
@@ -116,7 +116,8 @@ class DoctorConfiguration {
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LongHoldWatcher longHolds(PostgresAdvisoryLockTemplate template, DoctorProperties properties) {
+		LongHoldWatcher advisoryLockLongHoldWatcher(PostgresAdvisoryLockTemplate template,
+				DoctorProperties properties) {
 			return new LongHoldWatcher(template, properties.checkedLongHold());
 		}
 

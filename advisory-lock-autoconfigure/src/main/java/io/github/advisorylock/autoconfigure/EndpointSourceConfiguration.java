@@ -54,7 +54,7 @@ import org.springframework.scheduling.config.ScheduledTaskHolder;
 class EndpointSourceConfiguration {
 
 	@Bean
-	CallCounter callCounter() {
+	CallCounter advisoryLockCallCounter() {
 		return new CallCounter();
 	}
 

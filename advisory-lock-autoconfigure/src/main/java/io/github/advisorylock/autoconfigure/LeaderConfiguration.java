@@ -54,7 +54,7 @@ class LeaderConfiguration {
 	@Bean
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LeaderOnlyAnnotationBeanPostProcessor leaderOnlyAnnotationBeanPostProcessor(
+	static LeaderOnlyAnnotationBeanPostProcessor advisoryLockLeaderOnlyPostProcessor(
 			ObjectProvider<LeaderElection> election, ObjectProvider<TaskScheduler> schedulers) {
 		return new LeaderOnlyAnnotationBeanPostProcessor(election, schedulers);
 	}
@@ -64,12 +64,13 @@ class LeaderConfiguration {
 	 */
 	@Bean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanPostProcessor leaderOnlyAdviceArrangement(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
+	static BeanPostProcessor advisoryLockLeaderOnlyAdviceArrangement(
+			LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
 		return postProcessor.arrangement();
 	}
 
 	@Bean
-	LeaderRoles leaderRoles(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
+	LeaderRoles advisoryLockLeaderRoles(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
 		return postProcessor::getRoles;
 	}
 
@@ -88,7 +89,7 @@ class LeaderConfiguration {
 		@Bean
 		@Lazy
 		@ConditionalOnMissingBean(LeaderElection.class)
-		@Nullable LeaderElection leaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
+		@Nullable LeaderElection advisoryLockLeaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
 				LeaderOnlyAnnotationBeanPostProcessor postProcessor, ConfigurableApplicationContext context) {
 			LockSession available = session.getIfAvailable();
 			if (available == null) {
@@ -118,7 +119,7 @@ class LeaderConfiguration {
 
 		@Bean
 		@ConditionalOnMissingBean(LeaderElection.class)
-		LeaderElection leaderElection() {
+		LeaderElection advisoryLockLeaderElection() {
 			return new UnguardedLeaderElection();
 		}
 

@@ -59,12 +59,12 @@ class LockDatabaseConfiguration {
 			+ "manager of the DataSource that holds the locks";
 
 	@Bean
-	TransactionManagers lockTransactionManagers(ListableBeanFactory beanFactory) {
+	TransactionManagers advisoryLockTransactionManagers(ListableBeanFactory beanFactory) {
 		return new TransactionManagers(beanFactory);
 	}
 
 	@Bean
-	LockDatabase lockDatabase(AdvisoryLockProperties properties, TransactionManagers managers,
+	LockDatabase advisoryLockDatabase(AdvisoryLockProperties properties, TransactionManagers managers,
 			ListableBeanFactory beanFactory, ObjectProvider<LockSession> session,
 			ObjectProvider<PostgresAdvisoryLockTemplate> template, ObjectProvider<RunLedger> ledger) {
 		PlatformTransactionManager manager = transactionManager(properties.transactionManager(), managers, beanFactory);
@@ -73,14 +73,14 @@ class LockDatabaseConfiguration {
 	}
 
 	@Bean
-	Parts lockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
+	Parts advisoryLockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
 			ApplicationEventPublisher eventPublisher) {
 		return new Parts(properties, settings, connectionDetails, judge, eventPublisher);
 	}
 
 	@Bean
-	LockDatabases lockDatabases(LockDatabase lockDatabase, TransactionManagers managers, Parts parts,
+	LockDatabases advisoryLockDatabases(LockDatabase lockDatabase, TransactionManagers managers, Parts parts,
 			ObjectProvider<LockDatabases.Feature> features) {
 		return new LockDatabases(lockDatabase, managers, parts, () -> features.orderedStream().toList());
 	}

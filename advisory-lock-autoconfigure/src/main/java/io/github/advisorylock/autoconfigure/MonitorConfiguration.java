@@ -51,7 +51,7 @@ class MonitorConfiguration {
 
 		@Bean
 		@Lazy
-		LockMonitor lockMonitor(LockDatabase database) {
+		LockMonitor advisoryLockMonitor(LockDatabase database) {
 			return new LockMonitor(database.dataSource());
 		}
 
@@ -67,12 +67,12 @@ class MonitorConfiguration {
 		@Bean
 		@Lazy
 		@ConditionalOnMissingBean
-		DatabaseClock databaseClock(LockDatabase database) {
+		DatabaseClock advisoryLockDatabaseClock(LockDatabase database) {
 			return new DatabaseClock(database.dataSource());
 		}
 
 		@Bean
-		Function<LockDatabase, DoubleSupplier> databaseClocks() {
+		Function<LockDatabase, DoubleSupplier> advisoryLockDatabaseClocks() {
 			return (database) -> new DatabaseClock(database.dataSource());
 		}
 

@@ -82,7 +82,7 @@ class AdvisoryLockAutoConfigurationTests {
 	void operationsAreTheTemplateByEitherName() {
 		this.runner.run((context) -> assertThat(context.getBean(AdvisoryLockOperations.class))
 			.isSameAs(context.getBean(PostgresAdvisoryLockTemplate.class))
-			.isSameAs(context.getBean("postgresAdvisoryLockTemplate")));
+			.isSameAs(context.getBean("advisoryLockTemplate")));
 	}
 
 	@Test

@@ -54,13 +54,13 @@ class AdvisoryLockEndpointAutoConfigurationTests {
 	@Test
 	void nothingOfEndpointIsThereUnlessExposed() {
 		assertThat(ReducedApplication.runWithAll()).doesNotContain(ENDPOINT, "advisoryLocksEndpointWebExtension",
-				"advisoryLocksSource", "ledgerJobRegistry", "callCounter");
+				"advisoryLocksSource", "advisoryLockLedgerJobRegistry", "advisoryLockCallCounter");
 	}
 
 	@Test
 	void applicationStartsWithoutActuator() throws Exception {
 		assertThat(ReducedApplication.runWithout(Pattern.compile(ACTUATOR_JARS), EXPOSED)).contains(HEALTH)
-			.doesNotContain(ENDPOINT, "ledgerJobRegistry");
+			.doesNotContain(ENDPOINT, "advisoryLockLedgerJobRegistry");
 	}
 
 	@Test
@@ -72,7 +72,7 @@ class AdvisoryLockEndpointAutoConfigurationTests {
 	void runsAreObservedWithoutTracing(CapturedOutput output) throws Exception {
 		assertThat(ReducedApplication.runWithout(Pattern.compile("micrometer-tracing"), EXPOSED,
 				"management.observations.key-values.region=here"))
-			.contains("singleRunnerObserver");
+			.contains("advisoryLockSingleRunnerObserver");
 		assertThat(output).doesNotContain("An observer of runs failed");
 	}
 
@@ -93,7 +93,7 @@ class AdvisoryLockEndpointAutoConfigurationTests {
 	@Test
 	void endpointIsNotThereWhenLocksAreSwitchedOff() {
 		assertThat(ReducedApplication.runWithAll(EXPOSED, "advisory-lock.enabled=false")).doesNotContain(ENDPOINT,
-				"ledgerJobRegistry");
+				"advisoryLockLedgerJobRegistry");
 	}
 
 }

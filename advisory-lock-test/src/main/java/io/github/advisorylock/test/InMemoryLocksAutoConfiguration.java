@@ -40,13 +40,13 @@ public final class InMemoryLocksAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	CallRecorder testLockCallRecorder() {
+	CallRecorder advisoryLockTestCallRecorder() {
 		return new CallRecorder();
 	}
 
 	@Bean
 	@ConditionalOnMissingBean(TestLocks.class)
-	InMemoryLocks testLocks(SingleRunnerSettings settings, CallRecorder calls,
+	InMemoryLocks advisoryLockTestLocks(SingleRunnerSettings settings, CallRecorder calls,
 			ApplicationEventPublisher eventPublisher) {
 		return new InMemoryLocks(settings.namespace(), settings.keyFactory(), settings.waitFor(), calls,
 				eventPublisher::publishEvent);
@@ -61,7 +61,7 @@ public final class InMemoryLocksAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(LeaderElection.class)
-	LeaderElection leaderElection(InMemoryLocks locks) {
+	LeaderElection advisoryLockLeaderElection(InMemoryLocks locks) {
 		return locks.leaderElection();
 	}
 

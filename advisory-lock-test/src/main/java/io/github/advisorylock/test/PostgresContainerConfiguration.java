@@ -39,7 +39,7 @@ public class PostgresContainerConfiguration {
 
 	@Bean
 	@ServiceConnection
-	PostgreSQLContainer postgresContainer(Environment environment) {
+	PostgreSQLContainer advisoryLockPostgresContainer(Environment environment) {
 		String image = environment.getProperty("advisory-lock.test.postgres-image", "postgres:18-alpine");
 		return new PostgreSQLContainer(DockerImageName.parse(image).asCompatibleSubstituteFor("postgres"));
 	}

@@ -32,9 +32,13 @@ import org.springframework.transaction.TransactionManager;
 @AutoConfiguration(before = TransactionAutoConfiguration.class)
 public final class SliceTransactionAutoConfiguration {
 
-	@Bean
+	/**
+	 * Stands in for the transaction manager that Spring Boot makes, also where the
+	 * application names that one.
+	 */
+	@Bean({ "advisoryLockTransactionManager", "transactionManager" })
 	@ConditionalOnMissingBean(TransactionManager.class)
-	UnboundTransactionManager transactionManager() {
+	UnboundTransactionManager advisoryLockTransactionManager() {
 		return new UnboundTransactionManager();
 	}
 

@@ -49,13 +49,13 @@ public final class TestLocksAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	CallRecorder testLockCallRecorder() {
+	CallRecorder advisoryLockTestCallRecorder() {
 		return new CallRecorder();
 	}
 
 	@Bean
 	@Lazy
-	@Nullable PostgresTestLocks testLocks(SingleRunnerSettings settings, LockDatabase database,
+	@Nullable PostgresTestLocks advisoryLockTestLocks(SingleRunnerSettings settings, LockDatabase database,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, CallRecorder calls,
 			ObjectProvider<AdvisoryLockLedger> ledger) {
 		SessionDataSource connectionSource = SessionDataSource.create(
