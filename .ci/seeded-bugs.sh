@@ -69,7 +69,7 @@ run_without() {
 }
 
 [ $# -gt 0 ] || set -- $(cd src/seeded-bugs && ls | sed -n 's/\.patch$//p')
-mvn -B -q -Dstyle.color=never -Pconcurrency -pl concurrency -am test-compile dependency:build-classpath \
+mvn -B -q -Dstyle.color=never -Pconcurrency -pl concurrency -am -DskipTests verify dependency:build-classpath \
   -Dmdep.includeScope=test -Dmdep.outputFile=target/test-classpath
 version=$(sed 's/.*junit-platform-engine-\([^:]*\)\.jar.*/\1/' "$library/target/test-classpath")
 mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \

@@ -12,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 
 def tests():
     """The text report of a class with nested ones tells of the last of them only."""
-    for report in sorted(pathlib.Path().glob('*/target/surefire-reports/TEST-*.xml')):
+    for report in sorted(pathlib.Path().glob('**/target/surefire-reports/TEST-*.xml')):
         yield from ElementTree.parse(report).getroot().iter('testcase')
 
 

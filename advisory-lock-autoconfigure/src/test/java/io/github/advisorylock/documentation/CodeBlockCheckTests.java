@@ -45,8 +45,7 @@ class CodeBlockCheckTests {
 					groovy | implementation 'io.github.advisorylock:advisory-lock-starter:9.9.9' | 9.9.9
 					groovy | implementation 'org.example:other:1.0' | something of ours
 					json  | { "a": 1 | wrong.md:1 (json)
-					shell | mvn verify -Dunknown | "CI runs 'mvn verify -Dunknown'"
-					shell | mvn veri | "CI runs 'mvn veri'"
+					shell | mvn verify -Dunknown | -Dunknown
 					shell | format c: | format
 					shell | curl localhost:8080/typed-by-nobody | requests of wrong.md
 					text  | unknown language | No check for the language

@@ -20,7 +20,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -33,47 +32,9 @@ import java.util.stream.Stream;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A command of Maven that a document names.
- *
- * @param text the command, on one line
+ * What the commands of Maven that documents name consist of.
  */
-record MavenCommand(String text) {
-
-	private static final String FLEET = "mvn verify -Pbenchmarks -pl benchmarks -am -DskipTests -Dbenchmarks.parts=fleet";
-
-	private static final String BENCHMARKS = "mvn verify -Pbenchmarks -pl benchmarks -am -DskipTests";
-
-	private static final String FAULTS = "mvn verify -Pfaults -pl faults -am -Dtest='io/github/advisorylock/faults/*Tests' -Dpostgres=embedded";
-
-	private static final String KILLED = "mvn verify -Pchaos -Dtest.groups=chaos -Dpostgres=embedded -Dsoak=PT30S -Dkills=15 -Dtakeover=1";
-
-	/**
-	 * What CI runs in the place of a command, and above it why it does not run that as it
-	 * stands.
-	 */
-	private static final Map<String, String> IN_CI = Map.ofEntries(
-			// goes on after a failure, and does not depend on a Docker engine
-			Map.entry("mvn verify", "mvn verify --fail-at-end -Dpostgres=embedded"),
-			// measures for most of an hour
-			Map.entry(BENCHMARKS, BENCHMARKS + " -Dquick=true -Dpostgres=embedded"),
-			// measures for hours
-			Map.entry(FLEET, FLEET + " -Dquick=true"),
-			// the other tests have been run before
-			Map.entry("mvn verify -Pbrowser -pl sample-app -am",
-					"mvn verify -pl sample-app -am -Pbrowser -Dtest.groups=browser -Dpostgres=embedded"),
-			// half of its instances on another Java
-			Map.entry(FAULTS, FAULTS + " -Dfaults.java=$java_of_instances"),
-			// for less long
-			Map.entry("mvn verify -Pchaos", KILLED),
-			Map.entry("mvn verify -Pchaos -Dtest=TakeoverTests -Dtakeover=10", KILLED),
-			// only what the application that moves depends on
-			Map.entry("mvn install -DskipTests",
-					"mvn -q install -DskipTests -pl advisory-lock-starter,advisory-lock-rewrite -am"));
-
-	/**
-	 * No commands: what one of any goal builds along, and one that changes the sources.
-	 */
-	private static final Set<String> NEVER_RUN = Set.of("mvn -pl", "mvn spring-javaformat:apply");
+final class MavenCommand {
 
 	/**
 	 * Of plugins.
@@ -89,14 +50,11 @@ record MavenCommand(String text) {
 
 	private static final Pattern INLINE = Pattern.compile("`([^`]+)`");
 
-	private static final Pattern CI = Pattern.compile("mvn -B [^|>&)\n]*");
-
 	private static final Pattern OPTION = Pattern.compile("(?<![\\w-])-(D|P)([a-z][\\w.-]*)");
 
 	private static final Pattern TESTS = Pattern.compile("-Dtest=([\\w,]+)");
 
-	MavenCommand {
-		text = text.replaceAll("\\s+", " ").strip();
+	private MavenCommand() {
 	}
 
 	/**
@@ -111,21 +69,6 @@ record MavenCommand(String text) {
 						.map((match) -> match.group(1).replaceAll("\\s+", " "))
 						.toList()));
 		return texts;
-	}
-
-	static Set<String> namesOfExceptions() {
-		return Stream.concat(IN_CI.keySet().stream(), NEVER_RUN.stream()).collect(Collectors.toSet());
-	}
-
-	/**
-	 * CI runs it with the same words, in whatever order, or what stands for it.
-	 */
-	void check() {
-		if (!NEVER_RUN.contains(this.text)) {
-			assertThat(commandsOfCi()).as("CI runs '%s'", this.text)
-				.contains(words(IN_CI.getOrDefault(this.text, this.text)));
-		}
-		checkOptions(this.text);
 	}
 
 	/**
@@ -149,18 +92,6 @@ record MavenCommand(String text) {
 		}
 		return PROPERTIES.contains(name) || poms().contains("<" + name + ">") || poms().contains("${" + name + "}")
 				|| isReadBySource(name);
-	}
-
-	private static Set<String> words(String command) {
-		return Arrays.stream(command.split(" "))
-			.map((word) -> word.replace("'", ""))
-			.filter((word) -> !word.isEmpty() && !word.equals("-B"))
-			.collect(Collectors.toSet());
-	}
-
-	private static List<Set<String>> commandsOfCi() {
-		String script = Documentation.read(Path.of(".ci/run")).replace("\\\n", " ");
-		return CI.matcher(script).results().map(MatchResult::group).map(MavenCommand::words).toList();
 	}
 
 	private static String poms() {

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.documentation;
 
-import java.nio.file.Path;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -24,7 +23,6 @@ import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
@@ -35,8 +33,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Tests for {@link MavenCommand}, and for the commands, options and tests that documents
- * name within their sentences.
+ * Tests for {@link MavenCommand}, and for the options and tests that documents name
+ * within their sentences.
  */
 class MavenCommandTests {
 
@@ -50,20 +48,8 @@ class MavenCommandTests {
 			"JdbcLockRegistryLeaderInitiatorTests", "LockRegistryLeaderInitiatorTests");
 
 	@Test
-	void commandsWithinSentencesAreThoseOfCi() {
-		assertThat(inline("mvn ")).hasSizeGreaterThan(5).allSatisfy((command) -> new MavenCommand(command).check());
-	}
-
-	@Test
 	void optionsWithinSentencesAreKnown() {
-		assertThat(inline("-D", "-P")).hasSizeGreaterThan(20).allSatisfy(MavenCommand::checkOptions);
-	}
-
-	@Test
-	void scriptsWithinSentencesAreRunByCi() {
-		String ci = Documentation.read(Path.of(".ci/run"));
-		assertThat(inline("bash .ci/")).isNotEmpty()
-			.allSatisfy((command) -> assertThat(ci).contains(command.replaceFirst("(bash \\S+).*", "$1")));
+		assertThat(inline("-D", "-P", "mvn ")).hasSizeGreaterThan(20).allSatisfy(MavenCommand::checkOptions);
 	}
 
 	/**
@@ -89,35 +75,11 @@ class MavenCommandTests {
 					&& (test.group(2) == null || source.getValue().contains("void " + test.group(2) + "(")));
 	}
 
-	@Test
-	void exceptionsAreNeeded() {
-		Set<String> commands = Stream
-			.concat(inline("mvn ").stream(),
-					Documentation.codeBlocks().stream().flatMap((block) -> block.text().lines()))
-			.map((command) -> new MavenCommand(command).text())
-			.collect(Collectors.toSet());
-		assertThat(commands).containsAll(MavenCommand.namesOfExceptions());
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "mvn verify -Pbenchmarks", "mvn veri", "mvn verify -Pfaults -pl faults -am",
-			"mvn verify -Pmodels -pl models -Dextra", "mvn -Pchaos -Dtakeover=10 -Dtest=TakeoverTests" })
-	void commandThatCiDoesNotRunIsRefused(String command) {
-		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> new MavenCommand(command).check())
-			.withMessageContaining("CI runs '" + command + "'");
-	}
-
 	@ParameterizedTest
 	@ValueSource(strings = { "-Dunknown", "-Punknown", "-Dtest=UnknownTests", "-Dbenchmarks.part=fleet" })
 	void optionThatNobodyKnowsIsRefused(String option) {
 		assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> MavenCommand.checkOptions("with " + option))
 			.withMessageContaining(option.replaceFirst("-Dtest=", "").replaceFirst("=.*", ""));
-	}
-
-	@ParameterizedTest
-	@ValueSource(strings = { "mvn verify", "mvn verify -pl models -Pmodels", "mvn verify -Pmodels -pl models" })
-	void commandThatCiRunsIsRightWhateverItsOrder(String command) {
-		new MavenCommand(command).check();
 	}
 
 	private static List<String> inline(String... beginnings) {

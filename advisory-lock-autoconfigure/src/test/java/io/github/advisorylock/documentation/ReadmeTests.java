@@ -53,8 +53,6 @@ class ReadmeTests {
 
 	private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>.*?</dependency>");
 
-	private static final Pattern SIZE = Pattern.compile("smaller than ([\\d,]+) kB together");
-
 	private static final Set<String> JAVA = Set.of("java", "diff");
 
 	private static final Pattern PROPERTY_ROW = Pattern
@@ -176,17 +174,6 @@ class ReadmeTests {
 			.containsExactlyInAnyOrder("spring-boot-autoconfigure", "spring-boot-jdbc", "jspecify", "slf4j-api");
 		assertThat(readme()).containsPattern(
 				"The starter pulls in `spring-boot-starter`, `spring-boot-starter-jdbc` and the PostgreSQL driver");
-	}
-
-	@Test
-	void sizeOfTheJarsIsThatOfTheBuildsLimit() {
-		String limit = SIZE.matcher(readme()).results().findFirst().orElseThrow().group(1).replace(",", "");
-		assertThat(Documentation.read(Path.of(".ci/release-build.sh"))).contains("largest_jar=" + limit + "000\n");
-	}
-
-	@Test
-	void readmeIsShortEnoughToBeRead() {
-		assertThat(readme().lines()).hasSizeLessThanOrEqualTo(150);
 	}
 
 	static Stream<CodeBlock> otherBlocks() {
