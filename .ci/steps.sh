@@ -8,13 +8,15 @@ postgres_image=postgres:local
 tests_of_sql=$(printf 'io/github/advisorylock/%s/*Tests,' actuate doctor integration jdbc leader ledger monitor shedlock)
 # The README's command leaves the slow ones out, for those who wait for it
 with_slow_tests=-Dexcluded.test.groups=aot,browser,chaos,servers
-# The same phase in all steps: after one that ends before it packages, the next one compiles everything anew. Spring Boot
-# 4.0, in Turkish, which has a small i of its own, and in a time zone off the hour
+# The same phase in all steps: after one that ends before it packages, the next one compiles everything anew. Once a step
+# has downloaded what another one needs, that one is offline
 verify=(mvn -B verify -Dpostgres=embedded)
+offline=(mvn -o -B verify -Dpostgres=embedded)
 spring_boot_4_0=(-Dspring-boot.version=4.0.8 -Dspring-boot-liquibase.version=4.0.7 -Dspring-integration.version=7.0.5
   -Dspring-batch.version=6.0.4)
 # The enforcer judges the versions of the Spring Boot we build on; an older one manages some down on purpose
 without_enforcer=-Denforcer.skip=true
+# Which has a small i of its own; and in a time zone off the hour
 in_turkish='-Duser.language=tr -Duser.country=TR -Duser.timezone=Asia/Kathmandu'
 
 begin() {
@@ -99,6 +101,14 @@ install_newer_java() {
     echo "There is no JDK of 24 or newer below /usr/lib/jvm, and no package openjdk-25-jdk-headless: install one"
     return 1
   fi
+}
+
+# Downloads the binaries of PostgreSQL that steps run on: what is newer than the build has everything compiled anew
+fetch_postgres() {
+  local version
+  for version in "$@"; do
+    mvn -B -q dependency:resolve -pl advisory-lock-test-support -Dembedded-postgres-binaries.version="$version"
+  done
 }
 
 # Runs a command under a name, and notes how long it took and whether it failed
@@ -205,7 +215,7 @@ test_in_container() {
     export DOCKER_HOST="unix://$state/docker/docker.sock"
   fi
   test_step 'PostgreSQL container' env TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_HOST_OVERRIDE=localhost \
-    mvn -B verify -pl "$1" -Dpostgres=testcontainers -Dtest="$2" \
+    mvn -o -B verify -pl "$1" -Dpostgres=testcontainers -Dtest="$2" \
     -Dpostgres.image="$postgres_image" -Dadvisory-lock.test.postgres-image="$postgres_image"
   stop_docker
 }
