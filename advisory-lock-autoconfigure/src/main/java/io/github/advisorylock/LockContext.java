@@ -42,7 +42,9 @@ public interface LockContext {
 	LockScope scope();
 
 	/**
-	 * Return whether the lock is held as far as this application knows. Asks no server.
+	 * Return whether the lock is held as far as this application knows. Asks no server,
+	 * except in scope {@link LockScope#TRANSACTION} on the thread of the run where the
+	 * driver can't be asked: a container's own copy of it, or a wrapper that hides it.
 	 * @return {@code false} once the lock was released or found to be lost, and in scope
 	 * {@link LockScope#TRANSACTION} while its transaction is aborted
 	 */

@@ -55,6 +55,9 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * holder of a transaction lock has vanished.
  * @param poolSize What happens when the pool has fewer connections than the scheduler has
  * threads, plus one.
+ * @param foreignDriver What happens when the driver of the connections can't be asked how
+ * a transaction is doing, so that the server is asked: a container's own copy of the
+ * driver, or a wrapper that hides it.
  * @param autoCommit What happens when session locks are used and connections of the pool
  * do not commit by themselves.
  * @param isolation What happens when transaction locks are waited for and transactions
@@ -88,12 +91,13 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("warn") Severity preparedStatements, @DefaultValue("fail") Severity sessionLogin,
 		@DefaultValue("warn") Severity unreachable, @DefaultValue("warn") Severity holderTimeout,
 		@DefaultValue("warn") Severity deadClient, @DefaultValue("warn") Severity poolSize,
-		@DefaultValue("warn") Severity autoCommit, @DefaultValue("warn") Severity isolation,
-		@DefaultValue("warn") Severity lockTable, @DefaultValue("warn") Severity bareKey,
-		@DefaultValue("warn") Severity namespace, @DefaultValue("warn") Severity keyOfInstance,
-		@DefaultValue("warn") Severity scheduling, @DefaultValue("warn") Severity selfInvocation,
-		@DefaultValue("warn") Severity springBatch, @DefaultValue("off") Severity unguardedScheduled,
-		@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
+		@DefaultValue("warn") Severity foreignDriver, @DefaultValue("warn") Severity autoCommit,
+		@DefaultValue("warn") Severity isolation, @DefaultValue("warn") Severity lockTable,
+		@DefaultValue("warn") Severity bareKey, @DefaultValue("warn") Severity namespace,
+		@DefaultValue("warn") Severity keyOfInstance, @DefaultValue("warn") Severity scheduling,
+		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("warn") Severity springBatch,
+		@DefaultValue("off") Severity unguardedScheduled, @DefaultValue List<String> everyInstance,
+		@DefaultValue("10m") Duration longHold) {
 
 	List<DoctorCheck> switchedOff() {
 		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();
@@ -121,6 +125,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 			case HOLDER_TIMEOUT -> this.holderTimeout;
 			case DEAD_CLIENT -> this.deadClient;
 			case POOL_SIZE -> this.poolSize;
+			case FOREIGN_DRIVER -> this.foreignDriver;
 			case AUTO_COMMIT -> this.autoCommit;
 			case ISOLATION -> this.isolation;
 			case LOCK_TABLE -> this.lockTable;

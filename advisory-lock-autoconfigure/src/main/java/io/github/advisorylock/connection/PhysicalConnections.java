@@ -28,6 +28,7 @@ import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.util.ClassUtils;
 
 /**
  * Reads how a DataSource opens physical connections, where all of it can be read: a
@@ -35,6 +36,8 @@ import org.springframework.jdbc.datasource.SimpleDriverDataSource;
  * finds the driver of a URL without showing the URL to any driver.
  */
 final class PhysicalConnections {
+
+	private static final String DRIVERS_OWN = "org.postgresql.ds.PGSimpleDataSource";
 
 	private static final String TOMCAT_POOL = "org.apache.tomcat.jdbc.pool.DataSource";
 
@@ -50,13 +53,24 @@ final class PhysicalConnections {
 		if (opener.getClass() == SimpleDriverDataSource.class || opener.getClass() == DriverManagerDataSource.class) {
 			return () -> copy((AbstractDriverBasedDataSource) opener);
 		}
-		if (opener.getClass().getName().equals("org.postgresql.ds.PGSimpleDataSource")) {
+		if (isA(DRIVERS_OWN, opener)) {
 			return () -> derive(opener);
 		}
-		if (opener.getClass().getName().equals(TOMCAT_POOL) && property(opener, "dataSource") == null) {
+		if (isA(TOMCAT_POOL, opener) && property(opener, "dataSource") == null) {
 			return () -> fromTomcat(opener);
 		}
 		return null;
+	}
+
+	/**
+	 * Return whether a DataSource is of exactly that class. Of a container's own copy of
+	 * it Spring Boot reads nothing.
+	 */
+	private static boolean isA(String className, DataSource opener) {
+		Class<?> type = opener.getClass();
+		ClassLoader classLoader = PhysicalConnections.class.getClassLoader();
+		return type.getName().equals(className) && ClassUtils.isPresent(className, classLoader)
+				&& type == ClassUtils.resolveClassName(className, classLoader);
 	}
 
 	/**

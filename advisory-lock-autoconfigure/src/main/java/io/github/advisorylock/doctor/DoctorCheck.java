@@ -86,6 +86,11 @@ public enum DoctorCheck {
 	POOL_SIZE,
 
 	/**
+	 * The driver of the connections can't be asked: it is another copy, or hidden.
+	 */
+	FOREIGN_DRIVER,
+
+	/**
 	 * Connections of the pool do not commit by themselves.
 	 */
 	AUTO_COMMIT,

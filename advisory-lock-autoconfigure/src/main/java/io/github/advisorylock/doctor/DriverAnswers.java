@@ -42,8 +42,18 @@ final class DriverAnswers {
 	private DriverAnswers() {
 	}
 
-	static boolean isOwnerOf(Connection connection) throws SQLException {
-		return PRESENT && connection.isWrapperFor(PGConnection.class);
+	/**
+	 * Return whether the driver can be asked: not where another copy of it, in another
+	 * class loader, has opened the connection, and not behind a wrapper that hides it.
+	 */
+	static boolean isOwnerOf(Connection connection) {
+		try {
+			return PRESENT && connection.isWrapperFor(PGConnection.class)
+					&& connection.unwrap(PGConnection.class) != null;
+		}
+		catch (SQLException | RuntimeException | AbstractMethodError ex) {
+			return false;
+		}
 	}
 
 	/**

@@ -63,12 +63,25 @@ final class PooledExamination implements Examination {
 		}
 		diagnosis.seen("PostgreSQL " + server.version());
 		diagnosis.seen("room for about " + server.lockTableSize() + " locks");
+		checkDriver(connection, diagnosis);
 		checkAutoCommit(connection, subject, diagnosis);
 		endTransaction(connection);
 		boolean pooler = asked.isBehindPooler(connection);
 		SettingsExamination.examine(server, !pooler, subject, diagnosis);
 		if (pooler) {
 			examinePooler(connection, subject, diagnosis);
+		}
+	}
+
+	private static void checkDriver(Connection connection, Diagnosis diagnosis) {
+		if (!DriverAnswers.isOwnerOf(connection)) {
+			diagnosis.found(DoctorCheck.FOREIGN_DRIVER, "The driver of the pool's connections can't be asked ("
+					+ connection.getClass().getName()
+					+ "), so that the server is asked before each commit under a lock whether PostgreSQL has aborted "
+					+ "the transaction, and a pooler in front of it goes unnoticed",
+					"leave the driver to one class loader: where the container has it, keep 'org.postgresql:postgresql' "
+							+ "out of the application, or give the pool to the application; a wrapper around the "
+							+ "connections has to answer isWrapperFor and unwrap for PGConnection");
 		}
 	}
 

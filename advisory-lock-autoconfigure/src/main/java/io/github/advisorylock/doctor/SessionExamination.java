@@ -98,6 +98,7 @@ final class SessionExamination implements Examination {
 				session.failed(new UnsupportedDatabaseException(server.finding().problem()));
 			}
 			else {
+				checkDriver(connection, properties, diagnosis);
 				diagnosis.seen(server.pooler() ? "session locks through a pooler that keeps sessions"
 						: "session locks straight to the server");
 			}
@@ -106,6 +107,16 @@ final class SessionExamination implements Examination {
 			logger.debug("The lock session could not be examined", ex);
 			diagnosis.found(refusal(ex, properties));
 			session.failed(ex);
+		}
+	}
+
+	private static void checkDriver(Connection connection, List<String> properties, Diagnosis diagnosis) {
+		if (!DriverAnswers.isOwnerOf(connection)) {
+			diagnosis
+				.found(DoctorCheck.FOREIGN_DRIVER, "The driver of the connection of the session locks can't be asked ("
+						+ connection.getClass().getName()
+						+ "), so that this instance does not hear that an operator cancels a run, or that a leader resigns",
+						"set '" + properties.get(0) + "' to a URL that the application's own PostgreSQL driver opens");
 		}
 	}
 
@@ -149,7 +160,8 @@ final class SessionExamination implements Examination {
 	}
 
 	/**
-	 * Look at a connection, whose statements must be transactions of their own.
+	 * Look at a connection, whose statements must be transactions of their own. Where the
+	 * driver does not tell who has greeted it, there may be a pooler.
 	 * @param another opens another one of the same kind
 	 * @param property the property that leads to the server
 	 */
@@ -157,12 +169,13 @@ final class SessionExamination implements Examination {
 			throws SQLException {
 		PostgresServer server = PostgresServer.ask(connection);
 		Finding unsuitable = server.finding("The server of the session locks", property);
-		if (unsuitable != null || !server.isBehindPooler(connection)) {
+		boolean told = DriverAnswers.isOwnerOf(connection);
+		if (unsuitable != null || (told && !server.isBehindPooler(connection))) {
 			return new Verdict(unsuitable, false);
 		}
 		try (Connection second = another.open()) {
 			boolean shared = Pooler.between(connection, second) == Pooler.TRANSACTION_MODE;
-			return new Verdict(shared ? sharedServers() : null, true);
+			return new Verdict(shared ? sharedServers() : null, told);
 		}
 	}
 

@@ -197,12 +197,22 @@ public final class Hold {
 
 	/**
 	 * Return whether the lock is held, or about to be taken, as far as is known. Does not
-	 * ask the server: it says with each answer whether its transaction goes on.
+	 * ask the server: it says with each answer whether its transaction goes on, and most
+	 * drivers hand that on.
 	 * @return {@code false} once it is lost or begins to be released
 	 */
 	public boolean isActive() {
 		Connection connection = this.connection;
 		return this.state == State.ACTIVE && (connection == null || PgDriver.isTransactionOpen(connection));
+	}
+
+	/**
+	 * Return whether {@link #isActive()} can't know it: the driver does not tell how the
+	 * transaction of the lock is doing.
+	 */
+	boolean isUntold() {
+		Connection connection = this.connection;
+		return this.state == State.ACTIVE && connection != null && PgDriver.isTransactionUntold(connection);
 	}
 
 	boolean isLost() {

@@ -60,6 +60,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 		try {
 			TransactionSynchronizationManager.registerSynchronization(new HoldSynchronization(hold, coverage, release));
 			registered = true;
+			coverage.guardCommit(hold.key());
 		}
 		finally {
 			if (!registered) {
@@ -129,7 +130,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 	}
 
 	private void confirmAndKeep() {
-		this.coverage.checkNotAborted(this.hold.key());
+		this.coverage.checkNotAborted(this.hold);
 		if (this.hold.isLossTold()) {
 			return;
 		}

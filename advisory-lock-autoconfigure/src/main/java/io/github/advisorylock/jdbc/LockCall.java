@@ -220,6 +220,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			LockCallback<T, X> action) throws X {
 		joined.checkCovers(this.mode);
 		this.hold = joined;
+		checkNotLost();
 		return runInTransaction(joined, boundary(), action);
 	}
 
@@ -299,7 +300,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 				limit.cancel(false);
 			}
 		}
-		if (hold.scope() == LockScope.SESSION || !hold.isActive()) {
+		if (hold.scope() == LockScope.SESSION || hold.isUntold() || !hold.isActive()) {
 			checkGoodEnd(hold);
 		}
 		if (this.record != null) {
@@ -342,8 +343,10 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * has not come to a good end. The session is asked before that is written down.
 	 */
 	private void checkGoodEnd(Hold hold) {
-		this.ground.coverage.checkNotAborted(this.key);
-		checkNotLost();
+		this.ground.coverage.checkNotAborted(hold);
+		if (!hold.isActive()) {
+			throw hold.lostException();
+		}
 		if (this.record != null && hold.scope() == LockScope.SESSION) {
 			hold.confirm();
 			putInterruptAsideUntilClosed();
@@ -421,22 +424,46 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		return (this.hold != null) ? this.hold.scope() : this.scope;
 	}
 
+	/**
+	 * Other threads are not to wait for what the run has its connection do.
+	 */
 	@Override
 	public final boolean isHeld() {
-		return this.hold != null && this.hold.isActive();
+		Hold hold = this.hold;
+		if (hold == null || !hold.isActive()) {
+			return false;
+		}
+		if (hold.owner() != Thread.currentThread() || !hold.isUntold()) {
+			return true;
+		}
+		try {
+			confirm(hold);
+			return true;
+		}
+		catch (LockLostException ex) {
+			return false;
+		}
 	}
 
 	@Override
 	public final void checkHeld() throws LockLostException {
-		checkNotLost();
-		if (this.hold != null) {
-			boolean aside = Hold.putInterruptAside();
-			try {
-				this.hold.confirm();
-			}
-			finally {
-				Hold.bringInterruptBack(aside);
-			}
+		Hold hold = this.hold;
+		if (hold == null) {
+			throw new LockLostException(this.key);
+		}
+		if (!hold.isActive()) {
+			throw hold.lostException();
+		}
+		confirm(hold);
+	}
+
+	private static void confirm(Hold hold) {
+		boolean aside = Hold.putInterruptAside();
+		try {
+			hold.confirm();
+		}
+		finally {
+			Hold.bringInterruptBack(aside);
 		}
 	}
 

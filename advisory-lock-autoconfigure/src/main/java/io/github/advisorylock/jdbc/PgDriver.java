@@ -19,9 +19,11 @@ package io.github.advisorylock.jdbc;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.SQLException;
+import java.util.List;
 import java.util.Properties;
 
-import org.postgresql.PGConnection;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.PGNotification;
 import org.postgresql.PGProperty;
 import org.postgresql.core.BaseConnection;
 
@@ -38,6 +40,11 @@ final class PgDriver {
 	 */
 	static final String CONNECTION_DOES_NOT_EXIST = "08003";
 
+	/**
+	 * The SQL state of each statement in a transaction that can only be rolled back.
+	 */
+	static final String IN_FAILED_TRANSACTION = "25P02";
+
 	private static final boolean PRESENT = ClassUtils.isPresent("org.postgresql.PGConnection",
 			PgDriver.class.getClassLoader());
 
@@ -52,10 +59,6 @@ final class PgDriver {
 		String state = ex.getSQLState();
 		return state == null || state.startsWith("08") || state.startsWith("57P") || state.equals("25P03")
 				|| state.equals("25P04");
-	}
-
-	static boolean isOwnerOf(Connection connection) throws SQLException {
-		return PRESENT && connection.isWrapperFor(PGConnection.class);
 	}
 
 	/**
@@ -120,24 +123,51 @@ final class PgDriver {
 
 	/**
 	 * Return the driver's own connection, past what a pool has put around it.
-	 * @return it, or the given one where it is another driver's
+	 * @return it, or the given one where its driver can't be reached
 	 */
-	static Connection unwrap(Connection connection) throws SQLException {
-		return isOwnerOf(connection) ? connection.unwrap(BaseConnection.class) : connection;
+	static Connection unwrap(Connection connection) {
+		Connection driver = find(connection);
+		return (driver != null) ? driver : connection;
+	}
+
+	/**
+	 * Return what other applications have announced, as far as the driver tells.
+	 * @param waitMillis how long to wait for it
+	 */
+	static List<PGNotification> notifications(Connection connection, int waitMillis) throws SQLException {
+		BaseConnection driver = find(connection);
+		PGNotification[] notifications = (driver != null) ? driver.getNotifications(waitMillis) : null;
+		return (notifications != null) ? List.of(notifications) : List.of();
+	}
+
+	/**
+	 * Find the driver's own connection. There is none where another driver, or another
+	 * copy of this one in another class loader, has opened the connection, and where a
+	 * wrapper does not hand out what it wraps.
+	 */
+	private static @Nullable BaseConnection find(Connection connection) {
+		try {
+			return (PRESENT && connection.isWrapperFor(BaseConnection.class)) ? connection.unwrap(BaseConnection.class)
+					: null;
+		}
+		catch (SQLException | RuntimeException | AbstractMethodError ex) {
+			return null;
+		}
 	}
 
 	/**
 	 * Return what has become of the transaction of a connection. Does not ask the server:
-	 * it says so with each answer.
+	 * it says so with each answer, which only its own driver hands on.
 	 */
 	static TransactionState transactionState(Connection connection) throws SQLException {
 		if (connection.isClosed()) {
 			return TransactionState.NONE;
 		}
-		if (!isOwnerOf(connection)) {
-			return connection.getAutoCommit() ? TransactionState.NONE : TransactionState.OPEN;
+		BaseConnection driver = find(connection);
+		if (driver == null) {
+			return connection.getAutoCommit() ? TransactionState.NONE : TransactionState.UNTOLD;
 		}
-		return switch (connection.unwrap(BaseConnection.class).getTransactionState()) {
+		return switch (driver.getTransactionState()) {
 			case IDLE -> TransactionState.NONE;
 			case OPEN -> TransactionState.OPEN;
 			case FAILED -> TransactionState.ABORTED;
@@ -145,11 +175,24 @@ final class PgDriver {
 	}
 
 	/**
-	 * Return whether a transaction goes on, as far as the driver knows.
+	 * Return whether a transaction goes on, as far as is known without the server.
 	 */
 	static boolean isTransactionOpen(Connection connection) {
 		try {
-			return transactionState(connection) == TransactionState.OPEN;
+			TransactionState state = transactionState(connection);
+			return state == TransactionState.OPEN || state == TransactionState.UNTOLD;
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Return whether only the server knows if a transaction goes on.
+	 */
+	static boolean isTransactionUntold(Connection connection) {
+		try {
+			return transactionState(connection) == TransactionState.UNTOLD;
 		}
 		catch (SQLException ex) {
 			return false;
@@ -175,7 +218,12 @@ final class PgDriver {
 		/**
 		 * A transaction that can only be rolled back. Its locks are free already.
 		 */
-		ABORTED
+		ABORTED,
+
+		/**
+		 * A transaction, or none, of a driver that does not tell: only the server knows.
+		 */
+		UNTOLD
 
 	}
 

@@ -46,6 +46,11 @@ final class PostgresAdvisoryLockFunctions {
 
 	static final String IS_THIS_STANDBY = "SELECT " + IS_STANDBY;
 
+	/**
+	 * Is refused in a transaction that can only be rolled back.
+	 */
+	static final String IS_COMMITTABLE = "SELECT 1";
+
 	static final String HEARTBEAT = "SELECT true";
 
 	/**

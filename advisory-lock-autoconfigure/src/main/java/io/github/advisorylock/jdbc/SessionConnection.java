@@ -36,7 +36,6 @@ import io.github.advisorylock.AdvisoryLockKey;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
-import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
 /**
@@ -147,13 +146,10 @@ final class SessionConnection {
 		if (!this.listeners.isEmpty() && mayHaveInput()) {
 			this.answered = false;
 			this.lookedNanos = System.nanoTime();
-			PGNotification[] notifications = this.connection.unwrap(PGConnection.class).getNotifications(WAIT_MILLIS);
-			if (notifications != null) {
-				for (PGNotification notification : notifications) {
-					Listener listener = this.listeners.get(notification.getName());
-					if (listener != null) {
-						listener.heard().accept(notification.getParameter());
-					}
+			for (PGNotification notification : PgDriver.notifications(this.connection, WAIT_MILLIS)) {
+				Listener listener = this.listeners.get(notification.getName());
+				if (listener != null) {
+					listener.heard().accept(notification.getParameter());
 				}
 			}
 		}

@@ -16,19 +16,24 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -106,26 +111,103 @@ final class TransactionCoverage {
 	/**
 	 * Make sure that PostgreSQL has not aborted the current transaction on the lock's
 	 * DataSource, if there is one. The end of such a transaction is a rollback, whatever
-	 * it is called.
+	 * it is called. Where the driver does not tell, the server is asked, and then along
+	 * with that, whether it has the lock.
+	 * @throws LockLostException if the server answers that it has not
 	 */
-	void checkNotAborted(AdvisoryLockKey key) {
-		ConnectionHolder holder = this.bound.get();
-		if (holder != null && isCovered() && isAborted(holder)) {
-			throw new UnexpectedRollbackException("Failed to complete the run of advisory lock '" + key
-					+ "': PostgreSQL has aborted its transaction after an SQL error that was not passed on, and rolls "
-					+ "everything back that was done in it; let the error through, or do what may fail in a "
-					+ "transaction or savepoint of its own");
+	void checkNotAborted(Hold hold) {
+		if (!hold.isUntold()) {
+			checkNotAborted(hold.key());
+			return;
+		}
+		try {
+			hold.confirm();
+		}
+		catch (LockLostException ex) {
+			if (ex.getCause() instanceof SQLException answer && isOfAborted(answer)) {
+				UnexpectedRollbackException aborted = aborted(hold.key());
+				aborted.initCause(answer);
+				throw aborted;
+			}
+			throw ex;
 		}
 	}
 
-	private boolean isAborted(ConnectionHolder holder) {
+	private void checkNotAborted(AdvisoryLockKey key) {
+		ConnectionHolder holder = this.bound.get();
+		if (holder != null && isCovered() && isAborted(key, holder)) {
+			throw aborted(key);
+		}
+	}
+
+	private static UnexpectedRollbackException aborted(AdvisoryLockKey key) {
+		return new UnexpectedRollbackException("Failed to complete the run of advisory lock '" + key
+				+ "': PostgreSQL has aborted its transaction after an SQL error that was not passed on, and rolls "
+				+ "everything back that was done in it; let the error through, or do what may fail in a "
+				+ "transaction or savepoint of its own");
+	}
+
+	private static boolean isAborted(AdvisoryLockKey key, ConnectionHolder holder) {
 		try {
-			return PgDriver.transactionState(holder.getConnection()) == PgDriver.TransactionState.ABORTED;
+			Connection connection = holder.getConnection();
+			return switch (PgDriver.transactionState(connection)) {
+				case NONE, OPEN -> false;
+				case ABORTED -> true;
+				case UNTOLD -> isAnsweredAsAborted(key, connection);
+			};
 		}
 		catch (SQLException ex) {
 			// what is wrong with the connection will be said by the commit
 			return false;
 		}
+	}
+
+	/**
+	 * A failure of another kind is no {@link TransactionException}: Spring takes one of
+	 * those for news of the end of a transaction, and does not roll it back.
+	 */
+	private static boolean isAnsweredAsAborted(AdvisoryLockKey key, Connection connection) {
+		try (Statement statement = connection.createStatement()) {
+			statement.execute(PostgresAdvisoryLockFunctions.IS_COMMITTABLE);
+			return false;
+		}
+		catch (SQLException ex) {
+			if (isOfAborted(ex)) {
+				return true;
+			}
+			throw new DataAccessResourceFailureException("Failed to complete the run of advisory lock '" + key
+					+ "': its driver does not tell whether its transaction can be committed, and the server could not "
+					+ "be asked", ex);
+		}
+	}
+
+	private static boolean isOfAborted(SQLException answer) {
+		return PgDriver.IN_FAILED_TRANSACTION.equals(answer.getSQLState());
+	}
+
+	/**
+	 * Have the commit of the current transaction, which a run is part of, refused when it
+	 * would be a rollback.
+	 */
+	void guardCommit(AdvisoryLockKey key) {
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.registerSynchronization(new Guarded(key));
+		}
+	}
+
+	/**
+	 * Find the key that the current transaction, which is about to be committed, is to be
+	 * judged for: that of the run around it, else of one that is part of it.
+	 */
+	private static @Nullable AdvisoryLockKey findGuarded() {
+		LockContext context = LockContext.current().orElse(null);
+		return (context != null) ? context.key()
+				: TransactionSynchronizationManager.getSynchronizations()
+					.stream()
+					.filter(Guarded.class::isInstance)
+					.map((guarded) -> ((Guarded) guarded).key())
+					.findFirst()
+					.orElse(null);
 	}
 
 	/**
@@ -150,7 +232,8 @@ final class TransactionCoverage {
 
 	/**
 	 * Leaves a mark in a transaction whose commit begins, and refuses that commit to work
-	 * under a lock when it would be a rollback.
+	 * under a lock when it would be a rollback: the last to see the transaction before
+	 * the driver, which need not say so.
 	 */
 	private final class CommitListener implements TransactionExecutionListener {
 
@@ -158,12 +241,21 @@ final class TransactionCoverage {
 		public void beforeCommit(TransactionExecution transaction) {
 			if (transaction.isNewTransaction() && TransactionSynchronizationManager.isSynchronizationActive()) {
 				TransactionSynchronizationManager.registerSynchronization(COMMITTING);
-				LockContext context = LockContext.current().orElse(null);
-				if (context != null) {
-					checkNotAborted(context.key());
+				AdvisoryLockKey key = findGuarded();
+				if (key != null) {
+					checkNotAborted(key);
 				}
 			}
 		}
+
+	}
+
+	/**
+	 * Marks a transaction that a run is part of.
+	 *
+	 * @param key the key of the run
+	 */
+	private record Guarded(AdvisoryLockKey key) implements TransactionSynchronization {
 
 	}
 

@@ -221,6 +221,7 @@ final class TransactionScope {
 				if (this.outcome != LockOutcome.EXECUTED) {
 					transaction.setRollbackOnly();
 				}
+				TransactionScope.this.coverage.guardCommit(this.key);
 				manager.commit(transaction);
 				return result;
 			}

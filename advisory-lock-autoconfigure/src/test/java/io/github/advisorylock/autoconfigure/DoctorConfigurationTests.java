@@ -20,12 +20,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
+import javax.sql.DataSource;
+
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.UntoldConnections;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -190,6 +193,32 @@ class DoctorConfigurationTests {
 			.withPropertyValues("spring.datasource.hikari.auto-commit=false")
 			.run((context) -> assertThat(output).contains("WARN", "do not commit by themselves",
 					"advisory-lock.doctor.auto-commit"));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void driverThatCannotBeAskedIsNamedOnce(UntoldConnections connections, CapturedOutput output) {
+		DoctorContexts.inTransaction(TestPostgres.url())
+			.withBean(DataSource.class, () -> connections.pool(2))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output.getAll().lines().filter((line) -> line.contains("LockDoctor"))).singleElement()
+					.asString()
+					.contains("WARN", "The driver of the pool's connections can't be asked",
+							"org.postgresql:postgresql", "isWrapperFor and unwrap",
+							"advisory-lock.doctor.foreign-driver");
+			});
+	}
+
+	@Test
+	void sessionWhoseDriverCannotBeAskedIsNamed(CapturedOutput output) {
+		DoctorContexts.inSession(UntoldConnections.HidingDriver.URL)
+			.withPropertyValues("spring.datasource.driver-class-name=" + UntoldConnections.HidingDriver.class.getName())
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).contains("The driver of the connection of the session locks can't be asked",
+						"set 'spring.datasource.url'");
+			});
 	}
 
 	@Test

@@ -98,6 +98,23 @@ class TransactionEndTests extends AbstractLockTests {
 		}));
 	}
 
+	@Test
+	void errorThatIsSwallowedWhenTheRunIsCommittedIsNoSuccess() {
+		assertThatRunWasAborted(() -> this.template.execute(request(LockScope.TRANSACTION), (lock) -> {
+			beforeCommit(this::swallowError);
+			return 1;
+		}));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void errorThatIsSwallowedWhenTheCallerIsCommittedIsNoSuccess(LockScope scope) {
+		assertThatRunWasAborted(() -> transaction().executeWithoutResult((status) -> {
+			this.template.execute(request(scope), (lock) -> insert(1));
+			beforeCommit(this::swallowError);
+		}));
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void runFailsWhoseOwnTransactionInsideWasAborted(LockScope scope) {
@@ -273,6 +290,17 @@ class TransactionEndTests extends AbstractLockTests {
 		assertThatExceptionOfType(UnexpectedRollbackException.class).isThrownBy(run::run)
 			.withMessageContainingAll("'tests/job'", "aborted", "rolls everything back");
 		assertThat(effects()).isEmpty();
+	}
+
+	private static void beforeCommit(Runnable action) {
+		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+			@Override
+			public void beforeCommit(boolean readOnly) {
+				action.run();
+			}
+
+		});
 	}
 
 	private int swallowError() {

@@ -29,8 +29,10 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
+import io.github.advisorylock.testsupport.UntoldConnections;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,12 +40,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.orm.jpa.LocalContainerEntityManagerFactoryBean;
 import org.springframework.orm.jpa.persistenceunit.PersistenceManagedTypes;
 import org.springframework.orm.jpa.vendor.HibernateJpaVendorAdapter;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -310,6 +314,34 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 		execute(LockScope.TRANSACTION, TICK);
 		assertThatRunIsUndone(request(LockScope.TRANSACTION).oncePerKey(),
 				"INSERT INTO ledger_tests_completion (namespace, key) VALUES ('tests', 'job')");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void runIsRecordedAsFailedWhoseAbortedTransactionNoDriverTellsOf(UntoldConnections connections) {
+		usePool(connections.pool(4));
+		LockRequest request = request(LockScope.TRANSACTION).minInterval(Duration.ofHours(1));
+		assertThatExceptionOfType(UnexpectedRollbackException.class).isThrownBy(() -> swallowErrorIn(request))
+			.withMessageContaining("PostgreSQL has aborted");
+		for (LockScope scope : LockScope.values()) {
+			assertThatExceptionOfType(UnexpectedRollbackException.class)
+				.isThrownBy(() -> transaction().executeWithoutResult((status) -> swallowErrorIn(request(scope))))
+				.withMessageContaining("PostgreSQL has aborted");
+		}
+		assertThat(outcomes()).containsExactly("FAILED", "FAILED", "FAILED");
+		assertThat(effects()).isEmpty();
+		assertThat(execute(LockScope.TRANSACTION, TICK)).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	private void swallowErrorIn(LockRequest request) {
+		this.template.execute(request.oncePerTick(TICK), (lock) -> {
+			insertEffect("job");
+			assertThatExceptionOfType(DataAccessException.class)
+				.isThrownBy(() -> this.jdbc.update("INSERT INTO nowhere VALUES (1)"))
+				.extracting(SqlState::of)
+				.isEqualTo("42P01");
+			return 1;
+		}).orElseThrow();
 	}
 
 	private void assertThatRunIsUndone(LockRequest request, String meanwhile) {
