@@ -66,6 +66,13 @@ final class TransactionScope {
 
 	private static final int REFUSED = -1;
 
+	/**
+	 * Fetches all rows of an answer at once, whatever {@code defaultRowFetchSize} says.
+	 * Otherwise the driver names the portal of a query, and the server keeps its snapshot
+	 * until the transaction ends.
+	 */
+	private static final int ALL_ROWS = 0;
+
 	private static final String POSTGRESQL = "PostgreSQL";
 
 	private final LockCall.Ground ground;
@@ -92,7 +99,7 @@ final class TransactionScope {
 	 */
 	TransactionScope(LockCall.Ground ground, DataSource dataSource,
 			@Nullable PlatformTransactionManager transactionManager, @Nullable LockSession session) {
-		this(ground, new JdbcTemplate(dataSource), transactionManager, session,
+		this(ground, statements(dataSource), transactionManager, session,
 				(session != null) ? new TransactionWatch(ground.holds(), session) : null);
 	}
 
@@ -106,6 +113,12 @@ final class TransactionScope {
 		this.transactionManager = transactionManager;
 		this.session = session;
 		this.watch = watch;
+	}
+
+	private static JdbcTemplate statements(DataSource dataSource) {
+		JdbcTemplate statements = new JdbcTemplate(dataSource);
+		statements.setFetchSize(ALL_ROWS);
+		return statements;
 	}
 
 	/**
@@ -137,6 +150,7 @@ final class TransactionScope {
 		boolean held;
 		try (PreparedStatement statement = connection
 			.prepareStatement(PostgresAdvisoryLockFunctions.confirmHold(key))) {
+			statement.setFetchSize(ALL_ROWS);
 			statement.setLong(1, Integer.toUnsignedLong(key.classId()));
 			statement.setLong(2, Integer.toUnsignedLong(key.objectId()));
 			statement.execute();

@@ -283,11 +283,14 @@ final class LedgerConnections {
 
 	/**
 	 * Statements with named parameters, each parsed once, whatever connection it is for.
+	 * They fetch all rows at once, whatever {@code defaultRowFetchSize} says, so that the
+	 * server keeps no snapshot until the transaction ends.
 	 */
 	private final class Statements extends NamedParameterJdbcTemplate {
 
 		Statements(DataSource dataSource) {
 			super(new JdbcTemplate(dataSource));
+			getJdbcTemplate().setFetchSize(0);
 		}
 
 		@Override

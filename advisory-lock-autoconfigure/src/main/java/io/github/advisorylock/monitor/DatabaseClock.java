@@ -26,7 +26,6 @@ import javax.sql.DataSource;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * How far the clock of this application is from that of the database. Asks at most once
@@ -51,7 +50,7 @@ public class DatabaseClock implements DoubleSupplier {
 	 * @param dataSource the DataSource that has the locks
 	 */
 	public DatabaseClock(DataSource dataSource) {
-		this.jdbc = new JdbcTemplate(dataSource);
+		this.jdbc = LockMonitor.statements(dataSource);
 	}
 
 	/**

@@ -118,7 +118,17 @@ public class LockMonitor {
 	 */
 	public LockMonitor(DataSource dataSource) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
-		this.jdbc = new JdbcTemplate(dataSource);
+		this.jdbc = statements(dataSource);
+	}
+
+	/**
+	 * Return what executes statements, and fetches all rows of an answer at once, whatever
+	 * {@code defaultRowFetchSize} says.
+	 */
+	static JdbcOperations statements(DataSource dataSource) {
+		JdbcTemplate statements = new JdbcTemplate(dataSource);
+		statements.setFetchSize(0);
+		return statements;
 	}
 
 	/**

@@ -23,12 +23,16 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import javax.sql.DataSource;
+
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaCall;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.domain.properties.HasName;
+import com.tngtech.archunit.core.domain.properties.HasOwner;
+import com.tngtech.archunit.core.domain.properties.HasParameterTypes;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
@@ -48,6 +52,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
 import org.springframework.context.annotation.Condition;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.stereotype.Component;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
@@ -188,6 +194,26 @@ class ArchitectureTests {
 			.should()
 			.dependOnClassesThat()
 			.resideInAnyPackage("java.sql", "org.springframework.jdbc.core..", "org.postgresql.."));
+	}
+
+	@Test
+	void statementsHaveFetchSizeOfTheirOwn() {
+		check(noClasses().should()
+			.callConstructorWhere(JavaCall.Predicates.target(
+					HasOwner.Predicates.With.owner(JavaClass.Predicates.assignableTo(NamedParameterJdbcTemplate.class)))
+				.and(JavaCall.Predicates.target(HasParameterTypes.Predicates.rawParameterTypes(DataSource.class)))
+				.and(JavaCall.Predicates
+					.target(HasOwner.Predicates.With.owner(JavaClass.Predicates.resideOutsideOfPackage(ROOT + ".."))))));
+		check(classes().that(new DescribedPredicate<>("create a JdbcTemplate") {
+
+			@Override
+			public boolean test(JavaClass type) {
+				return type.getConstructorCallsFromSelf()
+					.stream()
+					.anyMatch((call) -> call.getTargetOwner().isAssignableTo(JdbcTemplate.class));
+			}
+
+		}).should().callMethod(JdbcTemplate.class, "setFetchSize", int.class));
 	}
 
 	@Test
