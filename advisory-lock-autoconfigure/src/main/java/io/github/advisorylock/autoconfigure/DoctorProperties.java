@@ -54,7 +54,7 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param deadClient What happens when the server would take hours to notice that the
  * holder of a transaction lock has vanished.
  * @param poolSize What happens when the pool has fewer connections than the scheduler has
- * threads, plus one.
+ * threads, plus one, or more than the server allows the role, or the database.
  * @param foreignDriver What happens when the driver of the connections can't be asked how
  * a transaction is doing, so that the server is asked: a container's own copy of the
  * driver, or a wrapper that hides it.

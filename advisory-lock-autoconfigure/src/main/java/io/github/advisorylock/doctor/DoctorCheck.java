@@ -81,7 +81,8 @@ public enum DoctorCheck {
 	DEAD_CLIENT,
 
 	/**
-	 * The connection pool is smaller than what the scheduler can use at a time.
+	 * The connection pool is smaller than what the scheduler can use at a time, or larger
+	 * than what the server allows.
 	 */
 	POOL_SIZE,
 

@@ -31,8 +31,8 @@ final class DoctorQueries {
 	static final String BACKEND_PID = "SELECT pg_catalog.pg_backend_pid()";
 
 	/**
-	 * Settings as the session has them, in their base units. One that a version has not
-	 * got counts as zero.
+	 * Settings as the session has them, in their base units, and the limits of
+	 * connections. A setting that a version has not got counts as zero.
 	 */
 	static final String SETTINGS = """
 			SELECT pg_catalog.current_setting('server_version'),
@@ -44,10 +44,20 @@ final class DoctorQueries {
 			pg_catalog.max(CASE name WHEN 'tcp_keepalives_idle' THEN setting::bigint ELSE 0 END),
 			pg_catalog.max(CASE name WHEN 'max_locks_per_transaction' THEN setting::bigint ELSE 0 END),
 			pg_catalog.max(CASE name WHEN 'max_connections' THEN setting::bigint ELSE 0 END)
-			+ pg_catalog.max(CASE name WHEN 'max_prepared_transactions' THEN setting::bigint ELSE 0 END)
+			+ pg_catalog.max(CASE name WHEN 'max_prepared_transactions' THEN setting::bigint ELSE 0 END),
+			pg_catalog.quote_ident(session_user),
+			(SELECT CASE WHEN r.rolsuper THEN -1 ELSE r.rolconnlimit END FROM pg_catalog.pg_roles r
+			WHERE r.rolname = session_user),
+			pg_catalog.quote_ident(pg_catalog.current_database()),
+			(SELECT CASE WHEN r.rolsuper THEN -1 ELSE d.datconnlimit END FROM pg_catalog.pg_roles r,
+			pg_catalog.pg_database d WHERE r.rolname = session_user AND d.datname = pg_catalog.current_database()),
+			pg_catalog.max(CASE name WHEN 'max_connections' THEN setting::bigint ELSE 0 END),
+			(SELECT CASE WHEN r.rolsuper THEN 0
+			ELSE pg_catalog.sum(CASE WHEN name LIKE '%reserved_connections' THEN setting::bigint ELSE 0 END) END
+			FROM pg_catalog.pg_roles r WHERE r.rolname = session_user)
 			FROM pg_catalog.pg_settings WHERE name IN ('idle_in_transaction_session_timeout', 'transaction_timeout',
 			'tcp_user_timeout', 'tcp_keepalives_idle', 'max_locks_per_transaction', 'max_connections',
-			'max_prepared_transactions')
+			'max_prepared_transactions', 'superuser_reserved_connections', 'reserved_connections')
 			""";
 
 	/**

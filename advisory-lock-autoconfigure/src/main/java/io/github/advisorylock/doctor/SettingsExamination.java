@@ -51,6 +51,9 @@ final class SettingsExamination {
 				checkDeadClients(server, subject, diagnosis);
 			}
 		}
+		if (direct) {
+			server.limits().examine(subject, diagnosis);
+		}
 		checkLockTable(server, subject.maxHeldLocks(), diagnosis);
 	}
 
@@ -107,15 +110,17 @@ final class SettingsExamination {
 	 * @param keepalivesIdle seconds of silence before the client is probed
 	 * @param locksPerTransaction the lock table's entries for each connection
 	 * @param connections how many connections and prepared transactions there may be
+	 * @param limits how many connections there may be
 	 */
 	record ServerSettings(String version, boolean tcp, String isolation, long idleInTransactionTimeout,
-			long transactionTimeout, long userTimeout, long keepalivesIdle, long locksPerTransaction,
-			long connections) {
+			long transactionTimeout, long userTimeout, long keepalivesIdle, long locksPerTransaction, long connections,
+			ConnectionLimits limits) {
 
 		static ServerSettings read(ResultSet row) throws SQLException {
 			row.next();
 			return new ServerSettings(row.getString(1), row.getBoolean(2), row.getString(3), row.getLong(4),
-					row.getLong(5), row.getLong(6), row.getLong(7), row.getLong(8), row.getLong(9));
+					row.getLong(5), row.getLong(6), row.getLong(7), row.getLong(8), row.getLong(9),
+					ConnectionLimits.read(row, 10));
 		}
 
 		long lockTableSize() {

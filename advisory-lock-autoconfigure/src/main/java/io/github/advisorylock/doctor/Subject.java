@@ -85,6 +85,14 @@ public record Subject(Supplier<List<SingleRunnerMethod>> methods, BooleanSupplie
 		return operations().anyMatch(SingleRunnerOperation::remembersTicks);
 	}
 
+	/**
+	 * Return whether a connection of the library's own is opened as the pool opens its
+	 * own, to the same database by the same role.
+	 */
+	boolean opensSessionAsThePool() {
+		return this.session != null && this.sessionProperties.isEmpty() && (usesSession() || remembersTicks());
+	}
+
 	private Stream<SingleRunnerOperation> operations() {
 		return this.methods.get().stream().map(SingleRunnerMethod::operation);
 	}

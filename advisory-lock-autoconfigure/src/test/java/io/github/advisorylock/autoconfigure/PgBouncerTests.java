@@ -94,6 +94,18 @@ class PgBouncerTests {
 				"advisory-lock.doctor.transaction-pooler");
 	}
 
+	/**
+	 * The server limits the connections of the pooler.
+	 */
+	@Test
+	void poolBehindPoolerMayBeLargerThanTheServerAllows(CapturedOutput output) {
+		DoctorContexts.inTransaction(sessionMode.url())
+			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=500",
+					"spring.datasource.hikari.minimum-idle=0")
+			.run((context) -> assertThat(output).contains("pool behind a pooler")
+				.doesNotContain("advisory-lock.doctor.pool-size"));
+	}
+
 	@Test
 	void sessionScopeWorksWithUrlStraightToServer(CapturedOutput output) {
 		DoctorContexts.inSession(transactionMode.url())
