@@ -66,7 +66,7 @@ public enum DoctorCheck {
 	SESSION_LOGIN,
 
 	/**
-	 * The database can't be reached at start-up.
+	 * The database can't be reached at start-up, whatever the DataSource throws.
 	 */
 	UNREACHABLE,
 

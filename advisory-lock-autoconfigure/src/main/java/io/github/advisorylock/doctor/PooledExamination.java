@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 import io.github.advisorylock.jdbc.JdbcUrl;
+import io.github.advisorylock.jdbc.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -34,11 +35,12 @@ final class PooledExamination implements Examination {
 
 	@Override
 	public void examine(Subject subject, Diagnosis diagnosis) {
-		try (Connection connection = subject.dataSource().getConnection()) {
+		ServerJudge.Opening pool = ServerJudge.Opening.checked(subject.dataSource()::getConnection);
+		try (Connection connection = pool.open()) {
 			// the pool may wait for ever
 			int timeout = connection.getNetworkTimeout();
 			connection.setNetworkTimeout(Runnable::run, subject.settings().answerTimeoutMillis());
-			examine(connection, subject, diagnosis);
+			examine(connection, pool, subject, diagnosis);
 			connection.setNetworkTimeout(Runnable::run, timeout);
 		}
 		catch (SQLException ex) {
@@ -46,11 +48,15 @@ final class PooledExamination implements Examination {
 			diagnosis.found(DoctorCheck.UNREACHABLE,
 					"The database of the advisory locks can't be examined, methods will fail until it is there ("
 							+ JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")",
-					"check '" + URL_PROPERTY + "', user and password if that does not change");
+					(ex.getCause() instanceof RuntimeException)
+							? "check the DataSource, a " + subject.dataSource().getClass().getName()
+									+ ", if that does not change"
+							: "check '" + URL_PROPERTY + "', user and password if that does not change");
 		}
 	}
 
-	private static void examine(Connection connection, Subject subject, Diagnosis diagnosis) throws SQLException {
+	private static void examine(Connection connection, ServerJudge.Opening pool, Subject subject, Diagnosis diagnosis)
+			throws SQLException {
 		PostgresServer.Described described = PostgresServer.askWithSettings(connection);
 		PostgresServer asked = described.server();
 		SettingsExamination.ServerSettings server = described.settings();
@@ -69,7 +75,7 @@ final class PooledExamination implements Examination {
 		boolean pooler = asked.isBehindPooler(connection);
 		SettingsExamination.examine(server, !pooler, subject, diagnosis);
 		if (pooler) {
-			examinePooler(connection, subject, diagnosis);
+			examinePooler(connection, pool, subject, diagnosis);
 		}
 	}
 
@@ -95,8 +101,9 @@ final class PooledExamination implements Examination {
 		}
 	}
 
-	private static void examinePooler(Connection connection, Subject subject, Diagnosis diagnosis) throws SQLException {
-		Pooler pooler = kindOf(connection, subject);
+	private static void examinePooler(Connection connection, ServerJudge.Opening pool, Subject subject,
+			Diagnosis diagnosis) throws SQLException {
+		Pooler pooler = kindOf(connection, pool, subject);
 		diagnosis.seen((pooler == Pooler.TRANSACTION_MODE) ? "pool behind a pooler in transaction mode"
 				: "pool behind a pooler");
 		if (pooler == Pooler.TRANSACTION_MODE && subject.sessionProperties().isEmpty()) {
@@ -118,12 +125,12 @@ final class PooledExamination implements Examination {
 	 * The second connection must not be waited for: somebody may have all others, and a
 	 * pool of one has none.
 	 */
-	private static Pooler kindOf(Connection connection, Subject subject) throws SQLException {
+	private static Pooler kindOf(Connection connection, ServerJudge.Opening pool, Subject subject) throws SQLException {
 		Integer poolSize = subject.poolSize();
 		if (poolSize == null || poolSize < 2) {
 			return Pooler.between(connection, null);
 		}
-		try (Connection second = subject.dataSource().getConnection()) {
+		try (Connection second = pool.open()) {
 			return Pooler.between(connection, second);
 		}
 	}

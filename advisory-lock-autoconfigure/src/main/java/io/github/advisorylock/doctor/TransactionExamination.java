@@ -18,6 +18,7 @@ package io.github.advisorylock.doctor;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.jdbc.JdbcUrl;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -56,6 +57,14 @@ final class TransactionExamination implements Examination {
 		catch (TransactionException ex) {
 			// the database can't be reached, which is said elsewhere, or will be
 			logger.debug("The transaction manager could not be examined", ex);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The transaction manager could not be examined", ex);
+			diagnosis.found(DoctorCheck.UNREACHABLE,
+					"Transactions can't be begun, methods of scope TRANSACTION will fail until they can ("
+							+ JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")",
+					"check the transaction manager, a " + manager.getClass().getName()
+							+ ", if that does not change");
 		}
 	}
 

@@ -28,6 +28,7 @@ import org.postgresql.PGProperty;
 import org.postgresql.core.BaseConnection;
 
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * What only PostgreSQL's own driver can tell of a connection. The driver need not be
@@ -45,6 +46,11 @@ final class PgDriver {
 	 */
 	static final String IN_FAILED_TRANSACTION = "25P02";
 
+	/**
+	 * The SQL state of a connection that can't be opened.
+	 */
+	private static final String UNABLE_TO_CONNECT = "08001";
+
 	private static final boolean PRESENT = ClassUtils.isPresent("org.postgresql.PGConnection",
 			PgDriver.class.getClassLoader());
 
@@ -59,6 +65,22 @@ final class PgDriver {
 		String state = ex.getSQLState();
 		return state == null || state.startsWith("08") || state.startsWith("57P") || state.equals("25P03")
 				|| state.equals("25P04");
+	}
+
+	/**
+	 * Return the failure to open a connection as an SQLException, with the state of the
+	 * one that has caused it, if any, and without secrets.
+	 */
+	static SQLException connectionFailure(RuntimeException failure) {
+		String message = StringUtils.hasText(failure.getMessage()) ? failure.getMessage() : failure.toString();
+		String state = UNABLE_TO_CONNECT;
+		for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+			if (cause instanceof SQLException ex && ex.getSQLState() != null) {
+				state = ex.getSQLState();
+			}
+		}
+		String redacted = JdbcUrl.redact(message);
+		return new SQLException(redacted, state, redacted.equals(message) ? failure : null);
 	}
 
 	/**

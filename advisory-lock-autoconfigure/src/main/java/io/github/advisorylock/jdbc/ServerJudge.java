@@ -55,6 +55,24 @@ public interface ServerJudge {
 		 */
 		Connection open() throws SQLException;
 
+		/**
+		 * Return an opening that throws an {@link SQLException} for every failure but an
+		 * {@link Error}. A DataSource that routes, the provider of its credentials and
+		 * its driver may throw anything else when there is no connection to be had.
+		 * @param opening opens connections
+		 * @return the opening
+		 */
+		static Opening checked(Opening opening) {
+			return () -> {
+				try {
+					return opening.open();
+				}
+				catch (RuntimeException ex) {
+					throw PgDriver.connectionFailure(ex);
+				}
+			};
+		}
+
 	}
 
 }

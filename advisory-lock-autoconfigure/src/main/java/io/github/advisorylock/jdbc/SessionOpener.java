@@ -152,11 +152,10 @@ final class SessionOpener {
 	}
 
 	private SessionConnection open(ConnectionOpening opening) throws SQLException {
-		DataSource source = this.connectionSource.get();
-		Connection opened = opening.open(source);
+		Connection opened = connect(opening);
 		try {
 			opened.setAutoCommit(true);
-			this.judge.judge(opened, () -> new ConnectionOpening(this.settings).open(source));
+			this.judge.judge(opened, this::openAnother);
 			LockSessionSettings.DeadClientDetection.within(this.settings.deadClientTimeout())
 				.enable(opened, this.applicationName, this.settings.answerTimeoutMillis());
 			return new SessionConnection(opened, opening.finish());
@@ -171,7 +170,11 @@ final class SessionOpener {
 	 * Open another connection of the same kind, which is neither judged nor watched.
 	 */
 	Connection openAnother() throws SQLException {
-		return new ConnectionOpening(this.settings).open(this.connectionSource.get());
+		return connect(new ConnectionOpening(this.settings));
+	}
+
+	private Connection connect(ConnectionOpening opening) throws SQLException {
+		return ServerJudge.Opening.checked(() -> opening.open(this.connectionSource.get())).open();
 	}
 
 	/**

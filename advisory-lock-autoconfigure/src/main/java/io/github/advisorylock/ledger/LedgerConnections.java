@@ -25,6 +25,7 @@ import java.util.function.Function;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.jdbc.ServerJudge;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -48,6 +49,8 @@ final class LedgerConnections {
 
 	private final DataSource dataSource;
 
+	private final ServerJudge.Opening opening;
+
 	private final Map<String, ParsedSql> parsed = new ConcurrentHashMap<>();
 
 	private final NamedParameterJdbcOperations current;
@@ -56,6 +59,7 @@ final class LedgerConnections {
 
 	LedgerConnections(DataSource dataSource) {
 		this.dataSource = dataSource;
+		this.opening = ServerJudge.Opening.checked(dataSource::getConnection);
 		this.current = new Statements(dataSource);
 	}
 
@@ -144,7 +148,7 @@ final class LedgerConnections {
 
 	private <R extends @Nullable Object> R repeat(Function<NamedParameterJdbcOperations, R> work, boolean transaction) {
 		for (int attempt = 1;; attempt++) {
-			try (Connection connection = this.dataSource.getConnection()) {
+			try (Connection connection = this.opening.open()) {
 				return transaction ? inTransaction(connection, work) : on(connection, work);
 			}
 			catch (SQLException ex) {

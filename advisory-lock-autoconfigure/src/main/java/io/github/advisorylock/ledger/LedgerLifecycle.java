@@ -26,6 +26,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.JdbcUrl;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -107,7 +108,9 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 			this.ledger.get().prepare();
 		}
 		catch (DataAccessResourceFailureException ex) {
-			logger.warn("The ledger of advisory locks could not be prepared yet", ex);
+			logger.warn("The ledger of advisory locks could not be prepared yet, the first run that is recorded will try "
+					+ "again (" + JdbcUrl.redact(String.valueOf(ex.getMostSpecificCause().getMessage())) + ")");
+			logger.debug("The ledger could not be prepared", ex);
 		}
 	}
 

@@ -24,7 +24,6 @@ import java.util.function.DoubleSupplier;
 
 import javax.sql.DataSource;
 
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
@@ -85,7 +84,8 @@ public class DatabaseClock implements DoubleSupplier {
 			Instant middle = before.plus(Duration.between(before, Instant.now()).dividedBy(2));
 			return (there != null) ? Duration.between(middle, there.toInstant()).toNanos() / 1e9 : Double.NaN;
 		}
-		catch (DataAccessException ex) {
+		catch (RuntimeException ex) {
+			// whatever the DataSource throws
 			return Double.NaN;
 		}
 	}

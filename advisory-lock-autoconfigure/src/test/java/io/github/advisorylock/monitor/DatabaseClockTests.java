@@ -35,6 +35,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 class DatabaseClockTests {
 
 	@Test
+	void clockThatCanNotBeAskedIsNoNumberWhateverItsDataSourceThrows() {
+		DatabaseClock clock = new DatabaseClock(new DriverManagerDataSource(TestPostgres.url()) {
+
+			@Override
+			public Connection getConnection() {
+				throw new UnsupportedOperationException("expected");
+			}
+
+		});
+		assertThat(clock.getAsDouble()).isNaN();
+	}
+
+	@Test
 	void nobodyWaitsForSomebodyElseWhoAsks() throws InterruptedException {
 		CountDownLatch asked = new CountDownLatch(1);
 		CountDownLatch answered = new CountDownLatch(1);
