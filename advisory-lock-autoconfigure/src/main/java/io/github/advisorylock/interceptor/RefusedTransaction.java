@@ -19,14 +19,18 @@ package io.github.advisorylock.interceptor;
 import io.github.advisorylock.AdvisoryLockKey;
 
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.UnexpectedRollbackException;
 
 /**
- * Explains a failure of what refuses to be called in a transaction, to somebody who has
- * written no {@code @Transactional}: the transaction is the one that the lock lives in.
+ * Explains failures of the transaction that a lock lives in: of what refuses to be called
+ * in one, to somebody who has written no {@code @Transactional}, and of a commit that is
+ * a rollback because a part of the run has failed and the run went on.
  */
 final class RefusedTransaction {
 
 	private static final String SPRING = "Existing transaction found";
+
+	private static final String MARKED = "marked as rollback-only";
 
 	private static final String SPRING_BATCH = "Existing transaction detected";
 
@@ -46,6 +50,28 @@ final class RefusedTransaction {
 				return;
 			}
 		}
+	}
+
+	/**
+	 * Name the method in what is said of a run that has ended well and is rolled back.
+	 * @param own what was said of the transaction that was begun for the lock, whose
+	 * cause is what the transaction manager has said
+	 */
+	static UnexpectedRollbackException name(UnexpectedRollbackException own, String method) {
+		return (own.getCause() instanceof UnexpectedRollbackException cause) ? new UnexpectedRollbackException(
+				"Failed to complete @SingleRunner method '" + method + "': " + own.getMessage(), cause) : own;
+	}
+
+	/**
+	 * Explain the rollback of a transaction that the method has by its own annotation,
+	 * after a run that has ended well.
+	 */
+	static UnexpectedRollbackException explain(UnexpectedRollbackException ex, String method, AdvisoryLockKey key) {
+		return !String.valueOf(ex.getMessage()).contains(MARKED) ? ex : new UnexpectedRollbackException("Failed to commit the transaction of @SingleRunner method '" + method
+				+ "' (advisory lock '" + key + "'): a part of it has marked it as rollback-only, as a @Transactional "
+				+ "method does when it fails, even if the exception is caught; the @Transactional of the method makes all "
+				+ "of it one transaction, with and without @SingleRunner; set propagation REQUIRES_NEW on the part that "
+				+ "may fail, or remove that @Transactional and set 'scope' of @SingleRunner to SESSION", ex);
 	}
 
 	private static boolean isRefusal(Throwable cause) {

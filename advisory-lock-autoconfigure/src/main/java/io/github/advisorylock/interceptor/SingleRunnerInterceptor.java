@@ -43,6 +43,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -162,9 +163,10 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 		catch (Throwable ex) {
 			call.close();
-			call.failure = ex;
+			Throwable failure = call.explainRollback(ex);
+			call.failure = failure;
 			announce(call);
-			throw ex;
+			throw failure;
 		}
 		announce(call);
 		return result;
@@ -269,6 +271,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		 */
 		private @Nullable Throwable failure;
 
+		/**
+		 * What the work threw.
+		 */
+		private @Nullable Throwable thrown;
+
 		private Call(SingleRunnerOperation operation, AdvisoryLockKey key, LockRequest request, LockScope scope,
 				String method, boolean fixed) {
 			this.operation = operation;
@@ -342,6 +349,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 				return result;
 			}
 			catch (Throwable ex) {
+				this.thrown = ex;
 				if (this.scope == LockScope.TRANSACTION) {
 					RefusedTransaction.explain(ex, this.method, this.key);
 				}
@@ -383,6 +391,20 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			this.decided = true;
 			this.outcome = reason;
 			return this.operation.skippedValue(LockResult.skipped(reason, this.key));
+		}
+
+		/**
+		 * Explain a commit that was a rollback, of a run that has ended well: the
+		 * transaction is that of the lock, or one that other advice of the method has
+		 * begun.
+		 */
+		private Throwable explainRollback(Throwable failure) {
+			if (failure == this.thrown || this.outcome != LockOutcome.EXECUTED || this.scope != LockScope.TRANSACTION
+					|| !(failure instanceof UnexpectedRollbackException ex)) {
+				return failure;
+			}
+			return (failure == this.failure) ? RefusedTransaction.name(ex, this.method)
+					: RefusedTransaction.explain(ex, this.method, this.key);
 		}
 
 		private void close() {

@@ -51,6 +51,11 @@ final class TransactionCoverage {
 	private static final TransactionSynchronization COMMITTING = new TransactionSynchronization() {
 	};
 
+	/**
+	 * What Spring says at the commit of a transaction that something has marked.
+	 */
+	private static final String MARKED = "marked as rollback-only";
+
 	private final DataSource dataSource;
 
 	private final String manager;
@@ -106,6 +111,21 @@ final class TransactionCoverage {
 				+ this.dataSource + ", transaction manager " + this.manager
 				+ "); name the manager that does, by 'transactionManager' of the annotation or request or "
 				+ "'advisory-lock.transaction-manager', or use scope SESSION");
+	}
+
+	/**
+	 * Return what to say of a transaction that was begun for a run and is rolled back
+	 * although the run has ended well. Other reasons than a mark are in its own words.
+	 * @param ex what the transaction manager says
+	 */
+	static UnexpectedRollbackException explainRollback(AdvisoryLockKey key, UnexpectedRollbackException ex) {
+		if (!String.valueOf(ex.getMessage()).contains(MARKED)) {
+			return ex;
+		}
+		return new UnexpectedRollbackException("Failed to commit the run of advisory lock '" + key + "': a part of it has marked its transaction as rollback-only, as a "
+				+ "@Transactional method does when it fails, even if the exception is caught; scope TRANSACTION has made "
+				+ "the whole run one transaction, so nothing of it is committed; set 'scope' to SESSION to let each part "
+				+ "commit by itself, or propagation REQUIRES_NEW on the part that may fail", ex);
 	}
 
 	/**

@@ -46,6 +46,7 @@ import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.util.Assert;
 
@@ -236,7 +237,7 @@ final class TransactionScope {
 					transaction.setRollbackOnly();
 				}
 				TransactionScope.this.coverage.guardCommit(this.key);
-				manager.commit(transaction);
+				commit(manager, transaction);
 				return result;
 			}
 			catch (Throwable ex) {
@@ -442,6 +443,15 @@ final class TransactionScope {
 			return new IllegalTransactionStateException("Failed to wait for advisory lock '" + this.key
 					+ "': the snapshot of a REPEATABLE READ or SERIALIZABLE transaction would be older than the lock; "
 					+ "do not set 'waitFor', or use scope SESSION");
+		}
+
+		private void commit(PlatformTransactionManager manager, TransactionStatus transaction) {
+			try {
+				manager.commit(transaction);
+			}
+			catch (UnexpectedRollbackException ex) {
+				throw TransactionCoverage.explainRollback(this.key, ex);
+			}
 		}
 
 		private void rollback(@Nullable PlatformTransactionManager manager, @Nullable TransactionStatus transaction,
