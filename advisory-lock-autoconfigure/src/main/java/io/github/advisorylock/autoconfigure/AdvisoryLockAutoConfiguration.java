@@ -146,8 +146,10 @@ public final class AdvisoryLockAutoConfiguration {
 		SingleRunnerStartupCheck advisoryLockSingleRunnerStartupCheck(
 				SingleRunnerAnnotationBeanPostProcessor postProcessor,
 				ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
-				ObjectProvider<TransactionManagers> managers, Environment environment) {
-			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, environment);
+				ObjectProvider<TransactionManagers> managers, ListableBeanFactory beanFactory,
+				Environment environment) {
+			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, beanFactory,
+					environment);
 		}
 
 		@Bean

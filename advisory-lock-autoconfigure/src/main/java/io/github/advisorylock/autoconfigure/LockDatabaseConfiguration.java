@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -59,7 +60,7 @@ class LockDatabaseConfiguration {
 			+ "manager of the DataSource that holds the locks";
 
 	@Bean
-	TransactionManagers advisoryLockTransactionManagers(ListableBeanFactory beanFactory) {
+	TransactionManagers advisoryLockTransactionManagers(ConfigurableListableBeanFactory beanFactory) {
 		return new TransactionManagers(beanFactory);
 	}
 

@@ -22,8 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 
-import javax.sql.DataSource;
-
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockScope;
@@ -37,25 +35,24 @@ import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.context.EmbeddedValueResolverAware;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.Environment;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
-import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
-import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes sure, once all beans are there, that annotated methods have got what they need
  * from the application.
  */
-final class SingleRunnerStartupCheck implements SmartInitializingSingleton, EmbeddedValueResolverAware {
+final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private static final String SESSION_PROPERTIES = "advisory-lock.session";
+
+	private static final String CONNECTION_FACTORY = "io.r2dbc.spi.ConnectionFactory";
 
 	private final SingleRunnerAnnotationBeanPostProcessor postProcessor;
 
@@ -66,25 +63,21 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 	 */
 	private final Supplier<@Nullable LockDatabases> databases;
 
-	private final Supplier<@Nullable TransactionManagers> managers;
-
 	private final JobOverrides<?> overrides;
 
-	private final AnnotationTransactionAttributeSource transactions = new AnnotationTransactionAttributeSource(false);
+	private final TransactionStartupCheck transactions;
+
+	private final ListableBeanFactory beans;
 
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
-			ObjectProvider<TransactionManagers> managers, Environment environment) {
+			ObjectProvider<TransactionManagers> managers, ListableBeanFactory beans, Environment environment) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
 		this.databases = SingletonSupplier.ofNullable(databases::getIfAvailable);
-		this.managers = SingletonSupplier.ofNullable(managers::getIfAvailable);
+		this.transactions = new TransactionStartupCheck(SingletonSupplier.ofNullable(managers::getIfAvailable));
+		this.beans = beans;
 		this.overrides = AdvisoryLockProperties.overrides(environment);
-	}
-
-	@Override
-	public void setEmbeddedValueResolver(StringValueResolver resolver) {
-		this.transactions.setEmbeddedValueResolver(resolver);
 	}
 
 	@Override
@@ -99,9 +92,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 	private void checkOperations(List<SingleRunnerMethod> methods) {
 		AdvisoryLockOperations available = this.operations.getIfAvailable();
 		if (available == null) {
-			throw missing(methods.get(0), "needs a DataSource, and there is none",
-					"Configure 'spring.datasource.url'; in a test, annotate its class with @AutoConfigureInMemoryLocks of "
-							+ "advisory-lock-test, or set 'advisory-lock.enabled' to false to run methods without locks.");
+			throw missingDataSource(methods.get(0));
 		}
 		if (available instanceof PostgresAdvisoryLockTemplate template) {
 			Map<List<String>, Place> places = new HashMap<>();
@@ -116,6 +107,31 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 		}
 	}
 
+	/**
+	 * Spring Boot makes no DataSource, whatever its properties say, in an application that
+	 * has a ConnectionFactory of R2DBC.
+	 */
+	private InvalidSingleRunnerException missingDataSource(SingleRunnerMethod method) {
+		String instead = "in a test, annotate its class with @AutoConfigureInMemoryLocks of advisory-lock-test, or set "
+				+ "'advisory-lock.enabled' to false to run methods without locks.";
+		List<String> reactive = connectionFactories();
+		return reactive.isEmpty()
+				? missing(method, "needs a DataSource, and there is none", "Configure 'spring.datasource.url'; " + instead)
+				: missing(method,
+						"needs a DataSource, and there is none: Spring Boot makes none beside the R2DBC "
+								+ "ConnectionFactory of bean '" + reactive.get(0) + "'",
+						"Put @Import(DataSourceAutoConfiguration.class) on a configuration class of the application, so "
+								+ "that Spring Boot makes one of 'spring.datasource.url' all the same, or define a DataSource "
+								+ "bean; " + instead);
+	}
+
+	private List<String> connectionFactories() {
+		ClassLoader classLoader = this.postProcessor.getClass().getClassLoader();
+		return ClassUtils.isPresent(CONNECTION_FACTORY, classLoader) ? List
+			.of(this.beans.getBeanNamesForType(ClassUtils.resolveClassName(CONNECTION_FACTORY, classLoader), true, false))
+				: List.of();
+	}
+
 	private @Nullable LockDatabase check(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template) {
 		LockDatabase database = findDatabase(method);
 		if (database == null) {
@@ -124,9 +140,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 		}
 		PostgresAdvisoryLockTemplate own = database.template().get();
 		checkScope(method, (own != null) ? own : template, sessionProperties(database));
-		if (method.operation().scope() == LockScope.TRANSACTION) {
-			checkTransaction(method, database);
-		}
+		this.transactions.check(method, database);
 		return database;
 	}
 
@@ -171,46 +185,19 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Embe
 		catch (AdvisoryLockConfigurationException ex) {
 			throw new InvalidSingleRunnerException(method.beanName(), method.method(),
 					"is unusable: " + (said ? "attribute 'transactionManager'" : "the manager of its @Transactional")
-							+ " is '" + manager + "': " + ex.getProblem(),
+							+ " is '" + manager + "': " + ex.getMessage(),
 					ex.getAction(), ex);
 		}
 	}
 
-	/**
-	 * A lock can't live in a transaction of another database than its own.
-	 */
-	private void checkTransaction(SingleRunnerMethod method, LockDatabase database) {
-		TransactionAttribute transaction = this.transactions.getTransactionAttribute(method.method(),
-				method.method().getDeclaringClass());
-		TransactionManagers managers = this.managers.get();
-		if (transaction == null || managers == null) {
-			return;
-		}
-		String qualifier = transaction.getQualifier();
-		PlatformTransactionManager manager = StringUtils.hasText(qualifier) ? managers.get(qualifier)
-				: managers.ofTransactional();
-		DataSource dataSource = (manager != null) ? managers.dataSourceOf(manager) : null;
-		if (dataSource != null && !database.isOn(dataSource)) {
-			throw missing(method,
-					"has its lock in the database of transaction manager '" + database.name()
-							+ "', and its @Transactional begins transactions of '" + managers.nameOf(manager)
-							+ "', which is another one: attributes 'transactionManager' contradict each other",
-					"Name the same transaction manager in both, as in @Transactional(\"" + database.name()
-							+ "\"), or set 'scope' to SESSION.");
-		}
-	}
-
-	private static void checkScope(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template,
+	private void checkScope(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template,
 			String sessionProperties) {
 		LockScope scope = method.operation().scope();
 		if (template.supports(scope)) {
 			checkMaxRun(method, template, sessionProperties);
 			return;
 		}
-		throw (scope == LockScope.TRANSACTION) ? missing(method,
-				"needs a transaction manager for attribute 'scope' TRANSACTION, and there is no single " + "one",
-				"Set 'advisory-lock.transaction-manager' to the name of the one that manages the DataSource of the "
-						+ "locks, or 'scope' to SESSION.")
+		throw (scope == LockScope.TRANSACTION) ? this.transactions.missingManager(method)
 				: missing(method,
 						"needs a connection of its own for attribute 'scope' SESSION, and the DataSource does "
 								+ "not tell its URL",

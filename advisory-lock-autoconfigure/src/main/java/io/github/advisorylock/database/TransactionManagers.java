@@ -24,15 +24,23 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.TransactionManagementConfigurer;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * The transaction managers of the application, found by name or qualifier as
@@ -45,18 +53,22 @@ public final class TransactionManagers {
 	private static final boolean JPA_PRESENT = ClassUtils.isPresent("org.springframework.orm.jpa.JpaTransactionManager",
 			TransactionManagers.class.getClassLoader());
 
-	private final ListableBeanFactory beanFactory;
+	private final ConfigurableListableBeanFactory beanFactory;
+
+	private final AnnotationTransactionAttributeSource transactional = new AnnotationTransactionAttributeSource(false);
 
 	/**
 	 * Create managers.
 	 * @param beanFactory has the beans
 	 */
-	public TransactionManagers(ListableBeanFactory beanFactory) {
+	public TransactionManagers(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
+		this.transactional.setEmbeddedValueResolver(new EmbeddedValueResolver(beanFactory));
 	}
 
 	/**
-	 * Return the only or primary manager.
+	 * Return the only or primary manager that a lock can live in a transaction of. A
+	 * reactive one beside it is none.
 	 * @return the manager, {@code null} if there is none, or nothing tells which
 	 */
 	public @Nullable PlatformTransactionManager unique() {
@@ -64,12 +76,77 @@ public final class TransactionManagers {
 	}
 
 	/**
-	 * Return the manager of a {@code @Transactional} that names none.
-	 * @return the manager, {@code null} if that is for the application or Spring to say
+	 * Return what the {@code @Transactional} of a method says.
+	 * @param method the method
+	 * @return its attributes, {@code null} if there is none
 	 */
-	public @Nullable PlatformTransactionManager ofTransactional() {
-		return (this.beanFactory.getBeanNamesForType(TransactionManagementConfigurer.class).length == 0) ? unique()
-				: null;
+	public @Nullable TransactionAttribute transactionalOf(SingleRunnerMethod method) {
+		return this.transactional.getTransactionAttribute(method.method(), method.method().getDeclaringClass());
+	}
+
+	/**
+	 * Return the manager that a {@code @Transactional} gets its transactions from.
+	 * @param transactional what it says
+	 * @return the manager, {@code null} if that is for the application to say
+	 * @throws AdvisoryLockConfigurationException if Spring can't find one either, or one
+	 * that begins no transaction on the thread of a call
+	 */
+	public @Nullable PlatformTransactionManager ofTransactional(TransactionAttribute transactional) {
+		String qualifier = transactional.getQualifier();
+		if (StringUtils.hasText(qualifier)) {
+			return get(qualifier);
+		}
+		return isChosenByApplication() ? null : ofTransactional();
+	}
+
+	private boolean isChosenByApplication() {
+		return this.beanFactory.getBeanNamesForType(TransactionManagementConfigurer.class).length > 0
+				|| this.beanFactory.getBeanProvider(TransactionAspectSupport.class)
+					.stream()
+					.anyMatch((interceptor) -> interceptor.getTransactionManager() != null);
+	}
+
+	/**
+	 * Spring looks among managers of both kinds, where anything makes transactions of the
+	 * annotation at all.
+	 */
+	private @Nullable PlatformTransactionManager ofTransactional() {
+		if (this.beanFactory.getBeanNamesForType(TransactionAspectSupport.class).length == 0) {
+			return unique();
+		}
+		TransactionManager manager = this.beanFactory.getBeanProvider(TransactionManager.class).getIfUnique();
+		List<String> names = List.of(this.beanFactory.getBeanNamesForType(TransactionManager.class));
+		if (manager == null && !names.isEmpty()) {
+			throw new AdvisoryLockConfigurationException(
+					"its @Transactional names no transaction manager, and Spring can't choose between " + names,
+					"Name the one that manages the DataSource of its work, " + example()
+							+ ", or mark that one as @Primary.");
+		}
+		if (manager instanceof ReactiveTransactionManager) {
+			throw reactive("its @Transactional names no transaction manager, and the only or primary one, '"
+					+ names.stream().filter((name) -> this.beanFactory.getBean(name) == manager).findFirst().orElse("")
+					+ "',");
+		}
+		return (manager instanceof PlatformTransactionManager platform) ? platform : null;
+	}
+
+	private AdvisoryLockConfigurationException reactive(String problem) {
+		return new AdvisoryLockConfigurationException(
+				problem + " is a reactive one, which begins no transaction for a method that returns no reactive type",
+				"Name the one that manages the DataSource of its work, " + example() + ".");
+	}
+
+	private String example() {
+		return "as in @Transactional(\"" + all().findFirst().orElse("transactionManager") + "\")";
+	}
+
+	/**
+	 * Return the names of the reactive managers, which no lock can live in a transaction
+	 * of.
+	 * @return the names of the beans
+	 */
+	public List<String> reactiveNames() {
+		return List.of(this.beanFactory.getBeanNamesForType(ReactiveTransactionManager.class));
 	}
 
 	/**
@@ -80,6 +157,10 @@ public final class TransactionManagers {
 	 */
 	public PlatformTransactionManager get(String name) {
 		String beanName = find(name);
+		if (beanName == null && this.beanFactory.containsBean(name)
+				&& this.beanFactory.isTypeMatch(name, ReactiveTransactionManager.class)) {
+			throw reactive("Transaction manager '" + name + "'");
+		}
 		if (beanName == null) {
 			throw new AdvisoryLockConfigurationException(
 					"There is no transaction manager '" + name + "', there is " + names(),

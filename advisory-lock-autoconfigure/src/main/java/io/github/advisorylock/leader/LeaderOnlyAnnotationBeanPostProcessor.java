@@ -88,7 +88,9 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 			if (available == null) {
 				throw invalid(method.beanName(), method.method(),
 						"needs a database connection of its own, and there is no DataSource, or it does not tell its URL",
-						"Configure 'spring.datasource.url', or set 'advisory-lock.session.url', 'username' and 'password' where "
+						"Configure 'spring.datasource.url' (in an application that has an R2DBC ConnectionFactory, put "
+								+ "@Import(DataSourceAutoConfiguration.class) on a configuration class, too), or set "
+								+ "'advisory-lock.session.url', 'username' and 'password' where "
 								+ "there is a DataSource without. In a test, set 'advisory-lock.enabled' to false, which makes "
 								+ "every instance the leader.",
 						null);

@@ -1,0 +1,114 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.List;
+import java.util.function.Supplier;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.InvalidSingleRunnerException;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.database.LockDatabase;
+import io.github.advisorylock.database.TransactionManagers;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+
+/**
+ * Makes sure that an annotated method gets the transaction that its lock is to live in,
+ * as far as that is known without a database.
+ */
+final class TransactionStartupCheck {
+
+	private final Supplier<@Nullable TransactionManagers> managers;
+
+	TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers) {
+		this.managers = managers;
+	}
+
+	/**
+	 * Check a method.
+	 * @param database has its lock
+	 */
+	void check(SingleRunnerMethod method, LockDatabase database) {
+		TransactionManagers managers = this.managers.get();
+		if (managers == null) {
+			return;
+		}
+		TransactionAttribute transactional = managers.transactionalOf(method);
+		PlatformTransactionManager manager = (transactional != null) ? managerOf(method, transactional, managers)
+				: database.transactionManager();
+		if (manager != null && method.operation().scope() == LockScope.TRANSACTION) {
+			checkDatabase(method, database, manager, managers);
+		}
+	}
+
+	private static @Nullable PlatformTransactionManager managerOf(SingleRunnerMethod method,
+			TransactionAttribute transactional, TransactionManagers managers) {
+		try {
+			return managers.ofTransactional(transactional);
+		}
+		catch (AdvisoryLockConfigurationException ex) {
+			throw new InvalidSingleRunnerException(method.beanName(), method.method(),
+					"can't get a transaction: " + ex.getMessage(), ex.getAction(), ex);
+		}
+	}
+
+	/**
+	 * A lock can't live in a transaction of another database than its own.
+	 */
+	private static void checkDatabase(SingleRunnerMethod method, LockDatabase database,
+			PlatformTransactionManager manager, TransactionManagers managers) {
+		DataSource dataSource = managers.dataSourceOf(manager);
+		if (dataSource != null && !database.isOn(dataSource)) {
+			throw invalid(method,
+					"has its lock in the database of transaction manager '" + database.name()
+							+ "', and its @Transactional begins transactions of '" + managers.nameOf(manager)
+							+ "', which is another one: attributes 'transactionManager' contradict each other",
+					"Name the same transaction manager in both, as in @Transactional(\"" + database.name()
+							+ "\"), or set 'scope' to SESSION.");
+		}
+	}
+
+	/**
+	 * Return what to say of a method whose transactions nothing begins.
+	 */
+	InvalidSingleRunnerException missingManager(SingleRunnerMethod method) {
+		TransactionManagers managers = this.managers.get();
+		List<String> reactive = (managers != null) ? managers.reactiveNames() : List.of();
+		if (managers != null && managers.names().isEmpty() && !reactive.isEmpty()) {
+			return invalid(method,
+					"needs a transaction manager for attribute 'scope' TRANSACTION, and there is none: Spring Boot makes "
+							+ "none beside the reactive one of bean '" + reactive.get(0) + "'",
+					"Define a bean of class JdbcTransactionManager for the DataSource of the locks, or set 'scope' to "
+							+ "SESSION.");
+		}
+		return invalid(method,
+				"needs a transaction manager for attribute 'scope' TRANSACTION, and there is no single one",
+				"Set 'advisory-lock.transaction-manager' to the name of the one that manages the DataSource of the locks, "
+						+ "or 'scope' to SESSION.");
+	}
+
+	private static InvalidSingleRunnerException invalid(SingleRunnerMethod method, String problem, String action) {
+		return new InvalidSingleRunnerException(method.beanName(), method.method(), problem, action, null);
+	}
+
+}
