@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -24,13 +25,17 @@ import javax.sql.DataSource;
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.TransactionManagers;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 
 /**
  * Makes sure that an annotated method gets the transaction that its lock is to live in,
@@ -54,10 +59,14 @@ final class TransactionStartupCheck {
 			return;
 		}
 		TransactionAttribute transactional = managers.transactionalOf(method);
+		String named = method.operation().transactionManager();
 		PlatformTransactionManager manager = (transactional != null) ? managerOf(method, transactional, managers)
-				: database.transactionManager();
+				: (named != null) ? managers.get(named) : database.transactionManager();
 		if (manager != null && method.operation().scope() == LockScope.TRANSACTION) {
 			checkDatabase(method, database, manager, managers);
+			if (transactional == null || transactional.getTimeout() == TransactionDefinition.TIMEOUT_DEFAULT) {
+				checkTimeout(method, manager, managers);
+			}
 		}
 	}
 
@@ -86,6 +95,34 @@ final class TransactionStartupCheck {
 					"Name the same transaction manager in both, as in @Transactional(\"" + database.name()
 							+ "\"), or set 'scope' to SESSION.");
 		}
+	}
+
+	/**
+	 * The wait for a lock is a part of its transaction, however long that may last.
+	 */
+	private static void checkTimeout(SingleRunnerMethod method, PlatformTransactionManager manager,
+			TransactionManagers managers) {
+		int seconds = (manager instanceof AbstractPlatformTransactionManager known) ? known.getDefaultTimeout()
+				: TransactionDefinition.TIMEOUT_DEFAULT;
+		Duration timeout = Duration.ofSeconds(seconds);
+		Duration waitFor = method.operation().waitFor();
+		if (seconds > 0 && waitFor.compareTo(timeout) >= 0) {
+			throw invalid(method,
+					"waits for its lock for " + waitFor + " inside its transaction, which times out after " + timeout
+							+ " by 'spring.transaction.default-timeout', the default of transaction manager '"
+							+ managers.nameOf(manager) + "'" + source(method),
+					"Set 'waitFor' to less than that, or 'timeout' of its @Transactional to more than 'waitFor', or "
+							+ "'scope' to SESSION, which locks before the transaction begins.");
+		}
+	}
+
+	/**
+	 * Say what has set the time to wait, where that is not the annotation.
+	 */
+	private static String source(SingleRunnerMethod method) {
+		SingleRunner annotation = AnnotatedElementUtils.findMergedAnnotation(method.method(), SingleRunner.class);
+		return (annotation != null && annotation.waitFor().isEmpty())
+				? " (the time to wait is set by 'advisory-lock.wait-for' or 'advisory-lock.jobs.<key>.wait-for')" : "";
 	}
 
 	/**
