@@ -24,12 +24,14 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.doctor.LongHoldWatcher;
 import io.github.advisorylock.doctor.Subject;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.ServerJudge;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -49,6 +51,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
  * The doctor, who looks at database and application once at start-up.
@@ -107,11 +112,12 @@ class DoctorConfiguration {
 		@Bean
 		Doctors advisoryLockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 				ObjectProvider<LeaderRoles> roles, AdvisoryLockProperties properties, DoctorProperties doctorProperties,
-				ObjectProvider<LockDatabases> databases, ObjectProvider<DataSourcePoolMetadataProvider> metadata,
+				ObjectProvider<LockDatabases> databases, TransactionManagers managers,
+				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
-			return new Doctors(postProcessor, roles, properties, doctorProperties, databases, metadata, schedulers,
-					simpleSchedulers);
+			return new Doctors(postProcessor, roles, properties, doctorProperties, databases, managers, metadata,
+					schedulers, simpleSchedulers);
 		}
 
 		@Bean
@@ -128,8 +134,8 @@ class DoctorConfiguration {
 	 */
 	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LeaderRoles> roles,
 			AdvisoryLockProperties properties, DoctorProperties doctorProperties,
-			ObjectProvider<LockDatabases> databases, ObjectProvider<DataSourcePoolMetadataProvider> metadata,
-			ObjectProvider<ThreadPoolTaskScheduler> schedulers,
+			ObjectProvider<LockDatabases> databases, TransactionManagers managers,
+			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) implements LockDatabases.Feature {
 
 		@Override
@@ -146,7 +152,7 @@ class DoctorConfiguration {
 			LockDatabases databases = this.databases.getObject();
 			boolean isDefault = databases.isDefault(database);
 			Subject subject = new Subject(() -> methodsOf(database), () -> isDefault && hasRoles(), template,
-					dataSource, database.transactionManager(), (pool != null) ? pool.getMax() : null,
+					dataSource, (method) -> transactionOf(method, database), (pool != null) ? pool.getMax() : null,
 					database.session().get(), this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
 					this.properties.session().toSettings(), this.properties.maxHeldLocks());
 			return new LockDoctor(subject, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
@@ -160,6 +166,18 @@ class DoctorConfiguration {
 				.stream()
 				.filter((method) -> databases.has(database, method))
 				.toList();
+		}
+
+		/**
+		 * Where the application chooses the manager, that of the locks is looked at.
+		 */
+		private Subject.@Nullable MethodTransaction transactionOf(SingleRunnerMethod method, LockDatabase database) {
+			TransactionAttribute transactional = this.managers.transactionalOf(method);
+			PlatformTransactionManager chosen = this.managers.of(method, database);
+			PlatformTransactionManager manager = (chosen != null) ? chosen : database.transactionManager();
+			TransactionDefinition definition = (transactional != null) ? transactional
+					: TransactionDefinition.withDefaults();
+			return (manager != null) ? new Subject.MethodTransaction(manager, definition, transactional != null) : null;
 		}
 
 		private boolean hasRoles() {

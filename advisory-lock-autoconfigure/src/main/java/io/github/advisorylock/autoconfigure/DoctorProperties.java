@@ -35,10 +35,11 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param lookAlike What happens when the database speaks like PostgreSQL and does not
  * lock like it: CockroachDB, or YugabyteDB before 2025.1. Session locks are refused there
  * at run time too, unless this is off.
- * @param standby What happens when the database is a standby at start-up. Locks are
- * refused there at run time in any case.
- * @param transactionManager What happens when the transactions of the manager do not
- * cover the DataSource of the locks.
+ * @param standby What happens when the database is a standby at start-up, or read-only
+ * transactions of methods are led to one. Locks are refused there at run time in any
+ * case.
+ * @param transactionManager What happens when the transaction of a method can't be begun,
+ * or does not cover the DataSource of the locks.
  * @param transactionPooler What happens when a pooler in transaction mode stands between
  * session locks and the server. They are refused there at run time too, unless this is
  * off.

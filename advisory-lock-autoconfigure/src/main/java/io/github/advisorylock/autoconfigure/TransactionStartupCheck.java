@@ -58,22 +58,20 @@ final class TransactionStartupCheck {
 		if (managers == null) {
 			return;
 		}
-		TransactionAttribute transactional = managers.transactionalOf(method);
-		String named = method.operation().transactionManager();
-		PlatformTransactionManager manager = (transactional != null) ? managerOf(method, transactional, managers)
-				: (named != null) ? managers.get(named) : database.transactionManager();
+		PlatformTransactionManager manager = managerOf(method, database, managers);
 		if (manager != null && method.operation().scope() == LockScope.TRANSACTION) {
 			checkDatabase(method, database, manager, managers);
+			TransactionAttribute transactional = managers.transactionalOf(method);
 			if (transactional == null || transactional.getTimeout() == TransactionDefinition.TIMEOUT_DEFAULT) {
 				checkTimeout(method, manager, managers);
 			}
 		}
 	}
 
-	private static @Nullable PlatformTransactionManager managerOf(SingleRunnerMethod method,
-			TransactionAttribute transactional, TransactionManagers managers) {
+	private static @Nullable PlatformTransactionManager managerOf(SingleRunnerMethod method, LockDatabase database,
+			TransactionManagers managers) {
 		try {
-			return managers.ofTransactional(transactional);
+			return managers.of(method, database);
 		}
 		catch (AdvisoryLockConfigurationException ex) {
 			throw new InvalidSingleRunnerException(method.beanName(), method.method(),

@@ -85,13 +85,23 @@ public final class TransactionManagers {
 	}
 
 	/**
-	 * Return the manager that a {@code @Transactional} gets its transactions from.
-	 * @param transactional what it says
-	 * @return the manager, {@code null} if that is for the application to say
+	 * Return the manager of the transactions that a method runs in where its caller has
+	 * begun none: that of its {@code @Transactional}, else that of its lock.
+	 * @param method the method
+	 * @param database has its lock
+	 * @return the manager, {@code null} if there is none, or that is for the application
+	 * to say
 	 * @throws AdvisoryLockConfigurationException if Spring can't find one either, or one
 	 * that begins no transaction on the thread of a call
 	 */
-	public @Nullable PlatformTransactionManager ofTransactional(TransactionAttribute transactional) {
+	public @Nullable PlatformTransactionManager of(SingleRunnerMethod method, LockDatabase database) {
+		TransactionAttribute transactional = transactionalOf(method);
+		String named = method.operation().transactionManager();
+		return (transactional != null) ? ofTransactional(transactional)
+				: (named != null) ? get(named) : database.transactionManager();
+	}
+
+	private @Nullable PlatformTransactionManager ofTransactional(TransactionAttribute transactional) {
 		String qualifier = transactional.getQualifier();
 		if (StringUtils.hasText(qualifier)) {
 			return get(qualifier);

@@ -41,7 +41,8 @@ public enum DoctorCheck {
 	STANDBY,
 
 	/**
-	 * The transactions of the manager do not cover the DataSource of the locks.
+	 * The transaction of a method can't be begun, or does not cover the DataSource of the
+	 * locks.
 	 */
 	TRANSACTION_MANAGER,
 

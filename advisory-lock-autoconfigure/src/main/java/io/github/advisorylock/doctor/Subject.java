@@ -18,6 +18,7 @@ package io.github.advisorylock.doctor;
 
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -32,6 +33,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 
 /**
  * The application that the doctor looks at.
@@ -40,8 +42,8 @@ import org.springframework.transaction.PlatformTransactionManager;
  * @param leads whether it takes part in elections of leaders, once all beans are there
  * @param template takes its locks
  * @param dataSource opens the connections of its transactions
- * @param transactionManager begins the transactions of its locks, or {@code null} if
- * there is none
+ * @param transactions returns the transaction that a method runs in where its caller has
+ * begun none, or {@code null} if that is not known
  * @param poolSize how many connections it has at most, or {@code null} if not known
  * @param session carries its session locks, or {@code null} if there are none
  * @param sessionProperties the properties that the connection of the lock session is
@@ -52,7 +54,7 @@ import org.springframework.transaction.PlatformTransactionManager;
  */
 public record Subject(Supplier<List<SingleRunnerMethod>> methods, BooleanSupplier leads,
 		PostgresAdvisoryLockTemplate template, DataSource dataSource,
-		@Nullable PlatformTransactionManager transactionManager, @Nullable Integer poolSize,
+		Function<SingleRunnerMethod, @Nullable MethodTransaction> transactions, @Nullable Integer poolSize,
 		@Nullable LockSession session, List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks) {
 
 	/**
@@ -95,6 +97,20 @@ public record Subject(Supplier<List<SingleRunnerMethod>> methods, BooleanSupplie
 
 	private Stream<SingleRunnerOperation> operations() {
 		return this.methods.get().stream().map(SingleRunnerMethod::operation);
+	}
+
+	/**
+	 * How the transaction of a method is begun.
+	 *
+	 * @param manager begins it
+	 * @param definition what the {@code @Transactional} of the method says, or the
+	 * defaults
+	 * @param declared whether there is such an annotation
+	 * @since 0.1.0
+	 */
+	public record MethodTransaction(PlatformTransactionManager manager, TransactionDefinition definition,
+			boolean declared) {
+
 	}
 
 }

@@ -16,20 +16,37 @@
 
 package io.github.advisorylock.doctor;
 
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
 import javax.sql.DataSource;
 
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.doctor.Subject.MethodTransaction;
 import io.github.advisorylock.jdbc.JdbcUrl;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
-import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.DataSourceUtils;
+import org.springframework.transaction.NestedTransactionNotSupportedException;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionSuspensionNotSupportedException;
+import org.springframework.transaction.TransactionUsageException;
+import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.StringUtils;
 
 /**
- * Looks whether the transactions of a manager are such that a lock can live in them, by
- * beginning one and rolling it back.
+ * Looks whether the transactions of methods are such that their locks can live in them,
+ * by beginning one of each kind and rolling it back: whether the manager can begin it,
+ * whether it covers the DataSource of the locks, and whether that leads it to a standby.
  */
 final class TransactionExamination implements Examination {
 
@@ -40,44 +57,136 @@ final class TransactionExamination implements Examination {
 	 */
 	@Override
 	public void examine(Subject subject, Diagnosis diagnosis) {
-		PlatformTransactionManager manager = subject.transactionManager();
-		if (manager == null || !subject.usesTransactions() || diagnosis.has(DoctorCheck.UNREACHABLE)) {
+		if (diagnosis.has(DoctorCheck.UNREACHABLE)) {
 			return;
 		}
+		Map<List<Object>, Sight> seen = new HashMap<>();
+		for (SingleRunnerMethod method : subject.methods().get()) {
+			MethodTransaction transaction = (method.operation().scope() == LockScope.TRANSACTION)
+					? subject.transactions().apply(method) : null;
+			if (transaction != null) {
+				seen.computeIfAbsent(kindOf(transaction), (kind) -> look(transaction, subject))
+					.tell(method, transaction, subject, diagnosis);
+			}
+		}
+	}
+
+	/**
+	 * What decides where a transaction is begun, and whether it can be.
+	 */
+	private static List<Object> kindOf(MethodTransaction transaction) {
+		TransactionDefinition definition = transaction.definition();
+		return List.of(System.identityHashCode(transaction.manager()), transaction.declared(), definition.isReadOnly(),
+				definition.getIsolationLevel());
+	}
+
+	private static Sight look(MethodTransaction transaction, Subject subject) {
+		DefaultTransactionDefinition definition = new DefaultTransactionDefinition(transaction.definition());
+		definition.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		try {
-			if (!isCovered(manager, subject)) {
+			Sight sight = new TransactionTemplate(transaction.manager(), definition).execute((status) -> {
+				status.setRollbackOnly();
+				boolean covered = subject.template().isInLockTransaction();
+				return new Sight(covered, covered && isSpecial(definition) && isOnStandby(subject.dataSource()), null);
+			});
+			return (sight != null) ? sight : Sight.WELL;
+		}
+		catch (RuntimeException ex) {
+			logger.debug("A transaction could not be examined", ex);
+			return new Sight(false, false, ex);
+		}
+	}
+
+	/**
+	 * Where other transactions lead is seen on a connection without one.
+	 */
+	private static boolean isSpecial(TransactionDefinition definition) {
+		return definition.isReadOnly() || definition.getIsolationLevel() != TransactionDefinition.ISOLATION_DEFAULT;
+	}
+
+	private static boolean isOnStandby(DataSource dataSource) {
+		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
+		Connection connection = DataSourceUtils.getConnection(target);
+		try {
+			return PostgresServer.ask(connection).standby();
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex.getMessage(), ex);
+		}
+		finally {
+			DataSourceUtils.releaseConnection(connection, target);
+		}
+	}
+
+	/**
+	 * What was seen of a kind of transactions.
+	 *
+	 * @param covered whether it covers the DataSource of the locks
+	 * @param standby whether it leads to a standby
+	 * @param failure why it could not be looked at, or {@code null}
+	 */
+	private record Sight(boolean covered, boolean standby, @Nullable RuntimeException failure) {
+
+		private static final Sight WELL = new Sight(true, false, null);
+
+		private void tell(SingleRunnerMethod method, MethodTransaction transaction, Subject subject,
+				Diagnosis diagnosis) {
+			if (this.failure != null) {
+				tellFailure(this.failure, method, transaction.manager(), diagnosis);
+			}
+			else if (!this.covered) {
+				tellUncovered(method, transaction, subject, diagnosis);
+			}
+			else if (this.standby) {
+				diagnosis.found(DoctorCheck.STANDBY, StringUtils.capitalize(method.toString())
+						+ (transaction.definition().isReadOnly() ? " is @Transactional(readOnly = true), and"
+								: " has a @Transactional, and")
+						+ " the DataSource leads such transactions to a standby, which grants the same locks as its "
+						+ "primary, so that two could run at once",
+						"remove 'readOnly' from its @Transactional, or set its 'scope' to SESSION, which locks on the "
+								+ "primary");
+			}
+		}
+
+		private static void tellFailure(RuntimeException failure, SingleRunnerMethod method,
+				PlatformTransactionManager manager, Diagnosis diagnosis) {
+			String message = JdbcUrl.redact(String.valueOf(failure.getMessage()));
+			if (failure instanceof TransactionUsageException
+					|| failure instanceof TransactionSuspensionNotSupportedException
+					|| failure instanceof NestedTransactionNotSupportedException) {
 				diagnosis.found(DoctorCheck.TRANSACTION_MANAGER,
-						"Transactions of " + manager.getClass().getName()
-								+ " do not cover the DataSource of the advisory locks (" + unwrap(subject.dataSource())
-								+ "), and methods of scope TRANSACTION fail in them",
+						manager.getClass().getName() + " can't begin the transaction of " + method + " (" + message
+								+ "), and each run of it fails",
+						"change its @Transactional, or set its 'scope' to SESSION if it needs no transaction of its own");
+			}
+			else {
+				diagnosis.found(DoctorCheck.UNREACHABLE,
+						"The transaction of " + method + " can't be examined, it will fail until its database is there ("
+								+ message + ")",
+						"check the DataSource of " + manager.getClass().getName() + " if that does not change");
+			}
+		}
+
+		private static void tellUncovered(SingleRunnerMethod method, MethodTransaction transaction, Subject subject,
+				Diagnosis diagnosis) {
+			String manager = "Transactions of " + transaction.manager().getClass().getName();
+			String uncovered = "do not cover the DataSource of the advisory locks ("
+					+ PostgresAdvisoryLockTemplate.unwrap(subject.dataSource()) + ")";
+			if (transaction.declared()) {
+				diagnosis.found(DoctorCheck.TRANSACTION_MANAGER,
+						manager + ", which the @Transactional of " + method + " begins, " + uncovered
+								+ ", and each run of it fails",
+						"name the manager that does in its @Transactional, or set 'advisory-lock.transaction-manager' to "
+								+ "the name of the manager that does, or its 'scope' to SESSION");
+			}
+			else {
+				diagnosis.found(DoctorCheck.TRANSACTION_MANAGER,
+						manager + " " + uncovered + ", and methods of scope TRANSACTION fail in them",
 						"set 'advisory-lock.transaction-manager' to the name of the manager that does, or 'scope' to "
 								+ "SESSION");
 			}
 		}
-		catch (TransactionException ex) {
-			// the database can't be reached, which is said elsewhere, or will be
-			logger.debug("The transaction manager could not be examined", ex);
-		}
-		catch (RuntimeException ex) {
-			logger.debug("The transaction manager could not be examined", ex);
-			diagnosis.found(DoctorCheck.UNREACHABLE,
-					"Transactions can't be begun, methods of scope TRANSACTION will fail until they can ("
-							+ JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")",
-					"check the transaction manager, a " + manager.getClass().getName()
-							+ ", if that does not change");
-		}
-	}
 
-	private static boolean isCovered(PlatformTransactionManager manager, Subject subject) {
-		return Boolean.TRUE.equals(new TransactionTemplate(manager).execute((status) -> {
-			status.setRollbackOnly();
-			return subject.template().isInLockTransaction();
-		}));
-	}
-
-	private static DataSource unwrap(DataSource dataSource) {
-		return (dataSource instanceof TransactionAwareDataSourceProxy proxy && proxy.getTargetDataSource() != null)
-				? proxy.getTargetDataSource() : dataSource;
 	}
 
 }

@@ -114,6 +114,20 @@ final class TransactionCoverage {
 	}
 
 	/**
+	 * Return what to say of a current transaction on a standby. A DataSource may lead
+	 * read-only transactions there.
+	 */
+	static UnsupportedDatabaseException standby(AdvisoryLockKey key) {
+		String standby = "it is a standby, which grants the same locks as its primary; ";
+		String name = TransactionSynchronizationManager.getCurrentTransactionName();
+		return new UnsupportedDatabaseException(
+				!TransactionSynchronizationManager.isCurrentTransactionReadOnly() ? standby + "connect to the primary"
+						: standby + "the transaction " + ((name != null) ? "'" + name + "' " : "") + "of advisory lock '"
+								+ key + "' is read-only ('readOnly' of @Transactional), and may be led to a standby for "
+								+ "that: remove 'readOnly', or set 'scope' to SESSION, or connect to the primary");
+	}
+
+	/**
 	 * Return what to say of a transaction that was begun for a run and is rolled back
 	 * although the run has ended well. Other reasons than a mark are in its own words.
 	 * @param ex what the transaction manager says

@@ -46,6 +46,7 @@ import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
+import org.springframework.transaction.TransactionSuspensionNotSupportedException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.util.Assert;
@@ -220,7 +221,7 @@ final class TransactionScope {
 					throw new IllegalStateException("Failed to begin a transaction for advisory lock '" + this.key
 							+ "': there is no transaction manager for its DataSource");
 				}
-				transaction = manager.getTransaction(OWN);
+				transaction = begin(manager);
 				TransactionScope.this.coverage.check(this.key);
 				if (acquireUnlessInterrupted(hold, manager, transaction)) {
 					result = run(hold, RunRecord.Boundary.OWN_TRANSACTION, action);
@@ -437,12 +438,26 @@ final class TransactionScope {
 			Boolean standby = TransactionScope.this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.IS_THIS_STANDBY,
 					Boolean.class);
 			if (Boolean.TRUE.equals(standby)) {
-				return new UnsupportedDatabaseException(
-						"it is a standby, which grants the same locks as its primary; connect to the primary");
+				return TransactionCoverage.standby(this.key);
 			}
 			return new IllegalTransactionStateException("Failed to wait for advisory lock '" + this.key
 					+ "': the snapshot of a REPEATABLE READ or SERIALIZABLE transaction would be older than the lock; "
 					+ "do not set 'waitFor', or use scope SESSION");
+		}
+
+		/**
+		 * The transaction that a named manager can't suspend is its own, and is none that
+		 * the lock could live in.
+		 */
+		private TransactionStatus begin(PlatformTransactionManager manager) {
+			try {
+				return manager.getTransaction(OWN);
+			}
+			catch (TransactionSuspensionNotSupportedException ex) {
+				IllegalTransactionStateException refusal = TransactionScope.this.coverage.refusal(this.key);
+				refusal.initCause(ex);
+				throw refusal;
+			}
 		}
 
 		private void commit(PlatformTransactionManager manager, TransactionStatus transaction) {

@@ -19,9 +19,12 @@ package io.github.advisorylock.autoconfigure;
 import java.nio.file.Path;
 import java.util.Map;
 
+import javax.sql.DataSource;
+
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.testsupport.TestServer;
 import org.junit.jupiter.api.AfterAll;
@@ -31,6 +34,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
+import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -78,6 +87,44 @@ class StandbyTests {
 		assertThat(failure).contains("server of the session locks is a standby", "advisory-lock.session.url");
 	}
 
+	@Test
+	void readOnlyTransactionsThatAreRoutedToStandbyAreRefusedAtStart() {
+		String failure = DoctorContexts.failureOf(routed().withBean("jobs", ReadOnlyJob.class));
+		assertThat(failure).contains("Method 'report' of class '" + ReadOnlyJob.class.getName() + "' on bean 'jobs'",
+				"@Transactional(readOnly = true)", "standby", "Remove 'readOnly'", "'scope' to SESSION",
+				"advisory-lock.doctor.standby");
+	}
+
+	@Test
+	void readOnlyTransactionThatIsRoutedToStandbyIsRefusedWhenTheDoctorLooksAway() {
+		routed().withBean("jobs", ReadOnlyJob.class)
+			.withPropertyValues("advisory-lock.doctor.standby=off")
+			.run((context) -> assertThatExceptionOfType(UnsupportedDatabaseException.class)
+				.isThrownBy(() -> context.getBean(ReadOnlyJob.class).report())
+				.withMessageContainingAll("it is a standby", "'doctor/read-only'",
+						"the transaction '" + ReadOnlyJob.class.getName() + ".report'", "is read-only ('readOnly' of @Transactional)",
+						"'scope' to SESSION"));
+	}
+
+	@Test
+	void readOnlyTransactionsThatAreRoutedToStandbyRunInScopeSession() {
+		routed().withBean("jobs", ReadOnlySessionJob.class)
+			.withPropertyValues("advisory-lock.session.url=" + primary.url())
+			.run((context) -> assertThat(context.getBean(ReadOnlySessionJob.class).report()).isTrue());
+	}
+
+	/**
+	 * Create an application whose read-only transactions go to the standby.
+	 */
+	private static ApplicationContextRunner routed() {
+		return DoctorContexts.create(primary.url()).withBean(DataSource.class, () -> {
+			LazyConnectionDataSourceProxy routing = new LazyConnectionDataSourceProxy(
+					new DriverManagerDataSource(primary.url()));
+			routing.setReadOnlyDataSource(new DriverManagerDataSource(standby.url()));
+			return routing;
+		});
+	}
+
 	@ParameterizedTest
 	@EnumSource(LockScope.class)
 	void runIsRefusedWhenTheDoctorLooksAway(LockScope scope) {
@@ -90,6 +137,31 @@ class StandbyTests {
 					.isThrownBy(() -> operations.execute(LockRequest.of("standby").scope(scope), (lock) -> true))
 					.withMessageContaining("standby");
 			});
+	}
+
+	static class ReadOnlyJob {
+
+		@Transactional(readOnly = true)
+		@SingleRunner("read-only")
+		public void report() {
+		}
+
+	}
+
+	static class ReadOnlySessionJob {
+
+		private final JdbcTemplate jdbc;
+
+		ReadOnlySessionJob(JdbcTemplate jdbc) {
+			this.jdbc = jdbc;
+		}
+
+		@Transactional(readOnly = true)
+		@SingleRunner(key = "read-only-session", scope = LockScope.SESSION)
+		public Boolean report() {
+			return this.jdbc.queryForObject("SELECT pg_is_in_recovery()", Boolean.class);
+		}
+
 	}
 
 }
