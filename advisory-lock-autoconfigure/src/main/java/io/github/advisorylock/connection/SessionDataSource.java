@@ -127,7 +127,10 @@ public final class SessionDataSource implements Supplier<DataSource> {
 		if (StringUtils.startsWithIgnoreCase(result.getUrl(), POSTGRESQL)) {
 			// for a connection that is held for long, and grants locks
 			properties.setProperty("tcpKeepAlive", "true");
-			properties.setProperty("targetServerType", "primary");
+			if (JdbcUrl.namesSeveralServers(result.getUrl())) {
+				// chooses among them; takes a primary with read-only transactions for none
+				properties.setProperty("targetServerType", "primary");
+			}
 			result.setUrl(JdbcUrl.without(result.getUrl(), this.overrides.properties().keySet()));
 		}
 		if (result.getConnectionProperties() != null) {

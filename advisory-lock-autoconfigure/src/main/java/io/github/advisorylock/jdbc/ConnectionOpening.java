@@ -66,7 +66,7 @@ final class ConnectionOpening {
 		catch (SQLException ex) {
 			String reason = this.abortReason;
 			throw (reason != null) ? new SQLException(reason, PgDriver.CONNECTION_DOES_NOT_EXIST, ex)
-					: withoutSecrets(ex);
+					: explained(withoutSecrets(ex));
 		}
 		finally {
 			limit.complete(null);
@@ -80,6 +80,21 @@ final class ConnectionOpening {
 		String message = String.valueOf(ex.getMessage());
 		String redacted = JdbcUrl.redact(message);
 		return redacted.equals(message) ? ex : new SQLException(redacted, ex.getSQLState());
+	}
+
+	/**
+	 * The driver takes a server for a primary if transactions are not read-only there.
+	 */
+	private static SQLException explained(SQLException ex) {
+		String message = String.valueOf(ex.getMessage());
+		return !(message.contains("targetServerType") && message.contains("primary")) ? ex
+				: new SQLException(
+						"no server of the URL is a primary that can be written to: each is a standby, or its database or "
+								+ "role is read-only by default, which 'SHOW default_transaction_read_only' tells there; "
+								+ "undo that by 'ALTER DATABASE ... RESET default_transaction_read_only' (or ALTER ROLE), "
+								+ "or set 'advisory-lock.session.url' to a URL that names the primary only, as locks need "
+								+ "no writable database: " + message,
+						ex.getSQLState(), ex);
 	}
 
 	/**

@@ -36,6 +36,8 @@ public final class JdbcUrl {
 
 	private static final Pattern USER_INFORMATION = Pattern.compile("(//|:)\\S*@");
 
+	private static final Pattern SEVERAL_SERVERS = Pattern.compile("^[^/?]*//[^/?]*,");
+
 	private static final String HIDDEN = "***";
 
 	private JdbcUrl() {
@@ -62,6 +64,15 @@ public final class JdbcUrl {
 	public static boolean hasUserInformation(String url) {
 		int parameters = url.indexOf('?');
 		return ((parameters >= 0) ? url.substring(0, parameters) : url).indexOf('@') >= 0;
+	}
+
+	/**
+	 * Return whether the driver may choose among several servers.
+	 * @param url a URL of PostgreSQL
+	 * @return whether there is a comma among its hosts
+	 */
+	public static boolean namesSeveralServers(String url) {
+		return SEVERAL_SERVERS.matcher(url).find();
 	}
 
 	/**

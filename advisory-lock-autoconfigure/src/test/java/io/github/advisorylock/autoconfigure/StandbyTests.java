@@ -34,6 +34,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -80,10 +81,11 @@ class StandbyTests {
 				"spring.datasource.url", "advisory-lock.doctor.standby");
 	}
 
-	@Test
-	void sessionScopeWithUrlOfStandbyIsRefusedAtStart() {
+	@ParameterizedTest
+	@ValueSource(strings = { "", "&targetServerType=any" })
+	void sessionScopeWithUrlOfStandbyIsRefusedAtStart(String parameter) {
 		String failure = DoctorContexts.failureOf(DoctorContexts.inSession(primary.url())
-			.withPropertyValues("advisory-lock.session.url=" + standby.url() + "&targetServerType=any"));
+			.withPropertyValues("advisory-lock.session.url=" + standby.url() + parameter));
 		assertThat(failure).contains("server of the session locks is a standby", "advisory-lock.session.url");
 	}
 

@@ -56,6 +56,15 @@ class JdbcUrlTests {
 		assertThat(JdbcUrl.without(url, List.of("sslmode"))).isEqualTo(expected);
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = ' ',
+			value = { "jdbc:postgresql://host:5432,other/db true", "jdbc:postgresql://host,other true",
+					"jdbc:postgresql://host/db false", "jdbc:postgresql://host/a,b false",
+					"jdbc:postgresql://host?options=a,b false", "jdbc:postgresql:a,b false" })
+	void severalServersAreSeenAmongTheHosts(String url, boolean several) {
+		assertThat(JdbcUrl.namesSeveralServers(url)).isEqualTo(several);
+	}
+
 	@Test
 	void userInformationIsLookedForBeforeTheParameters() {
 		assertThat(JdbcUrl.hasUserInformation("jdbc:postgresql://worker@host/db")).isTrue();
