@@ -143,7 +143,7 @@ class UnreachableDataSourceTests {
 				.run((context) -> {
 					assertThat(context).hasNotFailed();
 					assertThat(doctorOf(log)).anySatisfy((line) -> assertThat(line)
-						.contains("Transactions can't be begun", "there is no tenant", UNREACHABLE));
+						.contains("can't be examined", "there is no tenant", UNREACHABLE));
 				});
 		}
 	}
