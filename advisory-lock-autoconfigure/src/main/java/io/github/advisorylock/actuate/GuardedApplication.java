@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.LockScheduler;
 
 import org.springframework.scheduling.config.ScheduledTask;
 
@@ -37,11 +38,12 @@ import org.springframework.scheduling.config.ScheduledTask;
  * @param holds the keys of the locks it holds; asked for each time
  * @param tasks what its schedulers do; asked for each time
  * @param placeholders resolves placeholders in annotations
+ * @param threads makes the threads of what an operator has it do
  * @since 0.1.0
  */
 public record GuardedApplication(String namespace, AdvisoryLockKeyFactory keyFactory,
 		Supplier<? extends Collection<SingleRunnerMethod>> methods, Supplier<? extends Collection<String>> roles,
 		Supplier<? extends Collection<AdvisoryLockKey>> holds, Supplier<Stream<ScheduledTask>> tasks,
-		UnaryOperator<String> placeholders) {
+		UnaryOperator<String> placeholders, LockScheduler.Threads threads) {
 
 }

@@ -22,6 +22,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
@@ -91,7 +92,7 @@ final class OperatorActions {
 
 	private Function<@Nullable String, @Nullable OperatorActions> databases = (manager) -> null;
 
-	private final SimpleAsyncTaskExecutor executor = new SimpleAsyncTaskExecutor("advisory-lock-run-now-");
+	private final Executor executor;
 
 	OperatorActions(GuardedApplication application, JobRegistry registry, LockHolders lockHolders,
 			Supplier<LeaderElection> election, ApplicationEventPublisher eventPublisher) {
@@ -100,7 +101,7 @@ final class OperatorActions {
 		this.lockHolders = lockHolders;
 		this.election = election;
 		this.eventPublisher = eventPublisher;
-		this.executor.setDaemon(true);
+		this.executor = new SimpleAsyncTaskExecutor(application.threads().named("advisory-lock-run-now"));
 	}
 
 	/**

@@ -33,6 +33,7 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.ledger.InstancePresence;
 import io.github.advisorylock.ledger.LedgerLifecycle;
@@ -123,11 +124,12 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	@Bean
 	Ledgers advisoryLockLedgers(AdvisoryLockProperties lockProperties, SingleRunnerSettings settings,
 			SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-			ObjectProvider<BuildProperties> build, ConfigurableApplicationContext context) {
+			ObjectProvider<BuildProperties> build, ConfigurableApplicationContext context,
+			LockScheduler.Threads threads) {
 		BuildProperties properties = build.getIfUnique();
 		String version = (properties != null) ? properties.getVersion()
 				: context.getEnvironment().getProperty("spring.application.version");
-		return new Ledgers(lockProperties.ledger(), settings, methods, databases, version, context);
+		return new Ledgers(lockProperties.ledger(), settings, methods, databases, version, context, threads);
 	}
 
 	private static LedgerSettings settings(AdvisoryLockProperties.Ledger properties) {
@@ -153,19 +155,22 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 		private final ConfigurableApplicationContext context;
 
+		private final LockScheduler.Threads threads;
+
 		private final List<LedgerLifecycle> lifecycles = new CopyOnWriteArrayList<>();
 
 		private volatile boolean ready;
 
 		Ledgers(AdvisoryLockProperties.Ledger properties, SingleRunnerSettings settings,
 				SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-				@Nullable String version, ConfigurableApplicationContext context) {
+				@Nullable String version, ConfigurableApplicationContext context, LockScheduler.Threads threads) {
 			this.properties = properties;
 			this.settings = settings;
 			this.methods = methods;
 			this.databases = databases;
 			this.version = version;
 			this.context = context;
+			this.threads = threads;
 		}
 
 		@Override
@@ -197,7 +202,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		private LedgerLifecycle lifecycle(Supplier<PostgresAdvisoryLockLedger> ledger,
 				Supplier<@Nullable AdvisoryLockOperations> operations, LockDatabase database) {
 			return new LedgerLifecycle(ledger, operations, this.methods, isIn(database), this.context,
-					settings(this.properties), Boolean.TRUE.equals(this.properties.enabled()));
+					settings(this.properties), Boolean.TRUE.equals(this.properties.enabled()), this.threads);
 		}
 
 		/**
@@ -205,7 +210,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		 */
 		private InstancePresence presence(Supplier<PostgresAdvisoryLockLedger> ledger,
 				Supplier<? extends Collection<String>> roles) {
-			return new InstancePresence(ledger, this.settings.namespace(), this.version, roles);
+			return new InstancePresence(ledger, this.settings.namespace(), this.version, roles, this.threads);
 		}
 
 		private Predicate<SingleRunnerMethod> isIn(LockDatabase database) {

@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.shedlock.AdvisoryLockProvider;
@@ -61,9 +62,9 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 
 	private static AdvisoryLockProvider provider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
 			AdvisoryLockProperties locks, AdvisoryLockShedLockProperties properties,
-			ApplicationEventPublisher eventPublisher) {
+			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
 		return new AdvisoryLockProvider(operations, ledger(ledger, locks), properties.scope(),
-				locks.session().whenLost() == WhenLost.INTERRUPT, eventPublisher::publishEvent);
+				locks.session().whenLost() == WhenLost.INTERRUPT, eventPublisher::publishEvent, threads);
 	}
 
 	private static Supplier<@Nullable RunLedger> ledger(ObjectProvider<RunLedger> ledger,
@@ -83,8 +84,8 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 		@Bean(PROVIDER)
 		AdvisoryLockProvider advisoryLockProvider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
 				AdvisoryLockProperties locks, AdvisoryLockShedLockProperties properties,
-				ApplicationEventPublisher eventPublisher) {
-			return provider(operations, ledger, locks, properties, eventPublisher);
+				ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
+			return provider(operations, ledger, locks, properties, eventPublisher, threads);
 		}
 
 	}
@@ -100,8 +101,8 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 		@Bean(name = PROVIDER, autowireCandidate = false)
 		AdvisoryLockProvider advisoryLockProvider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
 				AdvisoryLockProperties locks, AdvisoryLockShedLockProperties properties,
-				ApplicationEventPublisher eventPublisher) {
-			return provider(operations, ledger, locks, properties, eventPublisher);
+				ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
+			return provider(operations, ledger, locks, properties, eventPublisher, threads);
 		}
 
 		@Bean

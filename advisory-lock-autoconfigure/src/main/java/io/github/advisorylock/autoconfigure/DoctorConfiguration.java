@@ -29,6 +29,7 @@ import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.doctor.LongHoldWatcher;
 import io.github.advisorylock.doctor.Subject;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.ServerJudge;
 import org.jspecify.annotations.Nullable;
@@ -122,9 +123,9 @@ class DoctorConfiguration {
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LongHoldWatcher advisoryLockLongHoldWatcher(PostgresAdvisoryLockTemplate template,
-				DoctorProperties properties) {
-			return new LongHoldWatcher(template, properties.checkedLongHold());
+		LongHoldWatcher advisoryLockLongHoldWatcher(PostgresAdvisoryLockTemplate template, DoctorProperties properties,
+				LockScheduler.Threads threads) {
+			return new LongHoldWatcher(template, properties.checkedLongHold(), threads);
 		}
 
 	}

@@ -28,6 +28,7 @@ import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
@@ -76,8 +77,8 @@ class LockDatabaseConfiguration {
 	@Bean
 	Parts advisoryLockDatabaseParts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
-			ApplicationEventPublisher eventPublisher) {
-		return new Parts(properties, settings, connectionDetails, judge, eventPublisher);
+			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
+		return new Parts(properties, settings, connectionDetails, judge, eventPublisher, threads);
 	}
 
 	@Bean
@@ -126,10 +127,11 @@ class LockDatabaseConfiguration {
 	 * @param connectionDetails how the application connects, for the database it is about
 	 * @param judge refuses servers on which session locks guard nothing
 	 * @param eventPublisher is told of lost locks
+	 * @param threads makes the threads that watch them, and finds drivers
 	 */
 	record Parts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
-			ApplicationEventPublisher eventPublisher) implements LockDatabases.Parts {
+			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) implements LockDatabases.Parts {
 
 		/**
 		 * Return what carries session locks in the default database.
@@ -149,13 +151,13 @@ class LockDatabaseConfiguration {
 		}
 
 		private @Nullable LockSession session(DataSource dataSource, SessionDataSource.Overrides overrides) {
-			SessionDataSource connectionSource = SessionDataSource.create(overrides, dataSource,
-					this.connectionDetails.getIfUnique());
+			SessionDataSource connectionSource = this.threads
+				.call(() -> SessionDataSource.create(overrides, dataSource, this.connectionDetails.getIfUnique()));
 			if (connectionSource == null) {
 				return null;
 			}
 			LockSession session = new LockSession(connectionSource, this.settings.namespace(),
-					this.properties.session().toSettings(), this.eventPublisher::publishEvent);
+					this.properties.session().toSettings(), this.eventPublisher::publishEvent, this.threads);
 			session.setJudge(this.judge.getIfAvailable(() -> ServerJudge.NONE));
 			return session;
 		}

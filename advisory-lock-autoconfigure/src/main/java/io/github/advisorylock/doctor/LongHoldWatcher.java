@@ -40,7 +40,7 @@ public final class LongHoldWatcher implements SmartLifecycle {
 
 	private final Duration tooLong;
 
-	private final LockScheduler watch = new LockScheduler("advisory-lock-watch-long-holds");
+	private final LockScheduler watch;
 
 	private volatile boolean running;
 
@@ -48,10 +48,12 @@ public final class LongHoldWatcher implements SmartLifecycle {
 	 * Create a watch.
 	 * @param template knows what is held
 	 * @param tooLong how long is long, zero to not watch
+	 * @param threads makes its thread
 	 */
-	public LongHoldWatcher(PostgresAdvisoryLockTemplate template, Duration tooLong) {
+	public LongHoldWatcher(PostgresAdvisoryLockTemplate template, Duration tooLong, LockScheduler.Threads threads) {
 		this.template = template;
 		this.tooLong = tooLong;
+		this.watch = new LockScheduler("advisory-lock-watch-long-holds", threads);
 	}
 
 	@Override

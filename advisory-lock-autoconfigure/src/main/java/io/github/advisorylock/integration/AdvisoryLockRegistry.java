@@ -75,7 +75,8 @@ public class AdvisoryLockRegistry
 	/**
 	 * Has a thread while a lock has a time to live.
 	 */
-	private final ScheduledThreadPoolExecutor clock = LockScheduler.executor("advisory-lock-integration");
+	private final ScheduledThreadPoolExecutor clock = LockScheduler.Threads.ofCurrent()
+		.executor("advisory-lock-integration");
 
 	/**
 	 * The locks of each thread, which are not those of another registry. A thread that

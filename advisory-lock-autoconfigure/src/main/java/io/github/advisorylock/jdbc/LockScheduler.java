@@ -30,6 +30,8 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.ClassUtils;
+
 /**
  * One daemon thread for work that recurs, or that nobody is to wait for: it comes with
  * the first task, does one after the other, and goes ten seconds after the last. Who must
@@ -42,7 +44,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class LockScheduler implements Executor, AutoCloseable {
 
-	private static final long KEEP_ALIVE_SECONDS = 10;
+	/**
+	 * How long a thread stays that has nothing to do.
+	 */
+	static final long KEEP_ALIVE_SECONDS = 10;
 
 	private static final Duration LONGEST = Duration.ofDays(36_500);
 
@@ -57,36 +62,12 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	/**
 	 * Create a scheduler without a thread.
 	 * @param name the name of its thread
+	 * @param threads makes its thread
 	 */
-	public LockScheduler(String name) {
-		this.executor = executor(name);
+	public LockScheduler(String name, Threads threads) {
+		this.executor = threads.executor(name);
 		// what is due already is done nevertheless
 		this.executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
-	}
-
-	/**
-	 * Make an executor that has a thread only while there is something to do, and keeps
-	 * nothing of what is cancelled.
-	 * @param name the name of its thread
-	 * @return the executor, to be shut down by the caller
-	 */
-	public static ScheduledThreadPoolExecutor executor(String name) {
-		ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, threads(name));
-		executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
-		executor.allowCoreThreadTimeOut(true);
-		executor.setRemoveOnCancelPolicy(true);
-		return executor;
-	}
-
-	/**
-	 * Make daemon threads. They inherit nothing of the thread that happens to need them
-	 * first.
-	 * @param name the name of the threads
-	 * @return what makes them
-	 */
-	public static ThreadFactory threads(String name) {
-		long madeNanos = System.nanoTime();
-		return (task) -> new LockThread(task, name, madeNanos);
 	}
 
 	/**
@@ -230,16 +211,112 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	}
 
 	/**
+	 * Makes the threads of the library for one application, and has its class loader,
+	 * which finds the driver and the classes of those who are called back: theirs and
+	 * that of whoever opens a connection. Left to itself, a thread has the class loader
+	 * of the thread that happens to need it, or, from Java 19 on, the one that the JVM
+	 * was started with, which does not look into the jars within an executable jar.
+	 */
+	public static final class Threads {
+
+		private final @Nullable ClassLoader classLoader;
+
+		/**
+		 * Create what makes threads.
+		 * @param classLoader the class loader of the application, {@code null} for that
+		 * of this library
+		 */
+		public Threads(@Nullable ClassLoader classLoader) {
+			this.classLoader = (classLoader != null) ? classLoader : LockScheduler.class.getClassLoader();
+		}
+
+		/**
+		 * Create what makes threads for an application of which nothing is known: with
+		 * the class loader of the current thread, or that of this library if it has none.
+		 * @return what makes threads
+		 */
+		public static Threads ofCurrent() {
+			return new Threads(ClassUtils.getDefaultClassLoader());
+		}
+
+		/**
+		 * Make daemon threads. But for the class loader they inherit nothing of the
+		 * thread that happens to need them first.
+		 * @param name the name of the threads
+		 * @return what makes them
+		 */
+		public ThreadFactory named(String name) {
+			long madeNanos = System.nanoTime();
+			return (task) -> new LockThread(task, name, madeNanos, this.classLoader);
+		}
+
+		/**
+		 * Make an executor that has a thread only while there is something to do, and
+		 * keeps nothing of what is cancelled.
+		 * @param name the name of its thread
+		 * @return the executor, to be shut down by the caller
+		 */
+		public ScheduledThreadPoolExecutor executor(String name) {
+			ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, named(name));
+			executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+			executor.allowCoreThreadTimeOut(true);
+			executor.setRemoveOnCancelPolicy(true);
+			return executor;
+		}
+
+		/**
+		 * Do something that loads classes by the class loader of the current thread,
+		 * which may be anybody's: with that of the application for as long as it takes.
+		 * @param <T> what it returns
+		 * @param <X> what it throws
+		 * @param task what to do
+		 * @return what the task returned
+		 * @throws X what the task threw
+		 */
+		public <T extends @Nullable Object, X extends Exception> T call(Task<T, X> task) throws X {
+			Thread thread = Thread.currentThread();
+			ClassLoader before = thread.getContextClassLoader();
+			thread.setContextClassLoader(this.classLoader);
+			try {
+				return task.call();
+			}
+			finally {
+				thread.setContextClassLoader(before);
+			}
+		}
+
+		/**
+		 * What is done with a class loader.
+		 *
+		 * @param <T> what it returns
+		 * @param <X> what it throws
+		 */
+		@FunctionalInterface
+		public interface Task<T extends @Nullable Object, X extends Exception> {
+
+			/**
+			 * Do it.
+			 * @return what comes of it
+			 * @throws X if it fails
+			 */
+			T call() throws X;
+
+		}
+
+	}
+
+	/**
 	 * A thread that knows how old what it works for is, as the thread is younger.
 	 */
 	private static final class LockThread extends Thread {
 
 		private final long madeNanos;
 
-		LockThread(Runnable task, String name, long madeNanos) {
+		LockThread(Runnable task, String name, long madeNanos, @Nullable ClassLoader classLoader) {
 			super(null, task, name, 0, false);
 			this.madeNanos = madeNanos;
 			setDaemon(true);
+			setContextClassLoader(classLoader);
 		}
 
 	}

@@ -86,19 +86,21 @@ public final class LockSession implements AutoCloseable {
 
 	private final LossNotifier losses;
 
-	private final SessionFlights flights = new SessionFlights(this::fly);
+	private final LockScheduler.Threads threads;
+
+	private final SessionFlights flights;
 
 	private final List<LockScheduler> schedulers = new CopyOnWriteArrayList<>();
 
-	private final LockScheduler heartbeat = scheduler("advisory-lock-heartbeat");
+	private final LockScheduler heartbeat;
 
 	private final GuardedTask beat = new GuardedTask("A heartbeat of the session locks failed", this::beat);
 
 	private final GuardedTask look = new GuardedTask("Failed to look for what other applications say", this::look);
 
-	private final LockScheduler limits = scheduler("advisory-lock-max-run");
+	private final LockScheduler limits;
 
-	private final LockScheduler looks = scheduler("advisory-lock-listener");
+	private final LockScheduler looks;
 
 	private final AtomicBoolean reopening = new AtomicBoolean();
 
@@ -123,7 +125,8 @@ public final class LockSession implements AutoCloseable {
 	private volatile @Nullable String database;
 
 	/**
-	 * Create a session that is not open yet.
+	 * Create a session that is not open yet. Its threads have the class loader that the
+	 * current one has.
 	 * @param connectionSource opens a new physical connection each time
 	 * @param application the name of the application, for {@code pg_stat_activity}
 	 * @param settings how it is watched
@@ -131,7 +134,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public LockSession(DataSource connectionSource, String application, LockSessionSettings settings,
 			Consumer<Object> eventPublisher) {
-		this(() -> connectionSource, application, settings, eventPublisher);
+		this(() -> connectionSource, application, settings, eventPublisher, LockScheduler.Threads.ofCurrent());
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 	}
 
@@ -142,15 +145,21 @@ public final class LockSession implements AutoCloseable {
 	 * @param application the name of the application, for {@code pg_stat_activity}
 	 * @param settings how it is watched
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lost lock
+	 * @param threads makes its threads
 	 */
 	public LockSession(Supplier<? extends DataSource> connectionSource, String application,
-			LockSessionSettings settings, Consumer<Object> eventPublisher) {
+			LockSessionSettings settings, Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 		this.settings = settings;
+		this.threads = threads;
+		this.flights = new SessionFlights(this::fly, threads);
+		this.heartbeat = scheduler("advisory-lock-heartbeat");
+		this.limits = scheduler("advisory-lock-max-run");
+		this.looks = scheduler("advisory-lock-listener");
 		this.trust = new TrustWindow(settings.trust());
-		this.opener = new SessionOpener(connectionSource, ApplicationName.of(application), settings);
+		this.opener = new SessionOpener(connectionSource, ApplicationName.of(application), settings, threads);
 		this.losses = new LossNotifier(settings.whenLost(), () -> this.database,
-				(hold) -> eventPublisher.accept(event(hold)));
+				(hold) -> eventPublisher.accept(event(hold)), threads);
 	}
 
 	private LockLostEvent event(Hold hold) {
@@ -598,9 +607,17 @@ public final class LockSession implements AutoCloseable {
 	 * @param name the name of its thread
 	 */
 	LockScheduler scheduler(String name) {
-		LockScheduler scheduler = new LockScheduler(name);
+		LockScheduler scheduler = new LockScheduler(name, this.threads);
 		this.schedulers.add(scheduler);
 		return scheduler;
+	}
+
+	/**
+	 * Return what makes the threads of the application.
+	 * @return what makes threads
+	 */
+	public LockScheduler.Threads threads() {
+		return this.threads;
 	}
 
 	/**

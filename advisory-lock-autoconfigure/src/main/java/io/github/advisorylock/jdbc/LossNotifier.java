@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LossNotifier implements AutoCloseable {
 
-	private final LockScheduler notifier = new LockScheduler("advisory-lock-events");
+	private final LockScheduler notifier;
 
 	private final WhenLost whenLost;
 
@@ -49,11 +49,14 @@ final class LossNotifier implements AutoCloseable {
 	 * @param whenLost what happens to threads that run under a lost lock
 	 * @param database tells the name of the database, where there are several
 	 * @param listener is told of each lock that is lost
+	 * @param threads makes the thread by which everybody is told
 	 */
-	LossNotifier(WhenLost whenLost, Supplier<@Nullable String> database, Consumer<Hold> listener) {
+	LossNotifier(WhenLost whenLost, Supplier<@Nullable String> database, Consumer<Hold> listener,
+			LockScheduler.Threads threads) {
 		this.whenLost = whenLost;
 		this.database = database;
 		this.listener = listener;
+		this.notifier = new LockScheduler("advisory-lock-events", threads);
 	}
 
 	/**

@@ -50,16 +50,18 @@ final class SessionFlights {
 
 	private final Consumer<List<SessionCommand>> flight;
 
-	private final ThreadPoolExecutor pilot = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-			new LinkedBlockingQueue<>(), LockScheduler.threads("advisory-lock-pilot"));
+	private final ThreadPoolExecutor pilot;
 
 	/**
 	 * Create a queue.
 	 * @param flight answers commands; called by one thread at a time. What it throws
 	 * reaches the leader of the flight
+	 * @param threads makes the thread that leads for virtual ones
 	 */
-	SessionFlights(Consumer<List<SessionCommand>> flight) {
+	SessionFlights(Consumer<List<SessionCommand>> flight, LockScheduler.Threads threads) {
 		this.flight = flight;
+		this.pilot = new ThreadPoolExecutor(0, 1, LockScheduler.KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
+				new LinkedBlockingQueue<>(), threads.named("advisory-lock-pilot"));
 	}
 
 	/**

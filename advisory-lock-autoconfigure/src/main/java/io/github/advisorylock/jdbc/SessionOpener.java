@@ -47,6 +47,8 @@ final class SessionOpener {
 
 	private final LockSessionSettings settings;
 
+	private final LockScheduler.Threads threads;
+
 	private volatile ServerJudge judge = ServerJudge.NONE;
 
 	private volatile @Nullable ConnectionOpening attempt;
@@ -70,12 +72,14 @@ final class SessionOpener {
 	 * @param connectionSource is asked each time
 	 * @param applicationName names the connections in {@code pg_stat_activity}
 	 * @param settings how long the server may take
+	 * @param threads has the class loader by which drivers are found
 	 */
-	SessionOpener(Supplier<? extends DataSource> connectionSource, String applicationName,
-			LockSessionSettings settings) {
+	SessionOpener(Supplier<? extends DataSource> connectionSource, String applicationName, LockSessionSettings settings,
+			LockScheduler.Threads threads) {
 		this.connectionSource = connectionSource;
 		this.applicationName = applicationName;
 		this.settings = settings;
+		this.threads = threads;
 	}
 
 	void setJudge(ServerJudge judge) {
@@ -131,7 +135,7 @@ final class SessionOpener {
 		}
 		long start = System.nanoTime();
 		try {
-			SessionConnection opened = open(opening);
+			SessionConnection opened = this.threads.call(() -> open(opening));
 			this.failure = null;
 			this.pause = 0;
 			this.problem = null;
@@ -170,7 +174,7 @@ final class SessionOpener {
 	 * Open another connection of the same kind, which is neither judged nor watched.
 	 */
 	Connection openAnother() throws SQLException {
-		return connect(new ConnectionOpening(this.settings));
+		return this.threads.call(() -> connect(new ConnectionOpening(this.settings)));
 	}
 
 	private Connection connect(ConnectionOpening opening) throws SQLException {

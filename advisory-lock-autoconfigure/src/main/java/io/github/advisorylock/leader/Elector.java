@@ -49,9 +49,9 @@ final class Elector {
 
 	private final GuardedTask watch = new GuardedTask("Failed to see who leads no more, will try again", this::watch);
 
-	private final LockScheduler scheduler = new LockScheduler("advisory-lock-elector");
+	private final LockScheduler scheduler;
 
-	private final LockScheduler watcher = new LockScheduler("advisory-lock-leader-watch");
+	private final LockScheduler watcher;
 
 	private final AtomicBoolean woken = new AtomicBoolean();
 
@@ -71,6 +71,8 @@ final class Elector {
 	Elector(Collection<LeaderRole> roles, LockSession session) {
 		this.roles = roles;
 		this.session = session;
+		this.scheduler = new LockScheduler("advisory-lock-elector", session.threads());
+		this.watcher = new LockScheduler("advisory-lock-leader-watch", session.threads());
 	}
 
 	/**

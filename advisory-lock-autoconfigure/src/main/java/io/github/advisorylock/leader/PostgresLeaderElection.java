@@ -69,7 +69,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	private final Consumer<Object> eventPublisher;
 
-	private final LockScheduler events = new LockScheduler("advisory-lock-leader-events");
+	private final LockScheduler events;
 
 	private final Elector elector;
 
@@ -90,6 +90,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
 		this.eventPublisher = eventPublisher;
+		this.events = new LockScheduler("advisory-lock-leader-events", session.threads());
 		this.elector = new Elector(this.roles.values(), session);
 	}
 

@@ -68,7 +68,7 @@ public final class InstancePresence implements SmartLifecycle {
 
 	private final Map<String, KnownInstance.Role> led = new ConcurrentHashMap<>();
 
-	private final LockScheduler scheduler = new LockScheduler("advisory-lock-instance");
+	private final LockScheduler scheduler;
 
 	private final GuardedTask beat = new GuardedTask(
 			"Failed to say in the ledger of advisory locks that this instance " + "is there, will try again",
@@ -86,13 +86,15 @@ public final class InstancePresence implements SmartLifecycle {
 	 * @param namespace the namespace of this application
 	 * @param version the version of this application, {@code null} if that is not known
 	 * @param roles the roles that this instance may have; asked for each time
+	 * @param threads makes its thread
 	 */
 	public InstancePresence(Supplier<PostgresAdvisoryLockLedger> ledger, String namespace, @Nullable String version,
-			Supplier<? extends Collection<String>> roles) {
+			Supplier<? extends Collection<String>> roles, LockScheduler.Threads threads) {
 		this.ledger = ledger;
 		this.namespace = namespace;
 		this.version = version;
 		this.roles = roles;
+		this.scheduler = new LockScheduler("advisory-lock-instance", threads);
 	}
 
 	/**

@@ -64,14 +64,15 @@ final class LedgerHousekeeping {
 
 	private final int keptRunsOfKey;
 
-	private final LockScheduler scheduler = new LockScheduler("advisory-lock-housekeeping");
+	private final LockScheduler scheduler;
 
 	private int batch = Integer.MAX_VALUE;
 
-	LedgerHousekeeping(LedgerPurge purge, RecentKeys recentKeys, int keptRunsOfKey) {
+	LedgerHousekeeping(LedgerPurge purge, RecentKeys recentKeys, int keptRunsOfKey, LockScheduler.Threads threads) {
 		this.purge = purge;
 		this.recentKeys = recentKeys;
 		this.keptRunsOfKey = keptRunsOfKey;
+		this.scheduler = new LockScheduler("advisory-lock-housekeeping", threads);
 	}
 
 	/**

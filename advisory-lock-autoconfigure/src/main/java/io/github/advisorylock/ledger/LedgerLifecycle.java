@@ -27,6 +27,7 @@ import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.JdbcUrl;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -60,6 +61,8 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 
 	private final boolean always;
 
+	private final LockScheduler.Threads threads;
+
 	private @Nullable LedgerHousekeeping housekeeping;
 
 	private @Nullable OverdueJobWatcher overdueJobs;
@@ -79,17 +82,19 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 	 * @param context has their beans, and tells how calls of them end
 	 * @param settings how the ledger is kept
 	 * @param always whether the ledger is prepared even if no method is recorded
+	 * @param threads makes the threads of what it does by itself
 	 */
 	public LedgerLifecycle(Supplier<PostgresAdvisoryLockLedger> ledger,
 			Supplier<@Nullable AdvisoryLockOperations> operations, SingleRunnerAnnotationBeanPostProcessor methods,
 			Predicate<SingleRunnerMethod> isHere, ConfigurableApplicationContext context, LedgerSettings settings,
-			boolean always) {
+			boolean always, LockScheduler.Threads threads) {
 		this.ledger = ledger;
 		this.operations = operations;
 		this.methods = new RecordedMethodRegistry(methods, context, isHere);
 		this.context = context;
 		this.settings = settings;
 		this.always = always;
+		this.threads = threads;
 	}
 
 	/**
@@ -144,7 +149,7 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 	public synchronized void ledgerOpened() {
 		PostgresAdvisoryLockLedger ledger = this.ledger.get();
 		if (this.housekeeping == null && this.operations.get() != null && ledger.mayForget()) {
-			this.housekeeping = ledger.housekeeping();
+			this.housekeeping = ledger.housekeeping(this.threads);
 		}
 		if (this.running && this.housekeeping != null) {
 			this.housekeeping.start();
@@ -158,7 +163,7 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 			this.housekeeping.start();
 		}
 		if (!this.methods.scheduled().isEmpty() && this.operations.get() instanceof PostgresAdvisoryLockTemplate) {
-			this.overdueJobs = new OverdueJobWatcher(this.ledger.get(), this.methods);
+			this.overdueJobs = new OverdueJobWatcher(this.ledger.get(), this.methods, this.threads);
 			this.overdueJobs.start();
 			watchOpenTicks();
 		}
@@ -166,7 +171,7 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 
 	private void watchOpenTicks() {
 		if (!this.methods.catchingUp().isEmpty()) {
-			this.openTicks = new OpenTickWatcher(this.ledger.get(), this.methods);
+			this.openTicks = new OpenTickWatcher(this.ledger.get(), this.methods, this.threads);
 			this.context.addApplicationListener(this.openTicks);
 			if (this.ready) {
 				this.openTicks.openLatest();

@@ -244,7 +244,7 @@ final class LedgerSchema {
 	 */
 	private Resource script() {
 		try {
-			String ddl = new ClassPathResource(LedgerSchemaException.LOCATION)
+			String ddl = new ClassPathResource(LedgerSchemaException.LOCATION, LedgerSchema.class.getClassLoader())
 				.getContentAsString(StandardCharsets.UTF_8);
 			String prefix = this.settings.tablePrefix();
 			String named = ddl

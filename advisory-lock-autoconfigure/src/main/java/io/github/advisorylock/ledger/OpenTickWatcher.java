@@ -79,9 +79,9 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 
 	private final RecordedMethodRegistry methods;
 
-	private final LockScheduler watch = new LockScheduler("advisory-lock-open-ticks");
+	private final LockScheduler watch;
 
-	private final ThreadFactory threads = LockScheduler.threads("advisory-lock-catch-up");
+	private final ThreadFactory threads;
 
 	private final GuardedTask look = new GuardedTask("Failed to look for open ticks, will try again", this::look);
 
@@ -91,9 +91,11 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 
 	private boolean stopped;
 
-	OpenTickWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods) {
+	OpenTickWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods, LockScheduler.Threads threads) {
 		this.ledger = ledger;
 		this.methods = methods;
+		this.watch = new LockScheduler("advisory-lock-open-ticks", threads);
+		this.threads = threads.named("advisory-lock-catch-up");
 	}
 
 	/**

@@ -46,15 +46,17 @@ final class OverdueJobWatcher {
 
 	private final RecordedMethodRegistry methods;
 
-	private final LockScheduler watch = new LockScheduler("advisory-lock-watch-overdue-jobs");
+	private final LockScheduler watch;
 
 	private final Map<AdvisoryLockKey, Warning> warnings = new HashMap<>();
 
 	private final Map<AdvisoryLockKey, Instant> future = new HashMap<>();
 
-	OverdueJobWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods) {
+	OverdueJobWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods,
+			LockScheduler.Threads threads) {
 		this.ledger = ledger;
 		this.methods = methods;
+		this.watch = new LockScheduler("advisory-lock-watch-overdue-jobs", threads);
 	}
 
 	void start() {

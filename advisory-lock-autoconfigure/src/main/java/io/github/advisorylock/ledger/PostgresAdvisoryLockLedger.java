@@ -36,6 +36,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
@@ -529,8 +530,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * Return what forgets what need not be remembered any more. Can be asked once the
 	 * ledger is {@linkplain #isOpen() open}.
 	 */
-	LedgerHousekeeping housekeeping() {
-		return new LedgerHousekeeping(purge(), this.recentKeys, this.settings.keepRunsOfKey());
+	LedgerHousekeeping housekeeping(LockScheduler.Threads threads) {
+		return new LedgerHousekeeping(purge(), this.recentKeys, this.settings.keepRunsOfKey(), threads);
 	}
 
 	/**

@@ -26,6 +26,7 @@ import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.RunLedger;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
@@ -84,14 +85,15 @@ public final class AdvisoryLockProvider implements ExtensibleLockProvider, Smart
 	 * @param interrupting whether a thread is interrupted whose lock is lost
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lock whose
 	 * {@code lockAtMostFor} is over
+	 * @param threads makes the threads that end locks
 	 */
 	public AdvisoryLockProvider(AdvisoryLockOperations operations, Supplier<@Nullable RunLedger> ledger,
-			LockScope scope, boolean interrupting, Consumer<Object> eventPublisher) {
+			LockScope scope, boolean interrupting, Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
 		this.operations = operations;
 		this.scope = scope;
 		this.interrupting = interrupting;
 		this.keptKeys = new KeptKeys(ledger);
-		this.keeper = new TermKeeper(scope, eventPublisher);
+		this.keeper = new TermKeeper(scope, eventPublisher, threads);
 	}
 
 	@Override

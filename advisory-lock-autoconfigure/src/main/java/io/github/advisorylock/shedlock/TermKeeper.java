@@ -52,10 +52,9 @@ final class TermKeeper implements Executor, AutoCloseable {
 
 	private final Consumer<Object> eventPublisher;
 
-	private final ThreadPoolExecutor threads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_SECONDS,
-			TimeUnit.SECONDS, new SynchronousQueue<>(), LockScheduler.threads("advisory-lock-shedlock"));
+	private final ThreadPoolExecutor threads;
 
-	private final ScheduledThreadPoolExecutor clock = LockScheduler.executor("advisory-lock-shedlock-clock");
+	private final ScheduledThreadPoolExecutor clock;
 
 	private final Map<HeldLock, Future<?>> kept = new HashMap<>();
 
@@ -66,10 +65,14 @@ final class TermKeeper implements Executor, AutoCloseable {
 	 * @param scope the scope of the locks, for the log
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lock that is given
 	 * up
+	 * @param threads makes its threads
 	 */
-	TermKeeper(LockScope scope, Consumer<Object> eventPublisher) {
+	TermKeeper(LockScope scope, Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
 		this.scope = scope;
 		this.eventPublisher = eventPublisher;
+		this.threads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
+				new SynchronousQueue<>(), threads.named("advisory-lock-shedlock"));
+		this.clock = threads.executor("advisory-lock-shedlock-clock");
 	}
 
 	/**

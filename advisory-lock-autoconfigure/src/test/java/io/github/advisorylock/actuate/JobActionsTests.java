@@ -25,6 +25,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -60,6 +61,12 @@ class JobActionsTests {
 	void runTellsHowItEnded() {
 		assertThat(run("report")).isEqualTo(Map.of("key", "report", "namespace", "shop", "state", "running", "by",
 				"unauthenticated", "outcome", "EXECUTED"));
+	}
+
+	@Test
+	void runHasTheClassLoaderOfTheApplication() {
+		assertThat(run("class-loader")).containsEntry("outcome", "EXECUTED");
+		assertThat(Jobs.classLoader).isSameAs(application.context().getBeanFactory().getBeanClassLoader());
 	}
 
 	@Test
@@ -193,8 +200,15 @@ class JobActionsTests {
 
 		static volatile Gate gate = Gate.opened();
 
+		static volatile @Nullable ClassLoader classLoader;
+
 		@SingleRunner("report")
 		void report() {
+		}
+
+		@SingleRunner("class-loader")
+		void keepClassLoader() {
+			classLoader = Thread.currentThread().getContextClassLoader();
 		}
 
 		@SingleRunner("audited")

@@ -24,6 +24,7 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.monitor.LockMonitor;
 import org.junit.jupiter.api.Test;
 
@@ -44,7 +45,7 @@ class RoleActionsTests {
 
 	private final OperatorActions actions = new OperatorActions(
 			new GuardedApplication("shop", AdvisoryLockKeyFactory.sha256(), List::of, () -> List.of("metrics"),
-					List::of, Stream::empty, UnaryOperator.identity()),
+					List::of, Stream::empty, UnaryOperator.identity(), LockScheduler.Threads.ofCurrent()),
 			JobRegistry.NONE, new LockMonitor(new DriverManagerDataSource()).holders(),
 			() -> new Election(this.resigned), this.events::add);
 

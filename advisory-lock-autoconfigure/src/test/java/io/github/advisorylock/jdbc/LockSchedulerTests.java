@@ -35,7 +35,7 @@ class LockSchedulerTests {
 
 	@Test
 	void whatIsPlannedKeepsNoThreadAfterClose() throws Exception {
-		LockScheduler scheduler = new LockScheduler("test-planned");
+		LockScheduler scheduler = new LockScheduler("test-planned", LockScheduler.Threads.ofCurrent());
 		Future<?> planned = scheduler.after(Duration.ofHours(1), new GuardedTask("Failed", () -> {
 		}));
 		await().atMost(Patience.TIME).until(() -> hasThread("test-planned"));
@@ -48,7 +48,7 @@ class LockSchedulerTests {
 
 	@Test
 	void whatIsDueIsDoneDespiteClose() throws InterruptedException {
-		LockScheduler scheduler = new LockScheduler("test-due");
+		LockScheduler scheduler = new LockScheduler("test-due", LockScheduler.Threads.ofCurrent());
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch end = new CountDownLatch(1);
 		CountDownLatch second = new CountDownLatch(1);
@@ -65,7 +65,7 @@ class LockSchedulerTests {
 
 	@Test
 	void threadGoesAtOnceWhileStoppedAndStaysOnceStartedAgain() throws Exception {
-		LockScheduler scheduler = new LockScheduler("test-stopped");
+		LockScheduler scheduler = new LockScheduler("test-stopped", LockScheduler.Threads.ofCurrent());
 		scheduler.stop();
 		assertThat(threadOf(scheduler)).isNotSameAs(threadOf(scheduler));
 		scheduler.start();

@@ -38,7 +38,7 @@ class SessionFlightsTests {
 
 	private final List<SessionCommand> flown = new CopyOnWriteArrayList<>();
 
-	private final SessionFlights flights = new SessionFlights(this.flown::addAll);
+	private final SessionFlights flights = new SessionFlights(this.flown::addAll, LockScheduler.Threads.ofCurrent());
 
 	@Test
 	void virtualThreadFailsWhereNoThreadCanLeadAndTheNextOneFlies() throws Exception {

@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -43,7 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class InstancePresenceTests extends AbstractLedgerTests {
 
 	private final InstancePresence presence = new InstancePresence(() -> this.ledger, NAMESPACE, "1.2.3",
-			() -> List.of("reports", "mail"));
+			() -> List.of("reports", "mail"), LockScheduler.Threads.ofCurrent());
 
 	@AfterEach
 	void stop() {

@@ -25,6 +25,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
@@ -123,7 +124,7 @@ class LedgerEncodingTests extends AbstractLedgerTests {
 		assertThat(run(request.oncePerTick(TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(run(request.oncePerKey())).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(this.asciiLedger.jobs(NAMESPACE, "", 10)).hasSize(1);
-		this.asciiLedger.housekeeping().purge();
+		this.asciiLedger.housekeeping(LockScheduler.Threads.ofCurrent()).purge();
 	}
 
 	private LockOutcome run(LockRequest request) {

@@ -34,6 +34,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.AbstractLockTests;
 import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -123,7 +124,8 @@ public final class LedgerInstance implements AutoCloseable {
 				Duration.ofDays(7));
 		PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(pool, settings, AbstractLockTests.NAMESPACE,
 				InstanceName.get(), List::of);
-		InstancePresence presence = new InstancePresence(() -> ledger, "killed", null, List::of);
+		InstancePresence presence = new InstancePresence(() -> ledger, "killed", null, List::of,
+				LockScheduler.Threads.ofCurrent());
 		ledger.whenOpen(presence::ledgerOpened);
 		presence.start();
 		LockSession session = new LockSession(new DriverManagerDataSource(args[0]), "killed",

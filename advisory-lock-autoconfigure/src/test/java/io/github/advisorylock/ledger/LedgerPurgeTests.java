@@ -28,6 +28,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -237,12 +238,12 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 
 	@Test
 	void nobodyElseHasRoundSoonAfterOne() {
-		this.ledger.housekeeping().purge();
+		this.ledger.housekeeping(LockScheduler.Threads.ofCurrent()).purge();
 		insertRuns("old", 1, "-1 second", "EXECUTED");
-		this.ledger.housekeeping().purge();
+		this.ledger.housekeeping(LockScheduler.Threads.ofCurrent()).purge();
 		assertThat(outcomes()).hasSize(1);
 		TestPostgres.execute("UPDATE ledger_tests_completion SET remember_until = now() WHERE key = '" + ROUND + "'");
-		this.ledger.housekeeping().purge();
+		this.ledger.housekeeping(LockScheduler.Threads.ofCurrent()).purge();
 		assertThat(outcomes()).isEmpty();
 		assertThat(TestPostgres.query("SELECT namespace || key FROM ledger_tests_completion "
 				+ "WHERE remember_until BETWEEN now() + interval '8 minutes' AND now() + interval '10 minutes'"))
@@ -289,7 +290,7 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 	private void purge() {
 		String forget = "DELETE FROM ledger_tests_completion WHERE key = '" + ROUND + "'";
 		TestPostgres.execute(forget);
-		this.ledger.housekeeping().purge();
+		this.ledger.housekeeping(LockScheduler.Threads.ofCurrent()).purge();
 		TestPostgres.execute(forget);
 	}
 

@@ -36,6 +36,7 @@ import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
@@ -316,8 +317,10 @@ class OpenTickLookTests {
 				TestPostgres.execute("UPDATE open_tick_look_tests.ledger_job SET first_seen_at = first_seen_at "
 						+ "- interval '5 days'");
 				LookedAtLedger ledger = new LookedAtLedger(context.getBean(DataSource.class));
-				OpenTickWatcher watcher = new OpenTickWatcher(ledger, new RecordedMethodRegistry(
-						context.getBean(SingleRunnerAnnotationBeanPostProcessor.class), context));
+				OpenTickWatcher watcher = new OpenTickWatcher(ledger,
+						new RecordedMethodRegistry(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class),
+								context),
+						LockScheduler.Threads.ofCurrent());
 				context.getSourceApplicationContext(ConfigurableApplicationContext.class)
 					.addApplicationListener(watcher);
 				try {

@@ -44,6 +44,7 @@ import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.interceptor.PlannedTime;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -355,7 +356,7 @@ class OpenTickWatcherTests {
 				.operation()
 				.method();
 			List<OpenTickWatcher> instances = IntStream.range(0, 30)
-				.mapToObj((i) -> new OpenTickWatcher(ledger, methods))
+				.mapToObj((i) -> new OpenTickWatcher(ledger, methods, LockScheduler.Threads.ofCurrent()))
 				.toList();
 			try (ForeignSession holder = ForeignSession.holding(key)) {
 				instances.forEach((instance) -> instance

@@ -31,6 +31,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -81,7 +82,7 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 		this.heldLocks = heldLocks;
 		this.ledger = SingletonSupplier.ofNullable(ledger);
 		this.session = new LockSession(connectionSource, "elsewhere", LockSessionSettings.DEFAULT, (event) -> {
-		});
+		}, LockScheduler.Threads.ofCurrent());
 		this.elsewhere = new PostgresAdvisoryLockTemplate(new OutsideDataSource(connectionSource), null, this.session,
 				settings.namespace(), settings.keyFactory(), Duration.ZERO, MOST_LOCKS);
 	}

@@ -141,7 +141,8 @@ class LockLeakDetectorTests {
 	@ExtendWith({ OnDemand.class, LockLeakDetector.class })
 	static class LeftThreads {
 
-		private static final LockScheduler OTHERS = new LockScheduler("advisory-lock-others");
+		private static final LockScheduler OTHERS = new LockScheduler("advisory-lock-others",
+				LockScheduler.Threads.ofCurrent());
 
 		@Test
 		void leavesThread() {
@@ -159,7 +160,7 @@ class LockLeakDetectorTests {
 		@Test
 		@SuppressWarnings("resource")
 		void leavesScheduler() {
-			new LockScheduler("advisory-lock-new").execute(LeftThreads::awaitEnd);
+			new LockScheduler("advisory-lock-new", LockScheduler.Threads.ofCurrent()).execute(LeftThreads::awaitEnd);
 		}
 
 		@Test

@@ -46,7 +46,7 @@ class SessionFlightsScheduleTests {
 	 */
 	private static final class Flights implements Schedules.State<Submission> {
 
-		private final SessionFlights flights = new SessionFlights(this::fly);
+		private final SessionFlights flights = new SessionFlights(this::fly, LockScheduler.Threads.ofCurrent());
 
 		private final AtomicInteger inTheAir = new AtomicInteger();
 
