@@ -16,9 +16,13 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.Set;
+
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.integration.AdvisoryLockRegistry;
 
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -53,6 +57,15 @@ public final class AdvisoryLockIntegrationAutoConfiguration {
 		@ConditionalOnMissingBean(LockRegistry.class)
 		AdvisoryLockRegistry advisoryLockRegistry(AdvisoryLockOperations operations) {
 			return new AdvisoryLockRegistry(operations);
+		}
+
+		/**
+		 * The registry is there whether or not it is used.
+		 */
+		@Bean
+		@ConditionalOnBean(AdvisoryLockRegistry.class)
+		LockUse advisoryLockRegistryUse(ConfigurableListableBeanFactory beanFactory) {
+			return () -> LockUse.isInjected(beanFactory, "advisoryLockRegistry") ? Set.of(LockScope.SESSION) : Set.of();
 		}
 
 	}

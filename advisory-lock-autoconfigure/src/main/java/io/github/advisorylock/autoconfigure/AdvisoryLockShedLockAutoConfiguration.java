@@ -16,21 +16,26 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.List;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.shedlock.AdvisoryLockProvider;
 import io.github.advisorylock.shedlock.BothLocksPostProcessor;
-import io.github.advisorylock.shedlock.LockAtLeastForCheck;
+import io.github.advisorylock.shedlock.SchedulerLockMethods;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -70,6 +75,10 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	private static Supplier<@Nullable RunLedger> ledger(ObjectProvider<RunLedger> ledger,
 			AdvisoryLockProperties properties) {
 		return () -> properties.enabled() ? ledger.getIfAvailable() : null;
+	}
+
+	private static boolean isProvided(ConfigurableListableBeanFactory beans) {
+		return beans.containsBean(PROVIDER);
 	}
 
 	/**
@@ -115,19 +124,77 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	}
 
 	/**
+	 * Locks that code takes.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
+	static class CodeConfiguration {
+
+		@Bean
+		LockUse advisoryLockProviderUse(ConfigurableListableBeanFactory beanFactory,
+				AdvisoryLockShedLockProperties properties) {
+			return () -> isInjected(beanFactory) ? Set.of(properties.scope()) : Set.of();
+		}
+
+		@Bean
+		SmartInitializingSingleton advisoryLockProvidedLockCheck(ConfigurableListableBeanFactory beanFactory) {
+			return () -> {
+				if (isInjected(beanFactory)) {
+					beanFactory.getBean(PROVIDER, AdvisoryLockProvider.class).checkKeptKeys();
+				}
+			};
+		}
+
+		private static boolean isInjected(ConfigurableListableBeanFactory beans) {
+			return isProvided(beans)
+					&& LockUse.isInjected(beans, beans.getBeanNamesForType(LockProvider.class, true, false));
+		}
+
+	}
+
+	/**
 	 * What is annotated.
 	 */
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(ExtendedLockConfigurationExtractor.class)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	@ConditionalOnBean(ExtendedLockConfigurationExtractor.class)
 	static class AnnotationConfiguration {
 
 		@Bean
-		LockAtLeastForCheck advisoryLockAtLeastForCheck(ConfigurableListableBeanFactory beanFactory,
+		SchedulerLockMethods advisoryLockSchedulerLockMethods(ConfigurableListableBeanFactory beanFactory) {
+			return new SchedulerLockMethods(beanFactory);
+		}
+
+		@Bean
+		LockUse advisoryLockSchedulerLockUse(SchedulerLockMethods methods, ConfigurableListableBeanFactory beanFactory,
+				AdvisoryLockShedLockProperties properties) {
+			return new SchedulerLockUse(methods, () -> isProvided(beanFactory), properties.scope());
+		}
+
+		@Bean
+		@ConditionalOnBean(ExtendedLockConfigurationExtractor.class)
+		SmartInitializingSingleton advisoryLockAtLeastForCheck(SchedulerLockMethods methods,
 				ObjectProvider<RunLedger> ledger, AdvisoryLockProperties locks,
 				ExtendedLockConfigurationExtractor times) {
-			return new LockAtLeastForCheck(beanFactory, ledger(ledger, locks), times);
+			return methods.lockAtLeastForCheck(ledger(ledger, locks), times);
+		}
+
+	}
+
+	/**
+	 * The methods with {@code @SchedulerLock}.
+	 */
+	private record SchedulerLockUse(SchedulerLockMethods methods, BooleanSupplier provided,
+			LockScope scope) implements LockUse {
+
+		@Override
+		public Set<LockScope> scopes() {
+			return (this.provided.getAsBoolean() && this.methods.areGuarded()) ? Set.of(this.scope) : Set.of();
+		}
+
+		@Override
+		public List<String> unguarded() {
+			return this.methods.unguarded();
 		}
 
 	}

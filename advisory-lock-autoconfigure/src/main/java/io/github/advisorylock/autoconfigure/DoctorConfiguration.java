@@ -16,10 +16,14 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.database.LockDatabase;
@@ -29,6 +33,7 @@ import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.doctor.LongHoldWatcher;
 import io.github.advisorylock.doctor.Subject;
+import io.github.advisorylock.doctor.Subject.OtherUses;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.ServerJudge;
@@ -55,6 +60,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The doctor, who looks at database and application once at start-up.
@@ -69,9 +75,10 @@ class DoctorConfiguration {
 	@Bean
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	ApplicationDoctor advisoryLockApplicationDoctor(ConfigurableListableBeanFactory beanFactory,
-			SingleRunnerAnnotationBeanPostProcessor postProcessor, AdvisoryLockProperties properties,
-			DoctorProperties doctorProperties, Environment environment) {
-		return new ApplicationDoctor(beanFactory, postProcessor::getMethods, properties.namespace() != null,
+			SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockUse> uses,
+			AdvisoryLockProperties properties, DoctorProperties doctorProperties, Environment environment) {
+		return new ApplicationDoctor(beanFactory, postProcessor::getMethods,
+				() -> uses.stream().flatMap((use) -> use.unguarded().stream()).toList(), properties.namespace() != null,
 				textOf((properties.namespace() != null) ? "advisory-lock.namespace" : "spring.application.name",
 						environment),
 				doctorProperties.everyInstance(), doctorProperties::of);
@@ -112,12 +119,14 @@ class DoctorConfiguration {
 
 		@Bean
 		Doctors advisoryLockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-				ObjectProvider<LeaderRoles> roles, AdvisoryLockProperties properties, DoctorProperties doctorProperties,
+				ConfigurableListableBeanFactory beanFactory, ObjectProvider<LeaderRoles> roles,
+				ObjectProvider<LockUse> uses, AdvisoryLockProperties properties, DoctorProperties doctorProperties,
 				ObjectProvider<LockDatabases> databases, TransactionManagers managers,
 				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
-			return new Doctors(postProcessor, roles, properties, doctorProperties, databases, managers, metadata,
+			Supplier<OtherUses> others = SingletonSupplier.of(() -> otherUses(beanFactory, roles, uses));
+			return new Doctors(postProcessor, others, properties, doctorProperties, databases, managers, metadata,
 					schedulers, simpleSchedulers);
 		}
 
@@ -130,10 +139,21 @@ class DoctorConfiguration {
 
 	}
 
+	private static OtherUses otherUses(ConfigurableListableBeanFactory beans, ObjectProvider<LeaderRoles> roles,
+			ObjectProvider<LockUse> uses) {
+		Set<LockScope> scopes = EnumSet.noneOf(LockScope.class);
+		if (!roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty()
+				|| LockUse.isInjected(beans, "advisoryLockLeaderElection")) {
+			scopes.add(LockScope.SESSION);
+		}
+		uses.forEach((use) -> scopes.addAll(use.scopes()));
+		return new OtherUses(scopes, LockUse.isInjected(beans, "advisoryLockOperations", "advisoryLockTemplate"));
+	}
+
 	/**
 	 * Makes the doctor of a database.
 	 */
-	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LeaderRoles> roles,
+	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, Supplier<OtherUses> others,
 			AdvisoryLockProperties properties, DoctorProperties doctorProperties,
 			ObjectProvider<LockDatabases> databases, TransactionManagers managers,
 			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
@@ -152,8 +172,9 @@ class DoctorConfiguration {
 				.getDataSourcePoolMetadata(dataSource);
 			LockDatabases databases = this.databases.getObject();
 			boolean isDefault = databases.isDefault(database);
-			Subject subject = new Subject(() -> methodsOf(database), () -> isDefault && hasRoles(), template,
-					dataSource, (method) -> transactionOf(method, database), (pool != null) ? pool.getMax() : null,
+			Subject subject = new Subject(() -> methodsOf(database), isDefault ? this.others : () -> OtherUses.NONE,
+					template, dataSource, (method) -> transactionOf(method, database),
+					(pool != null) ? pool.getMax() : null,
 					database.session().get(), this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
 					this.properties.session().toSettings(), this.properties.maxHeldLocks());
 			return new LockDoctor(subject, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
@@ -179,10 +200,6 @@ class DoctorConfiguration {
 			TransactionDefinition definition = (transactional != null) ? transactional
 					: TransactionDefinition.withDefaults();
 			return (manager != null) ? new Subject.MethodTransaction(manager, definition, transactional != null) : null;
-		}
-
-		private boolean hasRoles() {
-			return !this.roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty();
 		}
 
 	}

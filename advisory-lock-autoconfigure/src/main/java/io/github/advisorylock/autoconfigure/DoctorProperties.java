@@ -78,6 +78,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * proxy.
  * @param springBatch What happens when a method of scope TRANSACTION is on a bean that
  * starts jobs of Spring Batch, which refuses to be called in a transaction.
+ * @param schedulerLock What happens when a method has the annotation SchedulerLock of
+ * ShedLock and there is no EnableSchedulerLock, so that nothing guards it.
  * @param unguardedScheduled What happens when a scheduled method does not say how it runs
  * in a fleet: SingleRunner, LeaderOnly or EveryInstance.
  * @param everyInstance Packages, classes and methods of others whose scheduled methods
@@ -97,6 +99,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("warn") Severity bareKey, @DefaultValue("warn") Severity namespace,
 		@DefaultValue("warn") Severity keyOfInstance, @DefaultValue("warn") Severity scheduling,
 		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("warn") Severity springBatch,
+		@DefaultValue("warn") Severity schedulerLock,
 		@DefaultValue("off") Severity unguardedScheduled, @DefaultValue List<String> everyInstance,
 		@DefaultValue("10m") Duration longHold) {
 
@@ -136,6 +139,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 			case SCHEDULING -> this.scheduling;
 			case SELF_INVOCATION -> this.selfInvocation;
 			case SPRING_BATCH -> this.springBatch;
+			case SCHEDULER_LOCK -> this.schedulerLock;
 			case UNGUARDED_SCHEDULED -> this.unguardedScheduled;
 		};
 	}

@@ -43,6 +43,8 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 
 	private final Supplier<List<SingleRunnerMethod>> methods;
 
+	private final Supplier<List<String>> unguarded;
+
 	private final NamespaceExamination namespace;
 
 	private final FleetExamination fleet;
@@ -53,6 +55,8 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 	 * Create a doctor.
 	 * @param beans the beans of the application
 	 * @param methods returns its annotated methods, once all beans are there
+	 * @param unguarded returns methods with the annotation of ShedLock that nothing
+	 * guards, once all beans are there
 	 * @param namespaceChosen whether its configuration names a namespace, be it the empty
 	 * one
 	 * @param namespaceText the text of that, or of the name of the application which
@@ -62,10 +66,11 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 	 * @param severities what a finding leads to
 	 */
 	public ApplicationDoctor(ConfigurableListableBeanFactory beans, Supplier<List<SingleRunnerMethod>> methods,
-			boolean namespaceChosen, String namespaceText, List<String> everyInstance,
+			Supplier<List<String>> unguarded, boolean namespaceChosen, String namespaceText, List<String> everyInstance,
 			Function<DoctorCheck, Severity> severities) {
 		this.beans = beans;
 		this.methods = methods;
+		this.unguarded = unguarded;
 		this.namespace = new NamespaceExamination(namespaceChosen, namespaceText);
 		this.fleet = new FleetExamination(beans, everyInstance);
 		this.treatment = new Treatment(severities, logger::warn, () -> "");
@@ -83,7 +88,17 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 		if (!this.treatment.isOff(DoctorCheck.SPRING_BATCH)) {
 			BatchExamination.examine(this.beans, methods, diagnosis);
 		}
+		if (!this.treatment.isOff(DoctorCheck.SCHEDULER_LOCK)) {
+			this.unguarded.get().forEach((method) -> foundUnguarded(method, diagnosis));
+		}
 		this.treatment.act(diagnosis);
+	}
+
+	private static void foundUnguarded(String method, Diagnosis diagnosis) {
+		diagnosis.found(DoctorCheck.SCHEDULER_LOCK,
+				method + " has @SchedulerLock, and every instance runs it, because @EnableSchedulerLock is missing",
+				"put @EnableSchedulerLock(defaultLockAtMostFor = \"10m\") on a configuration class, or @SingleRunner on "
+						+ "the method instead");
 	}
 
 }

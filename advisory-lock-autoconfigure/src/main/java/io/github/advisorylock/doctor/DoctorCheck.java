@@ -138,6 +138,11 @@ public enum DoctorCheck {
 	SPRING_BATCH,
 
 	/**
+	 * A method has the annotation of ShedLock, and nothing guards it.
+	 */
+	SCHEDULER_LOCK,
+
+	/**
 	 * A scheduled method does not say how it runs in a fleet.
 	 */
 	UNGUARDED_SCHEDULED;

@@ -82,7 +82,7 @@ public final class LockDoctor implements SmartInitializingSingleton {
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		if (this.subject.usesTransactions() || this.subject.usesSession()) {
+		if (this.subject.usesLocks()) {
 			Diagnosis diagnosis = new Diagnosis();
 			this.examinations.forEach((examination) -> examination.examine(this.subject, diagnosis));
 			if (this.treatment.act(diagnosis)) {
@@ -104,6 +104,9 @@ public final class LockDoctor implements SmartInitializingSingleton {
 	}
 
 	private String scopes() {
+		if (this.subject.mayUseSession() && !this.subject.usesSession()) {
+			return "code";
+		}
 		return !this.subject.usesSession() ? "scope TRANSACTION"
 				: this.subject.usesTransactions() ? "scopes TRANSACTION and SESSION" : "scope SESSION";
 	}

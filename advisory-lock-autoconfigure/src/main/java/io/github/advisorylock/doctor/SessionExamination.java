@@ -46,9 +46,9 @@ final class SessionExamination implements Examination {
 	@Override
 	public void examine(Subject subject, Diagnosis diagnosis) {
 		LockSession session = subject.session();
-		if (session != null && subject.usesSession()) {
+		if (session != null && (subject.usesSession() || subject.mayUseSession())) {
 			List<String> properties = subject.sessionProperties().isEmpty() ? APPLICATION : subject.sessionProperties();
-			examine(session, properties, diagnosis);
+			examine(session, properties, subject, diagnosis);
 		}
 		else if (session == null) {
 			forgetsTicks("No URL is known to connect to for a session of the library's own", subject, diagnosis);
@@ -90,12 +90,23 @@ final class SessionExamination implements Examination {
 		}
 	}
 
-	private static void examine(LockSession session, List<String> properties, Diagnosis diagnosis) {
+	/**
+	 * Look at what a connection leads to. Where only code knows whether there are session
+	 * locks, a pooler that refuses them may be there for an application that has none.
+	 */
+	private static void examine(LockSession session, List<String> properties, Subject subject, Diagnosis diagnosis) {
 		try (Connection connection = session.openAnother()) {
 			Verdict server = look(connection, session::openAnother, properties.get(0));
-			if (server.finding() != null) {
-				diagnosis.found(server.finding());
-				session.failed(new UnsupportedDatabaseException(server.finding().problem()));
+			Finding finding = server.finding();
+			if (finding != null && finding.check() == DoctorCheck.TRANSACTION_POOLER && !subject.usesSession()) {
+				diagnosis.seen("a pooler that refuses session locks");
+				if (!subject.sessionProperties().isEmpty()) {
+					forgetsTicks(finding.problem(), subject, diagnosis);
+				}
+			}
+			else if (finding != null) {
+				diagnosis.found(finding);
+				session.failed(new UnsupportedDatabaseException(finding.problem()));
 			}
 			else {
 				checkDriver(connection, properties, diagnosis);

@@ -17,7 +17,7 @@
 package io.github.advisorylock.doctor;
 
 import java.util.List;
-import java.util.function.BooleanSupplier;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -39,7 +39,7 @@ import org.springframework.transaction.TransactionDefinition;
  * The application that the doctor looks at.
  *
  * @param methods returns its annotated methods, once all beans are there
- * @param leads whether it takes part in elections of leaders, once all beans are there
+ * @param others returns what else takes locks, once all beans are there
  * @param template takes its locks
  * @param dataSource opens the connections of its transactions
  * @param transactions returns the transaction that a method runs in where its caller has
@@ -52,16 +52,28 @@ import org.springframework.transaction.TransactionDefinition;
  * @param maxHeldLocks how many locks it may hold at a time
  * @since 0.1.0
  */
-public record Subject(Supplier<List<SingleRunnerMethod>> methods, BooleanSupplier leads,
+public record Subject(Supplier<List<SingleRunnerMethod>> methods, Supplier<OtherUses> others,
 		PostgresAdvisoryLockTemplate template, DataSource dataSource,
 		Function<SingleRunnerMethod, @Nullable MethodTransaction> transactions, @Nullable Integer poolSize,
 		@Nullable LockSession session, List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks) {
 
 	/**
-	 * Return whether locks live in transactions.
+	 * Return whether there are locks at all.
+	 */
+	boolean usesLocks() {
+		return usesTransactions() || usesSession();
+	}
+
+	/**
+	 * Return whether locks live in transactions, or may.
 	 */
 	boolean usesTransactions() {
-		return operations().anyMatch((operation) -> operation.scope() == LockScope.TRANSACTION);
+		return mayUseSession() || uses(LockScope.TRANSACTION);
+	}
+
+	private boolean uses(LockScope scope) {
+		return this.others.get().scopes().contains(scope)
+				|| operations().anyMatch((operation) -> operation.scope() == scope);
 	}
 
 	/**
@@ -76,8 +88,15 @@ public record Subject(Supplier<List<SingleRunnerMethod>> methods, BooleanSupplie
 	 * Return whether locks live on the lock session.
 	 */
 	boolean usesSession() {
-		return this.leads.getAsBoolean()
-				|| operations().anyMatch((operation) -> operation.scope() == LockScope.SESSION);
+		return uses(LockScope.SESSION);
+	}
+
+	/**
+	 * Return whether locks may live on the lock session, which only the code that takes
+	 * them knows.
+	 */
+	boolean mayUseSession() {
+		return this.others.get().inCode();
 	}
 
 	/**
@@ -110,6 +129,27 @@ public record Subject(Supplier<List<SingleRunnerMethod>> methods, BooleanSupplie
 	 */
 	public record MethodTransaction(PlatformTransactionManager manager, TransactionDefinition definition,
 			boolean declared) {
+
+	}
+
+	/**
+	 * What takes locks in an application besides its annotated methods.
+	 *
+	 * @param scopes the scopes of leader roles, and of the libraries that get their locks
+	 * here
+	 * @param inCode whether a bean has been given what takes locks, and chooses the scope
+	 * of each when it asks
+	 */
+	public record OtherUses(Set<LockScope> scopes, boolean inCode) {
+
+		/**
+		 * Nothing else takes locks.
+		 */
+		public static final OtherUses NONE = new OtherUses(Set.of(), false);
+
+		public OtherUses {
+			scopes = Set.copyOf(scopes);
+		}
 
 	}
 

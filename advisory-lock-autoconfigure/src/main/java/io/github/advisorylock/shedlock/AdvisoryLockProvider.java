@@ -105,6 +105,13 @@ public final class AdvisoryLockProvider implements ExtensibleLockProvider, Smart
 	}
 
 	/**
+	 * Tell the log if {@code lockAtLeastFor} can't be kept, or if that is not known.
+	 */
+	public void checkKeptKeys() {
+		this.keptKeys.check();
+	}
+
+	/**
 	 * Begin the term of a lock, unless its key is kept from the time of another one.
 	 * Nothing is left behind by a failure.
 	 */

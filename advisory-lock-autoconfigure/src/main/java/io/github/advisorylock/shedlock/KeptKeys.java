@@ -24,10 +24,13 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.jdbc.JdbcUrl;
 import io.github.advisorylock.jdbc.RunLedger;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
 
 /**
  * Keeps keys from others for a time, which is what {@code lockAtLeastFor} is about: in
@@ -79,6 +82,30 @@ final class KeptKeys {
 	}
 
 	/**
+	 * Tell whether keys can be kept, before anybody wants that. Which times code will ask
+	 * for is not known, so that it is no failure if they can't.
+	 */
+	void check() {
+		String whose = "locks that code takes from the LockProvider";
+		RunLedger ledger = this.ledger.get();
+		try {
+			if (ledger != null) {
+				ledger.check();
+				return;
+			}
+		}
+		catch (AdvisoryLockConfigurationException ex) {
+			logger.debug("There is no ledger to keep locks in", ex);
+		}
+		catch (DataAccessException ex) {
+			logger.warn(notKnown(whose, ex));
+			logger.debug("The ledger could not be checked", ex);
+			return;
+		}
+		logger.info(notDurable(whose));
+	}
+
+	/**
 	 * The tables may come while the application runs.
 	 */
 	private boolean isMissed() {
@@ -94,6 +121,16 @@ final class KeptKeys {
 		return "'lockAtLeastFor' of " + whose + " holds only as long as this instance lives, and keeps the lock until "
 				+ "then: there are no tables of the ledger; set 'advisory-lock.ledger.initialize-schema' to 'always', or "
 				+ "run its script, and leave 'advisory-lock.ledger.enabled' alone";
+	}
+
+	/**
+	 * Return what to tell of {@code lockAtLeastFor} when the database can't be asked.
+	 * @param whose what it is of
+	 * @param failure what happened
+	 */
+	static String notKnown(String whose, DataAccessException failure) {
+		return "Whether 'lockAtLeastFor' of " + whose + " can be kept is not known yet, the database can't be asked ("
+				+ JdbcUrl.redact(String.valueOf(failure.getMessage())) + ")";
 	}
 
 	/**

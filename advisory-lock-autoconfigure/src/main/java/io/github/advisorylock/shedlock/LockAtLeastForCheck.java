@@ -17,36 +17,28 @@
 package io.github.advisorylock.shedlock;
 
 import java.lang.reflect.Method;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.jdbc.RunLedger;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
-import org.springframework.core.MethodIntrospector;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.dao.DataAccessException;
-import org.springframework.util.ClassUtils;
 
 /**
  * Makes sure at start-up that {@code lockAtLeastFor} of annotated methods can be kept: a
  * lock does not outlive its holder, so the ledger has to.
- *
- * @since 0.1.0
  */
-public final class LockAtLeastForCheck implements SmartInitializingSingleton {
+final class LockAtLeastForCheck implements SmartInitializingSingleton {
 
 	private static final Log logger = LogFactory.getLog(LockAtLeastForCheck.class);
 
@@ -56,23 +48,26 @@ public final class LockAtLeastForCheck implements SmartInitializingSingleton {
 
 	private final ExtendedLockConfigurationExtractor times;
 
+	private final Supplier<List<SchedulerLockMethod>> methods;
+
 	/**
 	 * Create a check.
-	 * @param beans has the annotated methods
+	 * @param beans the beans of the application
+	 * @param methods its annotated methods
 	 * @param ledger keeps locks, {@code null} where there is none
 	 * @param times knows the times of annotated methods
 	 */
-	public LockAtLeastForCheck(ConfigurableListableBeanFactory beans, Supplier<@Nullable RunLedger> ledger,
-			ExtendedLockConfigurationExtractor times) {
+	LockAtLeastForCheck(ConfigurableListableBeanFactory beans, Supplier<List<SchedulerLockMethod>> methods,
+			Supplier<@Nullable RunLedger> ledger, ExtendedLockConfigurationExtractor times) {
 		this.beans = beans;
 		this.ledger = ledger;
 		this.times = times;
+		this.methods = methods;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		boolean provided = this.beans.getBeanNamesForType(AdvisoryLockProvider.class).length > 0;
-		List<String> methods = provided ? findMethods() : List.of();
+		List<String> methods = findMethods();
 		if (methods.isEmpty()) {
 			return;
 		}
@@ -93,32 +88,23 @@ public final class LockAtLeastForCheck implements SmartInitializingSingleton {
 					ex);
 		}
 		catch (DataAccessException ex) {
-			logger.warn("Whether 'lockAtLeastFor' of " + methods + " can be kept is not known yet", ex);
+			logger.warn(KeptKeys.notKnown(String.valueOf(methods), ex));
+			logger.debug("The ledger could not be checked", ex);
 		}
 	}
 
 	private List<String> findMethods() {
-		List<String> methods = new ArrayList<>();
-		for (String name : this.beans.getBeanDefinitionNames()) {
-			Class<?> type = AutoProxyUtils.determineTargetClass(this.beans, name);
-			if (type != null && AnnotationUtils.isCandidateClass(type, SchedulerLock.class)) {
-				annotated(ClassUtils.getUserClass(type)).stream()
-					.filter(this::isKept)
-					.forEach((method) -> methods.add(name + "." + method.getName()));
-			}
-		}
-		return methods;
-	}
-
-	private static Set<Method> annotated(Class<?> type) {
-		return MethodIntrospector.selectMethods(type,
-				(Method method) -> AnnotatedElementUtils.hasAnnotation(method, SchedulerLock.class));
+		boolean provided = this.beans.getBeanNamesForType(AdvisoryLockProvider.class).length > 0;
+		return provided ? this.methods.get().stream().filter(this::isKept).map(SchedulerLockMethod::toString).toList()
+				: List.of();
 	}
 
 	/**
-	 * A name that depends on arguments may have no value without them.
+	 * A name that depends on arguments may have no value without them, and then its
+	 * method is not asked for its times.
 	 */
-	private boolean isKept(Method method) {
+	private boolean isKept(SchedulerLockMethod annotated) {
+		Method method = annotated.method();
 		try {
 			return this.times.getLockConfiguration(null, method, new Object[0])
 				.filter((configuration) -> !configuration.getLockAtLeastFor().isZero())
@@ -126,11 +112,29 @@ public final class LockAtLeastForCheck implements SmartInitializingSingleton {
 		}
 		catch (RuntimeException ex) {
 			logger.debug("The times of " + method + " can't be known before it is called", ex);
-			return !MergedAnnotations.from(method, MergedAnnotations.SearchStrategy.TYPE_HIERARCHY)
+			String own = MergedAnnotations.from(method, MergedAnnotations.SearchStrategy.TYPE_HIERARCHY)
 				.get(SchedulerLock.class)
-				.getString("lockAtLeastFor")
-				.isEmpty();
+				.getString("lockAtLeastFor");
+			return isTime(own.isEmpty() ? defaultTime() : own);
 		}
+	}
+
+	private String defaultTime() {
+		for (String name : this.beans.getBeanNamesForAnnotation(EnableSchedulerLock.class)) {
+			EnableSchedulerLock enable = this.beans.findAnnotationOnBean(name, EnableSchedulerLock.class, false);
+			if (enable != null) {
+				return enable.defaultLockAtLeastFor();
+			}
+		}
+		return "";
+	}
+
+	/**
+	 * Return whether a time is more than nothing: {@code 0s} and {@code PT0S} are not.
+	 */
+	private boolean isTime(String time) {
+		String resolved = this.beans.resolveEmbeddedValue(time);
+		return resolved != null && resolved.chars().anyMatch((letter) -> letter >= '1' && letter <= '9');
 	}
 
 }

@@ -21,7 +21,6 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 import io.github.advisorylock.shedlock.AdvisoryLockProvider;
-import io.github.advisorylock.shedlock.LockAtLeastForCheck;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
@@ -66,7 +65,7 @@ class AdvisoryLockShedLockAutoConfigurationTests {
 	@Test
 	void providerIsThereWhereApplicationHasNone() {
 		this.runner.run((context) -> assertThat(context).hasSingleBean(AdvisoryLockProvider.class)
-			.doesNotHaveBean(LockAtLeastForCheck.class));
+			.doesNotHaveBean("advisoryLockAtLeastForCheck"));
 	}
 
 	@Test

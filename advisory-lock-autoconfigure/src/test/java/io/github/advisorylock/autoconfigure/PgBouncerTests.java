@@ -107,6 +107,20 @@ class PgBouncerTests {
 	}
 
 	@Test
+	void codeThatMayUseEitherScopeStartsBehindTransactionMode(CapturedOutput output) {
+		DoctorContexts.create(transactionMode.url() + "&prepareThreshold=0")
+			.withBean(LockUseTests.OperationsUser.class)
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(context.getBean(AdvisoryLockOperations.class)
+					.execute(LockRequest.of("code"), (lock) -> 1)
+					.outcome()).isEqualTo(LockOutcome.EXECUTED);
+				assertThat(output).contains("Advisory locks are ready in code: ", "a pooler that refuses session locks")
+					.doesNotContain("WARN");
+			});
+	}
+
+	@Test
 	void sessionScopeWorksWithUrlStraightToServer(CapturedOutput output) {
 		DoctorContexts.inSession(transactionMode.url())
 			.withPropertyValues("advisory-lock.session.url=" + server.url())

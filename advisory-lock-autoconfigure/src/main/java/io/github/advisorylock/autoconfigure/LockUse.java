@@ -1,0 +1,56 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.LockScope;
+
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/**
+ * Another way to take locks than by annotated methods of this library: what the doctor
+ * has to know of it, once all beans are there.
+ */
+@FunctionalInterface
+interface LockUse {
+
+	/**
+	 * Return the scopes in which locks are taken that way.
+	 */
+	Set<LockScope> scopes();
+
+	/**
+	 * Return methods that are annotated for it, and that nothing guards.
+	 */
+	default List<String> unguarded() {
+		return List.of();
+	}
+
+	/**
+	 * Return whether the container has given one of our beans to a bean of the
+	 * application, or of another library.
+	 */
+	static boolean isInjected(ConfigurableListableBeanFactory beans, String... names) {
+		return Stream.of(names)
+			.flatMap((name) -> Stream.of(beans.getDependentBeans(name)))
+			.anyMatch((dependent) -> !dependent.startsWith("advisoryLock"));
+	}
+
+}
