@@ -18,13 +18,15 @@ package io.github.advisorylock.rewrite;
 
 import java.util.Map;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A method with an annotation that is made of {@code @SchedulerLock}.
  *
  * @param annotation the name of the annotation
  * @param arguments what it sets its attributes to
- * @param ticks whether the method has one cron schedule
+ * @param schedule the only schedule of the method, {@code null} if it has none or several
  */
-record ComposedUse(String annotation, Map<String, String> arguments, boolean ticks) {
+record ComposedUse(String annotation, Map<String, String> arguments, @Nullable Schedule schedule) {
 
 }

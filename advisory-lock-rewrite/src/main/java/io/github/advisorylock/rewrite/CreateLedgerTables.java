@@ -53,7 +53,7 @@ public final class CreateLedgerTables extends ShedLockRecipe {
 	}
 
 	@Override
-	public TreeVisitor<?, ExecutionContext> getVisitor(ShedLockProject project) {
+	TreeVisitor<?, ExecutionContext> visitor(ShedLockProject project) {
 		return new TreeVisitor<>() {
 
 			@Override
@@ -68,7 +68,9 @@ public final class CreateLedgerTables extends ShedLockRecipe {
 						.visit(tree, context);
 				}
 				return (tree instanceof Properties.File)
-						? new AddProperty(SETTING, "always", null, null).getVisitor().visit(tree, context) : tree;
+						? new AddProperty(SETTING, "always", null, null, false, null, null).getVisitor()
+							.visit(tree, context)
+						: tree;
 			}
 
 		};

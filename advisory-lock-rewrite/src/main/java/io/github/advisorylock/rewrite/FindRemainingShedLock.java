@@ -16,14 +16,16 @@
 
 package io.github.advisorylock.rewrite;
 
+import org.jspecify.annotations.Nullable;
 import org.openrewrite.ExecutionContext;
-import org.openrewrite.Recipe;
+import org.openrewrite.SourceFile;
+import org.openrewrite.Tree;
 import org.openrewrite.TreeVisitor;
 
 /**
  * Marks what only ShedLock has.
  */
-public final class FindRemainingShedLock extends Recipe {
+public final class FindRemainingShedLock extends ShedLockRecipe {
 
 	/**
 	 * Create the recipe.
@@ -42,8 +44,21 @@ public final class FindRemainingShedLock extends Recipe {
 	}
 
 	@Override
-	public TreeVisitor<?, ExecutionContext> getVisitor() {
+	TreeVisitor<?, ExecutionContext> visitor(ShedLockProject project) {
 		return new RemainingUses();
+	}
+
+	@Override
+	TreeVisitor<?, ExecutionContext> unreadVisitor(ShedLockProject project) {
+		return new TreeVisitor<>() {
+
+			@Override
+			public @Nullable Tree visit(@Nullable Tree tree, ExecutionContext context) {
+				return (tree instanceof SourceFile source && project.unread.contains(source.getSourcePath()))
+						? UnreadUse.mark(source) : tree;
+			}
+
+		};
 	}
 
 }

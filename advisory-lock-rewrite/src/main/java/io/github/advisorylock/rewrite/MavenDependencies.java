@@ -18,8 +18,8 @@ package io.github.advisorylock.rewrite;
 
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import org.openrewrite.ExecutionContext;
@@ -37,13 +37,37 @@ final class MavenDependencies extends XmlVisitor<ExecutionContext> {
 
 	private static final String STARTER = "advisory-lock-starter";
 
+	private static final Pattern PROPERTY = Pattern.compile("\\$\\{([^}]+)}");
+
 	private final String version;
+
+	private final ShedLockProject project;
 
 	private final boolean keep;
 
-	MavenDependencies(String version, boolean keep) {
+	MavenDependencies(String version, ShedLockProject project) {
 		this.version = version;
-		this.keep = keep;
+		this.project = project;
+		this.keep = project.keepsShedLock();
+	}
+
+	/**
+	 * Note which properties a POM takes versions of ShedLock from, and which it takes
+	 * anything else from.
+	 */
+	static void scan(Xml.Document pom, ShedLockProject project) {
+		new XmlVisitor<ShedLockProject>() {
+
+			@Override
+			public Xml visitTag(Xml.Tag tag, ShedLockProject found) {
+				boolean shedLock = isShedLock(tag);
+				PROPERTY.matcher((shedLock ? tag.getChildValue("version") : tag.getValue()).orElse(""))
+					.results()
+					.forEach((property) -> (shedLock ? found.versions : found.otherProperties).add(property.group(1)));
+				return shedLock ? tag : super.visitTag(tag, found);
+			}
+
+		}.visit(pom, project);
 	}
 
 	@Override
@@ -59,7 +83,7 @@ final class MavenDependencies extends XmlVisitor<ExecutionContext> {
 		}
 		return switch (visited.getName()) {
 			case "dependencyManagement" -> withoutEmpty(visited, "dependencies");
-			case "properties" -> without(visited, (name) -> name.toLowerCase(Locale.ROOT).contains("shedlock"));
+			case "properties" -> without(visited, this::isForShedLockOnly);
 			case "project" -> withoutEmpty(withoutEmpty(visited, "dependencyManagement"), "properties");
 			default -> visited;
 		};
@@ -109,6 +133,10 @@ final class MavenDependencies extends XmlVisitor<ExecutionContext> {
 		List<Content> rest = new ArrayList<>(contents(dependencies));
 		rest.removeIf((content) -> content instanceof Xml.Tag tag && isShedLock(tag));
 		return rest;
+	}
+
+	private boolean isForShedLockOnly(String property) {
+		return this.project.versions.contains(property) && !this.project.otherProperties.contains(property);
 	}
 
 	private static boolean isShedLock(Xml.Tag dependency) {

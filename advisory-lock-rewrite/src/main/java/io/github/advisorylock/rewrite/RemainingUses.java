@@ -21,6 +21,7 @@ import org.openrewrite.Cursor;
 import org.openrewrite.ExecutionContext;
 import org.openrewrite.InMemoryExecutionContext;
 import org.openrewrite.SourceFile;
+import org.openrewrite.internal.ListUtils;
 import org.openrewrite.java.JavaVisitor;
 import org.openrewrite.java.tree.Expression;
 import org.openrewrite.java.tree.J;
@@ -29,12 +30,13 @@ import org.openrewrite.java.tree.TypeUtils;
 import org.openrewrite.marker.SearchResult;
 
 /**
- * Finds what only ShedLock has: everything of it but its annotations, the beans that
- * provide locks in a database, and what is asked of the lock that the method has.
+ * Marks the statements that use what only ShedLock has: everything of it but its
+ * annotations, the beans that provide locks in a database, and what is asked of the lock
+ * that the method has.
  */
 final class RemainingUses extends JavaVisitor<ExecutionContext> {
 
-	static final String MESSAGE = "Only ShedLock has this: translate it by hand, see docs/migrate-from-shedlock.md";
+	static final String MESSAGE = "Only ShedLock has this: translate it by hand, see " + ShedLock.GUIDE;
 
 	private boolean found;
 
@@ -48,17 +50,15 @@ final class RemainingUses extends JavaVisitor<ExecutionContext> {
 	}
 
 	@Override
-	public J visitImport(J.Import imported, ExecutionContext context) {
-		return imported;
+	public J visitCompilationUnit(J.CompilationUnit unit, ExecutionContext context) {
+		J.CompilationUnit visited = (J.CompilationUnit) super.visitCompilationUnit(unit, context);
+		return visited.withClasses(ListUtils.map(visited.getClasses(), this::mark));
 	}
 
 	@Override
-	public J visitAnnotation(J.Annotation annotation, ExecutionContext context) {
-		if (ShedLock.LOCKED.matches(annotation) || ShedLock.ENABLED.matches(annotation)
-				|| ShedLock.ALIAS.matches(annotation)) {
-			return annotation;
-		}
-		return mark(super.visitAnnotation(annotation, context), annotation.getType());
+	public J visitBlock(J.Block block, ExecutionContext context) {
+		J.Block visited = (J.Block) super.visitBlock(block, context);
+		return visited.withStatements(ListUtils.map(visited.getStatements(), this::mark));
 	}
 
 	@Override
@@ -66,34 +66,12 @@ final class RemainingUses extends JavaVisitor<ExecutionContext> {
 		return isProvider(method) ? method : super.visitMethodDeclaration(method, context);
 	}
 
-	@Override
-	public J visitMethodInvocation(J.MethodInvocation call, ExecutionContext context) {
-		if (isTranslated(call, getCursor())) {
-			return call;
-		}
-		JavaType.Method type = call.getMethodType();
-		return mark(super.visitMethodInvocation(call, context), (type != null) ? type.getDeclaringType() : null);
-	}
-
-	@Override
-	public J visitIdentifier(J.Identifier identifier, ExecutionContext context) {
-		boolean names = identifier.getFieldType() == null;
-		return names ? mark(identifier, identifier.getType()) : identifier;
-	}
-
-	private <T extends J> T mark(T tree, @Nullable JavaType type) {
-		if (!ShedLock.owns(type)) {
-			return tree;
+	private <T extends J> T mark(T statement) {
+		if (!Use.in(statement, getCursor())) {
+			return statement;
 		}
 		this.found = true;
-		return isMarked(tree) ? tree : SearchResult.found(tree, MESSAGE);
-	}
-
-	/**
-	 * Return whether this or what stands around it in the same statement is marked.
-	 */
-	private static boolean isMarked(J tree) {
-		return tree.getMarkers().findFirst(SearchResult.class).isPresent();
+		return SearchResult.found(statement, MESSAGE);
 	}
 
 	/**
@@ -125,6 +103,56 @@ final class RemainingUses extends JavaVisitor<ExecutionContext> {
 	private static boolean isZero(Expression time) {
 		String text = time.toString();
 		return text.equals("ZERO") || text.endsWith("Duration.ZERO");
+	}
+
+	/**
+	 * Looks for a use in a statement, but not in those inside it.
+	 */
+	private static final class Use extends JavaVisitor<ExecutionContext> {
+
+		private boolean found;
+
+		static boolean in(J statement, Cursor around) {
+			Use use = new Use();
+			use.visit(statement, new InMemoryExecutionContext(), around);
+			return use.found;
+		}
+
+		@Override
+		public J visitBlock(J.Block block, ExecutionContext context) {
+			return block;
+		}
+
+		@Override
+		public J visitAnnotation(J.Annotation annotation, ExecutionContext context) {
+			if (ShedLock.LOCKED.matches(annotation) || ShedLock.ENABLED.matches(annotation)
+					|| ShedLock.ALIAS.matches(annotation)) {
+				return annotation;
+			}
+			return super.visitAnnotation(annotation, context);
+		}
+
+		@Override
+		public J visitMethodDeclaration(J.MethodDeclaration method, ExecutionContext context) {
+			return isProvider(method) ? method : super.visitMethodDeclaration(method, context);
+		}
+
+		@Override
+		public J visitMethodInvocation(J.MethodInvocation call, ExecutionContext context) {
+			if (isTranslated(call, getCursor())) {
+				return call;
+			}
+			JavaType.Method type = call.getMethodType();
+			this.found |= ShedLock.owns((type != null) ? type.getDeclaringType() : null);
+			return super.visitMethodInvocation(call, context);
+		}
+
+		@Override
+		public J visitIdentifier(J.Identifier identifier, ExecutionContext context) {
+			this.found |= identifier.getFieldType() == null && ShedLock.owns(identifier.getType());
+			return identifier;
+		}
+
 	}
 
 	/**

@@ -54,7 +54,7 @@ public final class RemoveShedLockConfiguration extends ShedLockRecipe {
 	}
 
 	@Override
-	public TreeVisitor<?, ExecutionContext> getVisitor(ShedLockProject project) {
+	TreeVisitor<?, ExecutionContext> visitor(ShedLockProject project) {
 		return new TreeVisitor<>() {
 
 			@Override

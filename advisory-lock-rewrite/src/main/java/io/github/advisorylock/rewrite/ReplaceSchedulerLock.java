@@ -49,7 +49,7 @@ public final class ReplaceSchedulerLock extends ShedLockRecipe {
 	}
 
 	@Override
-	public TreeVisitor<?, ExecutionContext> getVisitor(ShedLockProject project) {
+	TreeVisitor<?, ExecutionContext> visitor(ShedLockProject project) {
 		return new SchedulerLockVisitor(project);
 	}
 

@@ -53,16 +53,19 @@ public final class ReplaceShedLockDependencies extends ShedLockRecipe {
 	}
 
 	@Override
-	public TreeVisitor<?, ExecutionContext> getVisitor(ShedLockProject project) {
+	TreeVisitor<?, ExecutionContext> visitor(ShedLockProject project) {
 		return new TreeVisitor<>() {
 
 			@Override
 			public @Nullable Tree visit(@Nullable Tree tree, ExecutionContext context) {
 				String file = (tree instanceof SourceFile source) ? source.getSourcePath().getFileName().toString()
 						: "";
+				if (!project.translates()) {
+					return tree;
+				}
 				if (tree instanceof Xml.Document && file.equals("pom.xml")) {
-					return new MavenDependencies(ReplaceShedLockDependencies.this.version, project.keepsShedLock())
-						.visit(tree, context);
+					return new MavenDependencies(ReplaceShedLockDependencies.this.version, project).visit(tree,
+							context);
 				}
 				if (tree instanceof JavaSourceFile && (file.endsWith(".gradle") || file.endsWith(".gradle.kts"))) {
 					return new GradleDependencies(ReplaceShedLockDependencies.this.version, project.keepsShedLock())

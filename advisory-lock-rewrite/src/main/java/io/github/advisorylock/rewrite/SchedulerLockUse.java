@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * @param id the id of the annotation in its tree
  * @param lock what identifies the lock, the same for two uses of one name
  * @param atLeastFor the text of {@code lockAtLeastFor}, {@code null} if it is not set
- * @param ticks whether the method has one cron schedule
+ * @param schedule the only schedule of the method, {@code null} if it has none or several
  * @param transactional whether the lock can live in the transaction that Spring begins
  * for the method
  * @param composed the name of the annotation that is made of this one, {@code null} if it
@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  * @param timeAliases the attributes of the composed annotation that set times
  * @param obstacle why it can't be translated, {@code null} if it can
  */
-record SchedulerLockUse(UUID id, String lock, @Nullable String atLeastFor, boolean ticks, boolean transactional,
-		@Nullable String composed, @Nullable String nameAlias, Set<String> timeAliases, @Nullable String obstacle) {
+record SchedulerLockUse(UUID id, String lock, @Nullable String atLeastFor, @Nullable Schedule schedule,
+		boolean transactional, @Nullable String composed, @Nullable String nameAlias, Set<String> timeAliases,
+		@Nullable String obstacle) {
 
 }

@@ -34,6 +34,8 @@ final class ShedLock {
 
 	static final String PACKAGE = "net.javacrumbs.shedlock.";
 
+	static final String GUIDE = "https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md";
+
 	static final String SCHEDULER_LOCK = PACKAGE + "spring.annotation.SchedulerLock";
 
 	static final String LOCK_PROVIDER = PACKAGE + "core.LockProvider";

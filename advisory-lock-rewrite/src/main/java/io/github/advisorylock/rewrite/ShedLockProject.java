@@ -16,8 +16,8 @@
 
 package io.github.advisorylock.rewrite;
 
+import java.nio.file.Path;
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -27,8 +27,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -38,10 +36,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class ShedLockProject {
 
-	private static final Pattern SIMPLE = Pattern.compile("\\+?(\\d+)([a-zA-Z]{0,2})");
-
 	private static final String SHARED_AND_LEAST = "two methods share this lock and it has a lockAtLeastFor; "
 			+ "@SingleRunner has either: give each method a key of its own, or drop lockAtLeastFor";
+
+	private static final String ASKS_FOR_TABLES = "to keep defaultLockAtLeastFor = \"%s\" here takes the ledger's tables; "
+			+ "give this method a lockAtLeastFor of its own and run the recipe again: \"0s\" if the time is only for clocks "
+			+ "that differ, or else the time, which becomes minInterval; see " + ShedLock.GUIDE;
 
 	final Map<String, String> constants = new HashMap<>();
 
@@ -60,6 +60,15 @@ final class ShedLockProject {
 
 	/** Whether something is used that only ShedLock has. */
 	boolean otherUse;
+
+	/** Files that use ShedLock and can't be read, or are in another language. */
+	final Set<Path> unread = new HashSet<>();
+
+	/** Properties of POMs that versions of ShedLock are taken from. */
+	final Set<String> versions = new HashSet<>();
+
+	/** Properties of POMs that anything else is taken from. */
+	final Set<String> otherProperties = new HashSet<>();
 
 	private @Nullable Map<UUID, Translation> translations;
 
@@ -82,6 +91,14 @@ final class ShedLockProject {
 	}
 
 	/**
+	 * Return whether anything is translated.
+	 */
+	boolean translates() {
+		return !keepsShedLock()
+				|| translations().values().stream().anyMatch((translation) -> translation.obstacle() == null);
+	}
+
+	/**
 	 * Return which attributes a composed annotation no longer has.
 	 */
 	Set<String> lostAttributes(String annotation) {
@@ -96,7 +113,9 @@ final class ShedLockProject {
 	}
 
 	boolean needsLedger() {
-		return translations().values().stream().anyMatch((translation) -> translation.minInterval() != null);
+		return translations().values()
+			.stream()
+			.anyMatch((translation) -> translation.obstacle() == null && translation.minInterval() != null);
 	}
 
 	private Map<UUID, Translation> translate() {
@@ -104,9 +123,16 @@ final class ShedLockProject {
 		Map<UUID, Translation> result = new LinkedHashMap<>();
 		for (SchedulerLockUse use : this.uses) {
 			boolean shared = locks.values().stream().anyMatch((users) -> users.size() > 1 && users.contains(use));
-			String least = normalize(least(use));
-			String minInterval = ticks(use) ? null : least;
-			String obstacle = (use.obstacle() == null && shared && least != null) ? SHARED_AND_LEAST : use.obstacle();
+			String least = least(use);
+			boolean own = hasOwnTime(use);
+			String minInterval = (least != null && !covers(use, least, own, shared)) ? least : null;
+			String obstacle = use.obstacle();
+			if (obstacle == null && minInterval != null && !own) {
+				obstacle = ASKS_FOR_TABLES.formatted(least);
+			}
+			else if (obstacle == null && minInterval != null && shared) {
+				obstacle = SHARED_AND_LEAST;
+			}
 			if (this.woven) {
 				obstacle = "ShedLock is woven in by AspectJ, and guards calls within a class, too";
 			}
@@ -157,22 +183,53 @@ final class ShedLockProject {
 			.toList();
 	}
 
-	private boolean ticks(SchedulerLockUse use) {
-		List<ComposedUse> methods = this.composedUses.stream()
-			.filter((composed) -> composed.annotation().equals(use.composed()))
-			.toList();
-		return use.ticks() || (!methods.isEmpty() && methods.stream().allMatch(ComposedUse::ticks));
+	/**
+	 * Return whether a method does without the time from one run to the next: where its
+	 * tick is remembered, or where the time is for all methods, so against clocks, which
+	 * are not asked by a schedule of intervals.
+	 * @param own whether the time is that of this method and no other
+	 */
+	private boolean covers(SchedulerLockUse use, String least, boolean own, boolean shared) {
+		List<@Nullable Schedule> schedules = new ArrayList<>();
+		if (use.schedule() != null || use.composed() == null) {
+			schedules.add(use.schedule());
+		}
+		else {
+			this.composedUses.stream()
+				.filter((composed) -> composed.annotation().equals(use.composed()))
+				.forEach((composed) -> schedules.add(composed.schedule()));
+		}
+		return !schedules.isEmpty() && schedules.stream()
+			.allMatch((schedule) -> schedule != null && (schedule.isCron() ? !shared : !own)
+					&& isLonger(schedule, Schedule.time(least, "")));
 	}
 
+	/**
+	 * Return whether a schedule leaves at least some time from one run to the next. A
+	 * cron expression that can't be known is taken to do so: its ticks are remembered.
+	 */
+	private boolean isLonger(Schedule schedule, @Nullable Duration time) {
+		Duration interval = schedule.interval(this::resolve);
+		return (interval != null && time != null) ? interval.compareTo(time) >= 0 : schedule.isCron();
+	}
+
+	/**
+	 * Return the time that a lock is kept at least.
+	 * @return the time, {@code null} if there is none
+	 */
 	private @Nullable String least(SchedulerLockUse use) {
-		if (use.atLeastFor() != null && !resolve(use.atLeastFor()).isEmpty()) {
-			return resolve(use.atLeastFor());
+		if (hasOwnTime(use)) {
+			return normalize(resolve(Objects.requireNonNull(use.atLeastFor())));
 		}
 		return this.defaults.stream()
-			.map(this::resolve)
-			.filter((text) -> normalize(text) != null)
+			.map((text) -> normalize(resolve(text)))
+			.filter(Objects::nonNull)
 			.findFirst()
 			.orElse(null);
+	}
+
+	private boolean hasOwnTime(SchedulerLockUse use) {
+		return use.atLeastFor() != null && !resolve(use.atLeastFor()).isEmpty();
 	}
 
 	/**
@@ -187,22 +244,13 @@ final class ShedLockProject {
 	 * Return a time in the form that {@code minInterval} has.
 	 * @return the time, {@code null} if it is none
 	 */
-	private static @Nullable String normalize(@Nullable String text) {
-		if (text == null || text.isBlank()) {
+	private static @Nullable String normalize(String text) {
+		Duration time = Schedule.time(text, "");
+		if (text.isBlank() || (time != null && time.isZero())) {
 			return null;
 		}
-		Matcher simple = SIMPLE.matcher(text);
-		if (simple.matches()) {
-			String unit = simple.group(2).isEmpty() ? "ms" : simple.group(2);
-			return (Long.parseLong(simple.group(1)) != 0) ? simple.group(1) + unit : null;
-		}
-		try {
-			return Duration.parse(text).isZero() ? null : text;
-		}
-		catch (DateTimeParseException ex) {
-			// A placeholder, which is read at start-up
-			return text;
-		}
+		String plain = text.replace("+", "");
+		return plain.matches("\\d+") ? plain + "ms" : plain;
 	}
 
 }

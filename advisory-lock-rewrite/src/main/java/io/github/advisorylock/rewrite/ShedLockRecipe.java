@@ -19,10 +19,11 @@ package io.github.advisorylock.rewrite;
 import org.jspecify.annotations.Nullable;
 import org.openrewrite.ExecutionContext;
 import org.openrewrite.ScanningRecipe;
+import org.openrewrite.SourceFile;
 import org.openrewrite.Tree;
 import org.openrewrite.TreeVisitor;
 import org.openrewrite.java.tree.J;
-import org.openrewrite.java.tree.JavaSourceFile;
+import org.openrewrite.xml.tree.Xml;
 
 /**
  * A recipe that has to know what the whole project uses of ShedLock.
@@ -41,16 +42,33 @@ abstract class ShedLockRecipe extends ScanningRecipe<ShedLockProject> {
 
 			@Override
 			public @Nullable Tree visit(@Nullable Tree tree, ExecutionContext context) {
-				if (tree instanceof J.CompilationUnit unit) {
+				if (tree instanceof SourceFile source && UnreadUse.is(source)) {
+					project.unread.add(source.getSourcePath());
+				}
+				else if (tree instanceof J.CompilationUnit unit) {
 					scan.visit(unit, context);
 				}
-				else if (tree instanceof JavaSourceFile other) {
-					scan.scanOther(other);
+				else if (tree instanceof Xml.Document xml && xml.getSourcePath().endsWith("pom.xml")) {
+					MavenDependencies.scan(xml, project);
 				}
 				return tree;
 			}
 
 		};
+	}
+
+	/**
+	 * Changes nothing where a part of what uses ShedLock can't be seen.
+	 */
+	@Override
+	public final TreeVisitor<?, ExecutionContext> getVisitor(ShedLockProject project) {
+		return project.unread.isEmpty() ? visitor(project) : unreadVisitor(project);
+	}
+
+	abstract TreeVisitor<?, ExecutionContext> visitor(ShedLockProject project);
+
+	TreeVisitor<?, ExecutionContext> unreadVisitor(ShedLockProject project) {
+		return TreeVisitor.noop();
 	}
 
 }

@@ -29,7 +29,6 @@ import org.openrewrite.java.AnnotationMatcher;
 import org.openrewrite.java.JavaIsoVisitor;
 import org.openrewrite.java.tree.Expression;
 import org.openrewrite.java.tree.J;
-import org.openrewrite.java.tree.JavaSourceFile;
 import org.openrewrite.java.tree.JavaType;
 import org.openrewrite.java.tree.Statement;
 import org.openrewrite.java.tree.TypeUtils;
@@ -74,20 +73,12 @@ final class ShedLockScan extends JavaIsoVisitor<ExecutionContext> {
 		return super.visitCompilationUnit(unit, context);
 	}
 
-	/**
-	 * Note what a file of another language uses, which is not translated.
-	 */
-	void scanOther(JavaSourceFile file) {
-		this.project.otherUse |= file.getTypesInUse().getTypesInUse().stream().anyMatch(ShedLock::owns);
-	}
-
 	@Override
 	public J.VariableDeclarations.NamedVariable visitVariable(J.VariableDeclarations.NamedVariable variable,
 			ExecutionContext context) {
 		JavaType.Variable type = variable.getVariableType();
-		if (variable.getInitializer() instanceof J.Literal literal && literal.getValue() instanceof String text
-				&& type != null) {
-			this.project.constants.put(constant(type), text);
+		if (variable.getInitializer() instanceof J.Literal literal && literal.getValue() != null && type != null) {
+			this.project.constants.put(constant(type), literal.getValue().toString());
 		}
 		return super.visitVariable(variable, context);
 	}
@@ -114,9 +105,9 @@ final class ShedLockScan extends JavaIsoVisitor<ExecutionContext> {
 		String leastText = (least != null) ? text(least) : null;
 		J.ClassDeclaration type = getCursor().firstEnclosing(J.ClassDeclaration.class);
 		if (annotated instanceof J.MethodDeclaration method && type != null) {
-			this.project.uses
-				.add(new SchedulerLockUse(annotation.getId(), name, leastText, ticks(method.getLeadingAnnotations()),
-						isTransactional(method, type), null, null, Set.of(), obstacle(annotation, name, method, type)));
+			this.project.uses.add(new SchedulerLockUse(annotation.getId(), name, leastText,
+					Schedule.of(method.getLeadingAnnotations()), isTransactional(method, type), null, null, Set.of(),
+					obstacle(annotation, name, method, type)));
 		}
 		else if (annotated instanceof J.ClassDeclaration composed && composed.getType() != null) {
 			this.project.uses.add(composed(annotation, name, leastText, composed));
@@ -135,8 +126,8 @@ final class ShedLockScan extends JavaIsoVisitor<ExecutionContext> {
 			obstacle = "its name has an expression that no key can have";
 		}
 		Set<String> times = aliases.containsKey("lockAtMostFor") ? Set.of(aliases.get("lockAtMostFor")) : Set.of();
-		return new SchedulerLockUse(annotation.getId(), name, least, ticks(composed.getLeadingAnnotations()), false,
-				String.valueOf(TypeUtils.asFullyQualified(composed.getType())), nameAlias, times, obstacle);
+		return new SchedulerLockUse(annotation.getId(), name, least, Schedule.of(composed.getLeadingAnnotations()),
+				false, String.valueOf(TypeUtils.asFullyQualified(composed.getType())), nameAlias, times, obstacle);
 	}
 
 	/**
@@ -190,7 +181,7 @@ final class ShedLockScan extends JavaIsoVisitor<ExecutionContext> {
 			}
 		}
 		this.project.composedUses.add(new ComposedUse(String.valueOf(TypeUtils.asFullyQualified(annotation.getType())),
-				arguments, ticks(method.getLeadingAnnotations())));
+				arguments, Schedule.of(method.getLeadingAnnotations())));
 	}
 
 	private @Nullable String obstacle(J.Annotation annotation, String name, J.MethodDeclaration method,
@@ -232,11 +223,6 @@ final class ShedLockScan extends JavaIsoVisitor<ExecutionContext> {
 		return false;
 	}
 
-	private static boolean ticks(List<J.Annotation> annotations) {
-		List<J.Annotation> schedules = annotations.stream().filter(ShedLock.SCHEDULED::matches).toList();
-		return schedules.size() == 1 && ShedLock.attribute(schedules.get(0), "cron") != null;
-	}
-
 	private static boolean isTransactional(J.MethodDeclaration method, J.ClassDeclaration type) {
 		for (List<J.Annotation> annotations : List.of(method.getLeadingAnnotations(), type.getLeadingAnnotations())) {
 			for (J.Annotation annotation : annotations) {
@@ -270,6 +256,9 @@ final class ShedLockScan extends JavaIsoVisitor<ExecutionContext> {
 		}
 		if (expression instanceof J.Literal literal && literal.getValue() != null) {
 			return literal.getValue().toString();
+		}
+		if (expression instanceof J.Binary product && product.getOperator() == J.Binary.Type.Multiplication) {
+			return text(product.getLeft()) + " * " + text(product.getRight());
 		}
 		JavaType.Variable field = (expression instanceof J.Identifier identifier) ? identifier.getFieldType()
 				: (expression instanceof J.FieldAccess access) ? access.getName().getFieldType() : null;

@@ -124,6 +124,204 @@ class MigrateFromShedLockTests implements RewriteTest {
 	}
 
 	@Test
+	void timeForAllMethodsGoesWhereSchedulesAreLonger() {
+		rewriteRun(java("""
+				import java.util.concurrent.TimeUnit;
+
+				import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				@EnableSchedulerLock(defaultLockAtMostFor = "10m", defaultLockAtLeastFor = "100ms")
+				class Jobs {
+
+					static final long SECOND = 1000;
+
+					@Scheduled(fixedDelay = 60_000L)
+					@SchedulerLock(name = "poll")
+					public void poll() {
+					}
+
+					@Scheduled(fixedRate = 5 * 60 * SECOND)
+					@SchedulerLock(name = "refresh")
+					public void refresh() {
+					}
+
+					@Scheduled(fixedRateString = "PT5M")
+					@SchedulerLock(name = "sweep")
+					public void sweep() {
+					}
+
+					@Scheduled(fixedDelay = 1, timeUnit = TimeUnit.MINUTES)
+					@SchedulerLock(name = "send")
+					public void send() {
+					}
+
+					@Scheduled(cron = "*/10 * * * * *")
+					@SchedulerLock(name = "count")
+					public void count() {
+					}
+
+				}
+				""", """
+				import java.util.concurrent.TimeUnit;
+
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				class Jobs {
+
+					static final long SECOND = 1000;
+
+					@Scheduled(fixedDelay = 60_000L)
+					@SingleRunner(key = "poll", scope = LockScope.SESSION)
+					public void poll() {
+					}
+
+					@Scheduled(fixedRate = 5 * 60 * SECOND)
+					@SingleRunner(key = "refresh", scope = LockScope.SESSION)
+					public void refresh() {
+					}
+
+					@Scheduled(fixedRateString = "PT5M")
+					@SingleRunner(key = "sweep", scope = LockScope.SESSION)
+					public void sweep() {
+					}
+
+					@Scheduled(fixedDelay = 1, timeUnit = TimeUnit.MINUTES)
+					@SingleRunner(key = "send", scope = LockScope.SESSION)
+					public void send() {
+					}
+
+					@Scheduled(cron = "*/10 * * * * *")
+					@SingleRunner(key = "count", scope = LockScope.SESSION)
+					public void count() {
+					}
+
+				}
+				"""), configuration());
+	}
+
+	@Test
+	void timeForAllMethodsAsksBeforeItTakesTables() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				@EnableSchedulerLock(defaultLockAtMostFor = "10m", defaultLockAtLeastFor = "2s")
+				class Jobs {
+
+					@SchedulerLock(name = "by-hand")
+					public void byHand() {
+					}
+
+					@Scheduled(fixedDelay = 500)
+					@SchedulerLock(name = "often")
+					public void often() {
+					}
+
+					@Scheduled(fixedDelayString = "${delay}")
+					@SchedulerLock(name = "unknown")
+					public void unknown() {
+					}
+
+					@Scheduled(cron = "* * * * * *")
+					@SchedulerLock(name = "each-second")
+					public void eachSecond() {
+					}
+
+					@SchedulerLock(name = "asked", lockAtLeastFor = "0s")
+					public void asked() {
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+				import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				@EnableSchedulerLock(defaultLockAtMostFor = "10m", defaultLockAtLeastFor = "2s")
+				class Jobs {
+
+					ASKS@SchedulerLock(name = "by-hand")
+					public void byHand() {
+					}
+
+					@Scheduled(fixedDelay = 500)
+					ASKS@SchedulerLock(name = "often")
+					public void often() {
+					}
+
+					@Scheduled(fixedDelayString = "${delay}")
+					ASKS@SchedulerLock(name = "unknown")
+					public void unknown() {
+					}
+
+					@Scheduled(cron = "* * * * * *")
+					ASKS@SchedulerLock(name = "each-second")
+					public void eachSecond() {
+					}
+
+					@SingleRunner(key = "asked", scope = LockScope.SESSION)
+					public void asked() {
+					}
+
+				}
+				""".replace("ASKS", """
+				/*~~(Stays under ShedLock: to keep defaultLockAtLeastFor = "2s" here takes the ledger's tables; \
+				give this method a lockAtLeastFor of its own and run the recipe again: "0s" if the time is only for \
+				clocks that differ, or else the time, which becomes minInterval; see GUIDE)~~>*/""".replace("GUIDE",
+				ShedLock.GUIDE))), configuration());
+	}
+
+	@Test
+	void timeThatIsLongerThanFromTickToTickIsKept() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				class Jobs {
+
+					@Scheduled(cron = "0 */5 * * * *")
+					@SchedulerLock(name = "sweep", lockAtLeastFor = "1h")
+					public void sweep() {
+					}
+
+					@Scheduled(cron = "${sweep}")
+					@SchedulerLock(name = "unknown", lockAtLeastFor = "1h")
+					public void unknown() {
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				class Jobs {
+
+					@Scheduled(cron = "0 */5 * * * *")
+					@SingleRunner(key = "sweep", scope = LockScope.SESSION, minInterval = "1h")
+					public void sweep() {
+					}
+
+					@Scheduled(cron = "${sweep}")
+					@SingleRunner(key = "unknown", scope = LockScope.SESSION)
+					public void unknown() {
+					}
+
+				}
+				"""),
+				org.openrewrite.properties.Assertions.properties("spring.application.name=shop",
+						"spring.application.name=shop\nadvisory-lock.ledger.initialize-schema=always",
+						(spec) -> spec.path("src/main/resources/application.properties")));
+	}
+
+	@Test
 	void transactionalMethodsKeepTheirLockInTheirTransaction() {
 		rewriteRun(java("""
 				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
@@ -591,10 +789,10 @@ class MigrateFromShedLockTests implements RewriteTest {
 
 								class Jobs {
 
-									private /*~~(Only ShedLock has this: translate it by hand, see docs/migrate-from-shedlock.md)~~>*/LockingTaskExecutor executor;
+									/*~~(Only ShedLock has this: translate it by hand, see https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md)~~>*/private LockingTaskExecutor executor;
 
 									void run(Runnable task) {
-										/*~~(Only ShedLock has this: translate it by hand, see docs/migrate-from-shedlock.md)~~>*/executor.executeWithLock(task, new /*~~(Only ShedLock has this: translate it by hand, see docs/migrate-from-shedlock.md)~~>*/LockConfiguration(Instant.now(), "a", Duration.ofMinutes(1), Duration.ZERO));
+										/*~~(Only ShedLock has this: translate it by hand, see https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md)~~>*/executor.executeWithLock(task, new LockConfiguration(Instant.now(), "a", Duration.ofMinutes(1), Duration.ZERO));
 									}
 
 								}
@@ -615,6 +813,14 @@ class MigrateFromShedLockTests implements RewriteTest {
 
 						}
 						"""));
+	}
+
+	/**
+	 * A configuration that stays as it is.
+	 */
+	private static SourceSpecs configuration() {
+		return org.openrewrite.properties.Assertions.properties("spring.application.name=shop",
+				(spec) -> spec.path("src/main/resources/application.properties"));
 	}
 
 	private static SourceSpecs java(String before) {

@@ -18,6 +18,7 @@ package io.github.advisorylock.rewrite;
 
 import org.junit.jupiter.api.Test;
 import org.openrewrite.groovy.Assertions;
+import org.openrewrite.java.JavaParser;
 import org.openrewrite.test.RecipeSpec;
 import org.openrewrite.test.RewriteTest;
 import org.openrewrite.test.SourceSpecs;
@@ -83,6 +84,78 @@ class ReplaceShedLockDependenciesTests implements RewriteTest {
 					</dependencies>
 				</project>
 				"""));
+	}
+
+	@Test
+	void propertiesThatAreNotOfShedLockAloneStay() {
+		rewriteRun(pom("""
+				<project>
+					<properties>
+						<locks.version>7.0.0</locks.version>
+						<shedlock.table>locks</shedlock.table>
+						<shedlock-and-more.version>7.0.0</shedlock-and-more.version>
+					</properties>
+					<dependencies>
+						<dependency>
+							<groupId>net.javacrumbs.shedlock</groupId>
+							<artifactId>shedlock-spring</artifactId>
+							<version>${locks.version}</version>
+						</dependency>
+						<dependency>
+							<groupId>net.javacrumbs.shedlock</groupId>
+							<artifactId>shedlock-provider-jdbc-template</artifactId>
+							<version>${shedlock-and-more.version}</version>
+						</dependency>
+						<dependency>
+							<groupId>shop</groupId>
+							<artifactId>more</artifactId>
+							<version>${shedlock-and-more.version}</version>
+						</dependency>
+					</dependencies>
+				</project>
+				""", """
+				<project>
+					<properties>
+						<shedlock.table>locks</shedlock.table>
+						<shedlock-and-more.version>7.0.0</shedlock-and-more.version>
+					</properties>
+					<dependencies>
+						<dependency>
+							<groupId>io.github.advisorylock</groupId>
+							<artifactId>advisory-lock-starter</artifactId>
+							<version>1.2.3</version>
+						</dependency>
+						<dependency>
+							<groupId>shop</groupId>
+							<artifactId>more</artifactId>
+							<version>${shedlock-and-more.version}</version>
+						</dependency>
+					</dependencies>
+				</project>
+				"""));
+	}
+
+	@Test
+	void projectOfWhichNothingIsTranslatedGetsNoStarter() {
+		rewriteRun((spec) -> spec.parser(JavaParser.fromJavaVersion().classpath("shedlock-core")),
+				org.openrewrite.java.Assertions.java("""
+						import net.javacrumbs.shedlock.core.LockingTaskExecutor;
+
+						class Jobs {
+
+							LockingTaskExecutor executor;
+
+						}
+						"""), org.openrewrite.xml.Assertions.xml("""
+						<project>
+							<dependencies>
+								<dependency>
+									<groupId>net.javacrumbs.shedlock</groupId>
+									<artifactId>shedlock-core</artifactId>
+								</dependency>
+							</dependencies>
+						</project>
+						""", (spec) -> spec.path("pom.xml")));
 	}
 
 	@Test

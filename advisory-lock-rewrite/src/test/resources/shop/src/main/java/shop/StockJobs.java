@@ -8,6 +8,13 @@ import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.stereotype.Component;
 
+/**
+ * What is in stock, and what is missing.
+ * <p>
+ * Writes to the {@link Journal}.
+ *
+ * @see Journal#note(String)
+ */
 @Component
 class StockJobs {
 
