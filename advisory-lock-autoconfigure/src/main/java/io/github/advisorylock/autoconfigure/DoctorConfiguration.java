@@ -173,7 +173,7 @@ class DoctorConfiguration {
 			LockDatabases databases = this.databases.getObject();
 			boolean isDefault = databases.isDefault(database);
 			Subject subject = new Subject(() -> methodsOf(database), isDefault ? this.others : () -> OtherUses.NONE,
-					template, dataSource, (method) -> transactionOf(method, database),
+					template, dataSource, (method) -> transactionOf(method, database), database.transactionManager(),
 					(pool != null) ? pool.getMax() : null,
 					database.session().get(), this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
 					this.properties.session().toSettings(), this.properties.maxHeldLocks());

@@ -44,6 +44,8 @@ import org.springframework.transaction.TransactionDefinition;
  * @param dataSource opens the connections of its transactions
  * @param transactions returns the transaction that a method runs in where its caller has
  * begun none, or {@code null} if that is not known
+ * @param transactionManager begins the transactions of locks that are taken otherwise, or
+ * {@code null} if there is none
  * @param poolSize how many connections it has at most, or {@code null} if not known
  * @param session carries its session locks, or {@code null} if there are none
  * @param sessionProperties the properties that the connection of the lock session is
@@ -54,7 +56,8 @@ import org.springframework.transaction.TransactionDefinition;
  */
 public record Subject(Supplier<List<SingleRunnerMethod>> methods, Supplier<OtherUses> others,
 		PostgresAdvisoryLockTemplate template, DataSource dataSource,
-		Function<SingleRunnerMethod, @Nullable MethodTransaction> transactions, @Nullable Integer poolSize,
+		Function<SingleRunnerMethod, @Nullable MethodTransaction> transactions,
+		@Nullable PlatformTransactionManager transactionManager, @Nullable Integer poolSize,
 		@Nullable LockSession session, List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks) {
 
 	/**
@@ -69,6 +72,13 @@ public record Subject(Supplier<List<SingleRunnerMethod>> methods, Supplier<Other
 	 */
 	boolean usesTransactions() {
 		return mayUseSession() || uses(LockScope.TRANSACTION);
+	}
+
+	/**
+	 * Return whether other locks than those of methods live in transactions, or may.
+	 */
+	boolean usesOtherTransactions() {
+		return mayUseSession() || this.others.get().scopes().contains(LockScope.TRANSACTION);
 	}
 
 	private boolean uses(LockScope scope) {

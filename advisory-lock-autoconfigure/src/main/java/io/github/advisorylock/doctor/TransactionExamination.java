@@ -66,7 +66,14 @@ final class TransactionExamination implements Examination {
 					? subject.transactions().apply(method) : null;
 			if (transaction != null) {
 				seen.computeIfAbsent(kindOf(transaction), (kind) -> look(transaction, subject))
-					.tell(method, transaction, subject, diagnosis);
+					.tell(method.toString(), transaction, subject, diagnosis);
+			}
+		}
+		PlatformTransactionManager manager = subject.transactionManager();
+		if (manager != null && subject.usesOtherTransactions()) {
+			MethodTransaction transaction = new MethodTransaction(manager, TransactionDefinition.withDefaults(), false);
+			if (!seen.containsKey(kindOf(transaction))) {
+				look(transaction, subject).tell("locks that are taken in code", transaction, subject, diagnosis);
 			}
 		}
 	}
@@ -129,7 +136,7 @@ final class TransactionExamination implements Examination {
 
 		private static final Sight WELL = new Sight(true, false, null);
 
-		private void tell(SingleRunnerMethod method, MethodTransaction transaction, Subject subject,
+		private void tell(String method, MethodTransaction transaction, Subject subject,
 				Diagnosis diagnosis) {
 			if (this.failure != null) {
 				tellFailure(this.failure, method, transaction.manager(), diagnosis);
@@ -138,7 +145,7 @@ final class TransactionExamination implements Examination {
 				tellUncovered(method, transaction, subject, diagnosis);
 			}
 			else if (this.standby) {
-				diagnosis.found(DoctorCheck.STANDBY, StringUtils.capitalize(method.toString())
+				diagnosis.found(DoctorCheck.STANDBY, StringUtils.capitalize(method)
 						+ (transaction.definition().isReadOnly() ? " is @Transactional(readOnly = true), and"
 								: " has a @Transactional, and")
 						+ " the DataSource leads such transactions to a standby, which grants the same locks as its "
@@ -148,7 +155,7 @@ final class TransactionExamination implements Examination {
 			}
 		}
 
-		private static void tellFailure(RuntimeException failure, SingleRunnerMethod method,
+		private static void tellFailure(RuntimeException failure, String method,
 				PlatformTransactionManager manager, Diagnosis diagnosis) {
 			String message = JdbcUrl.redact(String.valueOf(failure.getMessage()));
 			if (failure instanceof TransactionUsageException
@@ -167,7 +174,7 @@ final class TransactionExamination implements Examination {
 			}
 		}
 
-		private static void tellUncovered(SingleRunnerMethod method, MethodTransaction transaction, Subject subject,
+		private static void tellUncovered(String method, MethodTransaction transaction, Subject subject,
 				Diagnosis diagnosis) {
 			String manager = "Transactions of " + transaction.manager().getClass().getName();
 			String uncovered = "do not cover the DataSource of the advisory locks ("
