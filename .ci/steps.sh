@@ -279,20 +279,25 @@ install_what_is_published() {
   mvn -B -q install -DskipTests -pl advisory-lock-starter,advisory-lock-test,advisory-lock-rewrite -am
 }
 
-# Moves a shop of ten jobs from ShedLock as docs/migrate-from-shedlock.md says, and compiles what comes of it. Needs what
-# is published
+# Moves a shop of ten jobs from ShedLock as docs/migrate-from-shedlock.md says, and compiles what comes of it: on this Java
+# and on a newer one, for which the plug-in has another parser. Needs what is published
 move_from_shedlock() {
-  local plugin
+  local plugin java
   # The command of the guide, with the version that it names
   plugin=$(sed -n 's/^ *mvn \(org\.openrewrite\.maven:rewrite-maven-plugin:[^ ]*:run .*\)/\1/p' docs/migrate-from-shedlock.md | head -n 1)
   [ -n "$plugin" ]
-  cp -r advisory-lock-rewrite/src/test/resources/shop "$state/shop"
-  (
-    cd "$state/shop"
-    mvn -B $plugin
-    mvn -B -q compile
-  )
-  ! grep -ri shedlock "$state/shop/pom.xml" "$state/shop/src"
+  for java in "$(command -v javac)" "$(newer_java)"; do
+    rm -rf "$state/shop"
+    cp -r advisory-lock-rewrite/src/test/resources/shop "$state/shop"
+    (
+      cd "$state/shop"
+      JAVA_HOME=$(dirname "$(dirname "$(readlink -f "$java")")")
+      export JAVA_HOME
+      mvn -B $plugin
+      mvn -B -q compile
+    )
+    if grep -ri shedlock "$state/shop/pom.xml" "$state/shop/src"; then return 1; fi
+  done
 }
 
 has_profile() {
