@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 import org.springframework.context.SmartLifecycle;
@@ -34,12 +35,17 @@ public final class LockLifecycle implements SmartLifecycle {
 
 	private final Consumer<Runnable> stop;
 
+	private final Runnable stopped;
+
+	private final ReentrantLock changing = new ReentrantLock();
+
 	private volatile boolean running;
 
-	private LockLifecycle(int phase, Runnable start, Consumer<Runnable> stop) {
+	private LockLifecycle(int phase, Runnable start, Consumer<Runnable> stop, Runnable stopped) {
 		this.phase = phase;
 		this.start = start;
 		this.stop = stop;
+		this.stopped = stopped;
 	}
 
 	/**
@@ -53,24 +59,31 @@ public final class LockLifecycle implements SmartLifecycle {
 				(callback) -> {
 					template.stopWaiting();
 					callback.run();
+				}, () -> {
 				});
 	}
 
 	/**
 	 * Return what gives runs that are under way at shutdown the time of a phase to end,
 	 * after everything that starts runs was stopped and before connections are closed.
+	 * Closes the connections of session locks when they have ended.
 	 * @param template the template
 	 * @return the last phase to stop
 	 */
 	public static LockLifecycle ofRuns(PostgresAdvisoryLockTemplate template) {
-		return new LockLifecycle(Integer.MIN_VALUE, () -> {
-		}, template::whenIdle);
+		return new LockLifecycle(Integer.MIN_VALUE, template::resume, template::whenIdle, template::rest);
 	}
 
 	@Override
 	public void start() {
-		this.start.run();
-		this.running = true;
+		this.changing.lock();
+		try {
+			this.running = true;
+			this.start.run();
+		}
+		finally {
+			this.changing.unlock();
+		}
 	}
 
 	@Override
@@ -82,7 +95,25 @@ public final class LockLifecycle implements SmartLifecycle {
 	@Override
 	public void stop(Runnable callback) {
 		this.running = false;
-		this.stop.accept(callback);
+		this.stop.accept(() -> {
+			end();
+			callback.run();
+		});
+	}
+
+	/**
+	 * The last run may have ended so late that everything was started again.
+	 */
+	private void end() {
+		this.changing.lock();
+		try {
+			if (!this.running) {
+				this.stopped.run();
+			}
+		}
+		finally {
+			this.changing.unlock();
+		}
 	}
 
 	@Override

@@ -120,6 +120,8 @@ public final class LockSession implements AutoCloseable {
 
 	private volatile boolean closed;
 
+	private volatile boolean resting;
+
 	private volatile boolean lost;
 
 	private volatile @Nullable String database;
@@ -590,6 +592,26 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Close the connection, as soon as nobody works under a lock of it; remembered ticks
+	 * don't keep it open. Who needs it opens it for as long.
+	 */
+	void rest() {
+		this.resting = true;
+		this.flights.submit(new SessionCommand.Turn(this::retireUnlessAtWork));
+	}
+
+	/**
+	 * Keep the connection open again between locks, and take what is to be remembered.
+	 */
+	void resume() {
+		this.resting = false;
+	}
+
+	boolean isResting() {
+		return this.resting;
+	}
+
+	/**
 	 * Close the connection; locks that are still held on it are lost.
 	 */
 	@Override
@@ -649,6 +671,9 @@ public final class LockSession implements AutoCloseable {
 		SessionConnection current = this.connection;
 		if (current == null) {
 			return;
+		}
+		if (this.resting) {
+			rest();
 		}
 		if (current.carriesLocks()) {
 			this.lastLockNanos = System.nanoTime();
@@ -762,6 +787,13 @@ public final class LockSession implements AutoCloseable {
 	private void retire() {
 		SessionConnection current = this.connection;
 		if (current != null && !current.carriesLocks()) {
+			end(current, null);
+		}
+	}
+
+	private void retireUnlessAtWork() {
+		SessionConnection current = this.connection;
+		if (current != null && !current.carriesWork()) {
 			end(current, null);
 		}
 	}

@@ -83,7 +83,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private volatile List<PostgresAdvisoryLockTemplate> others = List.of();
 
-	private final boolean sessional;
+	private final @Nullable LockSession session;
 
 	private final TransactionCoverage coverage;
 
@@ -147,7 +147,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		}
 		this.transactionScope = new TransactionScope(ground, target, transactionManager, session);
 		this.sessionScope = new SessionScope(ground, session);
-		this.sessional = session != null;
+		this.session = session;
 	}
 
 	@Override
@@ -257,7 +257,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 * connection of its own
 	 */
 	public boolean supports(LockScope scope) {
-		return (scope == LockScope.TRANSACTION) ? this.transactionManager != null : this.sessional;
+		return (scope == LockScope.TRANSACTION) ? this.transactionManager != null : this.session != null;
 	}
 
 	/**
@@ -356,6 +356,27 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		};
 		others.forEach((other) -> other.whenIdle(idle));
 		this.holds.whenIdle(idle);
+	}
+
+	/**
+	 * Close the connections of session locks, each as soon as nobody works under a lock
+	 * of it, until {@link #resume()}. Who needs one opens it for as long.
+	 */
+	public void rest() {
+		if (this.session != null) {
+			this.session.rest();
+		}
+		this.others.forEach(PostgresAdvisoryLockTemplate::rest);
+	}
+
+	/**
+	 * Keep the connections of session locks again, after {@link #rest()}.
+	 */
+	public void resume() {
+		if (this.session != null) {
+			this.session.resume();
+		}
+		this.others.forEach(PostgresAdvisoryLockTemplate::resume);
 	}
 
 	private AdvisoryLockKey key(LockRequest request) {

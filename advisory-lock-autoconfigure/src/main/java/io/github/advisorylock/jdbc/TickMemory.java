@@ -111,7 +111,9 @@ final class TickMemory {
 		this.expecting.set(false);
 		try {
 			forget(this.ticks.values().stream().filter(Tick::isOver).toList());
-			this.ticks.values().stream().filter((tick) -> !tick.isOver() && !tick.isTaken()).forEach(this::take);
+			if (!this.session.isResting()) {
+				this.ticks.values().stream().filter((tick) -> !tick.isOver() && !tick.isTaken()).forEach(this::take);
+			}
 		}
 		finally {
 			if (!this.ticks.isEmpty()) {

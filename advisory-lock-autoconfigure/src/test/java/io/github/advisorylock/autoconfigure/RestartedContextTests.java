@@ -156,6 +156,7 @@ class RestartedContextTests {
 
 	private void assertStopped(ConfigurableApplicationContext context) {
 		assertThat(context.getBean(Jobs.class).lead()).isNull();
+		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.connections("test")).isEmpty());
 		assertThat(TestPostgres.query("SELECT stopped_at FROM restart_tests.ledger_instance").get(0)).isNotNull();
 		assertThat(threads()).doesNotContain("advisory-lock-housekeeping", "advisory-lock-watch-overdue-jobs",
 				"advisory-lock-watch-long-holds", "advisory-lock-open-ticks", "advisory-lock-elector",
