@@ -26,6 +26,7 @@ import javax.sql.DataSource;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
@@ -176,7 +177,8 @@ class DoctorConfiguration {
 					template, dataSource, (method) -> transactionOf(method, database), database.transactionManager(),
 					(pool != null) ? pool.getMax() : null,
 					database.session().get(), this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
-					this.properties.session().toSettings(), this.properties.maxHeldLocks());
+					this.properties.session().toSettings(), this.properties.maxHeldLocks(),
+					(method) -> hasTenants(method, database));
 			return new LockDoctor(subject, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
 					this.doctorProperties::of,
 					() -> databases.areSeveral() ? "Database of transaction manager '" + database.name() + "': " : "");
@@ -200,6 +202,13 @@ class DoctorConfiguration {
 			TransactionDefinition definition = (transactional != null) ? transactional
 					: TransactionDefinition.withDefaults();
 			return (manager != null) ? new Subject.MethodTransaction(manager, definition, transactional != null) : null;
+		}
+
+		private boolean hasTenants(SingleRunnerMethod method, LockDatabase database) {
+			String name = method.operation().transactionManager();
+			PlatformTransactionManager manager = (name != null) ? this.managers.get(name) : database.transactionManager();
+			return SessionDataSource.isRouting(database.dataSource())
+					|| (manager != null && this.managers.haveTenants(manager));
 		}
 
 	}

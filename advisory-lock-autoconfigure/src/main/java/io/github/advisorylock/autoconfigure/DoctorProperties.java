@@ -80,6 +80,9 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * starts jobs of Spring Batch, which refuses to be called in a transaction.
  * @param schedulerLock What happens when a method has the annotation SchedulerLock of
  * ShedLock and there is no EnableSchedulerLock, so that nothing guards it.
+ * @param oneTenant What happens when a method of scope TRANSACTION has no transaction of
+ * its own, and its DataSource routes or its entity manager has tenants: all of it is done
+ * for the tenant that is current when it begins.
  * @param unguardedScheduled What happens when a scheduled method does not say how it runs
  * in a fleet: SingleRunner, LeaderOnly or EveryInstance.
  * @param everyInstance Packages, classes and methods of others whose scheduled methods
@@ -99,7 +102,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("warn") Severity bareKey, @DefaultValue("warn") Severity namespace,
 		@DefaultValue("warn") Severity keyOfInstance, @DefaultValue("warn") Severity scheduling,
 		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("warn") Severity springBatch,
-		@DefaultValue("warn") Severity schedulerLock,
+		@DefaultValue("warn") Severity schedulerLock, @DefaultValue("warn") Severity oneTenant,
 		@DefaultValue("off") Severity unguardedScheduled, @DefaultValue List<String> everyInstance,
 		@DefaultValue("10m") Duration longHold) {
 
@@ -140,6 +143,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 			case SELF_INVOCATION -> this.selfInvocation;
 			case SPRING_BATCH -> this.springBatch;
 			case SCHEDULER_LOCK -> this.schedulerLock;
+			case ONE_TENANT -> this.oneTenant;
 			case UNGUARDED_SCHEDULED -> this.unguardedScheduled;
 		};
 	}

@@ -62,13 +62,17 @@ final class HikariConnections implements Supplier<DataSource> {
 	 * Return what reads a pool.
 	 * @param details the connection details of the application, which need not be those
 	 * of this pool
-	 * @return {@code null} if it is no pool of HikariCP
+	 * @return {@code null} if it is no pool of HikariCP, or nobody can tell which
+	 * connections it pools
 	 */
 	static @Nullable Supplier<DataSource> of(DataSource dataSource, @Nullable JdbcConnectionDetails details) {
 		HikariDataSource pool = DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class,
 				HikariDataSource.class);
 		if (pool == null || (pool.getDataSource() == null && pool.getDataSourceClassName() == null
 				&& pool.getJdbcUrl() == null)) {
+			return null;
+		}
+		if (pool.getDataSource() != null && SessionDataSource.isRouting(pool.getDataSource())) {
 			return null;
 		}
 		return new HikariConnections(pool, details);

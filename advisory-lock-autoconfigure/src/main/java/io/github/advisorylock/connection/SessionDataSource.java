@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.connection;
 
+import java.sql.SQLException;
 import java.util.Map;
 import java.util.Properties;
 import java.util.function.Supplier;
@@ -32,6 +33,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -70,10 +72,7 @@ public final class SessionDataSource implements Supplier<DataSource> {
 	 */
 	public static @Nullable SessionDataSource create(Overrides overrides, DataSource dataSource,
 			@Nullable JdbcConnectionDetails details) {
-		Supplier<DataSource> pool = HIKARI_PRESENT ? HikariConnections.of(dataSource, details) : null;
-		if (pool == null) {
-			pool = PhysicalConnections.of(unwrap(dataSource));
-		}
+		Supplier<DataSource> pool = isRouting(dataSource) ? null : read(dataSource, details);
 		if (overrides.url() != null) {
 			check(overrides.url(), overrides.prefix());
 		}
@@ -84,6 +83,27 @@ public final class SessionDataSource implements Supplier<DataSource> {
 			return null;
 		}
 		return new SessionDataSource(overrides, pool);
+	}
+
+	private static @Nullable Supplier<DataSource> read(DataSource dataSource, @Nullable JdbcConnectionDetails details) {
+		Supplier<DataSource> pool = HIKARI_PRESENT ? HikariConnections.of(dataSource, details) : null;
+		return (pool != null) ? pool : PhysicalConnections.of(unwrap(dataSource));
+	}
+
+	/**
+	 * Return whether a DataSource opens connections to another one each time, as it is
+	 * needed at that moment: nobody can tell beforehand which.
+	 * @param dataSource the DataSource, or a proxy for it
+	 * @return {@code true} if it is an {@link AbstractRoutingDataSource}
+	 */
+	public static boolean isRouting(DataSource dataSource) {
+		try {
+			return dataSource.isWrapperFor(AbstractRoutingDataSource.class);
+		}
+		catch (SQLException | RuntimeException ex) {
+			logger.debug("A " + dataSource.getClass().getName() + " does not tell what it wraps", ex);
+			return false;
+		}
 	}
 
 	/**

@@ -27,6 +27,8 @@ import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.BeanWrapper;
+import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
@@ -52,6 +54,9 @@ public final class TransactionManagers {
 
 	private static final boolean JPA_PRESENT = ClassUtils.isPresent("org.springframework.orm.jpa.JpaTransactionManager",
 			TransactionManagers.class.getClassLoader());
+
+	private static final List<String> TENANTS = List.of("sessionFactoryOptions.multiTenancyEnabled",
+			"sessionFactoryOptions.currentTenantIdentifierResolver");
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
@@ -246,6 +251,25 @@ public final class TransactionManagers {
 			return dataSource;
 		}
 		return JPA_PRESENT ? Jpa.dataSourceOf(manager) : null;
+	}
+
+	/**
+	 * Return whether the transactions of a manager are each for one tenant, the current
+	 * one when they begin, as Hibernate knows it: by its connection or by a column.
+	 * Hibernate need not be there.
+	 * @param manager the manager
+	 * @return {@code true} if its entity manager factory has tenants
+	 */
+	public boolean haveTenants(PlatformTransactionManager manager) {
+		if (!(manager instanceof ResourceTransactionManager resourceManager)
+				|| resourceManager.getResourceFactory() instanceof DataSource) {
+			return false;
+		}
+		BeanWrapper factory = PropertyAccessorFactory.forBeanPropertyAccess(resourceManager.getResourceFactory());
+		return TENANTS.stream()
+			.filter(factory::isReadableProperty)
+			.map(factory::getPropertyValue)
+			.anyMatch((value) -> value != null && !Boolean.FALSE.equals(value));
 	}
 
 	/**

@@ -143,6 +143,11 @@ public enum DoctorCheck {
 	SCHEDULER_LOCK,
 
 	/**
+	 * A method of scope TRANSACTION is one transaction, which stays with one tenant.
+	 */
+	ONE_TENANT,
+
+	/**
 	 * A scheduled method does not say how it runs in a fleet.
 	 */
 	UNGUARDED_SCHEDULED;

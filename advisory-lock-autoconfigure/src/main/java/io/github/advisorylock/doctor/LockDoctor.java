@@ -63,7 +63,8 @@ public final class LockDoctor implements SmartInitializingSingleton {
 			Supplier<String> place) {
 		this.subject = subject;
 		this.examinations = List.of(new PooledExamination(), new TransactionExamination(), new SessionExamination(),
-				new SchedulerExamination(pooledSchedulers, simpleSchedulers), LockDoctor::examineKeys);
+				new SchedulerExamination(pooledSchedulers, simpleSchedulers), new TenantExamination(),
+				LockDoctor::examineKeys);
 		this.treatment = new Treatment(severities, logger::warn, place);
 		this.place = place;
 	}

@@ -19,6 +19,7 @@ package io.github.advisorylock.doctor;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -52,13 +53,16 @@ import org.springframework.transaction.TransactionDefinition;
  * configured by, empty when it is the one of the application
  * @param settings how long a vanished client may hold locks
  * @param maxHeldLocks how many locks it may hold at a time
+ * @param hasTenants whether the transactions of a method are each for one tenant, the
+ * current one when they begin
  * @since 0.1.0
  */
 public record Subject(Supplier<List<SingleRunnerMethod>> methods, Supplier<OtherUses> others,
 		PostgresAdvisoryLockTemplate template, DataSource dataSource,
 		Function<SingleRunnerMethod, @Nullable MethodTransaction> transactions,
 		@Nullable PlatformTransactionManager transactionManager, @Nullable Integer poolSize,
-		@Nullable LockSession session, List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks) {
+		@Nullable LockSession session, List<String> sessionProperties, LockSessionSettings settings, int maxHeldLocks,
+		Predicate<SingleRunnerMethod> hasTenants) {
 
 	/**
 	 * Return whether there are locks at all.

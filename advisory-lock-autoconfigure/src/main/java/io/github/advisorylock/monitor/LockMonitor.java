@@ -122,8 +122,8 @@ public class LockMonitor {
 	}
 
 	/**
-	 * Return what executes statements, and fetches all rows of an answer at once, whatever
-	 * {@code defaultRowFetchSize} says.
+	 * Return what executes statements, and fetches all rows of an answer at once,
+	 * whatever {@code defaultRowFetchSize} says.
 	 */
 	static JdbcOperations statements(DataSource dataSource) {
 		JdbcTemplate statements = new JdbcTemplate(dataSource);

@@ -199,11 +199,12 @@ class ArchitectureTests {
 	@Test
 	void statementsHaveFetchSizeOfTheirOwn() {
 		check(noClasses().should()
-			.callConstructorWhere(JavaCall.Predicates.target(
-					HasOwner.Predicates.With.owner(JavaClass.Predicates.assignableTo(NamedParameterJdbcTemplate.class)))
+			.callConstructorWhere(JavaCall.Predicates
+				.target(HasOwner.Predicates.With
+					.owner(JavaClass.Predicates.assignableTo(NamedParameterJdbcTemplate.class)))
 				.and(JavaCall.Predicates.target(HasParameterTypes.Predicates.rawParameterTypes(DataSource.class)))
-				.and(JavaCall.Predicates
-					.target(HasOwner.Predicates.With.owner(JavaClass.Predicates.resideOutsideOfPackage(ROOT + ".."))))));
+				.and(JavaCall.Predicates.target(
+						HasOwner.Predicates.With.owner(JavaClass.Predicates.resideOutsideOfPackage(ROOT + ".."))))));
 		check(classes().that(new DescribedPredicate<>("create a JdbcTemplate") {
 
 			@Override

@@ -58,8 +58,7 @@ class ConnectionLimitTests {
 		inTransaction().run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(output).contains(CHECK, "role limited_role has a limit of 3 connections", "pool opens up to 4",
-					"ALTER ROLE limited_role CONNECTION LIMIT 4",
-					"'spring.datasource.hikari.maximum-pool-size'");
+					"ALTER ROLE limited_role CONNECTION LIMIT 4", "'spring.datasource.hikari.maximum-pool-size'");
 		});
 	}
 
@@ -81,14 +80,15 @@ class ConnectionLimitTests {
 
 	@Test
 	void roomOfServerThatIsBelowThePoolIsTold(CapturedOutput output) {
-		String room = TestPostgres.query("SELECT current_setting('max_connections')::int "
-				+ "- current_setting('superuser_reserved_connections')::int")
+		String room = TestPostgres
+			.query("SELECT current_setting('max_connections')::int "
+					+ "- current_setting('superuser_reserved_connections')::int")
 			.get(0);
 		inTransaction()
 			.withPropertyValues("spring.datasource.hikari.maximum-pool-size=500",
 					"spring.datasource.hikari.minimum-idle=0")
-			.run((context) -> assertThat(output).contains(CHECK,
-					"The server has a limit of " + room + " connections", "'max_connections = 503'"));
+			.run((context) -> assertThat(output).contains(CHECK, "The server has a limit of " + room + " connections",
+					"'max_connections = 503'"));
 	}
 
 	@Test

@@ -88,10 +88,10 @@ class UnreachableDataSourceTests {
 			application(kind).run((context) -> {
 				assertThat(context).hasNotFailed();
 				assertThat(log.events()).isNotEmpty()
-					.allSatisfy((event) -> assertThat(event.getThrowableProxy()).as(event.getFormattedMessage())
-						.isNull());
-				assertThat(doctorOf(log)).anySatisfy(
-						(line) -> assertThat(line).contains("can't be examined", kind.message, "check the DataSource", UNREACHABLE));
+					.allSatisfy(
+							(event) -> assertThat(event.getThrowableProxy()).as(event.getFormattedMessage()).isNull());
+				assertThat(doctorOf(log)).anySatisfy((line) -> assertThat(line).contains("can't be examined",
+						kind.message, "check the DataSource", UNREACHABLE));
 				this.failure.set(null);
 				Jobs jobs = context.getBean(Jobs.class);
 				jobs.inTransaction();

@@ -56,11 +56,11 @@ class LedgerRowFetchSizeTests extends AbstractLedgerTests {
 
 	@Test
 	void recordedHolderInCallersTransactionPinsNoSnapshot() {
-		transaction().executeWithoutResult(
-				(status) -> this.template.execute(LockRequest.of("job").oncePerTick(TICK), (lock) -> {
-					assertThatHolderPinsNoSnapshot();
-					return 1;
-				}).orElseThrow());
+		transaction()
+			.executeWithoutResult((status) -> this.template.execute(LockRequest.of("job").oncePerTick(TICK), (lock) -> {
+				assertThatHolderPinsNoSnapshot();
+				return 1;
+			}).orElseThrow());
 	}
 
 	@Test
