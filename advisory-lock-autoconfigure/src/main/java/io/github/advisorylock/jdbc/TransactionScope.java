@@ -348,7 +348,7 @@ final class TransactionScope {
 			catch (NonTransientDataAccessException ex) {
 				String product = TransactionScope.this.findOtherProduct(ex);
 				if (product == null) {
-					throw ex;
+					throw (question != null) ? question.explain(ex) : ex;
 				}
 				UnsupportedDatabaseException refusal = new UnsupportedDatabaseException("it is '" + product
 						+ "' and not PostgreSQL; in a test, annotate its class with "

@@ -69,12 +69,14 @@ final class LedgerSchema {
 	Opened open() {
 		List<Table> tables = this.connections.reading(this::inspect);
 		List<Table> found = tables;
+		checkWritable(tables.get(0));
 		if (this.settings.initializeSchema() && !this.connections.reading((jdbc) -> isComplete(jdbc, found))) {
 			create();
 			tables = this.connections.reading(this::inspect);
 		}
 		checkTables(tables);
 		checkPrivileges(tables);
+		checkRowSecurity(tables);
 		LedgerStatements statements = statements(tables);
 		check(statements);
 		boolean deletable = tables.stream().allMatch(Table::deletable);
@@ -114,7 +116,8 @@ final class LedgerSchema {
 		String kind = row.getString("kind");
 		return new Table(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
 				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
-				row.getString("path"), row.getBoolean("has_schema"));
+				row.getString("path"), row.getBoolean("has_schema"), row.getString("database"),
+				row.getString("read_only"), row.getString("hidden"));
 	}
 
 	private boolean isComplete(NamedParameterJdbcOperations jdbc) {
@@ -140,9 +143,10 @@ final class LedgerSchema {
 		tables.stream().filter((table) -> table.name() == null).findFirst().ifPresent((table) -> {
 			throw new LedgerSchemaException(
 					"a table or a column is missing: " + (table.hasSchema()
-							? "relation '" + table.wanted() + "' does not exist for role " + table.role()
-									+ " (search_path: " + table.path() + ")"
-							: "schema does not exist of '" + table.wanted() + "'"),
+							? "relation '" + table.wanted() + "' does not exist in database '" + table.database()
+									+ "' for role " + table.role() + " (search_path: " + table.path() + ")"
+							: "schema does not exist of '" + table.wanted() + "' in database '" + table.database()
+									+ "'"),
 					(Throwable) null);
 		});
 	}
@@ -164,8 +168,50 @@ final class LedgerSchema {
 			});
 		if (!missing.isEmpty()) {
 			throw new LedgerSchemaException("permission denied, role " + role + " lacks " + String.join("; ", missing),
-					grants);
+					"grant that", grants);
 		}
+	}
+
+	/**
+	 * What the ledger does not see is no promise that it could keep.
+	 */
+	private static void checkRowSecurity(List<Table> tables) {
+		List<Table> hidden = tables.stream().filter((table) -> table.hidden() != null).toList();
+		if (!hidden.isEmpty()) {
+			String role = hidden.get(0).role();
+			throw new LedgerSchemaException(
+					"row level security hides rows of " + names(hidden) + " from role " + role, "let it see them",
+					hidden.stream()
+						.map((table) -> "without a policy".equals(table.hidden())
+								? "CREATE POLICY advisory_lock ON " + table.qualifiedName() + " TO " + role
+										+ " USING (true) WITH CHECK (true);"
+								: "ALTER TABLE " + table.qualifiedName() + " DISABLE ROW LEVEL SECURITY;")
+						.toList());
+		}
+	}
+
+	/**
+	 * Locks need no writable database, so that it is for the ledger to say.
+	 */
+	private static void checkWritable(Table any) {
+		String source = any.readOnly();
+		if (source != null) {
+			String statement = switch (source) {
+				case "database" -> reset("DATABASE " + any.database());
+				case "user" -> reset("ROLE " + any.role());
+				case "database user" -> reset("ROLE " + any.role() + " IN DATABASE " + any.database());
+				case "session", "client" -> "let connections of the pool write, as by 'spring.datasource.hikari.read-only' "
+						+ "or 'options' of the URL;";
+				default -> "ALTER ROLE " + any.role() + " SET default_transaction_read_only = off;";
+			};
+			throw new LedgerSchemaException("database " + any.database() + " is read-only for role " + any.role()
+					+ ", by 'default_transaction_read_only' (source: " + source + ")", "change that",
+					List.of(statement));
+		}
+	}
+
+	private static String reset(String target) {
+		return "ALTER " + target + " RESET default_transaction_read_only;";
 	}
 
 	private static void warnOfDelete(List<Table> tables) {
@@ -226,17 +272,9 @@ final class LedgerSchema {
 			});
 		}
 		catch (DataAccessException ex) {
-			throw new LedgerSchemaException(isUndefined(ex.getMostSpecificCause()) ? "a table or a column is missing"
-					: "its tables can't be read", ex);
+			RuntimeException explained = LedgerSchemaException.explain(ex);
+			throw (explained != ex) ? explained : new LedgerSchemaException("its tables can't be read", ex);
 		}
-	}
-
-	/**
-	 * A missing table, column or schema, in the words of PostgreSQL.
-	 */
-	private static boolean isUndefined(Throwable cause) {
-		return cause instanceof SQLException ex && ("42P01".equals(ex.getSQLState()) || "42703".equals(ex.getSQLState())
-				|| "3F000".equals(ex.getSQLState()));
 	}
 
 	/**
@@ -269,11 +307,12 @@ final class LedgerSchema {
 	}
 
 	/**
-	 * A table or sequence, as it was found. What a role or a search path is called is the
-	 * same in all of them.
+	 * A table or sequence, as it was found. What a role, a search path or the database is
+	 * called, and what makes it read-only, is the same in all of them.
 	 */
 	private record Table(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
-			@Nullable String missing, boolean deletable, String role, String path, boolean hasSchema) {
+			@Nullable String missing, boolean deletable, String role, String path, boolean hasSchema, String database,
+			@Nullable String readOnly, @Nullable String hidden) {
 
 		private String qualifiedName() {
 			return this.schema + "." + this.name;

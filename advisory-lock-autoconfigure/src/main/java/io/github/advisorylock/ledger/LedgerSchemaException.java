@@ -16,10 +16,13 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.SQLException;
 import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessException;
 
 /**
  * Thrown when the ledger is needed and its tables are not as they should be.
@@ -27,6 +30,17 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 class LedgerSchemaException extends AdvisoryLockConfigurationException {
+
+	private static final String UNDEFINED_TABLE = "42P01";
+
+	private static final String UNDEFINED_COLUMN = "42703";
+
+	private static final String UNDEFINED_SCHEMA = "3F000";
+
+	/**
+	 * Also of a row that no policy lets through.
+	 */
+	private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
 	private static final String START = "The ledger of advisory locks can't be used: ";
 
@@ -50,13 +64,41 @@ class LedgerSchemaException extends AdvisoryLockConfigurationException {
 	}
 
 	/**
-	 * Create an exception for tables that may not be used.
-	 * @param problem which privileges are missing
-	 * @param grants the SQL that grants them
+	 * Create an exception for tables that are there and can't be used.
+	 * @param problem what is in the way
+	 * @param purpose what the SQL is for
+	 * @param statements the SQL that changes that
 	 */
-	LedgerSchemaException(String problem, List<String> grants) {
-		super(START + problem + ". To grant that: " + String.join(" ", grants),
-				"Run what grants the privileges as the owner of the tables.");
+	LedgerSchemaException(String problem, String purpose, List<String> statements) {
+		super(START + problem + ". To " + purpose + ": " + String.join(" ", statements),
+				"Run the SQL as the owner of the tables.");
+	}
+
+	/**
+	 * Create an exception for tables that were usable when the application started.
+	 */
+	private LedgerSchemaException(DataAccessException cause) {
+		super(START + "its tables can't be used" + reason(cause)
+				+ "; when the application is started again it says which SQL changes that",
+				"Start the application again, it says which SQL changes that.", cause);
+	}
+
+	/**
+	 * Explain why a statement of the ledger failed, if its tables are to blame.
+	 * @param failure what happened
+	 * @return what to throw
+	 */
+	static RuntimeException explain(RuntimeException failure) {
+		if (!(failure instanceof DataAccessException ex)
+				|| !(ex.getMostSpecificCause() instanceof SQLException cause)) {
+			return failure;
+		}
+		return switch (String.valueOf(cause.getSQLState())) {
+			case UNDEFINED_TABLE, UNDEFINED_COLUMN, UNDEFINED_SCHEMA ->
+				new LedgerSchemaException("a table or a column is missing", ex);
+			case INSUFFICIENT_PRIVILEGE -> new LedgerSchemaException(ex);
+			default -> failure;
+		};
 	}
 
 	@Override

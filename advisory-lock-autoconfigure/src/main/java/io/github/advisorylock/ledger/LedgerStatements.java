@@ -1294,8 +1294,11 @@ final class LedgerStatements {
 	 */
 	static String inspect() {
 		return """
-				SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable,
+				SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden,
 				  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path,
+				  pg_catalog.quote_ident(pg_catalog.current_database()) AS database,
+				  (SELECT s.source FROM pg_catalog.pg_settings s
+				    WHERE s.name = 'default_transaction_read_only' AND s.setting = 'on') AS read_only,
 				  CAST(:schema AS text) IS NULL OR EXISTS (
 				    SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname = CAST(:schema AS text)) AS has_schema,
 				  (SELECT pg_catalog.bool_or(d.level <> 'read committed') FROM (
@@ -1311,7 +1314,16 @@ final class LedgerStatements {
 				    ELSE pg_catalog.array_to_string(ARRAY(
 				      SELECT p.name FROM pg_catalog.unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) p (name)
 				      WHERE NOT pg_catalog.has_table_privilege(o.oid, p.name)), ', ') END AS missing,
-				    o.relkind = 'S' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable
+				    o.relkind = 'S' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable,
+				    CASE WHEN o.relkind = 'S' OR NOT pg_catalog.row_security_active(o.oid) THEN NULL ELSE (
+				      SELECT CASE WHEN pg_catalog.bool_or(NOT p.polpermissive) THEN 'by a restrictive policy'
+				        WHEN pg_catalog.bool_or(p.polcmd = '*' AND pg_catalog.pg_get_expr(p.polqual, o.oid) = 'true'
+				          AND coalesce(pg_catalog.pg_get_expr(p.polwithcheck, o.oid), 'true') = 'true') THEN NULL
+				        ELSE 'without a policy' END
+				      FROM pg_catalog.pg_policy p WHERE p.polrelid = o.oid AND EXISTS (
+				        SELECT FROM pg_catalog.unnest(p.polroles) r (role)
+				        WHERE CASE WHEN r.role = 0 THEN true ELSE pg_catalog.pg_has_role(r.role, 'USAGE') END)
+				    ) END AS hidden
 				  FROM pg_catalog.pg_class o JOIN pg_catalog.pg_namespace n ON n.oid = o.relnamespace
 				  WHERE o.relname = CAST(:prefix || w.kind AS name) AND o.relkind IN ('r', 'p', 'v', 'f', 'S')
 				    AND CASE WHEN CAST(:schema AS text) IS NOT NULL THEN n.nspname = CAST(:schema AS text)

@@ -303,7 +303,7 @@ final class RecordedRun implements RunRecord {
 					+ "': PostgreSQL says that the transaction is read-only; let connections of the pool write, as by "
 					+ "'spring.datasource.hikari.read-only' or 'default_transaction_read_only' of the role", ex);
 		}
-		return ex;
+		return LedgerSchemaException.explain(ex);
 	}
 
 	private long drawToken(Hold hold) {
@@ -312,7 +312,7 @@ final class RecordedRun implements RunRecord {
 		}
 		catch (DataAccessException ex) {
 			if (hold.isActive()) {
-				throw ex;
+				throw explained(ex);
 			}
 			LockLostException lost = new LockLostException(this.key);
 			lost.initCause(ex);

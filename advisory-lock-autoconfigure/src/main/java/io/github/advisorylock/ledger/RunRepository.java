@@ -382,14 +382,20 @@ final class RunRepository {
 	 */
 	private static <T> T query(NamedParameterJdbcOperations jdbc, String sql, MapSqlParameterSource parameters,
 			RowMapper<T> mapper) {
-		T answer = jdbc.execute(sql, parameters, (PreparedStatement statement) -> {
-			if (!statement.execute()) {
-				statement.getMoreResults();
-			}
-			ResultSet row = statement.getResultSet();
-			row.next();
-			return mapper.mapRow(row, 1);
-		});
+		T answer;
+		try {
+			answer = jdbc.execute(sql, parameters, (PreparedStatement statement) -> {
+				if (!statement.execute()) {
+					statement.getMoreResults();
+				}
+				ResultSet row = statement.getResultSet();
+				row.next();
+				return mapper.mapRow(row, 1);
+			});
+		}
+		catch (DataAccessException ex) {
+			throw LedgerSchemaException.explain(ex);
+		}
 		Assert.state(answer != null, "'answer' must not be null");
 		return answer;
 	}

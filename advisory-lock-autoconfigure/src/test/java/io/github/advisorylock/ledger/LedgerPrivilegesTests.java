@@ -32,6 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -40,6 +41,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.core.io.ClassPathResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link LedgerSchema} with a role that may not do all that is needed.
@@ -52,6 +54,8 @@ class LedgerPrivilegesTests {
 	private static final String TABLES = "privileges.advisory_lock_job, privileges.advisory_lock_run, "
 			+ "privileges.advisory_lock_completion, privileges.advisory_lock_instance, "
 			+ "privileges.advisory_lock_namespace";
+
+	private static final Pattern STATEMENT = Pattern.compile("CREATE POLICY [^;]+;");
 
 	private static final Pattern GRANT = Pattern.compile("GRANT [^;]+;");
 
@@ -120,6 +124,89 @@ class LedgerPrivilegesTests {
 				"advisory-lock.ledger.initialize-schema=always", "advisory-lock.ledger.table-prefix=" + prefix));
 		assertThat(analysis.getDescription()).contains("its tables could not be created").contains(reason);
 		assertThat(analysis.getCause()).hasMessageContaining(reason);
+	}
+
+	@Test
+	void rowSecurityWithoutPolicyIsToldAtStartAndStartsWithWhatIsNamed() {
+		grantAll();
+		secure("");
+		String problem = LockContextRunner.analyzeFailure(this.runner).getDescription();
+		assertThat(problem).contains("row level security hides rows of " + TABLES + " from role " + ROLE,
+				"CREATE POLICY advisory_lock ON privileges.advisory_lock_job TO " + ROLE
+						+ " USING (true) WITH CHECK (true);");
+		STATEMENT.matcher(problem).results().map(MatchResult::group).forEach(TestPostgres::execute);
+		this.runner.run((context) -> {
+			assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid");
+			assertThat(context.getBean(Payments.class).pay("1")).isNull();
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "FOR SELECT USING (true)", "USING (namespace = 'test')",
+			"USING (true) WITH CHECK (namespace = 'test')", "TO pg_monitor USING (true)",
+			"AS RESTRICTIVE USING (true)" })
+	void policyThatDoesNotLetEachRowThroughIsToldAtStart(String policy) {
+		grantAll();
+		secure(policy);
+		assertThat(LockContextRunner.analyzeFailure(this.runner).getDescription())
+			.contains("row level security hides rows of " + TABLES + " from role " + ROLE);
+	}
+
+	@Test
+	void restrictivePolicyBesidesOneForEachRowIsToldAtStart() {
+		grantAll();
+		secure("USING (true)");
+		TestPostgres.execute("CREATE POLICY more ON privileges.advisory_lock_run AS RESTRICTIVE USING (tick IS NULL)");
+		assertThat(LockContextRunner.analyzeFailure(this.runner).getDescription())
+			.contains("row level security hides rows of privileges.advisory_lock_run from role " + ROLE);
+	}
+
+	@Test
+	void policyThatLetsEachRowThroughStarts() {
+		grantAll();
+		secure("USING (true)");
+		this.runner.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+	}
+
+	@Test
+	void privilegeThatIsTakenAwayLaterIsToldByTheRun() {
+		grantAll();
+		this.runner.run((context) -> {
+			TestPostgres.execute("REVOKE INSERT ON privileges.advisory_lock_completion FROM " + ROLE);
+			assertThatExceptionOfType(LedgerSchemaException.class)
+				.isThrownBy(() -> context.getBean(Payments.class).pay("1"))
+				.withMessageContainingAll("The ledger of advisory locks can't be used: its tables can't be used",
+						"permission denied for table advisory_lock_completion");
+		});
+	}
+
+	@Test
+	void rowSecurityThatIsSwitchedOnLaterIsToldByTheRun() {
+		grantAll();
+		this.runner.run((context) -> {
+			secure("");
+			assertThatExceptionOfType(LedgerSchemaException.class)
+				.isThrownBy(() -> context.getBean(Payments.class).pay("1"))
+				.withMessageContainingAll("The ledger of advisory locks can't be used: its tables can't be used",
+						"row-level security");
+		});
+	}
+
+	private static void grantAll() {
+		grant("SELECT, INSERT, UPDATE, DELETE ON " + TABLES);
+		grant("USAGE ON SEQUENCE privileges.advisory_lock_fencing_token");
+	}
+
+	/**
+	 * Switch row security on, with a policy on each table, or none.
+	 */
+	private static void secure(String policy) {
+		for (String table : TABLES.split(", ")) {
+			TestPostgres.execute("ALTER TABLE " + table + " ENABLE ROW LEVEL SECURITY");
+			if (!policy.isEmpty()) {
+				TestPostgres.execute("CREATE POLICY own ON " + table + " " + policy);
+			}
+		}
 	}
 
 	@Test
