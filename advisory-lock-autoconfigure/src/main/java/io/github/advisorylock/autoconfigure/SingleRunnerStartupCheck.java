@@ -108,15 +108,16 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 	}
 
 	/**
-	 * Spring Boot makes no DataSource, whatever its properties say, in an application that
-	 * has a ConnectionFactory of R2DBC.
+	 * Spring Boot makes no DataSource, whatever its properties say, in an application
+	 * that has a ConnectionFactory of R2DBC.
 	 */
 	private InvalidSingleRunnerException missingDataSource(SingleRunnerMethod method) {
 		String instead = "in a test, annotate its class with @AutoConfigureInMemoryLocks of advisory-lock-test, or set "
 				+ "'advisory-lock.enabled' to false to run methods without locks.";
 		List<String> reactive = connectionFactories();
 		return reactive.isEmpty()
-				? missing(method, "needs a DataSource, and there is none", "Configure 'spring.datasource.url'; " + instead)
+				? missing(method, "needs a DataSource, and there is none",
+						"Configure 'spring.datasource.url'; " + instead)
 				: missing(method,
 						"needs a DataSource, and there is none: Spring Boot makes none beside the R2DBC "
 								+ "ConnectionFactory of bean '" + reactive.get(0) + "'",
@@ -127,8 +128,8 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private List<String> connectionFactories() {
 		ClassLoader classLoader = this.postProcessor.getClass().getClassLoader();
-		return ClassUtils.isPresent(CONNECTION_FACTORY, classLoader) ? List
-			.of(this.beans.getBeanNamesForType(ClassUtils.resolveClassName(CONNECTION_FACTORY, classLoader), true, false))
+		return ClassUtils.isPresent(CONNECTION_FACTORY, classLoader) ? List.of(this.beans
+			.getBeanNamesForType(ClassUtils.resolveClassName(CONNECTION_FACTORY, classLoader), true, false))
 				: List.of();
 	}
 

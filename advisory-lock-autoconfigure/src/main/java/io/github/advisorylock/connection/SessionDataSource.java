@@ -148,7 +148,8 @@ public final class SessionDataSource implements Supplier<DataSource> {
 			// for a connection that is held for long, and grants locks
 			properties.setProperty("tcpKeepAlive", "true");
 			if (JdbcUrl.namesSeveralServers(result.getUrl())) {
-				// chooses among them; takes a primary with read-only transactions for none
+				// chooses among them; takes a primary with read-only transactions for
+				// none
 				properties.setProperty("targetServerType", "primary");
 			}
 			result.setUrl(JdbcUrl.without(result.getUrl(), this.overrides.properties().keySet()));

@@ -168,8 +168,8 @@ final class TransactionExamination implements Examination {
 			}
 			else {
 				diagnosis.found(DoctorCheck.UNREACHABLE,
-						"The transaction of " + method + " can't be examined, it will fail until its database is there ("
-								+ message + ")",
+						"The transaction of " + method
+								+ " can't be examined, it will fail until its database is there (" + message + ")",
 						"check the DataSource of " + manager.getClass().getName() + " if that does not change");
 			}
 		}

@@ -67,11 +67,13 @@ final class RefusedTransaction {
 	 * after a run that has ended well.
 	 */
 	static UnexpectedRollbackException explain(UnexpectedRollbackException ex, String method, AdvisoryLockKey key) {
-		return !String.valueOf(ex.getMessage()).contains(MARKED) ? ex : new UnexpectedRollbackException("Failed to commit the transaction of @SingleRunner method '" + method
-				+ "' (advisory lock '" + key + "'): a part of it has marked it as rollback-only, as a @Transactional "
-				+ "method does when it fails, even if the exception is caught; the @Transactional of the method makes all "
-				+ "of it one transaction, with and without @SingleRunner; set propagation REQUIRES_NEW on the part that "
-				+ "may fail, or remove that @Transactional and set 'scope' of @SingleRunner to SESSION", ex);
+		return !String.valueOf(ex.getMessage()).contains(MARKED) ? ex
+				: new UnexpectedRollbackException("Failed to commit the transaction of @SingleRunner method '" + method
+						+ "' (advisory lock '" + key
+						+ "'): a part of it has marked it as rollback-only, as a @Transactional "
+						+ "method does when it fails, even if the exception is caught; the @Transactional of the method makes all "
+						+ "of it one transaction, with and without @SingleRunner; set propagation REQUIRES_NEW on the part that "
+						+ "may fail, or remove that @Transactional and set 'scope' of @SingleRunner to SESSION", ex);
 	}
 
 	private static boolean isRefusal(Throwable cause) {

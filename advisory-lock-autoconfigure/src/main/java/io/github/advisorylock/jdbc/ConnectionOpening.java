@@ -87,14 +87,13 @@ final class ConnectionOpening {
 	 */
 	private static SQLException explained(SQLException ex) {
 		String message = String.valueOf(ex.getMessage());
-		return !(message.contains("targetServerType") && message.contains("primary")) ? ex
-				: new SQLException(
-						"no server of the URL is a primary that can be written to: each is a standby, or its database or "
-								+ "role is read-only by default, which 'SHOW default_transaction_read_only' tells there; "
-								+ "undo that by 'ALTER DATABASE ... RESET default_transaction_read_only' (or ALTER ROLE), "
-								+ "or set 'advisory-lock.session.url' to a URL that names the primary only, as locks need "
-								+ "no writable database: " + message,
-						ex.getSQLState(), ex);
+		return !(message.contains("targetServerType") && message.contains("primary")) ? ex : new SQLException(
+				"no server of the URL is a primary that can be written to: each is a standby, or its database or "
+						+ "role is read-only by default, which 'SHOW default_transaction_read_only' tells there; "
+						+ "undo that by 'ALTER DATABASE ... RESET default_transaction_read_only' (or ALTER ROLE), "
+						+ "or set 'advisory-lock.session.url' to a URL that names the primary only, as locks need "
+						+ "no writable database: " + message,
+				ex.getSQLState(), ex);
 	}
 
 	/**

@@ -120,11 +120,11 @@ final class TransactionCoverage {
 	static UnsupportedDatabaseException standby(AdvisoryLockKey key) {
 		String standby = "it is a standby, which grants the same locks as its primary; ";
 		String name = TransactionSynchronizationManager.getCurrentTransactionName();
-		return new UnsupportedDatabaseException(
-				!TransactionSynchronizationManager.isCurrentTransactionReadOnly() ? standby + "connect to the primary"
-						: standby + "the transaction " + ((name != null) ? "'" + name + "' " : "") + "of advisory lock '"
-								+ key + "' is read-only ('readOnly' of @Transactional), and may be led to a standby for "
-								+ "that: remove 'readOnly', or set 'scope' to SESSION, or connect to the primary");
+		return new UnsupportedDatabaseException(!TransactionSynchronizationManager.isCurrentTransactionReadOnly()
+				? standby + "connect to the primary"
+				: standby + "the transaction " + ((name != null) ? "'" + name + "' " : "") + "of advisory lock '" + key
+						+ "' is read-only ('readOnly' of @Transactional), and may be led to a standby for "
+						+ "that: remove 'readOnly', or set 'scope' to SESSION, or connect to the primary");
 	}
 
 	/**
@@ -136,7 +136,8 @@ final class TransactionCoverage {
 		if (!String.valueOf(ex.getMessage()).contains(MARKED)) {
 			return ex;
 		}
-		return new UnexpectedRollbackException("Failed to commit the run of advisory lock '" + key + "': a part of it has marked its transaction as rollback-only, as a "
+		return new UnexpectedRollbackException("Failed to commit the run of advisory lock '" + key
+				+ "': a part of it has marked its transaction as rollback-only, as a "
 				+ "@Transactional method does when it fails, even if the exception is caught; scope TRANSACTION has made "
 				+ "the whole run one transaction, so nothing of it is committed; set 'scope' to SESSION to let each part "
 				+ "commit by itself, or propagation REQUIRES_NEW on the part that may fail", ex);

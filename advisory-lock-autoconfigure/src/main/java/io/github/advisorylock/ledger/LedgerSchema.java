@@ -141,12 +141,10 @@ final class LedgerSchema {
 
 	private static void checkTables(List<Table> tables) {
 		tables.stream().filter((table) -> table.name() == null).findFirst().ifPresent((table) -> {
-			throw new LedgerSchemaException(
-					"a table or a column is missing: " + (table.hasSchema()
-							? "relation '" + table.wanted() + "' does not exist in database '" + table.database()
-									+ "' for role " + table.role() + " (search_path: " + table.path() + ")"
-							: "schema does not exist of '" + table.wanted() + "' in database '" + table.database()
-									+ "'"),
+			throw new LedgerSchemaException("a table or a column is missing: " + (table.hasSchema()
+					? "relation '" + table.wanted() + "' does not exist in database '" + table.database()
+							+ "' for role " + table.role() + " (search_path: " + table.path() + ")"
+					: "schema does not exist of '" + table.wanted() + "' in database '" + table.database() + "'"),
 					(Throwable) null);
 		});
 	}
@@ -179,8 +177,8 @@ final class LedgerSchema {
 		List<Table> hidden = tables.stream().filter((table) -> table.hidden() != null).toList();
 		if (!hidden.isEmpty()) {
 			String role = hidden.get(0).role();
-			throw new LedgerSchemaException(
-					"row level security hides rows of " + names(hidden) + " from role " + role, "let it see them",
+			throw new LedgerSchemaException("row level security hides rows of " + names(hidden) + " from role " + role,
+					"let it see them",
 					hidden.stream()
 						.map((table) -> "without a policy".equals(table.hidden())
 								? "CREATE POLICY advisory_lock ON " + table.qualifiedName() + " TO " + role
@@ -200,13 +198,15 @@ final class LedgerSchema {
 				case "database" -> reset("DATABASE " + any.database());
 				case "user" -> reset("ROLE " + any.role());
 				case "database user" -> reset("ROLE " + any.role() + " IN DATABASE " + any.database());
-				case "session", "client" -> "let connections of the pool write, as by 'spring.datasource.hikari.read-only' "
-						+ "or 'options' of the URL;";
+				case "session", "client" ->
+					"let connections of the pool write, as by 'spring.datasource.hikari.read-only' "
+							+ "or 'options' of the URL;";
 				default -> "ALTER ROLE " + any.role() + " SET default_transaction_read_only = off;";
 			};
-			throw new LedgerSchemaException("database " + any.database() + " is read-only for role " + any.role()
-					+ ", by 'default_transaction_read_only' (source: " + source + ")", "change that",
-					List.of(statement));
+			throw new LedgerSchemaException(
+					"database " + any.database() + " is read-only for role " + any.role()
+							+ ", by 'default_transaction_read_only' (source: " + source + ")",
+					"change that", List.of(statement));
 		}
 	}
 

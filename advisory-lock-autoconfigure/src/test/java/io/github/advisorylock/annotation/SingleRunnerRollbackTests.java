@@ -87,10 +87,11 @@ class SingleRunnerRollbackTests {
 	@Test
 	void itemThatFailsInTransactionOfTheAnnotationIsTold() {
 		this.runner.run((context) -> {
-			assertThatRollbackOf(() -> context.getBean(Jobs.class).billInTransaction())
-				.withMessageContainingAll("'Jobs.billInTransaction'", "advisory lock 'test/bill-in-transaction'",
-						"the @Transactional of the method makes all of it one transaction, with and without @SingleRunner",
-						"propagation REQUIRES_NEW", "remove that @Transactional and set 'scope' of @SingleRunner to SESSION")
+			assertThatRollbackOf(() -> context.getBean(Jobs.class).billInTransaction()).withMessageContainingAll(
+					"'Jobs.billInTransaction'", "advisory lock 'test/bill-in-transaction'",
+					"the @Transactional of the method makes all of it one transaction, with and without @SingleRunner",
+					"propagation REQUIRES_NEW",
+					"remove that @Transactional and set 'scope' of @SingleRunner to SESSION")
 				.withMessageNotContaining("scope TRANSACTION has made")
 				.havingCause()
 				.isInstanceOf(UnexpectedRollbackException.class)

@@ -84,8 +84,8 @@ class ReactiveStartupCheckTests {
 
 	@Test
 	void reactiveManagerThatKeepsBootFromMakingAnotherIsTold() {
-		FailureAnalysis analysis = LockContextRunner.analyzeFailure(
-				this.runner.withUserConfiguration(Jdbc.class, Reactive.class).withBean("jobs", Job.class));
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withUserConfiguration(Jdbc.class, Reactive.class).withBean("jobs", Job.class));
 		assertThat(analysis.getDescription()).contains("method 'run'", "bean 'jobs'", "attribute 'scope' TRANSACTION",
 				"there is none", "Spring Boot makes none beside the reactive one of bean 'reactiveTx'");
 		assertThat(analysis.getAction()).contains("JdbcTransactionManager", "'scope' to SESSION");

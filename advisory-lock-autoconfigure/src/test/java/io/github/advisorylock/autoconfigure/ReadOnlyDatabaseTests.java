@@ -93,15 +93,13 @@ class ReadOnlyDatabaseTests {
 	@Test
 	void urlOfSeveralServersOfWhichNoneIsWritableIsExplained(CapturedOutput output) {
 		String several = url().replaceFirst("//([^/]+)/", "//$1,$1/");
-		DoctorContexts.inSession(url())
-			.withPropertyValues("advisory-lock.session.url=" + several)
-			.run((context) -> {
-				assertThat(output).contains("WARN", "default_transaction_read_only", "advisory-lock.session.url");
-				assertThatException().isThrownBy(() -> context.getBean(DoctorContexts.SessionJob.class).run(() -> {
-				}))
-					.withMessageContainingAll("no server of the URL", "SHOW default_transaction_read_only",
-							"RESET default_transaction_read_only");
-			});
+		DoctorContexts.inSession(url()).withPropertyValues("advisory-lock.session.url=" + several).run((context) -> {
+			assertThat(output).contains("WARN", "default_transaction_read_only", "advisory-lock.session.url");
+			assertThatException().isThrownBy(() -> context.getBean(DoctorContexts.SessionJob.class).run(() -> {
+			}))
+				.withMessageContainingAll("no server of the URL", "SHOW default_transaction_read_only",
+						"RESET default_transaction_read_only");
+		});
 	}
 
 	private static String url() {
@@ -109,8 +107,9 @@ class ReadOnlyDatabaseTests {
 	}
 
 	private static String urlOfRole() {
-		return TestPostgres.url().replaceAll("(?<=[?&])(user|password)=[^&]*&?", "")
-				.replaceFirst("(\\?.*)?$", "?user=archivist&password=archivist");
+		return TestPostgres.url()
+			.replaceAll("(?<=[?&])(user|password)=[^&]*&?", "")
+			.replaceFirst("(\\?.*)?$", "?user=archivist&password=archivist");
 	}
 
 	/**

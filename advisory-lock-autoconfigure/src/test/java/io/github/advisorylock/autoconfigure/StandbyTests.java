@@ -104,8 +104,8 @@ class StandbyTests {
 			.run((context) -> assertThatExceptionOfType(UnsupportedDatabaseException.class)
 				.isThrownBy(() -> context.getBean(ReadOnlyJob.class).report())
 				.withMessageContainingAll("it is a standby", "'doctor/read-only'",
-						"the transaction '" + ReadOnlyJob.class.getName() + ".report'", "is read-only ('readOnly' of @Transactional)",
-						"'scope' to SESSION"));
+						"the transaction '" + ReadOnlyJob.class.getName() + ".report'",
+						"is read-only ('readOnly' of @Transactional)", "'scope' to SESSION"));
 	}
 
 	@Test

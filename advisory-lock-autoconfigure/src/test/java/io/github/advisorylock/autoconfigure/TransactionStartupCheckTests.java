@@ -46,9 +46,10 @@ class TransactionStartupCheckTests {
 	@ValueSource(classes = { Waiting.class, WaitingInTransaction.class })
 	void waitThatIsNotOverBeforeTheDefaultTimeoutIsRefused(Class<?> job) {
 		FailureAnalysis analysis = LockContextRunner.analyzeFailure(this.runner.withBean("jobs", job));
-		assertThat(analysis.getDescription()).contains("method 'run'", job.getName(), "bean 'jobs'",
-				"waits for its lock for PT10S inside its transaction, which times out after PT10S",
-				"'spring.transaction.default-timeout'", "transaction manager 'transactionManager'")
+		assertThat(analysis.getDescription())
+			.contains("method 'run'", job.getName(), "bean 'jobs'",
+					"waits for its lock for PT10S inside its transaction, which times out after PT10S",
+					"'spring.transaction.default-timeout'", "transaction manager 'transactionManager'")
 			.doesNotContain("'advisory-lock.wait-for'");
 		assertThat(analysis.getAction()).contains("'waitFor' to less", "'timeout' of its @Transactional",
 				"'scope' to SESSION");

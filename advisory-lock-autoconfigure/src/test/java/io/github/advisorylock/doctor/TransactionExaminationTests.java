@@ -79,7 +79,8 @@ class TransactionExaminationTests {
 
 	@Test
 	void transactionThatManagerCanNotBeginIsRefused() {
-		FailureAnalysis analysis = LockContextRunner.analyzeFailure(this.runner.withBean("jobs", SerializableJob.class));
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withBean("jobs", SerializableJob.class));
 		assertThat(analysis.getDescription()).contains("method 'run'", SerializableJob.class.getName(), "bean 'jobs'",
 				PlainTransactionManager.class.getName(), "can't begin", "custom isolation levels");
 		assertThat(analysis.getAction()).contains("its @Transactional", "advisory-lock.doctor.transaction-manager");

@@ -91,7 +91,8 @@ class LedgerUnusableTests {
 		FailureAnalysis analysis = LockContextRunner.analyzeFailure(ReportingDatabase.application()
 			.withPropertyValues("advisory-lock.ledger.table-prefix=unusable_")
 			.withBean("jobs", ReportingJob.class));
-		assertThat(analysis.getDescription()).contains("relation 'unusable_job' does not exist in database 'reporting'");
+		assertThat(analysis.getDescription())
+			.contains("relation 'unusable_job' does not exist in database 'reporting'");
 		assertThat(analysis.getAction()).contains("'advisory-lock.ledger.initialize-schema'");
 	}
 
@@ -108,15 +109,18 @@ class LedgerUnusableTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "DATABASE ledger_archive", "ROLE ledger_archivist", "ROLE ledger_archivist IN DATABASE ledger_archive" })
+	@CsvSource({ "DATABASE ledger_archive", "ROLE ledger_archivist",
+			"ROLE ledger_archivist IN DATABASE ledger_archive" })
 	void databaseThatIsReadOnlyIsToldAtStartAndStartsWithWhatIsNamed(String target) {
 		TestPostgres.execute("CREATE ROLE ledger_archivist LOGIN PASSWORD 'low'");
 		TestPostgres.execute("CREATE DATABASE ledger_archive OWNER ledger_archivist");
 		ApplicationContextRunner archive = LockContextRunner.create()
-			.withPropertyValues("spring.datasource.url=" + ReportingDatabase.url()
-				.replace("/reporting", "/ledger_archive")
-				.replaceAll("(?<=[?&])(user|password)=[^&]*&?", ""), "spring.datasource.username=ledger_archivist",
-					"spring.datasource.password=low", "advisory-lock.ledger.table-prefix=archive_")
+			.withPropertyValues(
+					"spring.datasource.url=" + ReportingDatabase.url()
+						.replace("/reporting", "/ledger_archive")
+						.replaceAll("(?<=[?&])(user|password)=[^&]*&?", ""),
+					"spring.datasource.username=ledger_archivist", "spring.datasource.password=low",
+					"advisory-lock.ledger.table-prefix=archive_")
 			.withBean(Payments.class);
 		try {
 			TestPostgres.execute("ALTER " + target + " SET default_transaction_read_only = on");
@@ -124,13 +128,11 @@ class LedgerUnusableTests {
 			for (String mode : List.of("always", "never")) {
 				assertThat(LockContextRunner
 					.analyzeFailure(archive.withPropertyValues("advisory-lock.ledger.initialize-schema=" + mode))
-					.getDescription())
-					.contains("database ledger_archive is read-only for role ledger_archivist",
+					.getDescription()).contains("database ledger_archive is read-only for role ledger_archivist",
 							"'default_transaction_read_only'", reset);
 			}
 			TestPostgres.execute(reset);
-			archive
-				.withPropertyValues("advisory-lock.ledger.initialize-schema=always")
+			archive.withPropertyValues("advisory-lock.ledger.initialize-schema=always")
 				.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
 		}
 		finally {
