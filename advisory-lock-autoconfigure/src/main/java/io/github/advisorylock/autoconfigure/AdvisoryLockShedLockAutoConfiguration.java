@@ -31,6 +31,7 @@ import io.github.advisorylock.shedlock.BothLocksPostProcessor;
 import io.github.advisorylock.shedlock.SchedulerLockMethods;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -47,11 +48,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Role;
 
 /**
- * {@link EnableAutoConfiguration Auto-configuration} for ShedLock on advisory locks.
+ * {@link EnableAutoConfiguration Auto-configuration} for ShedLock on advisory locks. The
+ * start of an application whose ShedLock is too old for that is refused where it is used;
+ * no class of ours that needs a newer one is loaded then.
  *
  * @since 0.1.0
  */
@@ -64,13 +68,6 @@ import org.springframework.context.annotation.Role;
 public final class AdvisoryLockShedLockAutoConfiguration {
 
 	private static final String PROVIDER = "advisoryLockProvider";
-
-	private static AdvisoryLockProvider provider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
-			AdvisoryLockProperties locks, AdvisoryLockShedLockProperties properties,
-			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
-		return new AdvisoryLockProvider(operations, ledger(ledger, locks), properties.scope(),
-				locks.session().whenLost() == WhenLost.INTERRUPT, eventPublisher::publishEvent, threads);
-	}
 
 	private static Supplier<@Nullable RunLedger> ledger(ObjectProvider<RunLedger> ledger,
 			AdvisoryLockProperties properties) {
@@ -85,6 +82,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	 * Advisory locks instead of others.
 	 */
 	@Configuration(proxyBeanMethods = false)
+	@Conditional(ShedLockVersionCondition.Current.class)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.shedlock.both-locks", havingValue = false,
 			matchIfMissing = true)
 	@ConditionalOnMissingBean(LockProvider.class)
@@ -97,6 +95,13 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 			return provider(operations, ledger, locks, properties, eventPublisher, threads);
 		}
 
+		static AdvisoryLockProvider provider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
+				AdvisoryLockProperties locks, AdvisoryLockShedLockProperties properties,
+				ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
+			return new AdvisoryLockProvider(operations, ledger(ledger, locks), properties.scope(),
+					locks.session().whenLost() == WhenLost.INTERRUPT, eventPublisher::publishEvent, threads);
+		}
+
 	}
 
 	/**
@@ -104,6 +109,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	 * candidate.
 	 */
 	@Configuration(proxyBeanMethods = false)
+	@Conditional(ShedLockVersionCondition.Current.class)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.shedlock.both-locks")
 	static class BothLocksConfiguration {
 
@@ -111,7 +117,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 		AdvisoryLockProvider advisoryLockProvider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
 				AdvisoryLockProperties locks, AdvisoryLockShedLockProperties properties,
 				ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
-			return provider(operations, ledger, locks, properties, eventPublisher, threads);
+			return OneLockConfiguration.provider(operations, ledger, locks, properties, eventPublisher, threads);
 		}
 
 		@Bean
@@ -127,6 +133,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	 * Locks that code takes.
 	 */
 	@Configuration(proxyBeanMethods = false)
+	@Conditional(ShedLockVersionCondition.Current.class)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	static class CodeConfiguration {
 
@@ -153,9 +160,39 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	}
 
 	/**
+	 * Annotations of a ShedLock that can't take its locks here.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Conditional(ShedLockVersionCondition.Old.class)
+	@ConditionalOnBean(annotation = EnableSchedulerLock.class)
+	@ConditionalOnMissingBean(LockProvider.class)
+	static class OldAnnotationConfiguration {
+
+		OldAnnotationConfiguration() {
+			throw ShedLockVersionCondition.tooOld();
+		}
+
+	}
+
+	/**
+	 * Both locks, with a ShedLock that can't take its locks here.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@Conditional(ShedLockVersionCondition.Old.class)
+	@ConditionalOnBooleanProperty(name = "advisory-lock.shedlock.both-locks")
+	static class OldBothLocksConfiguration {
+
+		OldBothLocksConfiguration() {
+			throw ShedLockVersionCondition.tooOld();
+		}
+
+	}
+
+	/**
 	 * What is annotated.
 	 */
 	@Configuration(proxyBeanMethods = false)
+	@Conditional(ShedLockVersionCondition.Current.class)
 	@ConditionalOnClass(ExtendedLockConfigurationExtractor.class)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	static class AnnotationConfiguration {

@@ -17,7 +17,6 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.io.File;
-import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.net.MalformedURLException;
 import java.net.URL;
@@ -90,10 +89,14 @@ public final class ReducedApplication {
 		}
 	}
 
-	private static URLClassLoader reduced(Pattern jars) throws IOException {
-		URL[] urls = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-			.map(Path::of)
-			.filter((entry) -> !jars.matcher(entry.getFileName().toString()).lookingAt())
+	/**
+	 * Make a class loader that has fewer jars than the class path, and others instead.
+	 */
+	static URLClassLoader reduced(Pattern jars, Path... others) {
+		URL[] urls = Stream
+			.concat(Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+				.map(Path::of)
+				.filter((entry) -> !jars.matcher(entry.getFileName().toString()).lookingAt()), Stream.of(others))
 			.map(ReducedApplication::url)
 			.toArray(URL[]::new);
 		return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
