@@ -20,11 +20,14 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
+import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.shedlock.AdvisoryLockProvider;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import net.javacrumbs.shedlock.core.LockAssert;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -39,6 +42,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link AdvisoryLockShedLockAutoConfiguration}.
@@ -124,6 +128,19 @@ class AdvisoryLockShedLockAutoConfigurationTests {
 	}
 
 	@Test
+	void annotatedMethodsRunOnH2WhereLocksAreOff() {
+		ApplicationContextRunner h2 = this.runner.withUserConfiguration(CheckedJobs.class)
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:shedlock", "advisory-lock.doctor.not-postgresql=off");
+		h2.withPropertyValues("advisory-lock.enabled=false").run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(CheckedJobs.class).pay()).isTrue();
+		});
+		h2.run((context) -> assertThatExceptionOfType(UnsupportedDatabaseException.class)
+			.isThrownBy(context.getBean(CheckedJobs.class)::pay)
+			.withMessageContaining("'H2' and not PostgreSQL"));
+	}
+
+	@Test
 	void methodsWithoutLockAtLeastForNeedNoLedger() {
 		this.runner.withUserConfiguration(PlainJobs.class).run((context) -> assertThat(context).hasNotFailed());
 	}
@@ -154,6 +171,18 @@ class AdvisoryLockShedLockAutoConfigurationTests {
 
 		@SchedulerLock(name = "pay", lockAtLeastFor = "0s")
 		void pay() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableSchedulerLock(defaultLockAtMostFor = "10m")
+	static class CheckedJobs {
+
+		@SchedulerLock(name = "pay")
+		@Nullable Boolean pay() {
+			LockAssert.assertLocked();
+			return true;
 		}
 
 	}
