@@ -19,6 +19,8 @@ package io.github.advisorylock.ledger;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
@@ -50,12 +52,11 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 	@BeforeEach
 	void emptyTables() {
 		this.ledger.prepare();
-		for (String table : List.of("job", "run", "completion", "instance", "namespace")) {
-			TestPostgres.execute("DELETE FROM " + settings().tablePrefix() + table);
-		}
-		TestPostgres.execute("CREATE TABLE IF NOT EXISTS ledger_effect (id text, "
-				+ "checked_at_commit int UNIQUE DEFERRABLE INITIALLY DEFERRED)");
-		TestPostgres.execute("DELETE FROM ledger_effect");
+		String tables = Stream.of("job", "run", "completion", "instance", "namespace")
+			.map((table) -> "DELETE FROM " + settings().tablePrefix() + table + ";")
+			.collect(Collectors.joining());
+		TestPostgres.execute(tables + "CREATE TABLE IF NOT EXISTS ledger_effect (id text, "
+				+ "checked_at_commit int UNIQUE DEFERRABLE INITIALLY DEFERRED);DELETE FROM ledger_effect");
 	}
 
 	/**

@@ -30,6 +30,15 @@ public final class PlatformThread {
 	}
 
 	/**
+	 * Return whether the current thread is one: those of the operating system have a group
+	 * of their own, all virtual ones the same.
+	 */
+	static boolean isCurrent() {
+		ThreadGroup group = Thread.currentThread().getThreadGroup();
+		return group == null || !group.getName().equals("VirtualThreads");
+	}
+
+	/**
 	 * Call something on a thread of its own, and wait for it through interrupts, which
 	 * are kept.
 	 * @return what it returns

@@ -56,6 +56,8 @@ public final class TestPostgres {
 	private static final String URL = (String) System.getProperties()
 		.computeIfAbsent(TestPostgres.class.getName(), (name) -> start());
 
+	private static final OutsideConnections outside = new OutsideConnections(URL);
+
 	private TestPostgres() {
 	}
 
@@ -115,17 +117,7 @@ public final class TestPostgres {
 	 * Run a statement on any database.
 	 */
 	public static void execute(String url, String sql) {
-		try {
-			PlatformThread.call(() -> {
-				try (Connection connection = DriverManager.getConnection(url);
-						Statement statement = connection.createStatement()) {
-					return statement.execute(sql);
-				}
-			});
-		}
-		catch (Exception ex) {
-			throw new IllegalStateException(ex);
-		}
+		ask(url, (statement) -> statement.execute(sql));
 	}
 
 	/**
@@ -139,16 +131,30 @@ public final class TestPostgres {
 	 * Return the first column of a query on any database, as text.
 	 */
 	public static List<String> query(String url, String sql) {
+		return ask(url, (statement) -> {
+			try (ResultSet rows = statement.executeQuery(sql)) {
+				List<String> result = new ArrayList<>();
+				while (rows.next()) {
+					result.add(rows.getString(1));
+				}
+				return result;
+			}
+		});
+	}
+
+	/**
+	 * Other databases may be dropped, and other servers stopped: they are asked on a
+	 * connection that is closed.
+	 */
+	private static <T> T ask(String url, OutsideConnections.Use<T> use) {
 		try {
+			if (url.equals(URL)) {
+				return outside.call(use);
+			}
 			return PlatformThread.call(() -> {
 				try (Connection connection = DriverManager.getConnection(url);
-						Statement statement = connection.createStatement();
-						ResultSet rows = statement.executeQuery(sql)) {
-					List<String> result = new ArrayList<>();
-					while (rows.next()) {
-						result.add(rows.getString(1));
-					}
-					return result;
+						Statement statement = connection.createStatement()) {
+					return use.apply(statement);
 				}
 			});
 		}
