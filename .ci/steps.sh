@@ -7,7 +7,7 @@ postgres_image=postgres:local
 # Those of the packages with SQL or threads of their own, for where the whole suite would tell nothing new
 tests_of_sql=$(printf 'io/github/advisorylock/%s/*Tests,' actuate doctor integration jdbc leader ledger monitor shedlock)
 # The README's command leaves the slow ones out, for those who wait for it
-with_slow_tests=-Dexcluded.test.groups=aot,browser,chaos,servers
+with_slow_tests=-Dexcluded.test.groups=aot,browser,chaos,gate,servers
 # The same phase in all steps: after one that ends before it packages, the next one compiles everything anew. Once a step
 # has downloaded what another one needs, that one is offline
 verify=(mvn -B verify -Dpostgres=embedded)

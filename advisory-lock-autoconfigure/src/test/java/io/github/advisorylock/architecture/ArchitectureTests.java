@@ -39,6 +39,7 @@ import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
@@ -67,6 +68,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the architecture of the library: who may know whom.
  */
+@Tag("gate")
 class ArchitectureTests {
 
 	private static final String ROOT = "io.github.advisorylock";

@@ -28,6 +28,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.scheduling.annotation.Scheduled;
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for how short the way from a call to its job is: how many frames of the library
  * stand between them, lambdas and proxies included.
  */
+@Tag("gate")
 class CallPathTests {
 
 	private static final long TRANSACTION = 7;

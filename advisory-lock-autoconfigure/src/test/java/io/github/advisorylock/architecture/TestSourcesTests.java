@@ -51,6 +51,7 @@ import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreePath;
 import com.sun.source.util.TreePathScanner;
 import com.sun.source.util.Trees;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -63,6 +64,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * does is refused, in tests and in what helps them. What no parser sees is left to
  * whoever writes a test, and to see it fail.
  */
+@Tag("gate")
 class TestSourcesTests {
 
 	private static final Path ROOT = Path.of("").toAbsolutePath().getParent();

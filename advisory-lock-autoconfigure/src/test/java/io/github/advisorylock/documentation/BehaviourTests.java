@@ -26,6 +26,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the sentences about the library's behaviour: there is a test for each, and
  * each assertion of a model stands below one.
  */
+@Tag("gate")
 class BehaviourTests {
 
 	private static final Path DOCUMENT = Path.of("docs/behaviour.md");

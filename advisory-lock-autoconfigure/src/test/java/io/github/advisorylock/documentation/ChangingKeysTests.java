@@ -34,6 +34,7 @@ import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -48,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the document on changing keys: what its three releases do beside each other.
  */
+@Tag("gate")
 class ChangingKeysTests {
 
 	private static final Runnable NOTHING = () -> {

@@ -18,6 +18,7 @@ package io.github.advisorylock.documentation;
 
 import java.util.List;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * Tests for {@link CodeBlockCheck}.
  */
+@Tag("gate")
 class CodeBlockCheckTests {
 
 	@ParameterizedTest

@@ -37,6 +37,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.LogRecorder;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the document on events and logs: it lists what there is.
  */
+@Tag("gate")
 class EventsAndLogsTests {
 
 	private static final Path DOCUMENT = Path.of("docs/events-and-logs.md");

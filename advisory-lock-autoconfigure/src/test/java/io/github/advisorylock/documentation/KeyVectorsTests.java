@@ -30,6 +30,7 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.Tool;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.util.StreamUtils;
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the keys and numbers of {@code docs/key-vectors.json}, and for the formulas
  * of {@code docs/keys.md}: everybody makes the same number of a name.
  */
+@Tag("gate")
 class KeyVectorsTests {
 
 	private static final Path VECTORS = Path.of("docs/key-vectors.json");

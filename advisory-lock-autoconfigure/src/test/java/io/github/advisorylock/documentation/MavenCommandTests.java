@@ -25,6 +25,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link MavenCommand}, and for the options and tests that documents name
  * within their sentences.
  */
+@Tag("gate")
 class MavenCommandTests {
 
 	private static final Pattern TEST = Pattern.compile("(\\w*Tests)(?:\\.(\\w+))?");

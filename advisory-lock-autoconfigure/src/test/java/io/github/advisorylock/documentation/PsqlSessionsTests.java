@@ -35,6 +35,7 @@ import java.util.stream.Collectors;
 
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.Tool;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the two sessions that a reader opens: each statement answers what stands
  * behind it.
  */
+@Tag("gate")
 class PsqlSessionsTests {
 
 	private static final Pattern STATEMENT = Pattern.compile("([^;]+);(?: -- (\\w+))?");

@@ -40,6 +40,7 @@ import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.WhenBusy;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for what users name in their code: a document says what it is for.
  */
+@Tag("gate")
 class PublicTypesTests {
 
 	private static final Path SOURCES = Path.of("advisory-lock-autoconfigure/src/main/java/io/github/advisorylock");

@@ -38,6 +38,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the README and the other documents: what they show works.
  */
+@Tag("gate")
 class ReadmeTests {
 
 	private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>.*?</dependency>");

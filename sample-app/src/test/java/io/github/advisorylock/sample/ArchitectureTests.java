@@ -20,6 +20,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchRule;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -29,6 +30,7 @@ import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.sli
  * Tests for what the sample application may know of the library, and its packages of each
  * other.
  */
+@Tag("gate")
 class ArchitectureTests {
 
 	private static final JavaClasses CLASSES = new ClassFileImporter()

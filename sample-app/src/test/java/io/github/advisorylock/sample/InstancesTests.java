@@ -17,6 +17,7 @@
 package io.github.advisorylock.sample;
 
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link Instances}.
  */
+@Tag("gate")
 class InstancesTests {
 
 	@Test

@@ -33,6 +33,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.WebApplicationType;
@@ -55,6 +56,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for aggregators of two instances that share their groups, and the lock on each.
  */
+@Tag("gate")
 class AggregatorTests {
 
 	private static final int GROUPS = 25;

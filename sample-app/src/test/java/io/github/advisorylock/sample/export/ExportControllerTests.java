@@ -24,6 +24,7 @@ import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.OutsideLock;
 import io.github.advisorylock.sample.SampleTest;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -33,6 +34,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link ExportController}.
  */
+@Tag("gate")
 @SampleTest
 class ExportControllerTests {
 

@@ -22,6 +22,7 @@ import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.SampleTest;
 import io.github.advisorylock.testsupport.Patience;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -32,6 +33,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link MetricsRollUp}.
  */
+@Tag("gate")
 @SampleTest
 class MetricsRollUpTests {
 

@@ -27,6 +27,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.DataIntegrityViolationException;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for {@link OutboxDrain} with two instances of the application on one database.
  */
+@Tag("gate")
 class OutboxDrainTests {
 
 	private static SampleInstance one;

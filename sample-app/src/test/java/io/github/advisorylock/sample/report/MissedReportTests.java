@@ -22,6 +22,7 @@ import io.github.advisorylock.sample.SampleInstance;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the catch-up of {@link NightlyReport}, whose schedule here has one tick a
  * year.
  */
+@Tag("gate")
 class MissedReportTests {
 
 	private static final String[] PROPERTIES = { "advisory-lock.namespace=missed-report",

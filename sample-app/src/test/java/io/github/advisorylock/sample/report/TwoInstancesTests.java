@@ -29,6 +29,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Tests for {@link NightlyReport} with two instances of the application on one database.
  */
+@Tag("gate")
 class TwoInstancesTests {
 
 	private static SampleInstance one;

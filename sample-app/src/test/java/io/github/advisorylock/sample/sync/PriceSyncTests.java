@@ -21,6 +21,7 @@ import java.util.List;
 import io.github.advisorylock.sample.OutsideLock;
 import io.github.advisorylock.sample.SampleTest;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link PriceSync}.
  */
+@Tag("gate")
 @SampleTest
 class PriceSyncTests {
 

@@ -27,6 +27,7 @@ import io.github.advisorylock.sample.SampleInstance;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link PaymentService} with two instances of the application on one database.
  */
+@Tag("gate")
 class TwoInstancesDeliveryTests {
 
 	private static List<SampleInstance> instances;
