@@ -87,14 +87,14 @@ newer_java() {
   jdks | awk '$1 >= 24 { print $2 "/bin/java"; exit }'
 }
 
-# Installs the JDKs of 21 and 25 that the machine's release has; one of 24 or newer has to be there
+# Installs JDKs of 21 and 25 where the machine's release has them; one of 24 or newer has to be there
 install_newer_java() {
   local version
+  [ -n "$(newer_java)" ] || apt-get update -qq
   for version in 21 25; do
     [ -z "$(jdks | sed -n "/^$version /p")" ] || continue
-    [ -s "$state/updated" ] || { apt-get update -qq; echo yes >"$state/updated"; }
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "openjdk-$version-jdk-headless" >/dev/null 2>&1 \
-      || echo "There is no package openjdk-$version-jdk-headless"
+    apt-cache show "openjdk-$version-jdk-headless" >/dev/null 2>&1 || continue
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "openjdk-$version-jdk-headless" >/dev/null
   done
   jdks
   if [ -z "$(newer_java)" ]; then
