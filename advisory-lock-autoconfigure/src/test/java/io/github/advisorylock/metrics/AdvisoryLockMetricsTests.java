@@ -16,13 +16,16 @@
 
 package io.github.advisorylock.metrics;
 
+import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockMetricsAutoConfiguration;
@@ -32,6 +35,7 @@ import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.micrometer.common.KeyValue;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -42,10 +46,13 @@ import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -134,6 +141,57 @@ class AdvisoryLockMetricsTests {
 		});
 	}
 
+	/**
+	 * A key that arguments make is another one in each call.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void noKeyStaysInMemoryAfterItsRun(boolean observed) {
+		List<WeakReference<AdvisoryLockKey>> keys = new CopyOnWriteArrayList<>();
+		ApplicationContextRunner listening = this.runner
+			.withInitializer((context) -> context.addApplicationListener(ApplicationListener
+				.forPayload((SingleRunnerFinishedEvent event) -> keys.add(new WeakReference<>(event.key())))));
+		(observed ? listening.withBean(ObservationRegistry.class, AdvisoryLockMetricsTests::observations) : listening)
+			.run((context) -> {
+				Jobs jobs = context.getBean(Jobs.class);
+				for (int i = 0; i < 20; i++) {
+					String user = "user-" + i;
+					jobs.export(user);
+					assertThatIllegalStateException().isThrownBy(() -> jobs.fail(user));
+				}
+				assertThat(keys).hasSize(40);
+				Awaitility.await().atMost(Patience.TIME).untilAsserted(() -> {
+					System.gc();
+					assertThat(keys).allMatch((key) -> key.get() == null);
+				});
+			});
+	}
+
+	private static ObservationRegistry observations() {
+		ObservationRegistry registry = ObservationRegistry.create();
+		registry.observationConfig().observationHandler(new Recorder(false));
+		return registry;
+	}
+
+	@Test
+	void lossThatIsToldAfterTheRunIsCountedForItsMethodOnlyWhereTheKeyIsFixed() {
+		this.runner.run((context) -> {
+			context.getBean(Jobs.class).export("alice");
+			context.getBean(Jobs.class).run(() -> {
+			});
+			context.publishEvent(new LockLostEvent(AdvisoryLockKey.of("test", "export:alice")));
+			context.publishEvent(new LockLostEvent(AdvisoryLockKey.of("test", "metered")));
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			assertThat(lost(meters, "none")).isOne();
+			assertThat(lost(meters, "metered")).isOne();
+			assertThat(lost(meters, "export:#{#user}")).isZero();
+		});
+	}
+
+	private static double lost(MeterRegistry meters, String key) {
+		return meters.get("advisory.lock.lost").tags("key", key, "reason", "gone").counter().count();
+	}
+
 	@Test
 	void everySeriesOfOneNameHasTheSameTags() {
 		this.runner.run((context) -> {
@@ -162,7 +220,7 @@ class AdvisoryLockMetricsTests {
 
 	@Test
 	void runIsOneObservationWithKeyAndSkipIsNone() {
-		Recorder recorder = new Recorder();
+		Recorder recorder = new Recorder(true);
 		this.runner.withBean(ObservationRegistry.class, () -> {
 			ObservationRegistry registry = ObservationRegistry.create();
 			registry.observationConfig().observationHandler(recorder);
@@ -208,9 +266,12 @@ class AdvisoryLockMetricsTests {
 
 	@Test
 	void clockSkewIsSmallOnOneMachine() {
-		this.runner.run((context) -> assertThat(
-				context.getBean(MeterRegistry.class).get("advisory.lock.clock.skew").gauge().value())
-			.isCloseTo(0, within(10.0)));
+		this.runner.run((context) -> {
+			Gauge gauge = context.getBean(MeterRegistry.class).get("advisory.lock.clock.skew").gauge();
+			long begin = System.nanoTime();
+			double skew = gauge.value();
+			assertThat(skew).isCloseTo(0, within((System.nanoTime() - begin) / 2e9 + 0.001));
+		});
 	}
 
 	@Test
@@ -253,6 +314,11 @@ class AdvisoryLockMetricsTests {
 			return user;
 		}
 
+		@SingleRunner("fail:#{#user}")
+		void fail(String user) {
+			throw new IllegalStateException(user);
+		}
+
 		@LeaderOnly("meters")
 		void lead() {
 		}
@@ -263,9 +329,17 @@ class AdvisoryLockMetricsTests {
 
 		private final List<Observation.Context> stopped = new CopyOnWriteArrayList<>();
 
+		private final boolean keeps;
+
+		private Recorder(boolean keeps) {
+			this.keeps = keeps;
+		}
+
 		@Override
 		public void onStop(Observation.Context context) {
-			this.stopped.add(context);
+			if (this.keeps) {
+				this.stopped.add(context);
+			}
 		}
 
 		@Override
