@@ -19,23 +19,34 @@ package io.github.advisorylock.ledger;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.EventListener;
+import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.util.Assert;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * Tests for {@link JobPausedEvent}, {@link JobResumedEvent}, {@link JobTickUndoneEvent}
- * and {@link JobForgottenEvent}.
+ * and {@link JobForgottenEvent}, and for what other events say of recorded jobs.
  */
 class JobEventsTests {
 
@@ -79,6 +90,27 @@ class JobEventsTests {
 		});
 	}
 
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void eventsOfRunsForOneTickCountItsAttempts(LockScope scope) {
+		List<SingleRunnerFinishedEvent> finished = new CopyOnWriteArrayList<>();
+		this.runner
+			.withInitializer((context) -> context.addApplicationListener(
+					ApplicationListener.forPayload((SingleRunnerFinishedEvent event) -> finished.add(event))))
+			.run((context) -> {
+				Jobs jobs = context.getBean(Jobs.class);
+				ThrowingCallable call = (scope == LockScope.SESSION) ? jobs::yearlyInSession
+						: jobs::yearlyInTransaction;
+				jobs.setFailing(true);
+				assertThatIllegalStateException().isThrownBy(call).withMessage("expected");
+				assertThatIllegalStateException().isThrownBy(call).withMessage("expected");
+				jobs.setFailing(false);
+				assertThatNoException().isThrownBy(call);
+			});
+		assertThat(finished).extracting(SingleRunnerFinishedEvent::attempt).containsExactly(1, 2, 3);
+		assertThat(finished).extracting(SingleRunnerFinishedEvent::tick).doesNotContainNull();
+	}
+
 	@Test
 	void actThatFailsPublishesNothing() {
 		this.runner.run((context) -> {
@@ -105,8 +137,26 @@ class JobEventsTests {
 
 	static class Jobs {
 
+		private boolean failing;
+
 		@SingleRunner(key = "seldom", minInterval = "1h")
 		void seldom() {
+		}
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@SingleRunner(key = "yearly-session", scope = LockScope.SESSION, once = Once.PER_TICK)
+		void yearlyInSession() {
+			Assert.state(!this.failing, "expected");
+		}
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@SingleRunner(key = "yearly-transaction", once = Once.PER_TICK)
+		void yearlyInTransaction() {
+			Assert.state(!this.failing, "expected");
+		}
+
+		void setFailing(boolean failing) {
+			this.failing = failing;
 		}
 
 	}
