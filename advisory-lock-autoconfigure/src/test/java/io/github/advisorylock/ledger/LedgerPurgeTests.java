@@ -155,9 +155,42 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 	@CsvSource({ "SESSION, 1, 7", "SESSION, 30, 30", "TRANSACTION, 1, 7", "TRANSACTION, 30, 30" })
 	void jobIsRememberedForItsIntervalOrForThatOfKeysIfLonger(LockScope scope, int interval, String remembered) {
 		execute(request(scope).minInterval(Duration.ofDays(interval)));
-		assertThat(TestPostgres
-			.query("SELECT round(extract(epoch FROM remember_until - now()) / 86400) FROM ledger_tests_job"))
-			.containsExactly(remembered);
+		assertThat(daysToRemember()).containsExactly(remembered);
+	}
+
+	/**
+	 * Another application, or an earlier version, may have another interval for a key.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "SESSION, 30, 10, 30", "SESSION, 10, 30, 30", "TRANSACTION, 30, 10, 30", "TRANSACTION, 10, 30, 30" })
+	void whatWasPromisedOfJobIsNotTakenBack(LockScope scope, int first, int second, String remembered) {
+		execute(request(scope).minInterval(Duration.ofDays(first)));
+		TestPostgres.execute("UPDATE ledger_tests_job SET last_started_at = now() - interval '100 days'");
+		assertThat(execute(request(scope).minInterval(Duration.ofDays(second)))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(daysToRemember()).containsExactly(remembered);
+	}
+
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void jobThatIsKeptForGoodStaysSoWhoeverRunsIt(LockScope scope) {
+		insertJob("job", "remember_until", "NULL");
+		assertThat(execute(request(scope).minInterval(Duration.ofDays(1)))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(TestPostgres.query("SELECT remember_until IS NULL FROM ledger_tests_job")).containsExactly("t");
+	}
+
+	@Test
+	void keyThatIsKeptForAMomentIsRememberedAsLongAsBefore() {
+		insertJob("job", "remember_until", "now() + interval '30 days'");
+		assertThat(this.ledger.keep(KEY, Duration.ofNanos(1000), null)).isNotNull();
+		assertThat(daysToRemember()).containsExactly("30");
+		TestPostgres.execute("UPDATE ledger_tests_job SET remember_until = now() + interval '1 day'");
+		assertThat(this.ledger.keep(KEY, Duration.ofNanos(1000), null)).isNotNull();
+		assertThat(daysToRemember()).containsExactly("7");
+	}
+
+	private static List<String> daysToRemember() {
+		return TestPostgres
+			.query("SELECT round(extract(epoch FROM remember_until - now()) / 86400) FROM ledger_tests_job");
 	}
 
 	@Test
