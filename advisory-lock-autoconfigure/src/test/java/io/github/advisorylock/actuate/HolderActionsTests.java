@@ -31,6 +31,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -120,6 +121,20 @@ class HolderActionsTests {
 		HttpResponse<String> nobody = asked.setState("unrecorded", "freed");
 		assertThat(nobody.statusCode()).isEqualTo(409);
 		assertThat(nobody.body()).contains("Nobody holds the lock of 'shop/unrecorded'");
+	}
+
+	@Test
+	void holderThatTakesAnotherLockMeanwhileKeepsThemAll() throws SQLException {
+		try (Connection other = foreign("al:shop@other-host:77", "unrecorded")) {
+			asked.bean(AuditEvents.class).meanwhile(() -> hold(other, "al:shop@other-host:77", "taken meanwhile"));
+			HttpResponse<String> refused = asked.setState("unrecorded", "freed");
+			assertThat(refused.statusCode()).isEqualTo(409);
+			assertThat(refused.body()).contains("does not hold it any more, or has taken other locks; look again");
+			assertThat(other.isValid(5)).isTrue();
+		}
+		finally {
+			asked.bean(AuditEvents.class).meanwhile(null);
+		}
 	}
 
 	@Test
@@ -275,11 +290,44 @@ class HolderActionsTests {
 		}
 	}
 
+	/**
+	 * An act is noted when the holder was looked at, and before anything is done.
+	 */
+	static class AuditEvents extends InMemoryAuditEventRepository {
+
+		private volatile @Nullable Meanwhile act;
+
+		void meanwhile(@Nullable Meanwhile act) {
+			this.act = act;
+		}
+
+		@Override
+		public void add(AuditEvent event) {
+			super.add(event);
+			Meanwhile current = this.act;
+			if (current != null) {
+				try {
+					current.run();
+				}
+				catch (SQLException ex) {
+					throw new IllegalStateException(ex);
+				}
+			}
+		}
+
+		interface Meanwhile {
+
+			void run() throws SQLException;
+
+		}
+
+	}
+
 	static class Jobs {
 
 		@Bean
-		InMemoryAuditEventRepository auditEvents() {
-			return new InMemoryAuditEventRepository();
+		AuditEvents auditEvents() {
+			return new AuditEvents();
 		}
 
 		@SingleRunner("transaction")

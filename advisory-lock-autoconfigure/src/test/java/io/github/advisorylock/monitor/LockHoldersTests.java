@@ -1,0 +1,107 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.monitor;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.testsupport.ReportingDatabase;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link LockHolders}: a holder is ended only while it is as it was found.
+ */
+class LockHoldersTests {
+
+	private static final LockNumber NUMBER = LockNumber.of(AdvisoryLockKey.ofValue(4711));
+
+	private final LockHolders holders = new LockHolders(
+			new JdbcTemplate(new DriverManagerDataSource(TestPostgres.url())));
+
+	private Connection connection;
+
+	@BeforeEach
+	void hold() throws SQLException {
+		this.connection = TestPostgres.open();
+		execute("SET application_name = 'al:shop@other-host:77'");
+		execute("SELECT pg_advisory_lock(4711), pg_advisory_lock(12)");
+	}
+
+	@AfterEach
+	void close() throws SQLException {
+		this.connection.close();
+	}
+
+	@Test
+	void holderThatIsAsItWasFoundIsEnded() throws SQLException {
+		LockHolders.Holder found = find();
+		assertThat(found.instance()).isEqualTo("other-host:77");
+		assertThat(found.others()).isOne();
+		assertThat(found.right()).isEqualTo(LockHolders.Right.YES);
+		assertThat(this.holders.free(NUMBER, found, 1)).isTrue();
+		assertThat(this.connection.isValid(5)).isFalse();
+	}
+
+	@Test
+	void holderWithMoreLocksThanWasSaidIsLeftAlone() throws SQLException {
+		assertThat(this.holders.free(NUMBER, find(), 0)).isFalse();
+		assertThat(this.connection.isValid(5)).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "SELECT pg_advisory_unlock(4711)", "SELECT pg_advisory_lock(13)",
+			"SET application_name = 'al:shop@other-host:78'" })
+	void holderThatHasChangedSinceItWasFoundIsLeftAlone(String change) throws SQLException {
+		LockHolders.Holder found = find();
+		execute(change);
+		assertThat(this.holders.free(NUMBER, found, 1)).isFalse();
+		assertThat(this.connection.isValid(5)).isTrue();
+	}
+
+	@Test
+	void lockWithTheSameNumberInAnotherDatabaseIsAnother() throws SQLException {
+		LockHolders.Holder found = find();
+		LockHolders other = new LockHolders(new JdbcTemplate(new DriverManagerDataSource(ReportingDatabase.url())));
+		assertThat(other.find(NUMBER)).isEmpty();
+		assertThat(other.free(NUMBER, found, 1)).isFalse();
+		assertThat(this.connection.isValid(5)).isTrue();
+	}
+
+	private LockHolders.Holder find() {
+		assertThat(this.holders.find(NUMBER)).hasSize(1);
+		return this.holders.find(NUMBER).get(0);
+	}
+
+	private void execute(String sql) throws SQLException {
+		try (Statement statement = this.connection.createStatement()) {
+			statement.execute(sql);
+		}
+	}
+
+}
