@@ -125,6 +125,14 @@ class DoctorConfigurationTests {
 	}
 
 	@Test
+	void sessionDatabaseThatDoesNotExistIsMistakeOfItsProperty() {
+		ApplicationContextRunner runner = DoctorContexts.inSession(TestPostgres.url())
+			.withPropertyValues("advisory-lock.session.url=" + TestPostgres.url().replace("/postgres?", "/nowhere?"));
+		assertThat(DoctorContexts.failureOf(runner)).contains("nowhere", "Correct 'advisory-lock.session.url'",
+				"advisory-lock.doctor.session-login");
+	}
+
+	@Test
 	void otherDatabaseStopsTheStart() {
 		assertThat(DoctorContexts.failureOf(DoctorContexts.inTransaction("jdbc:h2:mem:doctor")))
 			.contains("it is 'H2'", "set 'advisory-lock.enabled' to false")

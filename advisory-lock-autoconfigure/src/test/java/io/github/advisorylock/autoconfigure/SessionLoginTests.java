@@ -146,13 +146,6 @@ class SessionLoginTests {
 	}
 
 	@Test
-	void databaseThatDoesNotExistIsRefused() {
-		String failure = DoctorContexts.failureOf(DoctorContexts.inSession(server.url())
-			.withPropertyValues("advisory-lock.session.url=" + server.url().replace("/postgres?", "/nowhere?")));
-		assertThat(failure).contains("nowhere", "Correct 'advisory-lock.session.url'");
-	}
-
-	@Test
 	void passwordThatIsRightLetsMethodsRun() {
 		DoctorContexts.inSession(server.url())
 			.withPropertyValues("advisory-lock.session.url=" + urlWithoutUser(server.port()),
