@@ -76,6 +76,18 @@ public final class ForeignSession implements AutoCloseable {
 	}
 
 	/**
+	 * Say who this is, as instances do in the names of their connections.
+	 */
+	public void rename(String application) {
+		try (Statement statement = this.connection.createStatement()) {
+			statement.execute("SET application_name = '" + application + "'");
+		}
+		catch (SQLException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/**
 	 * Release a key.
 	 */
 	public boolean unlock(AdvisoryLockKey key) {
