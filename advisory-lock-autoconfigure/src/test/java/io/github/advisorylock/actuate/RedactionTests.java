@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.boot.actuate.endpoint.Sanitizer;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.context.annotation.Bean;
 
@@ -34,7 +35,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link Redaction}.
  */
-@Tag("slow")
 class RedactionTests {
 
 	private static final String SHOW = "management.endpoint.advisorylocks.show-values=";
@@ -45,6 +45,23 @@ class RedactionTests {
 	}
 
 	@Test
+	void valuesAreShownOnlyToWhoMaySeeThem() {
+		Redaction hiding = new Redaction(new Sanitizer(), false);
+		assertThat(hiding.stackTrace("IllegalStateException: 1234\n\tat Jobs.pay")).isNull();
+		assertThat(hiding.query("SELECT 1234")).isEqualTo("******");
+		assertThat(hiding.error("IllegalStateException", "IllegalStateException: 1234"))
+			.isEqualTo("IllegalStateException");
+		assertThat(hiding.error(null, "1234")).isEqualTo("******");
+		Redaction showing = new Redaction(new Sanitizer(), true);
+		assertThat(showing.stackTrace("\tat Jobs.pay")).isEqualTo("\tat Jobs.pay");
+		assertThat(showing.query(" SELECT 1234 ")).isEqualTo("SELECT 1234");
+		assertThat(showing.error("IllegalStateException", "IllegalStateException: 1234"))
+			.isEqualTo("IllegalStateException: 1234");
+		assertThat(showing.error(null, "1234")).isEqualTo("1234");
+	}
+
+	@Tag("slow")
+	@Test
 	void statementsAndMessagesAreHiddenUnlessShown() {
 		try (OperatedApplication application = start(Jobs.class)) {
 			assertThat(statement(application)).isEqualTo("******");
@@ -52,6 +69,7 @@ class RedactionTests {
 		}
 	}
 
+	@Tag("slow")
 	@Test
 	void statementsAndMessagesAreShownToAnyoneIfAlwaysShown() {
 		try (OperatedApplication application = start(Jobs.class, SHOW + "always")) {
@@ -60,6 +78,7 @@ class RedactionTests {
 		}
 	}
 
+	@Tag("slow")
 	@Test
 	void statementsAndMessagesAreHiddenFromWhoIsNotLoggedIn() {
 		try (OperatedApplication application = start(Jobs.class, SHOW + "when-authorized")) {
@@ -68,6 +87,7 @@ class RedactionTests {
 		}
 	}
 
+	@Tag("slow")
 	@Test
 	void functionOfTheApplicationHidesWhatItWants() {
 		try (OperatedApplication application = start(SanitizingJobs.class, SHOW + "always")) {
@@ -76,6 +96,7 @@ class RedactionTests {
 		}
 	}
 
+	@Tag("slow")
 	@Test
 	void exceptionThatPrintsItselfIsToldByItsClassOnly() {
 		try (OperatedApplication application = start(Jobs.class)) {
@@ -89,6 +110,7 @@ class RedactionTests {
 		}
 	}
 
+	@Tag("slow")
 	@Test
 	void failureThatWasKeptWithoutItsClassIsHiddenWhole() {
 		try (OperatedApplication application = start(Jobs.class)) {

@@ -19,14 +19,18 @@ package io.github.advisorylock.autoconfigure;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
+import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -35,6 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -45,14 +50,16 @@ import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * Tests for {@link JobOverrides}.
  */
-@Tag("slow")
 @ExtendWith(OutputCaptureExtension.class)
 class JobOverridesTests {
 
+	@Tag("slow")
 	@Test
 	void environmentVariablesReachJobsWhoseKeysTheyCannotSpell(@TempDir Path directory) throws Exception {
 		File log = directory.resolve("log").toFile();
@@ -76,6 +83,7 @@ class JobOverridesTests {
 		}
 	}
 
+	@Tag("slow")
 	@ParameterizedTest
 	@CsvSource({ "advisory-lock.jobs.orders.export.paused, orders.export",
 			"advisory-lock.jobs[orders.export].paused, orders.export",
@@ -91,6 +99,7 @@ class JobOverridesTests {
 		});
 	}
 
+	@Tag("slow")
 	@Test
 	void keyInBracketsIsMeantLetterByLetter(CapturedOutput output) {
 		runner(Map.of("advisory-lock.jobs[Nightly-Report].paused", "true")).run((context) -> {
@@ -99,6 +108,7 @@ class JobOverridesTests {
 		});
 	}
 
+	@Tag("slow")
 	@Test
 	void environmentTakesPrecedenceOverFile() {
 		runner(Map.of("advisory-lock.jobs.nightly-report.paused", "false", "advisory-lock.jobs.nightly-report.wait-for",
@@ -115,6 +125,7 @@ class JobOverridesTests {
 			});
 	}
 
+	@Tag("slow")
 	@ParameterizedTest
 	@ValueSource(strings = { "advisory-lock.jobs.orders.export.pause", "advisory-lock.jobs.nightly-report.pause" })
 	void settingThatDoesNotExistIsWarnedOf(String property, CapturedOutput output) {
@@ -124,6 +135,7 @@ class JobOverridesTests {
 		});
 	}
 
+	@Tag("slow")
 	@Test
 	void propertyThatIsMeantForOneOfTwoJobsIsRefused() {
 		FailureAnalysis analysis = LockContextRunner.analyzeFailure(
@@ -133,6 +145,7 @@ class JobOverridesTests {
 		assertThat(analysis.getAction()).contains("'advisory-lock.jobs[orders-export].paused'");
 	}
 
+	@Tag("slow")
 	@Test
 	void keyInBracketsTellsTwoJobsApart() {
 		runner(Map.of("advisory-lock.jobs[orders-export].paused", "true")).withBean(OtherJobs.class).run((context) -> {
@@ -141,6 +154,7 @@ class JobOverridesTests {
 		});
 	}
 
+	@Tag("slow")
 	@ParameterizedTest
 	@ValueSource(strings = { "advisory-lock.jobs.nightly-report.wait-for", "advisory-lock.jobs.orders.export.max-run",
 			"advisory-lock.wait-for", "advisory-lock.session.heartbeat", "advisory-lock.doctor.long-hold" })
@@ -150,6 +164,59 @@ class JobOverridesTests {
 		assertThat(analysis.getDescription() + analysis.getAction()).contains("A time needs a unit");
 		assertThat(analysis.getDescription().replaceAll("[\\[\\]]", "."))
 			.contains(property.substring(property.lastIndexOf('.')));
+	}
+
+	/**
+	 * Without an application: what it makes of these is tested above.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "advisory-lock.jobs.nightly-report.paused, nightly-report, true",
+			"advisory-lock.jobs.nightlyReport.paused, nightly-report, true",
+			"advisory-lock.jobs[nightly-report].paused, nightly-report, true",
+			"advisory-lock.jobs[Nightly-Report].paused, nightly-report, false",
+			"advisory-lock.jobs[nightly.report].paused, nightly-report, false",
+			"advisory-lock.jobs.orders.export.paused, orders.export, true",
+			"ADVISORYLOCK_JOBS_NIGHTLY_REPORT_PAUSED, nightly-report, true",
+			"advisory-lock.jobs.nightly.paused, nightly-report, false" })
+	void propertyIsForTheKeyThatItSpells(String property, String key, boolean meant) {
+		Setting setting = overrides(Map.of(property, "true")).of(key);
+		assertThat(setting).isEqualTo(meant ? new Setting(true, null) : null);
+	}
+
+	@Test
+	void eachSettingIsThatOfTheFirstSourceWhichHasIt() {
+		StandardEnvironment environment = environment(Map.of("advisory-lock.jobs.report.paused", "false",
+				"advisory-lock.jobs[report].wait-for", "3s"));
+		environment.getPropertySources()
+			.addFirst(new MapPropertySource("first", Map.of("advisory-lock.jobs.report.paused", "${pause}", "pause",
+					"true")));
+		assertThat(new JobOverrides<>(environment, Setting.class).of("report"))
+			.isEqualTo(new Setting(true, Duration.ofSeconds(3)));
+	}
+
+	@Test
+	void propertyThatMayBeMeantForTwoJobsIsRefusedUnlessItsKeyIsInBrackets() {
+		List<String> keys = List.of("orders-export", "orders.export");
+		assertThatExceptionOfType(AdvisoryLockConfigurationException.class)
+			.isThrownBy(() -> overrides(Map.of("advisory-lock.jobs.orders-export.paused", "true")).check(keys))
+			.withMessageContaining("[orders-export, orders.export]");
+		assertThatNoException()
+			.isThrownBy(() -> overrides(Map.of("advisory-lock.jobs[orders-export].paused", "true")).check(keys));
+	}
+
+	private static JobOverrides<Setting> overrides(Map<String, Object> properties) {
+		return new JobOverrides<>(environment(properties), Setting.class);
+	}
+
+	private static StandardEnvironment environment(Map<String, Object> properties) {
+		StandardEnvironment environment = new StandardEnvironment();
+		boolean variables = properties.keySet().iterator().next().startsWith("ADVISORY");
+		environment.getPropertySources()
+			.addFirst(variables ? new SystemEnvironmentPropertySource(
+					StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, properties)
+					: new MapPropertySource("file", properties));
+		ConfigurationPropertySources.attach(environment);
+		return environment;
 	}
 
 	private static ApplicationContextRunner runner(Map<String, Object> properties) {
@@ -191,6 +258,16 @@ class JobOverridesTests {
 		@SingleRunner("orders-export")
 		void export() {
 		}
+
+	}
+
+	/**
+	 * What can be set of a job, for these tests.
+	 *
+	 * @param paused whether it is paused
+	 * @param waitFor how long it waits
+	 */
+	record Setting(@Nullable Boolean paused, @Nullable Duration waitFor) {
 
 	}
 

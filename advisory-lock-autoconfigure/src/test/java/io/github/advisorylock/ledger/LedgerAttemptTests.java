@@ -43,6 +43,7 @@ import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.dao.CannotAcquireLockException;
@@ -82,6 +83,19 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 		assertThat(TestPostgres
 			.query("SELECT attempts FROM ledger_tests_job WHERE open_tick IS NULL " + "AND retry_at IS NULL"))
 			.containsExactly("0");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "SESSION, 4, 480", "SESSION, 5, 600", "SESSION, 1000, 600", "TRANSACTION, 4, 480",
+			"TRANSACTION, 5, 600", "TRANSACTION, 1000, 600" })
+	void pauseBetweenAttemptsGrowsToTenMinutes(LockScope scope, int failed, int seconds) {
+		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, open_tick, attempts) VALUES ('tests', 'job', '"
+				+ TICK + "', " + failed + ")");
+		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK)).withMessage("expected");
+		assertThat(TestPostgres.query("SELECT attempts || ' ' || (retry_at - last_finished_at BETWEEN "
+				+ "interval '1 second' * " + seconds + " AND interval '1.2 seconds' * " + seconds
+				+ ") FROM ledger_tests_job"))
+			.containsExactly(failed + 1 + " true");
 	}
 
 	@ParameterizedTest

@@ -24,6 +24,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.LeaderOnly;
@@ -108,6 +109,7 @@ class AdvisoryLockMetricsTests {
 				});
 			}
 			assertThat(executions(meters, "metered", "busy").count()).isOne();
+			assertThat(meters.get("advisory.lock.acquire").tag("key", "metered").timer().count()).isOne();
 			assertThat(executions(meters, "metered", "executed").count()).isZero();
 			assertThat(meters.find("advisory.lock.execution").tag("outcome", "error").timers()).isEmpty();
 			assertThat(meters.get("advisory.lock.last.success").tag("key", "metered").gauge().value()).isNaN();
@@ -157,12 +159,11 @@ class AdvisoryLockMetricsTests {
 				for (int i = 0; i < 20; i++) {
 					String user = "user-" + i;
 					jobs.export(user);
-					assertThatIllegalStateException().isThrownBy(() -> jobs.fail(user));
+					assertThatIllegalStateException().isThrownBy(() -> jobs.fail(user)).withMessage(user);
 				}
-				assertThat(keys).hasSize(40);
 				Awaitility.await().atMost(Patience.TIME).untilAsserted(() -> {
 					System.gc();
-					assertThat(keys).allMatch((key) -> key.get() == null);
+					assertThat(keys).hasSize(40).allMatch((key) -> key.get() == null);
 				});
 			});
 	}
@@ -237,6 +238,27 @@ class AdvisoryLockMetricsTests {
 				.contains(KeyValue.of("lock.key", "test/export:alice"));
 			assertThat(recorder.stopped.get(0).getLowCardinalityKeyValues())
 				.contains(KeyValue.of("outcome", "executed"));
+		});
+	}
+
+	/**
+	 * A convention of the application may look at the outcome first.
+	 */
+	@Test
+	void observationOfFailedRunHasErrorAndNoOutcome() {
+		Recorder recorder = new Recorder(true);
+		this.runner.withBean(ObservationRegistry.class, () -> {
+			ObservationRegistry registry = ObservationRegistry.create();
+			registry.observationConfig().observationHandler(recorder);
+			return registry;
+		}).run((context) -> {
+			assertThatIllegalStateException().isThrownBy(() -> context.getBean(Jobs.class).fail("alice"))
+				.withMessage("alice");
+			context.getBean(Jobs.class).export("alice");
+			assertThat(recorder.stopped).extracting(Observation.Context::getError)
+				.satisfiesExactly((error) -> assertThat(error).hasMessage("alice"), (none) -> assertThat(none).isNull());
+			assertThat(recorder.stopped).extracting((run) -> ((LockExecutionObservationContext) run).getOutcome())
+				.containsExactly(null, LockOutcome.EXECUTED);
 		});
 	}
 

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -29,8 +30,11 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.Patience;
 import net.javacrumbs.shedlock.core.ClockProvider;
@@ -45,6 +49,7 @@ import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -116,6 +121,20 @@ class AdvisoryLockProviderTests {
 			.isEqualTo(LockOutcome.BUSY);
 		lock.unlock();
 		assertThat(operations.execute(LockRequest.of(this.name), (context) -> true).executed()).isTrue();
+	}
+
+	/**
+	 * Methods of the application may wait, by a property; locks of ShedLock never do.
+	 */
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void lockIsAskedForWithoutWaiting(LockScope scope) {
+		Busy busy = new Busy(new CopyOnWriteArrayList<>());
+		AdvisoryLockProvider provider = new AdvisoryLockProvider(busy, () -> null, scope, true, (event) -> {
+		});
+		assertThat(provider.lock(configuration(this.name, HOUR, Duration.ZERO))).isEmpty();
+		provider.destroy();
+		assertThat(busy.requests).singleElement().extracting(LockRequest::waitFor).isEqualTo(Duration.ZERO);
 	}
 
 	@Test
@@ -319,6 +338,26 @@ class AdvisoryLockProviderTests {
 	private void terminateHolder() {
 		ShedLockApplication.terminateHolder(this.name);
 		Awaitility.await().atMost(Patience.TIME).until(() -> !ShedLockApplication.isLocked(this.name));
+	}
+
+	/**
+	 * Notes what is asked for, all of which somebody else has.
+	 */
+	private record Busy(List<LockRequest> requests) implements AdvisoryLockOperations {
+
+		@Override
+		public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
+				LockCallback<T, X> action) {
+			this.requests.add(request);
+			return LockResult.skipped(LockOutcome.BUSY, AdvisoryLockKey.of("busy"));
+		}
+
+		@Override
+		public Optional<HeldLock> tryAcquire(LockRequest request) {
+			this.requests.add(request);
+			return Optional.empty();
+		}
+
 	}
 
 	@Configuration(proxyBeanMethods = false)
