@@ -148,7 +148,8 @@ class SingleRunnerRollbackTests {
 	}
 
 	private static ThrowableAssertAlternative<UnexpectedRollbackException> assertThatRollbackOf(ThrowingCallable call) {
-		return assertThatExceptionOfType(UnexpectedRollbackException.class).isThrownBy(call);
+		return assertThatExceptionOfType(UnexpectedRollbackException.class).isThrownBy(call)
+			.withMessageContaining("rollback-only");
 	}
 
 	private static List<String> rows() {
@@ -218,7 +219,7 @@ class SingleRunnerRollbackTests {
 					add.accept(item);
 				}
 				catch (IllegalArgumentException ex) {
-					// the next one may be fine
+					assertThat(ex).hasMessage("bad");
 				}
 			}
 			return true;

@@ -272,6 +272,8 @@ class TransactionScopeTests extends AbstractLockTests {
 				transaction().executeWithoutResult((status) -> status.setRollbackOnly());
 				return 1;
 			}))
+			.withMessageContaining("scope TRANSACTION has made the whole run one transaction")
+			.havingCause()
 			.withMessage("Transaction rolled back because it has been marked as rollback-only");
 		assertThat(isBusyLocally(this.template, REQUEST)).isFalse();
 	}
