@@ -17,7 +17,9 @@
 package io.github.advisorylock.testsupport;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -59,6 +61,13 @@ public final class JavaProcess implements AutoCloseable {
 			.concat(Stream.of(java, "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
 					main.getName()), Stream.of(arguments))
 			.toList();
+		return run(log, environment, command);
+	}
+
+	/**
+	 * Run a command that is a JVM, which logs to the given file.
+	 */
+	public static JavaProcess run(Path log, Map<String, String> environment, List<String> command) {
 		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
 		builder.environment().putAll(environment);
 		try {
@@ -87,6 +96,29 @@ public final class JavaProcess implements AutoCloseable {
 			.pollInterval(Duration.ofMillis(50))
 			.until(() -> lines().stream().filter((line) -> line.contains(text)).findFirst().orElse(""),
 					(line) -> !line.isEmpty());
+	}
+
+	/**
+	 * Write a line to its standard input.
+	 */
+	public void tell(String line) {
+		try {
+			OutputStream input = this.process.getOutputStream();
+			input.write((line + "\n").getBytes(StandardCharsets.UTF_8));
+			input.flush();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/**
+	 * Wait until it ends by itself.
+	 * @return its exit code
+	 */
+	public int awaitEnd() {
+		assertThat(this.process.onExit()).succeedsWithin(Duration.ofSeconds(60));
+		return this.process.exitValue();
 	}
 
 	/**
