@@ -175,8 +175,8 @@ class DoctorConfiguration {
 			boolean isDefault = databases.isDefault(database);
 			Subject subject = new Subject(() -> methodsOf(database), isDefault ? this.others : () -> OtherUses.NONE,
 					template, dataSource, (method) -> transactionOf(method, database), database.transactionManager(),
-					(pool != null) ? pool.getMax() : null,
-					database.session().get(), this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
+					(pool != null) ? pool.getMax() : null, database.session().get(),
+					this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
 					this.properties.session().toSettings(), this.properties.maxHeldLocks(),
 					(method) -> hasTenants(method, database));
 			return new LockDoctor(subject, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
@@ -206,7 +206,8 @@ class DoctorConfiguration {
 
 		private boolean hasTenants(SingleRunnerMethod method, LockDatabase database) {
 			String name = method.operation().transactionManager();
-			PlatformTransactionManager manager = (name != null) ? this.managers.get(name) : database.transactionManager();
+			PlatformTransactionManager manager = (name != null) ? this.managers.get(name)
+					: database.transactionManager();
 			return SessionDataSource.isRouting(database.dataSource())
 					|| (manager != null && this.managers.haveTenants(manager));
 		}

@@ -136,8 +136,7 @@ final class TransactionExamination implements Examination {
 
 		private static final Sight WELL = new Sight(true, false, null);
 
-		private void tell(String method, MethodTransaction transaction, Subject subject,
-				Diagnosis diagnosis) {
+		private void tell(String method, MethodTransaction transaction, Subject subject, Diagnosis diagnosis) {
 			if (this.failure != null) {
 				tellFailure(this.failure, method, transaction.manager(), diagnosis);
 			}
@@ -155,8 +154,8 @@ final class TransactionExamination implements Examination {
 			}
 		}
 
-		private static void tellFailure(RuntimeException failure, String method,
-				PlatformTransactionManager manager, Diagnosis diagnosis) {
+		private static void tellFailure(RuntimeException failure, String method, PlatformTransactionManager manager,
+				Diagnosis diagnosis) {
 			String message = JdbcUrl.redact(String.valueOf(failure.getMessage()));
 			if (failure instanceof TransactionUsageException
 					|| failure instanceof TransactionSuspensionNotSupportedException

@@ -130,7 +130,8 @@ class AdvisoryLockShedLockAutoConfigurationTests {
 	@Test
 	void annotatedMethodsRunOnH2WhereLocksAreOff() {
 		ApplicationContextRunner h2 = this.runner.withUserConfiguration(CheckedJobs.class)
-			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:shedlock", "advisory-lock.doctor.not-postgresql=off");
+			.withPropertyValues("spring.datasource.url=jdbc:h2:mem:shedlock",
+					"advisory-lock.doctor.not-postgresql=off");
 		h2.withPropertyValues("advisory-lock.enabled=false").run((context) -> {
 			assertThat(context).hasNotFailed();
 			assertThat(context.getBean(CheckedJobs.class).pay()).isTrue();

@@ -185,11 +185,11 @@ class JobOverridesTests {
 
 	@Test
 	void eachSettingIsThatOfTheFirstSourceWhichHasIt() {
-		StandardEnvironment environment = environment(Map.of("advisory-lock.jobs.report.paused", "false",
-				"advisory-lock.jobs[report].wait-for", "3s"));
+		StandardEnvironment environment = environment(
+				Map.of("advisory-lock.jobs.report.paused", "false", "advisory-lock.jobs[report].wait-for", "3s"));
 		environment.getPropertySources()
-			.addFirst(new MapPropertySource("first", Map.of("advisory-lock.jobs.report.paused", "${pause}", "pause",
-					"true")));
+			.addFirst(new MapPropertySource("first",
+					Map.of("advisory-lock.jobs.report.paused", "${pause}", "pause", "true")));
 		assertThat(new JobOverrides<>(environment, Setting.class).of("report"))
 			.isEqualTo(new Setting(true, Duration.ofSeconds(3)));
 	}
@@ -212,9 +212,11 @@ class JobOverridesTests {
 		StandardEnvironment environment = new StandardEnvironment();
 		boolean variables = properties.keySet().iterator().next().startsWith("ADVISORY");
 		environment.getPropertySources()
-			.addFirst(variables ? new SystemEnvironmentPropertySource(
-					StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, properties)
-					: new MapPropertySource("file", properties));
+			.addFirst(
+					variables
+							? new SystemEnvironmentPropertySource(
+									StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, properties)
+							: new MapPropertySource("file", properties));
 		ConfigurationPropertySources.attach(environment);
 		return environment;
 	}

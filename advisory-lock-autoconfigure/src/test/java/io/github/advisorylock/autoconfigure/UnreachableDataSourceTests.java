@@ -142,8 +142,8 @@ class UnreachableDataSourceTests {
 				})
 				.run((context) -> {
 					assertThat(context).hasNotFailed();
-					assertThat(doctorOf(log)).anySatisfy((line) -> assertThat(line)
-						.contains("can't be examined", "there is no tenant", UNREACHABLE));
+					assertThat(doctorOf(log)).anySatisfy((line) -> assertThat(line).contains("can't be examined",
+							"there is no tenant", UNREACHABLE));
 				});
 		}
 	}

@@ -89,12 +89,13 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 	@CsvSource({ "SESSION, 4, 480", "SESSION, 5, 600", "SESSION, 1000, 600", "TRANSACTION, 4, 480",
 			"TRANSACTION, 5, 600", "TRANSACTION, 1000, 600" })
 	void pauseBetweenAttemptsGrowsToTenMinutes(LockScope scope, int failed, int seconds) {
-		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, open_tick, attempts) VALUES ('tests', 'job', '"
-				+ TICK + "', " + failed + ")");
+		TestPostgres
+			.execute("INSERT INTO ledger_tests_job (namespace, key, open_tick, attempts) VALUES ('tests', 'job', '"
+					+ TICK + "', " + failed + ")");
 		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK)).withMessage("expected");
-		assertThat(TestPostgres.query("SELECT attempts || ' ' || (retry_at - last_finished_at BETWEEN "
-				+ "interval '1 second' * " + seconds + " AND interval '1.2 seconds' * " + seconds
-				+ ") FROM ledger_tests_job"))
+		assertThat(TestPostgres
+			.query("SELECT attempts || ' ' || (retry_at - last_finished_at BETWEEN " + "interval '1 second' * "
+					+ seconds + " AND interval '1.2 seconds' * " + seconds + ") FROM ledger_tests_job"))
 			.containsExactly(failed + 1 + " true");
 	}
 

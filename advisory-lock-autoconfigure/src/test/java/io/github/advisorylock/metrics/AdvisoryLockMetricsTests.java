@@ -256,7 +256,8 @@ class AdvisoryLockMetricsTests {
 				.withMessage("alice");
 			context.getBean(Jobs.class).export("alice");
 			assertThat(recorder.stopped).extracting(Observation.Context::getError)
-				.satisfiesExactly((error) -> assertThat(error).hasMessage("alice"), (none) -> assertThat(none).isNull());
+				.satisfiesExactly((error) -> assertThat(error).hasMessage("alice"),
+						(none) -> assertThat(none).isNull());
 			assertThat(recorder.stopped).extracting((run) -> ((LockExecutionObservationContext) run).getOutcome())
 				.containsExactly(null, LockOutcome.EXECUTED);
 		});

@@ -30,8 +30,8 @@ public final class PlatformThread {
 	}
 
 	/**
-	 * Return whether the current thread is one: those of the operating system have a group
-	 * of their own, all virtual ones the same.
+	 * Return whether the current thread is one: those of the operating system have a
+	 * group of their own, all virtual ones the same.
 	 */
 	static boolean isCurrent() {
 		ThreadGroup group = Thread.currentThread().getThreadGroup();

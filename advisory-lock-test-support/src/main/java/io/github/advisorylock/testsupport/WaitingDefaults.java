@@ -23,9 +23,9 @@ import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
- * Has the tests of a JVM look at once, and often, whether what they wait for has come, and
- * wait for it with {@link Patience}: by itself Awaitility looks each tenth of a second,
- * first after one, and gives up after ten seconds.
+ * Has the tests of a JVM look at once, and often, whether what they wait for has come,
+ * and wait for it with {@link Patience}: by itself Awaitility looks each tenth of a
+ * second, first after one, and gives up after ten seconds.
  */
 public final class WaitingDefaults implements LauncherSessionListener {
 
