@@ -72,7 +72,7 @@ final class HikariConnections implements Supplier<DataSource> {
 				&& pool.getJdbcUrl() == null)) {
 			return null;
 		}
-		if (pool.getDataSource() != null && SessionDataSource.isRouting(pool.getDataSource())) {
+		if (pool.getDataSource() != null && PhysicalConnections.isRouting(pool.getDataSource())) {
 			return null;
 		}
 		return new HikariConnections(pool, details);

@@ -16,11 +16,14 @@
 
 package io.github.advisorylock.connection;
 
+import java.sql.SQLException;
 import java.util.Properties;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.PropertyAccessorFactory;
@@ -28,6 +31,7 @@ import org.springframework.boot.jdbc.DataSourceBuilder;
 import org.springframework.jdbc.datasource.AbstractDriverBasedDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -37,11 +41,27 @@ import org.springframework.util.ClassUtils;
  */
 final class PhysicalConnections {
 
+	private static final Log logger = LogFactory.getLog(PhysicalConnections.class);
+
 	private static final String DRIVERS_OWN = "org.postgresql.ds.PGSimpleDataSource";
 
 	private static final String TOMCAT_POOL = "org.apache.tomcat.jdbc.pool.DataSource";
 
 	private PhysicalConnections() {
+	}
+
+	/**
+	 * Return whether a DataSource, or what it wraps, chooses another one each time. Asks
+	 * for the wrapped type, so that no target is looked up.
+	 */
+	static boolean isRouting(DataSource dataSource) {
+		try {
+			return dataSource.isWrapperFor(AbstractRoutingDataSource.class);
+		}
+		catch (SQLException | RuntimeException ex) {
+			logger.debug("A " + dataSource.getClass().getName() + " does not tell what it wraps", ex);
+			return false;
+		}
 	}
 
 	/**

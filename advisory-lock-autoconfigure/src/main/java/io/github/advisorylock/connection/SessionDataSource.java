@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.connection;
 
-import java.sql.SQLException;
 import java.util.Map;
 import java.util.Properties;
 import java.util.function.Supplier;
@@ -33,7 +32,6 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
-import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -94,16 +92,10 @@ public final class SessionDataSource implements Supplier<DataSource> {
 	 * Return whether a DataSource opens connections to another one each time, as it is
 	 * needed at that moment: nobody can tell beforehand which.
 	 * @param dataSource the DataSource, or a proxy for it
-	 * @return {@code true} if it is an {@link AbstractRoutingDataSource}
+	 * @return {@code true} if it is an {@code AbstractRoutingDataSource}
 	 */
 	public static boolean isRouting(DataSource dataSource) {
-		try {
-			return dataSource.isWrapperFor(AbstractRoutingDataSource.class);
-		}
-		catch (SQLException | RuntimeException ex) {
-			logger.debug("A " + dataSource.getClass().getName() + " does not tell what it wraps", ex);
-			return false;
-		}
+		return PhysicalConnections.isRouting(dataSource);
 	}
 
 	/**

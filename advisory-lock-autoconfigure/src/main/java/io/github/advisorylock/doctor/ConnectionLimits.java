@@ -47,7 +47,7 @@ record ConnectionLimits(String role, long ofRole, String database, long ofDataba
 			return;
 		}
 		boolean session = subject.opensSessionAsThePool();
-		long needed = poolSize + (session ? 1 : 0);
+		long needed = (long) poolSize + (session ? 1 : 0);
 		String use = "the pool opens up to " + poolSize + (session ? " and the library 1 more for session locks" : "");
 		check("The role " + this.role, this.ofRole, use, needed,
 				"'ALTER ROLE " + this.role + " CONNECTION LIMIT " + needed + "'", diagnosis);

@@ -96,7 +96,7 @@ class UnreachableDataSourceTests {
 				Jobs jobs = context.getBean(Jobs.class);
 				jobs.inTransaction();
 				jobs.recorded("4711");
-				Awaitility.await().atMost(Patience.TIME).ignoreExceptions().until(() -> {
+				Awaitility.await().atMost(Patience.TIME).ignoreExceptionsInstanceOf(DataAccessException.class).until(() -> {
 					jobs.inSession();
 					return true;
 				});

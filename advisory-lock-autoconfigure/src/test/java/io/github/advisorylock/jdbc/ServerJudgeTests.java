@@ -47,6 +47,7 @@ class ServerJudgeTests {
 	void sqlStateOfCauseIsKept() {
 		RuntimeException failure = new IllegalStateException("refused", new SQLException("wrong password", "28P01"));
 		assertThatExceptionOfType(SQLException.class).isThrownBy(() -> open(failure))
+			.withMessage("refused")
 			.satisfies((ex) -> isInState("28P01", ex));
 	}
 
