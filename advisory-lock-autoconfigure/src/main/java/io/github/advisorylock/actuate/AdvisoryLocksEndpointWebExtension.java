@@ -30,6 +30,9 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescr
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
+import io.github.advisorylock.monitor.LockMonitor;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aot.hint.BindingReflectionHintsRegistrar;
@@ -52,6 +55,7 @@ import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExten
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.dao.CannotAcquireLockException;
+import org.springframework.dao.DataAccessException;
 
 /**
  * {@link EndpointWebExtension @EndpointWebExtension} of the
@@ -62,6 +66,8 @@ import org.springframework.dao.CannotAcquireLockException;
 @EndpointWebExtension(endpoint = AdvisoryLocksEndpoint.class)
 @ImportRuntimeHints(AdvisoryLocksEndpointWebExtension.Hints.class)
 public class AdvisoryLocksEndpointWebExtension {
+
+	private static final Log logger = LogFactory.getLog(AdvisoryLocksEndpointWebExtension.class);
 
 	/**
 	 * Stands for who is not logged in. Not a name that somebody could log in with by
@@ -110,7 +116,8 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * @param state the state the jobs must have
 	 * @param page which page of the jobs, from 1
 	 * @param size how many jobs are on a page, 100 unless set, 1000 at most
-	 * @return jobs and locks; status 400 if they can't be asked for like this
+	 * @return jobs and locks; status 400 if they can't be asked for like this, 503 if the
+	 * database can't be asked
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> advisoryLocks(SecurityContext securityContext, @Nullable String q,
@@ -219,6 +226,11 @@ public class AdvisoryLocksEndpointWebExtension {
 		}
 		catch (CannotAcquireLockException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), STATUS_CONFLICT);
+		}
+		catch (DataAccessException ex) {
+			logger.debug("The database could not be asked", ex);
+			return new WebEndpointResponse<>(new ErrorDescriptor(LockMonitor.explain(ex)),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
 		}
 	}
 

@@ -350,10 +350,7 @@ final class TransactionScope {
 				if (product == null) {
 					throw (question != null) ? question.explain(ex) : ex;
 				}
-				UnsupportedDatabaseException refusal = new UnsupportedDatabaseException("it is '" + product
-						+ "' and not PostgreSQL; in a test, annotate its class with "
-						+ "@AutoConfigureInMemoryLocks of advisory-lock-test, or set 'advisory-lock.enabled' to "
-						+ "false to run methods without locks");
+				UnsupportedDatabaseException refusal = UnsupportedDatabaseException.otherThanPostgres(product);
 				refusal.initCause(ex);
 				throw refusal;
 			}

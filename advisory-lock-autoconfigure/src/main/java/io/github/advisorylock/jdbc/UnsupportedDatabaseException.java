@@ -37,6 +37,17 @@ public class UnsupportedDatabaseException extends NonTransientDataAccessResource
 	}
 
 	/**
+	 * Create an exception for a database that is no PostgreSQL.
+	 * @param product what its driver takes it for
+	 * @return the exception, which says what to do in a test
+	 */
+	public static UnsupportedDatabaseException otherThanPostgres(String product) {
+		return new UnsupportedDatabaseException("it is '" + product
+				+ "' and not PostgreSQL; in a test, annotate its class with @AutoConfigureInMemoryLocks of "
+				+ "advisory-lock-test, or set 'advisory-lock.enabled' to false to run methods without locks");
+	}
+
+	/**
 	 * Return what the database is, and why that does not do.
 	 * @return the reason
 	 */

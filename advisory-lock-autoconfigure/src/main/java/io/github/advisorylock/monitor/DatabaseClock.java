@@ -24,6 +24,7 @@ import java.util.function.DoubleSupplier;
 
 import javax.sql.DataSource;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
@@ -49,7 +50,7 @@ public class DatabaseClock implements DoubleSupplier {
 	 * @param dataSource the DataSource that has the locks
 	 */
 	public DatabaseClock(DataSource dataSource) {
-		this.jdbc = LockMonitor.statements(dataSource);
+		this.jdbc = new MonitorStatements(dataSource);
 	}
 
 	/**
@@ -84,8 +85,7 @@ public class DatabaseClock implements DoubleSupplier {
 			Instant middle = before.plus(Duration.between(before, Instant.now()).dividedBy(2));
 			return (there != null) ? Duration.between(middle, there.toInstant()).toNanos() / 1e9 : Double.NaN;
 		}
-		catch (RuntimeException ex) {
-			// whatever the DataSource throws
+		catch (DataAccessException ex) {
 			return Double.NaN;
 		}
 	}

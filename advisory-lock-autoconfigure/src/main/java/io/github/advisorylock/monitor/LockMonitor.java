@@ -33,10 +33,12 @@ import java.util.List;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.jdbc.ApplicationName;
+import io.github.advisorylock.jdbc.JdbcUrl;
+import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.Assert;
 
 /**
@@ -118,17 +120,18 @@ public class LockMonitor {
 	 */
 	public LockMonitor(DataSource dataSource) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
-		this.jdbc = statements(dataSource);
+		this.jdbc = new MonitorStatements(dataSource);
 	}
 
 	/**
-	 * Return what executes statements, and fetches all rows of an answer at once,
-	 * whatever {@code defaultRowFetchSize} says.
+	 * Return what to tell of a database that could not be asked.
+	 * @param failure the failure
+	 * @return what is wrong, in one line and without secrets
 	 */
-	static JdbcOperations statements(DataSource dataSource) {
-		JdbcTemplate statements = new JdbcTemplate(dataSource);
-		statements.setFetchSize(0);
-		return statements;
+	public static String explain(DataAccessException failure) {
+		return (failure instanceof UnsupportedDatabaseException) ? String.valueOf(failure.getMessage())
+				: "The database of the advisory locks can't be asked ("
+						+ JdbcUrl.redact(String.valueOf(failure.getMostSpecificCause().getMessage())) + ")";
 	}
 
 	/**

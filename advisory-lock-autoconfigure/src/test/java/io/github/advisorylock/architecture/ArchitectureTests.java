@@ -213,7 +213,7 @@ class ArchitectureTests {
 			public boolean test(JavaClass type) {
 				return type.getConstructorCallsFromSelf()
 					.stream()
-					.anyMatch((call) -> call.getTargetOwner().isAssignableTo(JdbcTemplate.class));
+					.anyMatch((call) -> call.getTargetOwner().isEquivalentTo(JdbcTemplate.class));
 			}
 
 		}).should().callMethod(JdbcTemplate.class, "setFetchSize", int.class));

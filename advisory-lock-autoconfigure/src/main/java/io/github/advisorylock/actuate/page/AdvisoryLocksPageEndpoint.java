@@ -22,13 +22,18 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.actuate.page.PageRequest.CsrfHeader;
+import io.github.advisorylock.monitor.LockMonitor;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
+import org.springframework.dao.DataAccessException;
 
 /**
  * {@link WebEndpoint @WebEndpoint} with a page for operators. What can be done from it is
@@ -38,6 +43,11 @@ import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
  */
 @WebEndpoint(id = "advisorylockspage", defaultAccess = Access.READ_ONLY)
 public class AdvisoryLocksPageEndpoint {
+
+	private static final Log logger = LogFactory.getLog(AdvisoryLocksPageEndpoint.class);
+
+	private static final String UNAVAILABLE = "<!DOCTYPE html><html lang=\"en\"><head><title>Advisory locks</title></head>"
+			+ "<body><h1>Advisory locks</h1><p>%s</p></body></html>";
 
 	private final AdvisoryLocksSource source;
 
@@ -78,20 +88,27 @@ public class AdvisoryLocksPageEndpoint {
 	 * @param sort the order of jobs or runs
 	 * @param range how far the timeline goes back
 	 * @param page the page of the table, from 1
-	 * @return an HTML document
+	 * @return an HTML document; with status 503 if the database can't be asked
 	 */
 	@ReadOperation(produces = "text/html;charset=UTF-8")
-	public String page(SecurityContext securityContext, @Nullable String view, @Nullable String key,
+	public WebEndpointResponse<String> page(SecurityContext securityContext, @Nullable String view, @Nullable String key,
 			@Nullable String manager, @Nullable String q, @Nullable String state, @Nullable String outcome,
 			@Nullable String sort, @Nullable String range, @Nullable Integer page) {
 		PageRequest.sendHeaders();
 		PageQuery query = PageQuery.of(view, key, manager, q, state, outcome, sort, range, page);
 		boolean shown = this.settings.showValues().isShown(securityContext, this.settings.roles());
 		String endpoint = this.writableEndpoint.get();
-		View content = view(new View.Context(this.source, query, this.settings.rows(), this.settings.timeline(),
-				this.links, endpoint != null, shown));
-		return this.document.write(content, query, (endpoint != null) ? endpoint : "", this.settings.refresh(),
-				(endpoint != null) ? PageRequest.csrfHeader() : CsrfHeader.NONE);
+		try {
+			View content = view(new View.Context(this.source, query, this.settings.rows(), this.settings.timeline(),
+					this.links, endpoint != null, shown));
+			return new WebEndpointResponse<>(this.document.write(content, query, (endpoint != null) ? endpoint : "",
+					this.settings.refresh(), (endpoint != null) ? PageRequest.csrfHeader() : CsrfHeader.NONE));
+		}
+		catch (DataAccessException ex) {
+			logger.debug("The database could not be asked", ex);
+			return new WebEndpointResponse<>(Html.of(UNAVAILABLE, LockMonitor.explain(ex)).markup(),
+					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		}
 	}
 
 	private static View view(View.Context context) {

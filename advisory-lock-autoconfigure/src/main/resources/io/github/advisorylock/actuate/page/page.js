@@ -167,7 +167,7 @@
         say(what.id, name + " was not changed", true);
       }
       else if (!answer.ok) {
-        say(what.id, name + " was not changed: " + (typeof result.error === "string" && (answer.status === 400 || answer.status === 409) ? result.error : "status " + answer.status), true);
+        say(what.id, name + " was not changed: " + (typeof result.error === "string" && [400, 409, 503].includes(answer.status) ? result.error : "status " + answer.status), true);
       }
       else {
         say(what.id, name + done(what, result), result.outcome === "FAILED");
