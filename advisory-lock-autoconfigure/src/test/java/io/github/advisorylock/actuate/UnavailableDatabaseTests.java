@@ -74,8 +74,10 @@ class UnavailableDatabaseTests {
 	@Test
 	void healthAndClockDoNotFailWhereTheDatabaseIsNoPostgres() {
 		try (OperatedApplication application = startOnH2()) {
-			assertThat(application.context().getBean("advisoryLockHealthIndicator", HealthIndicator.class).health().getStatus())
-				.isEqualTo(Status.UP);
+			assertThat(application.context()
+				.getBean("advisoryLockHealthIndicator", HealthIndicator.class)
+				.health()
+				.getStatus()).isEqualTo(Status.UP);
 			assertThat(application.bean(DatabaseClock.class).getAsDouble()).isNaN();
 		}
 	}
@@ -106,9 +108,7 @@ class UnavailableDatabaseTests {
 		String[] all = { "spring.datasource.url=" + url, "advisory-lock.ledger.enabled=false",
 				"management.endpoints.web.exposure.include=advisorylocks,advisorylockspage",
 				"management.endpoint.advisorylocks.access=unrestricted" };
-		String[] joined = Stream.of(all, properties)
-			.flatMap(Arrays::stream)
-			.toArray(String[]::new);
+		String[] joined = Stream.of(all, properties).flatMap(Arrays::stream).toArray(String[]::new);
 		return OperatedApplication.start(Jobs.class, joined);
 	}
 

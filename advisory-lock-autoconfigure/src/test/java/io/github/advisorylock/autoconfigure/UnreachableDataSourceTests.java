@@ -96,10 +96,13 @@ class UnreachableDataSourceTests {
 				Jobs jobs = context.getBean(Jobs.class);
 				jobs.inTransaction();
 				jobs.recorded("4711");
-				Awaitility.await().atMost(Patience.TIME).ignoreExceptionsInstanceOf(DataAccessException.class).until(() -> {
-					jobs.inSession();
-					return true;
-				});
+				Awaitility.await()
+					.atMost(Patience.TIME)
+					.ignoreExceptionsInstanceOf(DataAccessException.class)
+					.until(() -> {
+						jobs.inSession();
+						return true;
+					});
 				assertThat(jobs.runs()).hasValue(3);
 			});
 		}

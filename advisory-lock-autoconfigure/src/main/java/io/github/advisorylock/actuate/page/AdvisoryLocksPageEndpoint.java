@@ -91,9 +91,9 @@ public class AdvisoryLocksPageEndpoint {
 	 * @return an HTML document; with status 503 if the database can't be asked
 	 */
 	@ReadOperation(produces = "text/html;charset=UTF-8")
-	public WebEndpointResponse<String> page(SecurityContext securityContext, @Nullable String view, @Nullable String key,
-			@Nullable String manager, @Nullable String q, @Nullable String state, @Nullable String outcome,
-			@Nullable String sort, @Nullable String range, @Nullable Integer page) {
+	public WebEndpointResponse<String> page(SecurityContext securityContext, @Nullable String view,
+			@Nullable String key, @Nullable String manager, @Nullable String q, @Nullable String state,
+			@Nullable String outcome, @Nullable String sort, @Nullable String range, @Nullable Integer page) {
 		PageRequest.sendHeaders();
 		PageQuery query = PageQuery.of(view, key, manager, q, state, outcome, sort, range, page);
 		boolean shown = this.settings.showValues().isShown(securityContext, this.settings.roles());
