@@ -23,7 +23,6 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
