@@ -27,6 +27,7 @@ import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
@@ -102,14 +103,25 @@ public final class TransactionManagers {
 	public @Nullable PlatformTransactionManager of(SingleRunnerMethod method, LockDatabase database) {
 		TransactionAttribute transactional = transactionalOf(method);
 		String named = method.operation().transactionManager();
-		return (transactional != null) ? ofTransactional(transactional)
+		return (transactional != null) ? ofTransactional(transactional, method)
 				: (named != null) ? get(named) : database.transactionManager();
 	}
 
-	private @Nullable PlatformTransactionManager ofTransactional(TransactionAttribute transactional) {
+	/**
+	 * A qualifier of the class that is that of a manager counts where the annotation has
+	 * none.
+	 */
+	private @Nullable PlatformTransactionManager ofTransactional(TransactionAttribute transactional,
+			SingleRunnerMethod method) {
 		String qualifier = transactional.getQualifier();
 		if (StringUtils.hasText(qualifier)) {
 			return get(qualifier);
+		}
+		Class<?> type = AutoProxyUtils.determineTargetClass(this.beanFactory, method.beanName());
+		String ofClass = (type != null) ? BeanFactoryAnnotationUtils.getQualifierValue(ClassUtils.getUserClass(type))
+				: null;
+		if (StringUtils.hasText(ofClass) && find(ofClass) != null) {
+			return get(ofClass);
 		}
 		return isChosenByApplication() ? null : ofTransactional();
 	}

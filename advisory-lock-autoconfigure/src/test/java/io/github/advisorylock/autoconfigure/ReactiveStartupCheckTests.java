@@ -32,6 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -112,11 +113,12 @@ class ReactiveStartupCheckTests {
 		}
 	}
 
-	@Test
-	void transactionalThatNamesItsManagerRunsBesideReactiveOne() {
-		this.beside.withBean(NamedJob.class).run((context) -> {
+	@ParameterizedTest
+	@ValueSource(classes = { NamedJob.class, QualifiedJob.class })
+	void transactionalThatNamesItsManagerRunsBesideReactiveOne(Class<? extends Runnable> job) {
+		this.beside.withBean(job).run((context) -> {
 			int before = RUNS.get();
-			context.getBean(NamedJob.class).run();
+			context.getBean(job).run();
 			assertThat(RUNS).hasValue(before + 1);
 		});
 	}
@@ -157,10 +159,23 @@ class ReactiveStartupCheckTests {
 
 	}
 
-	static class NamedJob {
+	static class NamedJob implements Runnable {
 
+		@Override
 		@Transactional("jdbcTx")
 		@SingleRunner("named")
+		public void run() {
+			RUNS.incrementAndGet();
+		}
+
+	}
+
+	@Qualifier("jdbcTx")
+	static class QualifiedJob implements Runnable {
+
+		@Override
+		@Transactional
+		@SingleRunner("qualified")
 		public void run() {
 			RUNS.incrementAndGet();
 		}
