@@ -117,7 +117,8 @@ public final class TransactionManagers {
 		if (StringUtils.hasText(qualifier)) {
 			return get(qualifier);
 		}
-		Class<?> type = AutoProxyUtils.determineTargetClass(this.beanFactory, method.beanName());
+		Class<?> type = this.beanFactory.containsBean(method.beanName())
+				? AutoProxyUtils.determineTargetClass(this.beanFactory, method.beanName()) : null;
 		String ofClass = (type != null) ? BeanFactoryAnnotationUtils.getQualifierValue(ClassUtils.getUserClass(type))
 				: null;
 		if (StringUtils.hasText(ofClass) && find(ofClass) != null) {
