@@ -173,6 +173,16 @@ class MaxRunTests extends AbstractLockTests {
 	}
 
 	@Test
+	void heldLockThatLastedTooLongCanBeTakenAgainThoughItsHolderDoesNotLook() {
+		HeldLock lock = this.template.tryAcquire(LockRequest.of("job").maxRun(SHORT)).orElseThrow();
+		await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
+		try (HeldLock again = this.template.tryAcquire(LockRequest.of("job")).orElseThrow()) {
+			assertThat(again.isHeld()).isTrue();
+			assertThat(lock.isHeld()).isFalse();
+		}
+	}
+
+	@Test
 	void heldLockThatIsClosedInTimeIsNotLost() {
 		HeldLock lock = this.template.tryAcquire(LockRequest.of("job").maxRun(SHORT)).orElseThrow();
 		lock.close();

@@ -36,4 +36,29 @@ class PredecessorTests {
 		assertThat(this.predecessor.isOver()).isTrue();
 	}
 
+	/**
+	 * A leader may have said something between a question and its answer.
+	 */
+	@Test
+	void silenceLastsFromAnAnswerToTheNextQuestion() {
+		this.predecessor.seen("1/now", 1000, 1005);
+		this.predecessor.seen("1/now", 1015, 1030);
+		assertThat(this.predecessor.isOver()).isFalse();
+		this.predecessor.seen("1/now", 1016, 1031);
+		assertThat(this.predecessor.isOver()).isTrue();
+	}
+
+	@Test
+	void anythingThatIsSaidEndsTheSilence() {
+		this.predecessor.seen("1/now", 1000, 1000);
+		this.predecessor.seen("1/later", 1011, 1011);
+		this.predecessor.seen("1/later", 1021, 1021);
+		assertThat(this.predecessor.isOver()).isFalse();
+		this.predecessor.seen("2/later", 1022, 1022);
+		assertThat(this.predecessor.isOver()).isFalse();
+		this.predecessor.seen("", 1040, 1040);
+		this.predecessor.seen("", 1060, 1060);
+		assertThat(this.predecessor.isOver()).as("nothing is known").isFalse();
+	}
+
 }
