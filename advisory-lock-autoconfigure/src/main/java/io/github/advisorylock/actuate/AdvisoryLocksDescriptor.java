@@ -345,9 +345,9 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * Who has a lock. What the role of this application may not see is {@code null}.
 	 *
 	 * @param instance the instance, {@code null} if it is none of this library
-	 * @param pid the process id of the server process
+	 * @param pid the process id of the server process, 0 for a prepared transaction
 	 * @param since since when, as far as that is known
-	 * @param application the name of the connection
+	 * @param application the name of the connection, or the prepared transaction
 	 * @param user the role that is logged in
 	 * @param client address and port of the client
 	 * @param state what the connection is doing

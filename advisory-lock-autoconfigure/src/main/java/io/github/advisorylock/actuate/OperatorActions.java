@@ -278,8 +278,11 @@ final class OperatorActions {
 		}
 		LockHolders.Holder holder = found.get(0);
 		if (holder.pid() == null) {
-			throw new RefusedException("'" + key + "' is held by a prepared transaction: COMMIT PREPARED or "
-					+ "ROLLBACK PREPARED frees it", null);
+			String gid = (holder.prepared() != null) ? " " + holder.prepared() : "";
+			throw new RefusedException(
+					"'" + key + "' is held by prepared transaction" + gid + ": ROLLBACK PREPARED" + gid
+							+ " or COMMIT PREPARED" + gid + " in this database frees it, as its owner or a superuser",
+					null);
 		}
 		if (holder.instance() == null) {
 			throw new RefusedException("'" + key + "' is held by server process " + holder.pid() + " of role '"

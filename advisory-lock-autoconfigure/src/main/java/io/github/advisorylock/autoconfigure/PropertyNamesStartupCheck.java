@@ -21,6 +21,7 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -28,6 +29,7 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -39,18 +41,27 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.core.ResolvableType;
+import org.springframework.context.ApplicationEvent;
+import org.springframework.context.event.SmartApplicationListener;
 import org.springframework.core.env.Environment;
 
 /**
  * Warns of properties under {@code advisory-lock} that do not exist: Spring Boot takes no
  * notice of them, and who has misspelt one believes that it holds. Those of jobs are
  * looked at with the jobs, and those of a feature that is not there are left alone.
+ * Warns, too, of properties that a refresh of the configuration changes: they are read
+ * once.
  */
-final class PropertyNamesStartupCheck implements SmartInitializingSingleton {
+final class PropertyNamesStartupCheck implements SmartInitializingSingleton, SmartApplicationListener {
 
 	private static final Log logger = LogFactory.getLog(PropertyNamesStartupCheck.class);
 
 	private static final ConfigurationPropertyName ROOT = ConfigurationPropertyName.of("advisory-lock");
+
+	/**
+	 * Spring Cloud publishes it with the names of the properties that have changed.
+	 */
+	private static final String REFRESH = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
 	/**
 	 * Groups of properties that have a class of their own, with their features.
@@ -81,6 +92,32 @@ final class PropertyNamesStartupCheck implements SmartInitializingSingleton {
 		if (!set.isEmpty()) {
 			check(set);
 		}
+	}
+
+	@Override
+	public boolean supportsEventType(Class<? extends ApplicationEvent> eventType) {
+		return eventType.getName().equals(REFRESH);
+	}
+
+	@Override
+	public void onApplicationEvent(ApplicationEvent event) {
+		if (PropertyAccessorFactory.forBeanPropertyAccess(event)
+			.getPropertyValue("keys") instanceof Collection<?> keys) {
+			List<String> changed = keys.stream()
+				.map(String::valueOf)
+				.filter(PropertyNamesStartupCheck::isOurs)
+				.sorted()
+				.toList();
+			if (!changed.isEmpty()) {
+				logger.warn("The change of '" + String.join("', '", changed)
+						+ "' by a refresh has no effect until the application is restarted; to pause a job at once, use "
+						+ "the endpoint 'advisorylocks' or AdvisoryLockLedger");
+			}
+		}
+	}
+
+	private static boolean isOurs(String key) {
+		return ROOT.isAncestorOf(ConfigurationPropertyName.adapt(key, '.'));
 	}
 
 	private void check(Collection<ConfigurationProperty> properties) {

@@ -104,11 +104,18 @@ final class PooledExamination implements Examination {
 	private static void examinePooler(Connection connection, ServerJudge.Opening pool, Subject subject,
 			Diagnosis diagnosis) throws SQLException {
 		Pooler pooler = kindOf(connection, pool, subject);
-		diagnosis.seen((pooler == Pooler.TRANSACTION_MODE) ? "pool behind a pooler in transaction mode"
-				: "pool behind a pooler");
-		if (pooler == Pooler.TRANSACTION_MODE && subject.sessionProperties().isEmpty()) {
-			SessionExamination.forgetsTicks(
-					"A pooler in transaction mode stands in front of the application's database", subject, diagnosis);
+		diagnosis.seen("pool behind a " + pooler.text());
+		if (pooler == Pooler.STATEMENT_MODE && subject.usesTransactions()) {
+			diagnosis.found(DoctorCheck.TRANSACTION_POOLER,
+					"A pooler in statement mode stands in front of the application's database and refuses transactions, so "
+							+ "that each method of scope TRANSACTION fails",
+					"set 'pool_mode' of the pooler to transaction or session, or '" + URL_PROPERTY
+							+ "' to a URL that leads straight to the server");
+			return;
+		}
+		if (pooler.sharesServers() && subject.sessionProperties().isEmpty()) {
+			SessionExamination.forgetsTicks("A " + pooler.text() + " stands in front of the application's database",
+					subject, diagnosis);
 		}
 		boolean prepares = subject.usesTransactions() && DriverAnswers.prepareThreshold(connection) != 0;
 		if (pooler == Pooler.TRANSACTION_MODE && prepares && !keepsPreparedStatements(connection)) {

@@ -23,6 +23,8 @@ import java.sql.Statement;
 import java.util.HashSet;
 import java.util.Set;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +45,20 @@ enum Pooler {
 	/**
 	 * A pooler that hands each transaction to a server of its choice.
 	 */
-	TRANSACTION_MODE;
+	TRANSACTION_MODE,
+
+	/**
+	 * A pooler that hands each statement to a server of its choice, and refuses
+	 * transactions.
+	 */
+	STATEMENT_MODE;
+
+	private static final Log logger = LogFactory.getLog(Pooler.class);
+
+	/**
+	 * In what PgBouncer refuses transactions with; their SQL state has other causes, too.
+	 */
+	private static final String REFUSAL = "statement pooling mode";
 
 	private static final int ROUNDS = 5;
 
@@ -65,10 +80,50 @@ enum Pooler {
 			}
 			boolean shared = firstPids.stream().anyMatch(secondPids::contains);
 			if (shared || firstPids.size() > 1 || secondPids.size() > 1) {
-				return TRANSACTION_MODE;
+				return (second == null || begins(second)) ? TRANSACTION_MODE : STATEMENT_MODE;
 			}
 		}
 		return NO_CHANGE_SEEN;
+	}
+
+	/**
+	 * Return whether a connection through a pooler can begin a transaction. One that
+	 * can't is closed by the pooler. The driver's own BEGIN is a prepared statement, which
+	 * a pooler may not keep.
+	 */
+	private static boolean begins(Connection connection) throws SQLException {
+		boolean autoCommit = connection.getAutoCommit();
+		connection.setAutoCommit(true);
+		try (Statement statement = connection.createStatement()) {
+			statement.execute("BEGIN");
+			statement.execute("ROLLBACK");
+		}
+		catch (SQLException ex) {
+			logger.debug("A transaction could not be begun", ex);
+			if (String.valueOf(ex.getMessage()).contains(REFUSAL)) {
+				return false;
+			}
+		}
+		connection.setAutoCommit(autoCommit);
+		return true;
+	}
+
+	/**
+	 * Return whether each statement, or transaction, may reach another server process.
+	 */
+	boolean sharesServers() {
+		return this == TRANSACTION_MODE || this == STATEMENT_MODE;
+	}
+
+	/**
+	 * Return what to call it.
+	 */
+	String text() {
+		return switch (this) {
+			case TRANSACTION_MODE -> "pooler in transaction mode";
+			case STATEMENT_MODE -> "pooler in statement mode";
+			default -> "pooler";
+		};
 	}
 
 	private static int answeredBy(Connection connection) throws SQLException {

@@ -185,17 +185,17 @@ final class SessionExamination implements Examination {
 			return new Verdict(unsuitable, false);
 		}
 		try (Connection second = another.open()) {
-			boolean shared = Pooler.between(connection, second) == Pooler.TRANSACTION_MODE;
-			return new Verdict(shared ? sharedServers() : null, told);
+			Pooler pooler = Pooler.between(connection, second);
+			return new Verdict(pooler.sharesServers() ? sharedServers(pooler) : null, told);
 		}
 	}
 
-	private static Finding sharedServers() {
+	private static Finding sharedServers(Pooler pooler) {
 		return new Finding(DoctorCheck.TRANSACTION_POOLER,
-				"A pooler in transaction mode stands between the lock session and the server, and session locks taken "
+				"A " + pooler.text() + " stands between the lock session and the server, and session locks taken "
 						+ "through it guard nothing, because each statement may reach another server process",
-				"set 'advisory-lock.session.url' to a URL that leads straight to the server, or use 'scope' "
-						+ "TRANSACTION");
+				"set 'advisory-lock.session.url' to a URL that leads straight to the server"
+						+ ((pooler == Pooler.TRANSACTION_MODE) ? ", or use 'scope' TRANSACTION" : ""));
 	}
 
 	/**

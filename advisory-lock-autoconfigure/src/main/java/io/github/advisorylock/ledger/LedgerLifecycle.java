@@ -113,9 +113,8 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 			this.ledger.get().prepare();
 		}
 		catch (DataAccessResourceFailureException ex) {
-			logger
-				.warn("The ledger of advisory locks could not be prepared yet, the first run that is recorded will try "
-						+ "again (" + JdbcUrl.redact(String.valueOf(ex.getMostSpecificCause().getMessage())) + ")");
+			logger.warn("The ledger of advisory locks could not be prepared yet, and the first run tries again ("
+					+ JdbcUrl.redact(String.valueOf(ex.getMostSpecificCause().getMessage())) + ")");
 			logger.debug("The ledger could not be prepared", ex);
 		}
 	}

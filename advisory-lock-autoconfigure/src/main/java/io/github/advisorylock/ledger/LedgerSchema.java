@@ -71,7 +71,7 @@ final class LedgerSchema {
 		List<Table> found = tables;
 		checkWritable(tables.get(0));
 		if (this.settings.initializeSchema() && !this.connections.reading((jdbc) -> isComplete(jdbc, found))) {
-			create();
+			create(tables.get(0));
 			tables = this.connections.reading(this::inspect);
 		}
 		checkTables(tables);
@@ -116,7 +116,7 @@ final class LedgerSchema {
 		String kind = row.getString("kind");
 		return new Table(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
 				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
-				row.getString("path"), row.getBoolean("has_schema"), row.getString("database"),
+				row.getString("path"), row.getBoolean("has_schema"), row.getString("target"), row.getString("database"),
 				row.getString("read_only"), row.getString("hidden"));
 	}
 
@@ -238,7 +238,7 @@ final class LedgerSchema {
 	 * earlier release takes no turn; where both do the same, this one waits, fails, and
 	 * finds everything there.
 	 */
-	private void create() {
+	private void create(Table table) {
 		try {
 			this.connections.inTransaction((jdbc) -> {
 				jdbc.query(LedgerStatements.takeTurn(), Map.of("lock", LedgerPurge.LOCK), (row) -> {
@@ -247,14 +247,29 @@ final class LedgerSchema {
 			});
 		}
 		catch (DataAccessResourceFailureException ex) {
-			throw new LedgerSchemaException("its tables could not be created" + (this.connections.areInTransaction()
-					? ", which needs a connection besides that of the current transaction" : ""), ex);
+			throw new LedgerSchemaException(
+					"its tables could not be created" + (this.connections.areInTransaction()
+							? ", which needs a connection besides that of the current transaction" : ""),
+					ex, byMigration("L"));
 		}
 		catch (DataAccessException ex) {
 			if (!this.connections.reading(this::isComplete)) {
-				throw new LedgerSchemaException("its tables could not be created", ex);
+				throw new LedgerSchemaException("its tables could not be created", ex, byMigration(
+						isDenied(ex) ? "Run '" + table.grantCreate() + "' as the owner of the schema, or l" : "L"));
 			}
 		}
+	}
+
+	private static boolean isDenied(DataAccessException failure) {
+		return failure.getMostSpecificCause() instanceof SQLException ex && "42501".equals(ex.getSQLState());
+	}
+
+	/**
+	 * Return what to do where this application can't create the tables, though it is to.
+	 */
+	private static String byMigration(String start) {
+		return start + "et Flyway or Liquibase run 'classpath:" + LedgerSchemaException.LOCATION
+				+ "' with a role that may create tables, and set 'advisory-lock.ledger.initialize-schema' to 'never'.";
 	}
 
 	private boolean populate(NamedParameterJdbcOperations jdbc) {
@@ -311,8 +326,13 @@ final class LedgerSchema {
 	 * called, and what makes it read-only, is the same in all of them.
 	 */
 	private record Table(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
-			@Nullable String missing, boolean deletable, String role, String path, boolean hasSchema, String database,
-			@Nullable String readOnly, @Nullable String hidden) {
+			@Nullable String missing, boolean deletable, String role, String path, boolean hasSchema,
+			@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden) {
+
+		private String grantCreate() {
+			return "GRANT CREATE ON SCHEMA " + ((this.target != null) ? this.target : "<schema>") + " TO " + this.role
+					+ ";";
+		}
 
 		private String qualifiedName() {
 			return this.schema + "." + this.name;

@@ -64,6 +64,16 @@ class LedgerSchemaException extends AdvisoryLockConfigurationException {
 	}
 
 	/**
+	 * Create an exception for tables that could not be created.
+	 * @param problem what could not be done
+	 * @param cause what the database said
+	 * @param action what to do about it
+	 */
+	LedgerSchemaException(String problem, Throwable cause, String action) {
+		super(START + problem + reason(cause) + "; its DDL is 'classpath:" + LOCATION + "'", action, cause);
+	}
+
+	/**
 	 * Create an exception for tables that are there and can't be used.
 	 * @param problem what is in the way
 	 * @param purpose what the SQL is for

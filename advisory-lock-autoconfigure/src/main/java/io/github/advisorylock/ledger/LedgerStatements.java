@@ -1301,6 +1301,7 @@ final class LedgerStatements {
 				    WHERE s.name = 'default_transaction_read_only' AND s.setting = 'on') AS read_only,
 				  CAST(:schema AS text) IS NULL OR EXISTS (
 				    SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname = CAST(:schema AS text)) AS has_schema,
+				  pg_catalog.quote_ident(coalesce(CAST(:schema AS text), pg_catalog.current_schema())) AS target,
 				  (SELECT pg_catalog.bool_or(d.level <> 'read committed') FROM (
 				    SELECT pg_catalog.current_setting('default_transaction_isolation') AS level UNION ALL
 				    SELECT s.reset_val FROM pg_catalog.pg_settings s

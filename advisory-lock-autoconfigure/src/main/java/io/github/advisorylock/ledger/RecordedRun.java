@@ -331,10 +331,11 @@ final class RecordedRun implements RunRecord {
 	private IllegalStateException ahead(Instant now) {
 		Assert.state(this.tick != null, "'tick' must not be null");
 		return new IllegalStateException("Failed to run advisory lock '" + this.key + "' for tick " + this.tick
-				+ ": by the clock of the database that is "
-				+ Duration.between(now, this.tick).truncatedTo(ChronoUnit.SECONDS) + " ahead (it is " + now
-				+ " there, and " + Instant.now()
-				+ " by the clock of this instance); set the clock of this instance right");
+				+ ": that is " + Duration.between(now, this.tick).truncatedTo(ChronoUnit.SECONDS)
+				+ " ahead of the clock of the database server, which says " + now + "; the clock of this instance says "
+				+ Instant.now()
+				+ "; if all instances report this, set the clock of the database server right, and else that of this "
+				+ "instance");
 	}
 
 	@Override

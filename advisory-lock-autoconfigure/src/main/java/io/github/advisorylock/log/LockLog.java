@@ -249,7 +249,8 @@ public final class LockLog {
 			alert("future-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
 				.log("Job '" + key + "' has completed its tick of " + tick + ", and it is "
 						+ clock.truncatedTo(ChronoUnit.SECONDS)
-						+ " now: it is not run before, unless an operator undoes that; the clock of an instance was ahead");
+						+ " now by the clock of the database server: it is not run before, unless an operator undoes "
+						+ "that; the clock of an instance was ahead, or that of the server is behind");
 		}
 	}
 

@@ -43,6 +43,16 @@ public class LockHolders {
 	public static final String ROLE_THAT_MAY = "pg_signal_backend";
 
 	/**
+	 * The identifier of the prepared transaction that has a lock, as a literal. Its locks
+	 * have no process, and among them is the one on its own number.
+	 */
+	static final String PREPARED = """
+			SELECT pg_catalog.quote_literal(p.gid) FROM pg_catalog.pg_locks t
+			JOIN pg_catalog.pg_prepared_xacts p ON p.transaction = t.transactionid
+			WHERE t.locktype = 'transactionid' AND t.pid IS NULL AND t.granted
+			AND t.virtualtransaction = l.virtualtransaction LIMIT 1""";
+
+	/**
 	 * A role may end the processes of those whose privileges it has, and with
 	 * {@code pg_signal_backend} all but those of superusers.
 	 */
@@ -52,7 +62,9 @@ public class LockHolders {
 			    WHEN a.usesysid IS NOT NULL AND (pg_catalog.pg_has_role(a.usesysid, 'USAGE')
 			      OR pg_catalog.pg_has_role('pg_signal_backend', 'USAGE')) THEN 'YES' ELSE 'GRANT' END AS may,
 			  (SELECT count(*) FROM pg_catalog.pg_locks o WHERE o.locktype = 'advisory' AND o.granted
-			    AND o.pid = l.pid) - 1 AS others
+			    AND o.pid = l.pid) - 1 AS others,
+			  CASE WHEN l.pid IS NULL THEN (""" + PREPARED + """
+			  ) END AS prepared
 			FROM pg_catalog.pg_locks l
 			JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
 			LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
@@ -107,7 +119,8 @@ public class LockHolders {
 	private static Holder read(ResultSet row) throws SQLException {
 		int pid = row.getInt("pid");
 		return new Holder(row.wasNull() ? null : pid, row.getString("application_name"), row.getString("usename"),
-				row.getString("me"), Right.valueOf(row.getString("may")), row.getInt("others"));
+				row.getString("me"), Right.valueOf(row.getString("may")), row.getInt("others"),
+				row.getString("prepared"));
 	}
 
 	/**
@@ -160,9 +173,10 @@ public class LockHolders {
 	 * @param me the role that asks
 	 * @param right whether that one may end the process
 	 * @param others how many other advisory locks the process holds
+	 * @param prepared the identifier of a prepared transaction, as a literal of SQL
 	 */
 	public record Holder(@Nullable Integer pid, @Nullable String application, @Nullable String role, String me,
-			Right right, int others) {
+			Right right, int others, @Nullable String prepared) {
 
 		/**
 		 * Return the instance of an application with this library.

@@ -57,21 +57,25 @@ public class LockMonitor {
 	 */
 	private static final String LOCKS = """
 			SELECT n.now, n.here, l.total, d.datname, l.classid::bigint AS classid, l.objid::bigint AS objid, l.objsubid,
-			  l.mode, l.granted, l.pid, l.waitstart, a.application_name, a.usename, a.client_addr, a.client_port, a.state,
-			  a.xact_start, CASE WHEN a.backend_start IS NOT NULL THEN a.query END AS query,
-			  CASE WHEN NOT l.granted THEN pg_catalog.pg_blocking_pids(l.pid) END AS blocking_pids
-			FROM (SELECT pg_catalog.clock_timestamp() AS now, pg_catalog.current_database() AS here) n
-			LEFT JOIN (
-			  SELECT o.*, count(*) OVER () AS total FROM pg_catalog.pg_locks o
-			  LEFT JOIN ROWS FROM (pg_catalog.unnest(CAST(? AS bigint[])), pg_catalog.unnest(CAST(? AS bigint[])),
-			    pg_catalog.unnest(CAST(? AS integer[]))) w (classid, objid, objsubid)
-			    ON w.classid = o.classid::bigint AND w.objid = o.objid::bigint AND w.objsubid = o.objsubid
-			  WHERE o.locktype = 'advisory' AND (w.objsubid IS NOT NULL OR ?)
-			  ORDER BY w.objsubid IS NULL, o.granted DESC, o.classid::bigint, o.objid::bigint LIMIT ?) l ON true
-			LEFT JOIN pg_catalog.pg_database d ON d.oid = l.database
-			LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
-			ORDER BY d.datname, classid, objid, l.objsubid, l.granted DESC, l.waitstart, l.pid
-			""";
+			  l.mode, l.granted, l.pid, l.waitstart, CASE WHEN l.pid IS NULL AND l.granted THEN 'prepared transaction '
+			    || coalesce(("""
+			+ LockHolders.PREPARED
+			+ """
+					    ), '') ELSE a.application_name END AS application_name, a.usename, a.client_addr, a.client_port, a.state,
+					  a.xact_start, CASE WHEN a.backend_start IS NOT NULL THEN a.query END AS query,
+					  CASE WHEN NOT l.granted THEN pg_catalog.pg_blocking_pids(l.pid) END AS blocking_pids
+					FROM (SELECT pg_catalog.clock_timestamp() AS now, pg_catalog.current_database() AS here) n
+					LEFT JOIN (
+					  SELECT o.*, count(*) OVER () AS total FROM pg_catalog.pg_locks o
+					  LEFT JOIN ROWS FROM (pg_catalog.unnest(CAST(? AS bigint[])), pg_catalog.unnest(CAST(? AS bigint[])),
+					    pg_catalog.unnest(CAST(? AS integer[]))) w (classid, objid, objsubid)
+					    ON w.classid = o.classid::bigint AND w.objid = o.objid::bigint AND w.objsubid = o.objsubid
+					  WHERE o.locktype = 'advisory' AND (w.objsubid IS NOT NULL OR ?)
+					  ORDER BY w.objsubid IS NULL, o.granted DESC, o.classid::bigint, o.objid::bigint LIMIT ?) l ON true
+					LEFT JOIN pg_catalog.pg_database d ON d.oid = l.database
+					LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
+					ORDER BY d.datname, classid, objid, l.objsubid, l.granted DESC, l.waitstart, l.pid
+					""";
 
 	/**
 	 * Who waits for other locks in this database, then whom they wait for. Asks for the

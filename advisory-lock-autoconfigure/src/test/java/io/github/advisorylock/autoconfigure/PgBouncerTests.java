@@ -73,10 +73,13 @@ class PgBouncerTests {
 
 	private static TestPgBouncer sessionMode;
 
+	private static TestPgBouncer statementMode;
+
 	@BeforeAll
 	static void start(@TempDir Path directory) {
 		server = TestServer.start(directory.resolve("server"), Map.of());
 		transactionMode = TestPgBouncer.start(server, "transaction", directory);
+		statementMode = TestPgBouncer.start(server, "statement", directory);
 		sessionMode = TestPgBouncer.start(server, "session", directory);
 	}
 
@@ -84,6 +87,7 @@ class PgBouncerTests {
 	static void stop() {
 		transactionMode.close();
 		sessionMode.close();
+		statementMode.close();
 		server.close();
 	}
 
@@ -118,6 +122,42 @@ class PgBouncerTests {
 				assertThat(output).contains("Advisory locks are ready in code: ", "a pooler that refuses session locks")
 					.doesNotContain("WARN");
 			});
+	}
+
+	@Test
+	void sessionScopeIsRefusedThroughStatementMode() {
+		String failure = DoctorContexts.failureOf(DoctorContexts.inSession(statementMode.url()));
+		assertThat(failure)
+			.contains("A pooler in statement mode stands between the lock session and the server",
+					"Set 'advisory-lock.session.url' to a URL that leads straight to the server")
+			.doesNotContain("TRANSACTION");
+	}
+
+	@Test
+	void transactionScopeIsRefusedThroughStatementMode() {
+		String failure = DoctorContexts.failureOf(DoctorContexts.inTransaction(statementMode.url()));
+		assertThat(failure).contains("A pooler in statement mode stands in front of the application's database",
+				"refuses transactions", "'spring.datasource.url'", "'pool_mode'");
+	}
+
+	@Test
+	void sessionScopeWorksAroundStatementMode() {
+		DoctorContexts.inSession(statementMode.url())
+			.withPropertyValues("advisory-lock.session.url=" + server.url())
+			.run((context) -> {
+				AtomicInteger runs = new AtomicInteger();
+				context.getBean(DoctorContexts.SessionJob.class).run(runs::incrementAndGet);
+				assertThat(runs).hasValue(1);
+			});
+	}
+
+	@Test
+	void sessionLocksAreRefusedAtRunTimeThroughStatementMode() {
+		DoctorContexts.create(statementMode.url())
+			.run((context) -> assertThatExceptionOfType(DataAccessException.class)
+				.isThrownBy(() -> context.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of("statement")))
+				.withMessageContaining("A pooler in statement mode")
+				.withMessageNotContaining("TRANSACTION"));
 	}
 
 	@Test

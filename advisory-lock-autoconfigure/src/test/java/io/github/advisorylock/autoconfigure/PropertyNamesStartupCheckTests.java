@@ -16,7 +16,9 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.lang.reflect.Constructor;
 import java.util.Map;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -30,6 +32,8 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.core.test.tools.SourceFile;
+import org.springframework.core.test.tools.TestCompiler;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
@@ -104,6 +108,37 @@ class PropertyNamesStartupCheckTests {
 				assertThat(context).hasNotFailed();
 				assertThat(output).doesNotContain(NO_EFFECT);
 			});
+	}
+
+	/**
+	 * As Spring Cloud publishes it, which is not on the class path.
+	 */
+	@Test
+	void propertyThatARefreshHasChangedIsWarnedOf(CapturedOutput output) {
+		TestCompiler.forSystem().withSources(SourceFile.of("""
+				package org.springframework.cloud.context.environment;
+				public class EnvironmentChangeEvent extends org.springframework.context.ApplicationEvent {
+					private final java.util.Set<String> keys;
+					public EnvironmentChangeEvent(java.util.Set<String> keys) {
+						super(keys);
+						this.keys = keys;
+					}
+					public java.util.Set<String> getKeys() {
+						return this.keys;
+					}
+				}
+				""")).compile((compiled) -> this.runner.run((context) -> {
+			Constructor<?> event = compiled.getClassLoader()
+				.loadClass("org.springframework.cloud.context.environment.EnvironmentChangeEvent")
+				.getConstructor(Set.class);
+			context.publishEvent(event.newInstance(Set.of("server.port", "advisory-locks.x")));
+			assertThat(output).doesNotContain("has no effect");
+			context.publishEvent(
+					event.newInstance(Set.of("advisory-lock.jobs.nightly-report.paused", "server.port", "no name")));
+			assertThat(output).containsOnlyOnce("has no effect")
+				.contains("WARN", "'advisory-lock.jobs.nightly-report.paused'", "until the application is restarted",
+						"endpoint 'advisorylocks'");
+		}));
 	}
 
 	private ApplicationContextRunner withEnvironment(Map<String, Object> variables) {

@@ -108,7 +108,10 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 				LockRequest request = request(scope).oncePerTick(tick);
 				LockOutcome outcome = foreseen ? execute(request) : execute(scope, tick);
 				throw new AssertionError(outcome);
-			}).withMessageContaining("by the clock of the database").withMessageContaining("PT87");
+			})
+				.withMessageContainingAll("PT87", "ahead of the clock of the database server, which says ",
+						"the clock of this instance says ",
+						"if all instances report this, set the clock of the database server right");
 		}
 		assertThat(rows()).isZero();
 		assertThat(effects()).isEmpty();

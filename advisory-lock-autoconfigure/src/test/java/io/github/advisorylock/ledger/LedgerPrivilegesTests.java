@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.github.advisorylock.annotation.Once;
@@ -124,6 +125,24 @@ class LedgerPrivilegesTests {
 				"advisory-lock.ledger.initialize-schema=always", "advisory-lock.ledger.table-prefix=" + prefix));
 		assertThat(analysis.getDescription()).contains("its tables could not be created").contains(reason);
 		assertThat(analysis.getCause()).hasMessageContaining(reason);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "privileges.al_", "al_" })
+	void roleThatMayNotCreateTablesIsToldWhatToGrant(String prefix) {
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(this.runner.withPropertyValues(
+				"advisory-lock.ledger.initialize-schema=always", "advisory-lock.ledger.table-prefix=" + prefix));
+		assertThat(analysis.getAction())
+			.contains("GRANT CREATE ON SCHEMA privileges TO " + ROLE + ";",
+					"'advisory-lock.ledger.initialize-schema' to 'never'", LedgerSchemaException.LOCATION)
+			.doesNotContain("'always'");
+		Matcher grant = GRANT.matcher(analysis.getAction());
+		assertThat(grant.find()).isTrue();
+		TestPostgres.execute(grant.group());
+		this.runner
+			.withPropertyValues("advisory-lock.ledger.initialize-schema=always",
+					"advisory-lock.ledger.table-prefix=" + prefix)
+			.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
 	}
 
 	@Test

@@ -137,15 +137,19 @@ record JobParts(Times times) {
 
 	Html holder(HolderDescriptor holder) {
 		Instant since = holder.since();
-		return Html.of(" <span class=\"holder\" title=\"server process %s %s %s\">%s%s</span>", holder.pid(),
-				holder.state(), holder.query(), who(holder),
+		return Html.of(" <span class=\"holder\" title=\"%s %s %s\">%s%s</span>", process(holder.pid()), holder.state(),
+				holder.query(), who(holder),
 				(since != null) ? Html.of(" <small>for %s</small>", this.times.since(since)) : Html.NONE);
 	}
 
 	static String who(HolderDescriptor holder) {
 		String application = Objects.toString(holder.application(), "");
 		return (holder.instance() != null) ? holder.instance()
-				: application.isEmpty() ? "server process " + holder.pid() : application;
+				: application.isEmpty() ? process(holder.pid()) : application;
+	}
+
+	private static String process(int pid) {
+		return (pid == 0) ? "prepared transaction" : "server process " + pid;
 	}
 
 	Html waiters(List<WaiterDescriptor> waiters) {

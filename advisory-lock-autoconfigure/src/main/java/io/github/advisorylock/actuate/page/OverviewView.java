@@ -97,7 +97,7 @@ record OverviewView(Times times, boolean writable) {
 				one ? " job is held back by a tick in the future" : " jobs are held back by ticks in the future";
 			case SHARED_KEY -> one ? " key is that of several methods" : " keys are those of several methods";
 			case INSTANCE_VANISHED -> one ? " instance vanished" : " instances vanished";
-			case CLOCK_SKEW -> one ? " clock is wrong" : " clocks are wrong";
+			case CLOCK_SKEW -> one ? " clock differs from the database's" : " clocks differ from the database's";
 			case PAUSED -> one ? " job is paused" : " jobs are paused";
 		};
 	}

@@ -106,7 +106,8 @@ final class WaitGraph {
 	}
 
 	private static Html process(String name, int pid) {
-		return (pid == 0) ? new Html("a prepared transaction") : Html.of("%s (%s)", name, pid);
+		return (pid == 0) ? Html.of("%s", name.startsWith("prepared") ? name : "a prepared transaction")
+				: Html.of("%s (%s)", name, pid);
 	}
 
 	private void add(int pid, List<Integer> blockedBy, String lock, @Nullable Duration waiting) {
