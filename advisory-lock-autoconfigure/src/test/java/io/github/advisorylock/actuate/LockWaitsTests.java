@@ -112,11 +112,13 @@ class LockWaitsTests {
 	 */
 	@Test
 	void deadlockInTheMakingIsDrawnAsSuch() {
-		try (Gate gate = new Gate()) {
-			CompletableFuture<Void> one = Gate.runAsync(() -> jobs.debit(gate));
-			CompletableFuture<Void> other = Gate.runAsync(() -> jobs.credit(gate));
-			Awaitility.await().until(() -> ForeignSession.isHeld(key("debit")) && ForeignSession.isHeld(key("credit")));
-			gate.close();
+		try (Gate debit = new Gate(); Gate credit = new Gate()) {
+			CompletableFuture<Void> one = Gate.runAsync(() -> jobs.debit(debit));
+			CompletableFuture<Void> other = Gate.runAsync(() -> jobs.credit(credit));
+			debit.awaitEntered();
+			credit.awaitEntered();
+			debit.close();
+			credit.close();
 			awaitBlocked("debit");
 			awaitBlocked("credit");
 			EndpointAnswer answer = EndpointAnswer.all(application);
