@@ -151,6 +151,7 @@ class LockDatabaseConfiguration {
 		}
 
 		private @Nullable LockSession session(DataSource dataSource, SessionDataSource.Overrides overrides) {
+			@SuppressWarnings("NullAway") // there may be none
 			SessionDataSource connectionSource = this.threads
 				.call(() -> SessionDataSource.create(overrides, dataSource, this.connectionDetails.getIfUnique()));
 			if (connectionSource == null) {
