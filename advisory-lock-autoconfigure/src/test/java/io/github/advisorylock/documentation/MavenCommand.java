@@ -95,7 +95,7 @@ final class MavenCommand {
 	}
 
 	private static String poms() {
-		return read(Documentation.ROOT, 2, "pom.xml").collect(Collectors.joining());
+		return read(Documentation.ROOT, 3, "pom.xml").collect(Collectors.joining());
 	}
 
 	private static boolean isReadBySource(String property) {
