@@ -99,6 +99,17 @@ class DoctorConfiguration {
 		return "";
 	}
 
+	private static OtherUses otherUses(ConfigurableListableBeanFactory beans, ObjectProvider<LeaderRoles> roles,
+			ObjectProvider<LockUse> uses) {
+		Set<LockScope> scopes = EnumSet.noneOf(LockScope.class);
+		if (!roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty()
+				|| LockUse.isInjected(beans, "advisoryLockLeaderElection")) {
+			scopes.add(LockScope.SESSION);
+		}
+		uses.forEach((use) -> scopes.addAll(use.scopes()));
+		return new OtherUses(scopes, LockUse.isInjected(beans, "advisoryLockOperations", "advisoryLockTemplate"));
+	}
+
 	/**
 	 * Something to look at.
 	 */
@@ -138,17 +149,6 @@ class DoctorConfiguration {
 			return new LongHoldWatcher(template, properties.checkedLongHold(), threads);
 		}
 
-	}
-
-	private static OtherUses otherUses(ConfigurableListableBeanFactory beans, ObjectProvider<LeaderRoles> roles,
-			ObjectProvider<LockUse> uses) {
-		Set<LockScope> scopes = EnumSet.noneOf(LockScope.class);
-		if (!roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty()
-				|| LockUse.isInjected(beans, "advisoryLockLeaderElection")) {
-			scopes.add(LockScope.SESSION);
-		}
-		uses.forEach((use) -> scopes.addAll(use.scopes()));
-		return new OtherUses(scopes, LockUse.isInjected(beans, "advisoryLockOperations", "advisoryLockTemplate"));
 	}
 
 	/**

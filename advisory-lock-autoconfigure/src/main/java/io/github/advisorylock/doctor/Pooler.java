@@ -88,8 +88,8 @@ enum Pooler {
 
 	/**
 	 * Return whether a connection through a pooler can begin a transaction. One that
-	 * can't is closed by the pooler. The driver's own BEGIN is a prepared statement, which
-	 * a pooler may not keep.
+	 * can't is closed by the pooler. The driver's own BEGIN is a prepared statement,
+	 * which a pooler may not keep.
 	 */
 	private static boolean begins(Connection connection) throws SQLException {
 		boolean autoCommit = connection.getAutoCommit();

@@ -87,7 +87,10 @@ final class ConnectionOpening {
 	 */
 	private static SQLException explained(SQLException ex) {
 		String message = String.valueOf(ex.getMessage());
-		return !(message.contains("targetServerType") && message.contains("primary")) ? ex : new SQLException(
+		if (!message.contains("targetServerType") || !message.contains("primary")) {
+			return ex;
+		}
+		return new SQLException(
 				"no server of the URL is a primary that can be written to: each is a standby, or its database or "
 						+ "role is read-only by default, which 'SHOW default_transaction_read_only' tells there; "
 						+ "undo that by 'ALTER DATABASE ... RESET default_transaction_read_only' (or ALTER ROLE), "

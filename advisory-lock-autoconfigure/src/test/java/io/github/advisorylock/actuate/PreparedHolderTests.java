@@ -83,7 +83,8 @@ class PreparedHolderTests {
 	@Test
 	void pageNamesThePreparedTransaction() {
 		String page = asked.get("actuator/advisorylockspage?view=locks").body();
-		assertThat(page).contains("prepared transaction " + GID.replace("'", "&#39;")).doesNotContain("server process 0");
+		assertThat(page).contains("prepared transaction " + GID.replace("'", "&#39;"))
+			.doesNotContain("server process 0");
 	}
 
 	@Test

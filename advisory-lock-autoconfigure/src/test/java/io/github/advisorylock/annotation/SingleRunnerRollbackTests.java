@@ -197,12 +197,12 @@ class SingleRunnerRollbackTests {
 		}
 
 		@Transactional
-		public void add(String item) {
+		void add(String item) {
 			insert(item);
 		}
 
 		@Transactional(propagation = Propagation.REQUIRES_NEW)
-		public void addApart(String item) {
+		void addApart(String item) {
 			insert(item);
 		}
 
@@ -236,34 +236,34 @@ class SingleRunnerRollbackTests {
 		}
 
 		@SingleRunner("bill-all")
-		public void billAll() {
+		void billAll() {
 			this.bills.addAll(this.bills::add);
 		}
 
 		@Transactional
 		@SingleRunner("bill-in-transaction")
-		public void billInTransaction() {
+		void billInTransaction() {
 			this.bills.addAll(this.bills::add);
 		}
 
 		@SingleRunner(key = "bill-all-in-session", scope = LockScope.SESSION)
-		public void billAllInSession() {
+		void billAllInSession() {
 			this.bills.addAll(this.bills::add);
 		}
 
 		@SingleRunner("bill-each")
-		public void billEach() {
+		void billEach() {
 			this.bills.addAll(this.bills::addApart);
 		}
 
 		@SingleRunner("fail")
-		public void fail(UnexpectedRollbackException failure) {
+		void fail(UnexpectedRollbackException failure) {
 			throw failure;
 		}
 
 		@Transactional
 		@SingleRunner("fail-in-transaction")
-		public void failInTransaction(UnexpectedRollbackException failure) {
+		void failInTransaction(UnexpectedRollbackException failure) {
 			throw failure;
 		}
 

@@ -126,7 +126,7 @@ class ReactiveStartupCheckTests {
 	static class Job {
 
 		@SingleRunner("job")
-		public void run() {
+		void run() {
 			RUNS.incrementAndGet();
 		}
 
@@ -136,7 +136,7 @@ class ReactiveStartupCheckTests {
 
 		@Transactional
 		@SingleRunner("transactional")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -145,7 +145,7 @@ class ReactiveStartupCheckTests {
 
 		@Transactional
 		@SingleRunner(key = "transactional-session", scope = LockScope.SESSION)
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -154,7 +154,7 @@ class ReactiveStartupCheckTests {
 
 		@Transactional("reactiveTx")
 		@SingleRunner("reactive")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -164,7 +164,7 @@ class ReactiveStartupCheckTests {
 		@Override
 		@Transactional("jdbcTx")
 		@SingleRunner("named")
-		public void run() {
+		void run() {
 			RUNS.incrementAndGet();
 		}
 
@@ -176,7 +176,7 @@ class ReactiveStartupCheckTests {
 		@Override
 		@Transactional
 		@SingleRunner("qualified")
-		public void run() {
+		void run() {
 			RUNS.incrementAndGet();
 		}
 

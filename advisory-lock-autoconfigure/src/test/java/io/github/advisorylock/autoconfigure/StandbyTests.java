@@ -145,7 +145,7 @@ class StandbyTests {
 
 		@Transactional(readOnly = true)
 		@SingleRunner("read-only")
-		public void report() {
+		void report() {
 		}
 
 	}
@@ -160,7 +160,7 @@ class StandbyTests {
 
 		@Transactional(readOnly = true)
 		@SingleRunner(key = "read-only-session", scope = LockScope.SESSION)
-		public Boolean report() {
+		Boolean report() {
 			return this.jdbc.queryForObject("SELECT pg_is_in_recovery()", Boolean.class);
 		}
 

@@ -80,7 +80,7 @@ class TransactionStartupCheckTests {
 	static class Plain {
 
 		@SingleRunner("job")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -88,7 +88,7 @@ class TransactionStartupCheckTests {
 	static class Waiting {
 
 		@SingleRunner(key = "job", waitFor = "10s")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -97,7 +97,7 @@ class TransactionStartupCheckTests {
 
 		@Transactional
 		@SingleRunner(key = "job", waitFor = "10s")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -105,7 +105,7 @@ class TransactionStartupCheckTests {
 	static class WaitingLess {
 
 		@SingleRunner(key = "job", waitFor = "9s")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -114,7 +114,7 @@ class TransactionStartupCheckTests {
 
 		@Transactional(timeout = 60)
 		@SingleRunner(key = "job", waitFor = "30s")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -123,7 +123,7 @@ class TransactionStartupCheckTests {
 
 		@Transactional
 		@SingleRunner(key = "job", waitFor = "30s", scope = LockScope.SESSION)
-		public void run() {
+		void run() {
 		}
 
 	}

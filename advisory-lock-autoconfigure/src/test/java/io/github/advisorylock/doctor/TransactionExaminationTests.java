@@ -113,7 +113,7 @@ class TransactionExaminationTests {
 	static class Job {
 
 		@SingleRunner("job")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -122,7 +122,7 @@ class TransactionExaminationTests {
 
 		@Transactional("documents")
 		@SingleRunner("documents")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -131,7 +131,7 @@ class TransactionExaminationTests {
 
 		@Transactional(transactionManager = "plain", isolation = Isolation.SERIALIZABLE)
 		@SingleRunner("serializable")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -140,7 +140,7 @@ class TransactionExaminationTests {
 
 		@Transactional(isolation = Isolation.SERIALIZABLE)
 		@SingleRunner("jdbc-serializable")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -149,7 +149,7 @@ class TransactionExaminationTests {
 
 		@Transactional(readOnly = true)
 		@SingleRunner("read-only")
-		public void run() {
+		void run() {
 		}
 
 	}
@@ -158,7 +158,7 @@ class TransactionExaminationTests {
 
 		@Transactional(transactionManager = "replicated", readOnly = true)
 		@SingleRunner("replica")
-		public void run() {
+		void run() {
 		}
 
 	}

@@ -144,29 +144,29 @@ class LedgerUnusableTests {
 	static class Payments {
 
 		@SingleRunner(key = "payment:#{#id}", once = Once.PER_KEY)
-		public String pay(String id) {
+		String pay(String id) {
 			RUNS.incrementAndGet();
 			return "paid";
 		}
 
 		@Transactional
 		@SingleRunner(key = "payment-in-transaction:#{#id}", once = Once.PER_KEY)
-		public String payInTransaction(String id) {
+		String payInTransaction(String id) {
 			return pay(id);
 		}
 
 		@SingleRunner(key = "payment-in-session:#{#id}", once = Once.PER_KEY, scope = LockScope.SESSION)
-		public String payInSession(String id) {
+		String payInSession(String id) {
 			return pay(id);
 		}
 
 		@SingleRunner(key = "poll", minInterval = "1s")
-		public void poll() {
+		void poll() {
 			RUNS.incrementAndGet();
 		}
 
 		@SingleRunner(key = "poll-in-session", minInterval = "1s", scope = LockScope.SESSION)
-		public void pollInSession() {
+		void pollInSession() {
 			RUNS.incrementAndGet();
 		}
 
@@ -175,7 +175,7 @@ class LedgerUnusableTests {
 	static class ReportingJob {
 
 		@SingleRunner(key = "report:#{#id}", once = Once.PER_KEY, transactionManager = "reportingTx")
-		public String report(String id) {
+		String report(String id) {
 			return id;
 		}
 

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.rewrite;
 
-import org.jspecify.annotations.Nullable;
 import org.openrewrite.Cursor;
 import org.openrewrite.ExecutionContext;
 import org.openrewrite.InMemoryExecutionContext;
