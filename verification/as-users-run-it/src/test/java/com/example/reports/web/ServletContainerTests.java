@@ -114,8 +114,8 @@ class ServletContainerTests {
 				.until(() -> this.database.instances("export", alone).contains("deployed")
 						&& this.database.instances("dispatcher", alone).contains("deployed"));
 			deployed.close();
-			assertThat(deployed.process().lines()).noneMatch(
-					(line) -> line.contains("failed to stop") && line.contains("[advisory-lock"));
+			assertThat(deployed.process().lines())
+				.noneMatch((line) -> line.contains("failed to stop") && line.contains("[advisory-lock"));
 			assertThat(this.database.lockSessions()).isEmpty();
 		}
 	}
