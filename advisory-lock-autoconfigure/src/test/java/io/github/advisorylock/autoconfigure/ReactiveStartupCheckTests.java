@@ -164,7 +164,7 @@ class ReactiveStartupCheckTests {
 		@Override
 		@Transactional("jdbcTx")
 		@SingleRunner("named")
-		void run() {
+		public void run() {
 			RUNS.incrementAndGet();
 		}
 
@@ -176,7 +176,7 @@ class ReactiveStartupCheckTests {
 		@Override
 		@Transactional
 		@SingleRunner("qualified")
-		void run() {
+		public void run() {
 			RUNS.incrementAndGet();
 		}
 

@@ -70,7 +70,6 @@ class TransactionManagersTests {
 		assertThat(this.managers.unique()).isNull();
 		register("mainTx", "main", true);
 		assertThat(this.managers.unique()).isSameAs(this.beans.getBean("mainTx"));
-		assertThat(this.managers.ofTransactional()).isSameAs(this.beans.getBean("mainTx"));
 	}
 
 	private void register(String name, String qualifier, boolean primary) {

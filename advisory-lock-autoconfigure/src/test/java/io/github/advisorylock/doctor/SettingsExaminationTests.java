@@ -49,17 +49,20 @@ class SettingsExaminationTests {
 
 	private static final int HOUR = 3_600_000;
 
+	private static final ConnectionLimits LIMITS = new ConnectionLimits("app", -1, "app", -1, 100, 0);
+
 	@ParameterizedTest
 	@CsvSource({ "64, 100, 3200, false", "64, 100, 3201, true", "65, 1, 32, false", "65, 1, 33, true" })
 	void halfOfTheLockTableIsTheMostForOneApplication(int locks, int connections, int held, boolean found) {
-		ServerSettings server = new ServerSettings("18", true, "read committed", 0, 0, 1000, 10, locks, connections);
+		ServerSettings server = new ServerSettings("18", true, "read committed", 0, 0, 1000, 10, locks, connections,
+				LIMITS);
 		assertThat(examine(server, true, subject(held))).isEqualTo(found ? List.of(DoctorCheck.LOCK_TABLE) : List.of());
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "0, 0, 0", "1, 0, 1", "0, 1, 1", "1, 1, 2", "3599999, 0, 1", "3600000, 3600000, 0" })
 	void transactionsThatEndWithinTheHourAreNamed(long idle, long all, int findings) {
-		ServerSettings server = new ServerSettings("18", true, "read committed", idle, all, 1000, 10, 64, 100);
+		ServerSettings server = new ServerSettings("18", true, "read committed", idle, all, 1000, 10, 64, 100, LIMITS);
 		assertThat(examine(server, true, subject(1)))
 			.isEqualTo(Collections.nCopies(findings, DoctorCheck.HOLDER_TIMEOUT));
 		assertThat(examine(server, true, subject(1, LockScope.SESSION, Duration.ZERO))).isEmpty();
@@ -71,13 +74,14 @@ class SettingsExaminationTests {
 			"false, true, 0, 0, false" })
 	void clientThatVanishesIsMissedOnlyOnNetworkWithoutPooler(boolean tcp, boolean direct, long userTimeout,
 			long keepalives, boolean found) {
-		ServerSettings server = new ServerSettings("18", tcp, "read committed", 0, 0, userTimeout, keepalives, 64, 100);
+		ServerSettings server = new ServerSettings("18", tcp, "read committed", 0, 0, userTimeout, keepalives, 64, 100,
+				LIMITS);
 		assertThat(examine(server, direct, subject(1))).isEqualTo(found ? List.of(DoctorCheck.DEAD_CLIENT) : List.of());
 	}
 
 	@Test
 	void snapshotThatIsOlderThanTheLockMattersToWhoWaitsInTransactions() {
-		ServerSettings server = new ServerSettings("18", true, "repeatable read", HOUR, 0, 1000, 10, 64, 100);
+		ServerSettings server = new ServerSettings("18", true, "repeatable read", HOUR, 0, 1000, 10, 64, 100, LIMITS);
 		assertThat(examine(server, true, subject(1))).isEmpty();
 		assertThat(examine(server, true, subject(1, LockScope.SESSION, Duration.ofSeconds(1)))).isEmpty();
 		assertThat(examine(server, true, subject(1, LockScope.TRANSACTION, Duration.ofSeconds(1))))
@@ -102,10 +106,11 @@ class SettingsExaminationTests {
 				LedgerOperation.NONE, null, null);
 		DriverManagerDataSource nobody = new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/nobody");
 		return new Subject(() -> List.of(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false)),
-				() -> false,
+				() -> Subject.OtherUses.NONE,
 				new PostgresAdvisoryLockTemplate(nobody, null, null, "tests", AdvisoryLockKeyFactory.sha256(),
 						Duration.ZERO, 10),
-				nobody, null, null, null, List.of(), LockSessionSettings.DEFAULT, maxHeldLocks);
+				nobody, (guarded) -> null, null, null, null, List.of(), LockSessionSettings.DEFAULT, maxHeldLocks,
+				(guarded) -> false);
 	}
 
 	void job() {

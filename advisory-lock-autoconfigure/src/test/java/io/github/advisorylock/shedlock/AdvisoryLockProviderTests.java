@@ -36,6 +36,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.Patience;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
@@ -131,7 +132,7 @@ class AdvisoryLockProviderTests {
 	void lockIsAskedForWithoutWaiting(LockScope scope) {
 		Busy busy = new Busy(new CopyOnWriteArrayList<>());
 		AdvisoryLockProvider provider = new AdvisoryLockProvider(busy, () -> null, scope, true, (event) -> {
-		});
+		}, LockScheduler.Threads.ofCurrent());
 		assertThat(provider.lock(configuration(this.name, HOUR, Duration.ZERO))).isEmpty();
 		provider.destroy();
 		assertThat(busy.requests).singleElement().extracting(LockRequest::waitFor).isEqualTo(Duration.ZERO);

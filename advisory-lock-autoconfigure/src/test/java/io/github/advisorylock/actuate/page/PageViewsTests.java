@@ -17,6 +17,7 @@
 package io.github.advisorylock.actuate.page;
 
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Set;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -41,6 +42,7 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.Show;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
@@ -312,11 +314,12 @@ class PageViewsTests {
 		String view(String view, @Nullable String text, @Nullable String state, @Nullable String sort,
 				@Nullable Integer page) {
 			int rows = (page != null && page > 1) ? 2 : 10;
-			String document = new AdvisoryLocksPageEndpoint(bean(AdvisoryLocksSource.class),
+			WebEndpointResponse<String> answer = new AdvisoryLocksPageEndpoint(bean(AdvisoryLocksSource.class),
 					new AdvisoryLocksPageEndpoint.Settings(Duration.ofSeconds(5), Duration.ofDays(1), rows, Show.ALWAYS,
 							Set.of(), new AdvisoryLocksPageEndpoint.Links("", "")),
 					() -> this.writable)
 				.page(SecurityContext.NONE, view, null, null, text, state, null, sort, null, page);
+			String document = Objects.requireNonNull(answer.getBody());
 			return document.substring(document.indexOf("<main"), document.indexOf("</main>"));
 		}
 
