@@ -299,7 +299,3 @@ move_from_shedlock() {
     if grep -ri shedlock "$state/shop/pom.xml" "$state/shop/src"; then return 1; fi
   done
 }
-
-has_profile() {
-  grep -q "<id>$1</id>" pom.xml
-}

@@ -166,8 +166,9 @@ class PageViewsTests {
 					ForeignSession job = holding("al:test@host-b:2", AdvisoryLockKey.of("test", "report"))) {
 				String view = page.view("overview");
 				assertThat(view)
-					.contains("1 job failed", "no &lt;b&gt;sales&lt;/b&gt;", "1 instance vanished", "1 clock is wrong",
-							"<code>PT-1M-30S</code>", "2 alive", "1 stopped", "1 vanished",
+					.contains("1 job failed", "no &lt;b&gt;sales&lt;/b&gt;", "1 instance vanished",
+							"1 clock differs from the database", "<code>PT-1M-30S</code>", "2 alive", "1 stopped",
+							"1 vanished",
 							"<b>1</b> <svg class=\"icon\" aria-hidden=\"true\"><use href=\"#i-running\"/></svg>running",
 							"<b>2</b> <svg class=\"icon\" aria-hidden=\"true\"><use href=\"#i-lock\"/></svg>locks",
 							"on <span class=\"instance\">host-a:1</span> for 3 h")
