@@ -31,7 +31,6 @@ import io.github.advisorylock.shedlock.BothLocksPostProcessor;
 import io.github.advisorylock.shedlock.SchedulerLockMethods;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;
-import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -163,8 +162,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	 * Annotations of a ShedLock that can't take its locks here.
 	 */
 	@Configuration(proxyBeanMethods = false)
-	@Conditional(ShedLockVersionCondition.Old.class)
-	@ConditionalOnBean(annotation = EnableSchedulerLock.class)
+	@Conditional(ShedLockVersionCondition.OldAnnotated.class)
 	@ConditionalOnMissingBean(LockProvider.class)
 	static class OldAnnotationConfiguration {
 

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.security.CodeSource;
 import java.time.Duration;
@@ -24,9 +25,11 @@ import java.time.Instant;
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 import org.springframework.util.ClassUtils;
 
@@ -104,6 +107,37 @@ abstract class ShedLockVersionCondition extends SpringBootCondition {
 
 		Old() {
 			super(false);
+		}
+
+	}
+
+	/**
+	 * Matches one that does not have it, where beans have its annotation. Javadoc can't
+	 * read that of a class constant.
+	 */
+	static final class OldAnnotated extends ShedLockVersionCondition implements ConfigurationCondition {
+
+		OldAnnotated() {
+			super(false);
+		}
+
+		@Override
+		public ConfigurationPhase getConfigurationPhase() {
+			return ConfigurationPhase.REGISTER_BEAN;
+		}
+
+		@Override
+		public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+			ConditionOutcome outcome = super.getMatchOutcome(context, metadata);
+			return (outcome.isMatch() && !isAnnotated(context))
+					? ConditionOutcome.noMatch("no bean has an annotation of ShedLock") : outcome;
+		}
+
+		private static boolean isAnnotated(ConditionContext context) {
+			Class<?> annotation = find("spring.annotation.EnableSchedulerLock", context.getClassLoader());
+			ListableBeanFactory beans = context.getBeanFactory();
+			return annotation != null && beans != null
+					&& beans.getBeanNamesForAnnotation(annotation.asSubclass(Annotation.class)).length > 0;
 		}
 
 	}

@@ -1,0 +1,67 @@
+#!/bin/bash
+# Tells which bugs the fast tests would not notice: applies each patch of src/mutants to a copy of what it changes,
+# compiles that, and runs the fast tests of the packages and classes that the patch names (Check: PACKAGE|CLASS...) until
+# one fails. Then runs all of them without a bug, where they have to pass. Needs a clone that can be built.
+#   usage: bash .ci/batch-mutation.sh [BUG...], by default all
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source .ci/side-by-side.sh
+
+root=$PWD
+library=advisory-lock-autoconfigure
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Prints the options that select what a patch names
+selection() {
+  sed -n 's/^Check: //p' "$@" | tr ' ' '\n' | sort -u | sed 's/\(.*[.][A-Z].*\)/--select-class=\1/; t; s/^/--select-package=/'
+}
+
+# Runs fast tests with some classes before all others
+run_tests() {
+  local first=$1
+  shift
+  (cd "$library" && timeout 600 java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading \
+    --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
+    --add-opens java.base/java.util.regex=ALL-UNNAMED -Djava.util.concurrent.ForkJoinPool.common.parallelism=4 \
+    -Dpostgres=embedded -cp "$first:target/test-classes:target/classes:$(cat target/test-classpath):$console" \
+    org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors --details=tree \
+    --fail-if-no-tests --include-classname='.*Tests' "${slow[@]}" "$@") 2>&1
+}
+
+# Puts a bug in, and says who has noticed it
+find_bug() {
+  local bug=$1 patch=$root/src/mutants/$1.patch copy=$work/$1 started=$SECONDS code=0
+  mkdir -p "$copy/classes"
+  sed -n 's|^+++ b/||p' "$patch" >"$copy/files"
+  xargs -a "$copy/files" cp --parents -t "$copy"
+  (cd "$copy" && git apply "$patch" && xargs -a files javac -nowarn -proc:none -parameters -g --release 17 -d classes \
+    -cp "$root/$library/target/classes:$(cat "$root/$library/target/test-classpath")")
+  # shellcheck disable=SC2046
+  run_tests "$copy/classes" --fail-fast $(selection "$patch") >"$copy/log" || code=$?
+  if [ "$code" -ne 1 ]; then
+    printf '%-40s %3d s  SURVIVED (%d): %s\n' "$bug" $((SECONDS - started)) "$code" "$(head -1 "$patch")"
+    return 1
+  fi
+  printf '%-40s %3d s  %s\n' "$bug" $((SECONDS - started)) \
+    "$(sed -n "s/.*className = '\([^']*\)', methodName = '\([^']*\)'.*/\1.\2/p" "$copy/log" | sed 's/.*[.]\(.*[.].*\)/\1/' | head -1)"
+}
+
+[ $# -gt 0 ] || set -- $(cd src/mutants && ls | sed -n 's/\.patch$//p')
+mvn -B -q -Dstyle.color=never -pl "$library" -am test-compile dependency:build-classpath -Dmdep.includeScope=test \
+  -Dmdep.outputFile=target/test-classpath
+version=$(sed 's/.*junit-platform-engine-\([^:]*\)\.jar.*/\1/' "$library/target/test-classpath")
+mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
+  -Dartifact="org.junit.platform:junit-platform-console-standalone:$version"
+console=$work/junit-platform-console-standalone-$version.jar
+mapfile -t slow < <(sed -n 's|.*<excluded.test.groups>\(..*\)</excluded.test.groups>.*|\1|p' pom.xml | tr ',' '\n' | sed 's/^/--exclude-tag=/')
+failed=0
+side_by_side find_bug "$@" || failed=1
+patches=("${@/#/$root/src/mutants/}")
+# shellcheck disable=SC2046
+if ! run_tests target/classes $(selection "${patches[@]/%/.patch}") >"$work/log"; then
+  echo 'What has to notice a bug fails without one'
+  tail -100 "$work/log"
+  failed=1
+fi
+exit $failed
