@@ -74,7 +74,7 @@ public final class Benchmarks {
 			if (settings.parts().contains("fleet")) {
 				report.addFleet(fleets.run());
 			}
-			List<String> excesses = settings.parts().contains("guard") ? guard(report) : List.of();
+			List<String> excesses = settings.parts().contains("guard") ? guard(report, settings.quick()) : List.of();
 			report.addLoad("loadAfter");
 			report.write(settings.output());
 			Assert.state(fleets.errors().isEmpty(),
@@ -89,8 +89,8 @@ public final class Benchmarks {
 		}
 	}
 
-	private static List<String> guard(Report report) throws IOException, InterruptedException {
-		List<CostGuard.Row> rows = CostGuardProcess.run();
+	private static List<String> guard(Report report, boolean countsOnly) throws IOException, InterruptedException {
+		List<CostGuard.Row> rows = CostGuardProcess.run(countsOnly);
 		report.addGuard(rows);
 		List<String> excesses = new ArrayList<>();
 		rows.stream()

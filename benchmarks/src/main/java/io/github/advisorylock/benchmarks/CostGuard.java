@@ -53,6 +53,11 @@ public final class CostGuard implements AutoCloseable {
 	 */
 	static final String MORE_STATEMENTS = "benchmarks.more-statements";
 
+	/**
+	 * The property that leaves out what a busy machine changes, ratios of processor time.
+	 */
+	static final String COUNTS_ONLY = "benchmarks.counts-only";
+
 	private static final int EACH_OF_MORE_STATEMENTS = 11;
 
 	private static final int CALLS_OF_TURN = 20;
@@ -150,7 +155,7 @@ public final class CostGuard implements AutoCloseable {
 		for (GuardedCost cost : GuardedCost.values()) {
 			this.rows.put(cost, new Row(cost, count(cost), 0, 0));
 		}
-		if (ProcessorClock.isSupported()) {
+		if (ProcessorClock.isSupported() && !Boolean.getBoolean(COUNTS_ONLY)) {
 			measureRatios();
 			measureRatiosOf8();
 		}

@@ -38,7 +38,12 @@ final class CostGuardProcess {
 	private CostGuardProcess() {
 	}
 
-	static List<CostGuard.Row> run() throws IOException, InterruptedException {
+	/**
+	 * Measure in a JVM of its own.
+	 * @param countsOnly whether to leave out what a busy machine changes, ratios of
+	 * processor time
+	 */
+	static List<CostGuard.Row> run(boolean countsOnly) throws IOException, InterruptedException {
 		Assert.state(ProcessorClock.isSupported() || !"required".equals(System.getenv("ADVISORY_LOCK_TOOLS")),
 				"Without /proc/self/schedstat nothing is known of processor time");
 		Path results = Files.createTempFile("cost-guard", ".txt");
@@ -52,6 +57,7 @@ final class CostGuardProcess {
 			for (String property : List.of(CostGuard.SLOWER, CostGuard.MORE_STATEMENTS)) {
 				command.add("-D" + property + "=" + System.getProperty(property, ""));
 			}
+			command.add("-D" + CostGuard.COUNTS_ONLY + "=" + countsOnly);
 			command.addAll(List.of(CostGuard.class.getName(), server.url(), results.toString()));
 			int code = new ProcessBuilder(command).inheritIO().start().waitFor();
 			Assert.state(code == 0, () -> "The guard ended with " + code);
