@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.shedlock;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.function.Supplier;
@@ -23,7 +24,6 @@ import java.util.function.Supplier;
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.jdbc.RunLedger;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;
-import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -31,14 +31,18 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.dao.DataAccessException;
+import org.springframework.util.ClassUtils;
 
 /**
  * Makes sure at start-up that {@code lockAtLeastFor} of annotated methods can be kept: a
  * lock does not outlive its holder, so the ledger has to.
  */
 final class LockAtLeastForCheck implements SmartInitializingSingleton {
+
+	private static final String ENABLE = "net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock";
 
 	private static final Log logger = LogFactory.getLog(LockAtLeastForCheck.class);
 
@@ -119,11 +123,16 @@ final class LockAtLeastForCheck implements SmartInitializingSingleton {
 		}
 	}
 
+	/**
+	 * Javadoc can't read the annotation, so that it is looked up by its name.
+	 */
 	private String defaultTime() {
-		for (String name : this.beans.getBeanNamesForAnnotation(EnableSchedulerLock.class)) {
-			EnableSchedulerLock enable = this.beans.findAnnotationOnBean(name, EnableSchedulerLock.class, false);
+		Class<? extends Annotation> type = ClassUtils.resolveClassName(ENABLE, SchedulerLock.class.getClassLoader())
+			.asSubclass(Annotation.class);
+		for (String name : this.beans.getBeanNamesForAnnotation(type)) {
+			Annotation enable = this.beans.findAnnotationOnBean(name, type, false);
 			if (enable != null) {
-				return enable.defaultLockAtLeastFor();
+				return MergedAnnotation.from(enable).getString("defaultLockAtLeastFor");
 			}
 		}
 		return "";
