@@ -261,7 +261,8 @@ final class LedgerSchema {
 	}
 
 	private static boolean isDenied(DataAccessException failure) {
-		return failure.getMostSpecificCause() instanceof SQLException ex && "42501".equals(ex.getSQLState());
+		return failure.getMostSpecificCause() instanceof SQLException ex
+				&& LedgerSchemaException.INSUFFICIENT_PRIVILEGE.equals(ex.getSQLState());
 	}
 
 	/**

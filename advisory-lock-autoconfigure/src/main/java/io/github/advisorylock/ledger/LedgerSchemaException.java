@@ -40,7 +40,7 @@ class LedgerSchemaException extends AdvisoryLockConfigurationException {
 	/**
 	 * Also of a row that no policy lets through.
 	 */
-	private static final String INSUFFICIENT_PRIVILEGE = "42501";
+	static final String INSUFFICIENT_PRIVILEGE = "42501";
 
 	private static final String START = "The ledger of advisory locks can't be used: ";
 
