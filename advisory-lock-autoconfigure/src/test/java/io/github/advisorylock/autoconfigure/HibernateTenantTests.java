@@ -21,10 +21,8 @@ import java.util.Map;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.tenant.Bill;
 import io.github.advisorylock.testsupport.LockContextRunner;
-import jakarta.persistence.Entity;
-import jakarta.persistence.Id;
-import org.hibernate.annotations.TenantId;
 import org.hibernate.cfg.MultiTenancySettings;
 import org.hibernate.context.spi.CurrentTenantIdentifierResolver;
 import org.hibernate.engine.jdbc.connections.spi.AbstractDataSourceBasedMultiTenantConnectionProviderImpl;
@@ -115,20 +113,6 @@ class HibernateTenantTests {
 			return (properties) -> properties.put(MultiTenancySettings.MULTI_TENANT_IDENTIFIER_RESOLVER,
 					new CurrentTenant());
 		}
-
-	}
-
-	/**
-	 * A bill of a tenant.
-	 */
-	@Entity
-	static class Bill {
-
-		@Id
-		Long id;
-
-		@TenantId
-		String tenant;
 
 	}
 
