@@ -79,8 +79,8 @@ commands() {
 }
 
 start_postgres() {
-  mvn -B -q compile dependency:build-classpath -pl advisory-lock-test-support -Dmdep.outputFile="$work/classpath"
-  coproc POSTGRES { exec java -cp "advisory-lock-test-support/target/classes:$(cat "$work/classpath")" .ci/PostgresServer.java 2>"$work/postgres.log"; }
+  mvn -B -q compile dependency:build-classpath -pl verification/test-support -Dmdep.outputFile="$work/classpath"
+  coproc POSTGRES { exec java -cp "verification/test-support/target/classes:$(cat "$work/classpath")" .ci/PostgresServer.java 2>"$work/postgres.log"; }
   read -r port <&"${POSTGRES[0]}"
 }
 

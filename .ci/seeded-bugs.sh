@@ -47,8 +47,8 @@ find_bug() {
   [ "$method" != "$check" ] || method='.*'
   ! run_tests "$module" "$copy/classes" --fail-fast --reports-dir="$copy" --select-class="${check%#*}" \
     --include-methodname=".*#$method" >"$copy/log" || true
-  failed_assertions "$copy" >"$work/$bug.$module.failed" 2>>"$copy/log" || true
-  if [ ! -s "$work/$bug.$module.failed" ]; then
+  failed_assertions "$copy" >"$work/$bug.${module##*/}.failed" 2>>"$copy/log" || true
+  if [ ! -s "$work/$bug.${module##*/}.failed" ]; then
     printf '%s: not found by %s\n' "$bug" "$check"
     tail -60 "$copy/log"
     return 1
@@ -59,7 +59,7 @@ find_bug() {
 # Runs without a bug what has failed with one
 run_without() {
   local module=$1 tests
-  mapfile -t tests < <(cat "$work"/*."$module".failed 2>/dev/null | sort -u)
+  mapfile -t tests < <(cat "$work"/*."${module##*/}".failed 2>/dev/null | sort -u)
   [ ${#tests[@]} -gt 0 ] || return 0
   if ! run_tests "$module" "$root/$library/target/classes" "${tests[@]/#/--select-unique-id=}" >"$work/log"; then
     echo "$module: what has to find a bug fails without one"
@@ -69,7 +69,7 @@ run_without() {
 }
 
 [ $# -gt 0 ] || set -- $(cd src/seeded-bugs && ls | sed -n 's/\.patch$//p')
-mvn -B -q -Dstyle.color=never -Pconcurrency -pl concurrency -am -DskipTests verify dependency:build-classpath \
+mvn -B -q -Dstyle.color=never -Pconcurrency -pl verification/concurrency -am -DskipTests verify dependency:build-classpath \
   -Dmdep.includeScope=test -Dmdep.outputFile=target/test-classpath
 version=$(sed 's/.*junit-platform-engine-\([^:]*\)\.jar.*/\1/' "$library/target/test-classpath")
 mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
@@ -77,7 +77,7 @@ mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
 console=$work/junit-platform-console-standalone-$version.jar
 failed=0
 side_by_side find_bug "$@" || failed=1
-for module in "$library" concurrency; do
+for module in "$library" verification/concurrency; do
   run_without "$module" || failed=1
 done
 exit $failed

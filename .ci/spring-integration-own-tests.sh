@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs Spring Integration's own tests of lock registries and of the leader initiator, unchanged, on the locks of the library
 # and a real PostgreSQL. Types of the same names stand in the place of JdbcLockRegistry and the like, in
-# spring-integration-tests/src/own-tests. What does not apply is listed there with its reason; anything else has to pass.
+# verification/platform-tests/src/own-tests. What does not apply is listed there with its reason; anything else has to pass.
 # Its tests are in no Maven repository, so the sources of its version 7.1.0 have to be there.
 #   git clone --depth 1 --branch v7.1.0 https://github.com/spring-projects/spring-integration.git
 #   usage: bash .ci/spring-integration-own-tests.sh CLONE
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-own=spring-integration-tests/src/own-tests
+own=verification/platform-tests/src/own-tests
 jdbc=$clone/spring-integration-jdbc/src
 tests=(
   "$jdbc/test/java/org/springframework/integration/jdbc/lock/JdbcLockRegistryTests.java"

@@ -107,7 +107,7 @@ install_newer_java() {
 fetch_postgres() {
   local version
   for version in "$@"; do
-    mvn -B -q dependency:resolve -pl advisory-lock-test-support -Dembedded-postgres-binaries.version="$version"
+    mvn -B -q dependency:resolve -pl verification/test-support -Dembedded-postgres-binaries.version="$version"
   done
 }
 

@@ -73,7 +73,7 @@ class TestSourcesTests {
 	 * Of each module; what helps tests of several modules is one of its own.
 	 */
 	private static final List<Path> SOURCES = List.of(Path.of("src/test/java"), Path.of("src/test/kotlin"),
-			Path.of("src/own-tests/java"), ROOT.resolve("advisory-lock-test-support/src/main/java"));
+			Path.of("src/own-tests/java"), ROOT.resolve("verification/test-support/src/main/java"));
 
 	private static final JavaCompiler COMPILER = ToolProvider.getSystemJavaCompiler();
 
@@ -111,7 +111,7 @@ class TestSourcesTests {
 	/**
 	 * Drive faults, and are looked at by tests of their own.
 	 */
-	private static final String HARNESS = "faults";
+	private static final String HARNESS = "verification/faults";
 
 	/**
 	 * There are few tests in Kotlin, and no compiler here that reads them.
@@ -203,7 +203,7 @@ class TestSourcesTests {
 
 	private static List<Path> tests(String language) throws IOException {
 		List<Path> tests = new ArrayList<>();
-		try (Stream<Path> modules = Files.list(ROOT)) {
+		try (Stream<Path> modules = Files.walk(ROOT, 2)) {
 			for (Path sources : modules.flatMap((module) -> SOURCES.stream().map(module::resolve))
 				.filter(Files::exists)
 				.toList()) {

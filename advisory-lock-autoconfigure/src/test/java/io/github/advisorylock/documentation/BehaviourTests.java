@@ -46,7 +46,7 @@ class BehaviourTests {
 
 	private static final Pattern TEST = Pattern.compile("`(\\w+Tests)(?:\\.(\\w+))?`");
 
-	private static final Pattern ASSERTION = Pattern.compile("`(models/\\w+\\.als: assert \\w+)`");
+	private static final Pattern ASSERTION = Pattern.compile("`(verification/models/\\w+\\.als: assert \\w+)`");
 
 	private static final Pattern DECLARATION = Pattern.compile("(?m)^assert (\\w+)");
 

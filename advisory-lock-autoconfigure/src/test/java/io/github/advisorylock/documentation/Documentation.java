@@ -54,7 +54,7 @@ final class Documentation {
 	 */
 	static Map<String, String> tests() {
 		Map<String, String> tests = new TreeMap<>();
-		for (Path module : list(ROOT, 1)) {
+		for (Path module : list(ROOT, 2)) {
 			for (Path file : list(module.resolve("src/test/java"), Integer.MAX_VALUE)) {
 				String name = file.getFileName().toString();
 				if (name.endsWith("Tests.java")) {
@@ -70,7 +70,7 @@ final class Documentation {
 	 */
 	static Map<String, String> models() {
 		Map<String, String> models = new TreeMap<>();
-		for (Path file : list(ROOT.resolve("models"), 1)) {
+		for (Path file : list(ROOT.resolve("verification/models"), 1)) {
 			if (file.toString().endsWith(".als")) {
 				models.put(ROOT.relativize(file).toString(), read(file));
 			}

@@ -106,7 +106,7 @@ final class MavenCommand {
 	}
 
 	private static Stream<Path> modules() {
-		return list(Documentation.ROOT, 1).filter((path) -> Files.isDirectory(path.resolve("src")));
+		return list(Documentation.ROOT, 2).filter((path) -> Files.isDirectory(path.resolve("src")));
 	}
 
 	private static Stream<String> read(Path directory, int depth, String name) {

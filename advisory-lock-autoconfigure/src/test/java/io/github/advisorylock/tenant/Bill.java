@@ -21,8 +21,9 @@ import jakarta.persistence.Id;
 import org.hibernate.annotations.TenantId;
 
 /**
- * A bill of a tenant. In a package of its own: an application of a test has Hibernate scan
- * its package and those below, and must not find tenants that it has no resolver for.
+ * A bill of a tenant. In a package of its own: an application of a test has Hibernate
+ * scan its package and those below, and must not find tenants that it has no resolver
+ * for.
  */
 @Entity
 public class Bill {

@@ -40,7 +40,8 @@ import com.sun.source.util.TreeScanner;
  */
 final class Sources {
 
-	private static final Path LIBRARY = Path.of("../advisory-lock-autoconfigure/src/main/java/io/github/advisorylock");
+	private static final Path LIBRARY = Path
+		.of("../../advisory-lock-autoconfigure/src/main/java/io/github/advisorylock");
 
 	private Sources() {
 	}
@@ -57,7 +58,7 @@ final class Sources {
 	 * Return the tests of a test class of any module.
 	 */
 	static Set<String> tests(String type) {
-		try (Stream<Path> modules = Files.list(Path.of(".."))) {
+		try (Stream<Path> modules = Files.walk(Path.of("../.."), 2)) {
 			Path file = modules.map((module) -> module.resolve("src/test/java"))
 				.filter(Files::isDirectory)
 				.flatMap(Sources::walk)
