@@ -51,6 +51,8 @@ public final class TestPgBouncer implements AutoCloseable {
 				auth_type = any
 				pool_mode = %s
 				default_pool_size = 4
+				server_login_retry = 1
+				query_wait_timeout = 10
 				ignore_startup_parameters = extra_float_digits
 				""".formatted(server.port(), this.port, mode));
 		List<String> command = new ArrayList<>();
