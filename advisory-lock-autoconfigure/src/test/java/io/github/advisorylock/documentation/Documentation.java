@@ -87,16 +87,6 @@ final class Documentation {
 		}
 	}
 
-	/**
-	 * Return the sources in a directory, without those below it.
-	 */
-	static List<String> sources(Path directory) {
-		return list(ROOT.resolve(directory), 1).stream()
-			.filter((file) -> file.toString().endsWith(".java"))
-			.map(Documentation::read)
-			.toList();
-	}
-
 	private static Stream<Path> files() {
 		return Stream.concat(
 				Stream.of("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md").map(ROOT::resolve),
