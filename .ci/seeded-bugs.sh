@@ -1,8 +1,9 @@
 #!/bin/bash
-# Proves that tests find bugs of the kind that were found here: applies each patch of src/seeded-bugs to a copy of what
-# it changes, compiles that, and runs the test that the patch names (Check: MODULE CLASS[#METHOD]), which has to fail
+# Proves that tests of schedules find bugs of the kind that were found here: applies each patch of src/seeded-bugs to a copy of
+# what it changes, compiles that, and runs the test that the patch names (Check: MODULE CLASS[#METHOD]), which has to fail
 # by an assertion. What has failed is then run without a bug, and has to pass. Needs a clone that can be built.
 #   usage: bash .ci/seeded-bugs.sh [BUG...], by default all
+#   SCHEDULES='-Dschedules=15 -Druns=4000' has the tests of verification/concurrency try so many
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source .ci/side-by-side.sh
@@ -19,7 +20,7 @@ run_tests() {
   classpath=target/test-classes:$root/$library/target/classes:$(cat "$module/target/test-classpath"):$console
   (cd "$module" && timeout 300 java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading \
     --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
-    --add-opens java.base/java.util.regex=ALL-UNNAMED -Dpostgres=embedded -cp "$first:$classpath" \
+    --add-opens java.base/java.util.regex=ALL-UNNAMED -Dpostgres=embedded ${SCHEDULES:-} -cp "$first:$classpath" \
     org.junit.platform.console.ConsoleLauncher execute --disable-banner --details=summary --fail-if-no-tests "$@") 2>&1
 }
 

@@ -16,6 +16,8 @@ spring_boot_4_0=(-Dspring-boot.version=4.0.8 -Dspring-boot-liquibase.version=4.0
   -Dspring-batch.version=6.0.4)
 # The enforcer judges the versions of the Spring Boot we build on; an older one manages some down on purpose
 without_enforcer=-Denforcer.skip=true
+# The nightly run tries many more
+few_schedules=(-Dschedules=15 -Druns=4000)
 # Which has a small i of its own; and in a time zone off the hour
 in_turkish='-Duser.language=tr -Duser.country=TR -Duser.timezone=Asia/Kathmandu'
 
@@ -190,10 +192,10 @@ finish() {
   exit 0
 }
 
-# Prints those tests of the library that are in no package of tests_of_sql, and are slow or need virtual threads, so that
-# they are run by the step on virtual threads too
-slow_tests() {
-  (cd advisory-lock-autoconfigure/src/test/java && grep -rlE '@Tag\("slow"\)|VirtualThreadExecutor' --include='*Tests.java' .) \
+# Prints those tests of the library that are in no package of tests_of_sql, and need virtual threads: no other step of the
+# gate can run them
+tests_on_virtual_threads() {
+  (cd advisory-lock-autoconfigure/src/test/java && grep -rl VirtualThreadExecutor --include='*Tests.java' .) \
     | sed 's|^\./\(.*\)\.java$|\1|' | grep -vE '^io/github/advisorylock/(actuate|doctor|integration|jdbc|leader|ledger|monitor|shedlock)/' \
     | paste -sd ,
 }
@@ -244,14 +246,15 @@ run_sample_application() {
   grep -q 'Look at http://localhost:.* for the operators. page' "$state/sample-app.log"
 }
 
-# Compiles all modules and their tests on another JDK, in a clone of what is committed, and starts the sample application
+# Starts the sample application on another JDK, in a clone of what is committed, as nobody has built it there yet, and
+# compiles all modules and their tests
 build_on() {
   local clone="$state/java-$1"
   export JAVA_HOME=$2 PATH="$2/bin:$PATH"
   git clone -q . "$clone"
   cd "$clone"
-  mvn -B -q verify -DskipTests
   run_sample_application
+  mvn -B -q verify -DskipTests
   rm -rf "$clone"
 }
 
@@ -264,14 +267,6 @@ build_on_newer_jdks() {
     [ "${version%% *}" -gt "$own" ] || continue
     step "build and sample application on Java ${version%% *}" build_on $version
   done
-}
-
-# Starts the sample application in a clone, as nobody has built it there yet
-start_in_a_clone() {
-  git clone -q . "$state/clone"
-  cd "$state/clone"
-  run_sample_application
-  rm -rf "$state/clone"
 }
 
 # What the empty folders and the shop depend on
