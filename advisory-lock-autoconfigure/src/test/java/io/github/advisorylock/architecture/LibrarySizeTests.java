@@ -1,0 +1,75 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.architecture;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for how large the library is: the files of a package and the public types.
+ */
+class LibrarySizeTests {
+
+	/**
+	 * These get smaller, but for what a new feature has users name; 75 public types are
+	 * wanted.
+	 */
+	private static final int FILES_IN_PACKAGE = 35;
+
+	private static final int PUBLIC_TYPES = 122;
+
+	private static final Path SOURCES = Path.of("src/main/java");
+
+	private static final Pattern PUBLIC_TYPE = Pattern
+		.compile("(?m)^public (?:final |sealed |non-sealed |abstract )*(?:class|interface|@interface|enum|record) ");
+
+	@Test
+	void packagesAreSmall() throws IOException {
+		Map<Path, List<Path>> packages = files().stream().collect(Collectors.groupingBy(Path::getParent));
+		assertThat(packages).hasSizeGreaterThan(10);
+		packages
+			.forEach((name, files) -> Bar.keep("Files of " + SOURCES.relativize(name), files.size(), FILES_IN_PACKAGE));
+	}
+
+	@Test
+	void fewTypesArePublic() throws IOException {
+		long types = 0;
+		for (Path file : files()) {
+			types += PUBLIC_TYPE.matcher(Files.readString(file)).results().count();
+		}
+		assertThat(types).isPositive();
+		Bar.keep("Public types", types, PUBLIC_TYPES);
+	}
+
+	private static List<Path> files() throws IOException {
+		try (Stream<Path> files = Files.walk(SOURCES)) {
+			return files.filter((file) -> file.toString().endsWith(".java") && !file.endsWith("package-info.java"))
+				.toList();
+		}
+	}
+
+}
