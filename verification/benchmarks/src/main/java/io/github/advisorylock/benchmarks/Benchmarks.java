@@ -17,6 +17,7 @@
 package io.github.advisorylock.benchmarks;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -74,7 +75,7 @@ public final class Benchmarks {
 			if (settings.parts().contains("fleet")) {
 				report.addFleet(fleets.run());
 			}
-			List<String> excesses = settings.parts().contains("guard") ? guard(report, settings.quick()) : List.of();
+			List<String> excesses = settings.parts().contains("guard") ? guard(report, settings) : List.of();
 			report.addLoad("loadAfter");
 			report.write(settings.output());
 			Assert.state(fleets.errors().isEmpty(),
@@ -89,8 +90,8 @@ public final class Benchmarks {
 		}
 	}
 
-	private static List<String> guard(Report report, boolean countsOnly) throws IOException, InterruptedException {
-		List<CostGuard.Row> rows = CostGuardProcess.run(countsOnly);
+	private static List<String> guard(Report report, Settings settings) throws IOException, InterruptedException {
+		List<CostGuard.Row> rows = CostGuardProcess.run(settings.quick());
 		report.addGuard(rows);
 		List<String> excesses = new ArrayList<>();
 		rows.stream()
@@ -103,6 +104,24 @@ public final class Benchmarks {
 				excesses.add("%s: %d classes, and not %d;".formatted(start.description(), added, start.most()));
 			}
 		});
+		if (settings.history() != null && !settings.quick()) {
+			excesses.addAll(judgeRatios(rows, settings.history()));
+		}
+		return excesses;
+	}
+
+	/**
+	 * Judge the ratios by those of other nights, and remember them if none is too high:
+	 * what has become dearer is red until somebody mends it or deletes the history.
+	 */
+	private static List<String> judgeRatios(List<CostGuard.Row> rows, Path file) throws IOException {
+		Map<GuardedCost, Double> ratios = new EnumMap<>(GuardedCost.class);
+		rows.stream().filter((row) -> row.ratio() > 0).forEach((row) -> ratios.put(row.cost(), row.ratio()));
+		CostHistory history = CostHistory.read(file);
+		List<String> excesses = history.excesses(ratios);
+		if (excesses.isEmpty()) {
+			history.with(ratios).write(file);
+		}
 		return excesses;
 	}
 

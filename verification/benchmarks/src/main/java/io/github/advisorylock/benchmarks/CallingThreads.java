@@ -72,11 +72,6 @@ final class CallingThreads implements PairedTurns.Callers, AutoCloseable {
 	}
 
 	@Override
-	public List<Thread> threads() {
-		return List.copyOf(this.states.keySet());
-	}
-
-	@Override
 	public void make(Call call) throws Exception {
 		List<Future<?>> futures = new ArrayList<>();
 		for (int i = 0; i < this.count; i++) {

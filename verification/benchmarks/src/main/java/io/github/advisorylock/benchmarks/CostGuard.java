@@ -69,25 +69,15 @@ public final class CostGuard implements AutoCloseable {
 	private static final int WARM_UP_TURNS = 300;
 
 	/**
-	 * How often to measure at least, as a machine that has nothing else to do wakes up
-	 * slowly, and is in such a mood for some seconds: the median decides.
+	 * How often to measure, as a machine that has nothing else to do wakes up slowly, and
+	 * is in such a mood for some seconds: the median decides.
 	 */
-	private static final int ATTEMPTS = 3;
-
-	/**
-	 * How often to measure where something looks too dear.
-	 */
-	private static final int MOST_ATTEMPTS = 5;
+	private static final int ATTEMPTS = 5;
 
 	/**
 	 * How often counts may be disturbed by what an application does at times.
 	 */
 	private static final int COUNTS = 10;
-
-	/**
-	 * How much a baseline may differ from itself before that is no excuse any more.
-	 */
-	private static final double MOST_NOISE = 0.05;
 
 	private static final int SKIPS = 100;
 
@@ -217,7 +207,7 @@ public final class CostGuard implements AutoCloseable {
 			turns = new PairedTurns(this.observer, callers, slowed, baselines);
 		}
 		Map<GuardedCost, List<PairedTurns.Ratio>> attempts = new EnumMap<>(GuardedCost.class);
-		for (int attempt = 1; attempt <= ATTEMPTS || (attempt <= MOST_ATTEMPTS && isAnyDear(calls)); attempt++) {
+		for (int attempt = 1; attempt <= ATTEMPTS; attempt++) {
 			Map<GuardedCost, PairedTurns.Ratio> measured = turns.measure(TURNS);
 			System.out.println("Attempt " + attempt + ": " + measured);
 			measured.forEach((cost, ratio) -> {
@@ -225,13 +215,9 @@ public final class CostGuard implements AutoCloseable {
 				ratios.add(ratio);
 				Row row = this.rows.getOrDefault(cost, new Row(cost, null, 0, 0));
 				this.rows.put(cost, new Row(cost, row.counts(), median(ratios, PairedTurns.Ratio::value),
-						Math.min(median(ratios, PairedTurns.Ratio::noise), MOST_NOISE)));
+						median(ratios, PairedTurns.Ratio::noise)));
 			});
 		}
-	}
-
-	private boolean isAnyDear(Map<GuardedCost, Call> calls) {
-		return this.rows.values().stream().anyMatch((row) -> calls.containsKey(row.cost()) && row.isDear());
 	}
 
 	private static double median(List<PairedTurns.Ratio> ratios, ToDoubleFunction<PairedTurns.Ratio> figure) {
@@ -242,7 +228,7 @@ public final class CostGuard implements AutoCloseable {
 	 * Return how long a call takes.
 	 */
 	private double nanos(PairedTurns.Callers callers, Call call) throws Exception {
-		ProcessorClock clock = new ProcessorClock(this.observer, callers.threads());
+		ProcessorClock clock = new ProcessorClock(this.observer);
 		List<Double> nanos = new ArrayList<>();
 		for (int i = 0; i < TURNS; i++) {
 			nanos.add((double) clock.time(() -> callers.make(call)) / callers.calls());
@@ -282,21 +268,12 @@ public final class CostGuard implements AutoCloseable {
 	record Row(GuardedCost cost, @Nullable Counts counts, double ratio, double noise) {
 
 		/**
-		 * Return whether the call took more of the processors than it may.
-		 */
-		boolean isDear() {
-			return this.ratio > this.cost.mostRatio() * (1 + this.noise);
-		}
-
-		/**
 		 * Say what differs from what is allowed.
 		 * @return an empty text if nothing does
 		 */
 		String differences() {
 			Counts allowed = this.cost.counts();
-			String text = (this.counts != null && allowed != null) ? this.counts.differences(allowed) : "";
-			return isDear() ? text + " %.2f times the processor time of %s, and not %.2f (noise %.2f);"
-				.formatted(this.ratio, this.cost.baseline().description(), this.cost.mostRatio(), this.noise) : text;
+			return (this.counts != null && allowed != null) ? this.counts.differences(allowed) : "";
 		}
 
 		String toLine() {
@@ -322,11 +299,6 @@ public final class CostGuard implements AutoCloseable {
 	 * The current thread.
 	 */
 	private static final class OneCaller implements PairedTurns.Callers {
-
-		@Override
-		public List<Thread> threads() {
-			return List.of(Thread.currentThread());
-		}
 
 		@Override
 		public void make(Call call) throws Exception {

@@ -28,87 +28,79 @@ enum GuardedCost {
 	/**
 	 * A run, by the programmatic API.
 	 */
-	TRANSACTION_EXECUTE("TRANSACTION, execute", Baseline.TRANSACTION, 1.26, new Counts(2, 4, 0, 0.99)),
+	TRANSACTION_EXECUTE("TRANSACTION, execute", Baseline.TRANSACTION, new Counts(2, 4, 0, 0.99)),
 
 	/**
 	 * A run, by the annotation.
 	 */
-	TRANSACTION_ANNOTATION("TRANSACTION, @SingleRunner", Baseline.TRANSACTION, 1.29, new Counts(2, 4, 0, 0.99)),
+	TRANSACTION_ANNOTATION("TRANSACTION, @SingleRunner", Baseline.TRANSACTION, new Counts(2, 4, 0, 0.99)),
 
 	/**
 	 * A run, by the annotation with Spring's own.
 	 */
-	TRANSACTION_TRANSACTIONAL("TRANSACTION, @SingleRunner @Transactional", Baseline.TRANSACTION, 1.34,
+	TRANSACTION_TRANSACTIONAL("TRANSACTION, @SingleRunner @Transactional", Baseline.TRANSACTION,
 			new Counts(2, 4, 0, 0.99)),
 
 	/**
 	 * A run, by the programmatic API.
 	 */
-	SESSION_EXECUTE("SESSION, execute", Baseline.SESSION, 1.25, new Counts(2, 2, 0, 0.99)),
+	SESSION_EXECUTE("SESSION, execute", Baseline.SESSION, new Counts(2, 2, 0, 0.99)),
 
 	/**
 	 * A run, by the annotation.
 	 */
-	SESSION_ANNOTATION("SESSION, @SingleRunner", Baseline.SESSION, 1.30, new Counts(2, 2, 0, 0.99)),
+	SESSION_ANNOTATION("SESSION, @SingleRunner", Baseline.SESSION, new Counts(2, 2, 0, 0.99)),
 
 	/**
 	 * A skip, as another session has the lock.
 	 */
-	BUSY_ELSEWHERE("busy elsewhere, @SingleRunner", Baseline.BUSY, 1.21, new Counts(2, 4, 0, 0.99)),
+	BUSY_ELSEWHERE("busy elsewhere, @SingleRunner", Baseline.BUSY, new Counts(2, 4, 0, 0.99)),
 
 	/**
 	 * A hundred skips, as this application has the lock.
 	 */
-	BUSY_HERE("100 times busy here, @SingleRunner", Baseline.TRANSACTION, 0.65, new Counts(0, 0, 0, 0.99)),
+	BUSY_HERE("100 times busy here, @SingleRunner", Baseline.TRANSACTION, new Counts(0, 0, 0, 0.99)),
 
 	/**
 	 * A recorded run.
 	 */
-	PER_TICK("PER_TICK", Baseline.SHEDLOCK, 1.52, new Counts(3, 6, 560, 0.8)),
+	PER_TICK("PER_TICK", Baseline.SHEDLOCK, new Counts(3, 6, 560, 0.8)),
 
 	/**
 	 * A recorded run.
 	 */
-	PER_TICK_IN_SESSION("PER_TICK in SESSION", Baseline.SHEDLOCK, 2.54, new Counts(5, 6, 1072, 0.6)),
+	PER_TICK_IN_SESSION("PER_TICK in SESSION", Baseline.SHEDLOCK, new Counts(5, 6, 1072, 0.6)),
 
 	/**
 	 * A recorded run.
 	 */
-	PER_KEY("PER_KEY", Baseline.SHEDLOCK_BY_KEY, 1.49, new Counts(3, 6, 720, 0.75)),
+	PER_KEY("PER_KEY", Baseline.SHEDLOCK_BY_KEY, new Counts(3, 6, 720, 0.75)),
 
 	/**
-	 * A skip, as the ledger knows better: 1.07 on an idle machine, 1.26 on a busy one.
+	 * A skip, as the ledger knows better.
 	 */
-	ALREADY_RAN("ALREADY_RAN", Baseline.TRANSACTION, 1.16, new Counts(1, 1, 0, 0.99)),
+	ALREADY_RAN("ALREADY_RAN", Baseline.TRANSACTION, new Counts(1, 1, 0, 0.99)),
 
 	/**
 	 * A run beside those of seven other threads.
 	 */
-	TRANSACTION_OF_8("TRANSACTION, execute, 8 threads", Baseline.TRANSACTION, 1.25, null),
+	TRANSACTION_OF_8("TRANSACTION, execute, 8 threads", Baseline.TRANSACTION, null),
 
 	/**
 	 * A run beside those of seven other threads, on the connection of all.
 	 */
-	SESSION_OF_8("SESSION, execute, 8 threads", Baseline.SESSION, 0.54, null);
-
-	/**
-	 * How much dearer a call may become, which is half of what has to be noticed.
-	 */
-	private static final double MARGIN = 1.09;
+	SESSION_OF_8("SESSION, execute, 8 threads", Baseline.SESSION, null);
 
 	private final String description;
 
 	private final Baseline baseline;
 
-	private final double ratio;
-
 	@SuppressWarnings("ImmutableEnumChecker") // a record of numbers
 	private final @Nullable Counts counts;
 
-	GuardedCost(String description, Baseline baseline, double ratio, @Nullable Counts counts) {
+	GuardedCost(String description, Baseline baseline, @Nullable Counts counts) {
 		this.description = description;
 		this.baseline = baseline;
-		this.ratio = ratio;
 		this.counts = counts;
 	}
 
@@ -121,14 +113,6 @@ enum GuardedCost {
 	 */
 	Baseline baseline() {
 		return this.baseline;
-	}
-
-	/**
-	 * Return how much processor time a call may take, of client and server together,
-	 * beside the baseline.
-	 */
-	double mostRatio() {
-		return this.ratio * MARGIN;
 	}
 
 	/**

@@ -95,7 +95,7 @@ final class PairedTurns {
 		List<Turn> turns = new ArrayList<>();
 		for (int i = 0; i < count; i++) {
 			// The library may have opened another connection meanwhile
-			ProcessorClock clock = new ProcessorClock(this.observer, this.callers.threads());
+			ProcessorClock clock = new ProcessorClock(this.observer);
 			Turn turn = new Turn(new EnumMap<>(GuardedCost.class), new EnumMap<>(Baseline.class),
 					new EnumMap<>(Baseline.class));
 			List<Call> order = new ArrayList<>();
@@ -138,8 +138,6 @@ final class PairedTurns {
 	 * Who makes the calls of a turn.
 	 */
 	interface Callers {
-
-		List<Thread> threads();
 
 		/**
 		 * Make the calls of a turn.

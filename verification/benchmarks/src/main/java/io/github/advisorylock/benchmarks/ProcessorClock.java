@@ -18,7 +18,6 @@ package io.github.advisorylock.benchmarks;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -26,14 +25,17 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
+import com.sun.management.ThreadMXBean;
+
 /**
- * Processor time of some threads and of all processes of a server on this machine that
- * serve clients. What else the machine does hardly shows in it, which it does in time by
- * the clock.
+ * Processor time of all threads of this JVM and of all processes of a server on this
+ * machine that serve clients. What else the machine does hardly shows in it, which it
+ * does in time by the clock.
  */
 public final class ProcessorClock {
 
@@ -43,26 +45,17 @@ public final class ProcessorClock {
 	 */
 	private static final long UNTIL_IDLE = TimeUnit.MICROSECONDS.toNanos(100);
 
-	private final ThreadMXBean bean = ManagementFactory.getThreadMXBean();
+	private final ThreadMXBean bean = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
 	private final List<Path> backends = new ArrayList<>();
 
-	private final List<Thread> threads;
-
 	/**
-	 * Create a clock for the current thread and those processes that there are now.
+	 * Create a clock for all threads of this process and those processes of the server
+	 * that there are now.
 	 * @param connection asks the server for its processes
 	 * @throws SQLException if that can't be asked
 	 */
 	public ProcessorClock(Connection connection) throws SQLException {
-		this(connection, List.of(Thread.currentThread()));
-	}
-
-	/**
-	 * Create a clock for threads and those processes that there are now.
-	 */
-	ProcessorClock(Connection connection, List<Thread> threads) throws SQLException {
-		this.threads = threads;
 		try (Statement statement = connection.createStatement();
 				ResultSet rows = statement.executeQuery("SELECT pid FROM pg_catalog.pg_stat_activity "
 						+ "WHERE backend_type = 'client backend' AND pid <> pg_catalog.pg_backend_pid()")) {
@@ -93,8 +86,14 @@ public final class ProcessorClock {
 		return client + serverNanos() - server;
 	}
 
+	/**
+	 * Return the part of all threads, also those that the library has started. The JVM
+	 * counts the time of the whole process in steps of 10 milliseconds only.
+	 */
 	private long clientNanos() {
-		return this.threads.stream().mapToLong((thread) -> this.bean.getThreadCpuTime(thread.getId())).sum();
+		return Arrays.stream(this.bean.getThreadCpuTime(this.bean.getAllThreadIds()))
+			.filter((nanos) -> nanos > 0)
+			.sum();
 	}
 
 	/**

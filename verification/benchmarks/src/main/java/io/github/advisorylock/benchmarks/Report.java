@@ -174,8 +174,8 @@ final class Report {
 			else {
 				cells.addAll(List.of("", "", "", ""));
 			}
-			cells.addAll((row.ratio() > 0) ? List.of(of("%.2f", row.ratio(), cost.mostRatio()),
-					"%.3f".formatted(row.noise()), cost.baseline().description()) : List.of("", "", ""));
+			cells.addAll((row.ratio() > 0) ? List.of("%.2f".formatted(row.ratio()), "%.3f".formatted(row.noise()),
+					cost.baseline().description()) : List.of("", "", ""));
 			costs.put(cost.description(), figures);
 			table.row(cells.toArray());
 		}

@@ -21,11 +21,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How thoroughly to measure, and what.
  */
 record Settings(boolean quick, int rounds, int seconds, int startups, int calls, Pattern cases, List<String> profilers,
-		List<String> parts, List<Integer> fleets, Path output) {
+		List<String> parts, List<Integer> fleets, Path output, @Nullable Path history) {
 
 	/**
 	 * Return for how long the compiler may work before a latency counts.
@@ -49,7 +51,12 @@ record Settings(boolean quick, int rounds, int seconds, int startups, int calls,
 				list("benchmarks.parts",
 						"latency,turns,meters,ledger,rivals,takeover,schedulers,crowd,startup,methods,guard"),
 				list("benchmarks.fleets", quick ? "3" : "3,30,300").stream().map(Integer::valueOf).toList(),
-				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")));
+				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")), historyFile());
+	}
+
+	private static @Nullable Path historyFile() {
+		String value = property("benchmarks.history", "");
+		return value.isEmpty() ? null : Path.of(value);
 	}
 
 	private static List<String> list(String name, String defaultValue) {
