@@ -62,7 +62,7 @@ record CostHistory(List<Map<GuardedCost, Double>> nights) {
 
 	private static Map<GuardedCost, Double> parse(String line) {
 		Map<GuardedCost, Double> night = new EnumMap<>(GuardedCost.class);
-		for (String cost : line.split(" ")) {
+		for (String cost : line.split(" ", -1)) {
 			String[] parts = cost.split("=", -1);
 			Assert.isTrue(parts.length == 2, () -> "Not a night: " + line);
 			night.put(GuardedCost.valueOf(parts[0]), Double.valueOf(parts[1]));
