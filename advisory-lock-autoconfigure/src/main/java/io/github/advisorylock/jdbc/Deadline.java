@@ -43,14 +43,14 @@ final class Deadline {
 
 	private Deadline(Duration waitFor, Waits all) {
 		this.all = all;
-		this.nanos = System.nanoTime() + saturatedNanos(waitFor);
+		this.nanos = all.ticker.nanoTime() + saturatedNanos(waitFor);
 	}
 
 	/**
 	 * Return the end of a wait that begins now, and is one of its own.
 	 */
 	static @Nullable Deadline after(Duration waitFor) {
-		return new Waits().until(waitFor);
+		return new Waits(LockScheduler.Ticker.SYSTEM).until(waitFor);
 	}
 
 	/**
@@ -70,11 +70,11 @@ final class Deadline {
 	 */
 	<T> T pollWhile(T undecided, Supplier<T> attempt) {
 		T answer = undecided;
-		long begun = System.nanoTime();
+		long begun = this.all.ticker.nanoTime();
 		long pause = SHORTEST_PAUSE;
 		while (answer.equals(undecided) && pause(ThreadLocalRandom.current().nextLong(pause / 2, pause))) {
 			answer = attempt.get();
-			pause = longestPause(System.nanoTime() - begun);
+			pause = longestPause(this.all.ticker.nanoTime() - begun);
 		}
 		return answer;
 	}
@@ -110,7 +110,7 @@ final class Deadline {
 	}
 
 	private long remainingNanos() {
-		return !this.all.over ? Math.max(0, this.nanos - System.nanoTime()) : 0;
+		return !this.all.over ? Math.max(0, this.nanos - this.all.ticker.nanoTime()) : 0;
 	}
 
 	private static long saturatedNanos(Duration duration) {
@@ -126,7 +126,13 @@ final class Deadline {
 
 		private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
 
+		private final LockScheduler.Ticker ticker;
+
 		private volatile boolean over;
+
+		Waits(LockScheduler.Ticker ticker) {
+			this.ticker = ticker;
+		}
 
 		/**
 		 * Return the end of a wait that begins now.
@@ -143,7 +149,7 @@ final class Deadline {
 			this.waiting.add(Thread.currentThread());
 			try {
 				if (!this.over) {
-					LockSupport.parkNanos(blocker, nanos);
+					this.ticker.park(blocker, nanos);
 				}
 			}
 			finally {

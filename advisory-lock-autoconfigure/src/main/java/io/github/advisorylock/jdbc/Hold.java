@@ -43,6 +43,8 @@ public final class Hold {
 
 	private final LockScope scope;
 
+	private final LockScheduler.Ticker ticker;
+
 	private final Thread owner = Thread.currentThread();
 
 	private final List<Runnable> lostActions = new ArrayList<>();
@@ -84,9 +86,18 @@ public final class Hold {
 	private List<Keepsake> keepsakes = List.of();
 
 	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
+		this(key, mode, scope, LockScheduler.Ticker.SYSTEM);
+	}
+
+	/**
+	 * Create a hold whose lock is not taken yet.
+	 * @param ticker tells for how long it is held
+	 */
+	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope, LockScheduler.Ticker ticker) {
 		this.key = key;
 		this.mode = mode;
 		this.scope = scope;
+		this.ticker = ticker;
 	}
 
 	/**
@@ -141,7 +152,7 @@ public final class Hold {
 	 * Note that the lock is taken.
 	 */
 	void acquired() {
-		this.acquiredNanos = System.nanoTime();
+		this.acquiredNanos = this.ticker.nanoTime();
 		this.acquired = true;
 	}
 
@@ -182,7 +193,7 @@ public final class Hold {
 	 * Return for how long the lock has been held, zero before it is.
 	 */
 	Duration heldFor() {
-		return this.acquired ? Duration.ofNanos(System.nanoTime() - this.acquiredNanos) : Duration.ZERO;
+		return this.acquired ? Duration.ofNanos(this.ticker.nanoTime() - this.acquiredNanos) : Duration.ZERO;
 	}
 
 	/**

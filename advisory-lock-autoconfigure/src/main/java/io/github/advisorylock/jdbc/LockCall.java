@@ -101,7 +101,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * transaction.
 	 */
 	final LockCall admit() {
-		Hold candidate = new Hold(this.key, this.mode, this.scope);
+		Hold candidate = new Hold(this.key, this.mode, this.scope, this.ground.ticker());
 		this.entered = this.ground.holds.enterUnlessHeld(candidate, this.key, this.deadline);
 		if (this.entered) {
 			this.hold = candidate;
@@ -162,7 +162,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			if (joined != null) {
 				return executeJoined(joined, action);
 			}
-			own = new Hold(this.key, this.mode, this.scope);
+			own = new Hold(this.key, this.mode, this.scope, this.ground.ticker());
 			if (!this.ground.holds.enter(own, this.key, this.deadline)) {
 				this.outcome = LockOutcome.BUSY;
 				return null;
@@ -516,6 +516,13 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 		Ground with(TransactionCoverage coverage) {
 			return new Ground(this.holds, coverage, this.ledger, this.ticks, this.session);
+		}
+
+		/**
+		 * Return the clock that calls are measured by.
+		 */
+		LockScheduler.Ticker ticker() {
+			return (this.session != null) ? this.session.ticker() : LockScheduler.Ticker.SYSTEM;
 		}
 
 		private Future<?> limit(Hold hold, Duration maxRun) {

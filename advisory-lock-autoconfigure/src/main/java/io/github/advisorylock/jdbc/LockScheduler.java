@@ -20,6 +20,7 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -27,6 +28,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
 
@@ -55,6 +57,8 @@ public final class LockScheduler implements Executor, AutoCloseable {
 
 	private final ScheduledThreadPoolExecutor executor;
 
+	private final Ticker ticker;
+
 	private @Nullable Future<?> recurring;
 
 	private @Nullable Future<?> next;
@@ -66,6 +70,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 */
 	public LockScheduler(String name, Threads threads) {
 		this.executor = threads.executor(name);
+		this.ticker = threads.ticker();
 		// what is due already is done nevertheless
 		this.executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
 	}
@@ -149,8 +154,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	public synchronized void every(Duration delay, Duration period, GuardedTask task) {
 		if (this.recurring == null && !this.executor.isShutdown()) {
 			start();
-			this.recurring = this.executor.scheduleWithFixedDelay(task, delay.toNanos(), period.toNanos(),
-					TimeUnit.NANOSECONDS);
+			this.recurring = this.ticker.every(delay.toNanos(), period.toNanos(), this.executor, task);
 		}
 	}
 
@@ -165,7 +169,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 			this.next.cancel(false);
 		}
 		if (!this.executor.isShutdown()) {
-			this.next = this.executor.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+			this.next = this.ticker.after(delay.toNanos(), this.executor, task);
 		}
 	}
 
@@ -180,7 +184,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 			return CompletableFuture.completedFuture(null);
 		}
 		long nanos = (delay.compareTo(LONGEST) < 0) ? delay.toNanos() : LONGEST.toNanos();
-		return this.executor.schedule(task, nanos, TimeUnit.NANOSECONDS);
+		return this.ticker.after(nanos, this.executor, task);
 	}
 
 	/**
@@ -216,10 +220,14 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * that of whoever opens a connection. Left to itself, a thread has the class loader
 	 * of the thread that happens to need it, or, from Java 19 on, the one that the JVM
 	 * was started with, which does not look into the jars within an executable jar.
+	 * <p>
+	 * Has the clock of the application, too.
 	 */
 	public static final class Threads {
 
 		private final @Nullable ClassLoader classLoader;
+
+		private final Ticker ticker;
 
 		/**
 		 * Create what makes threads.
@@ -227,7 +235,18 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		 * of this library
 		 */
 		public Threads(@Nullable ClassLoader classLoader) {
+			this(classLoader, Ticker.SYSTEM);
+		}
+
+		/**
+		 * Create what makes threads that wait by a clock.
+		 * @param classLoader the class loader of the application, {@code null} for that
+		 * of this library
+		 * @param ticker the clock
+		 */
+		public Threads(@Nullable ClassLoader classLoader, Ticker ticker) {
 			this.classLoader = (classLoader != null) ? classLoader : LockScheduler.class.getClassLoader();
+			this.ticker = ticker;
 		}
 
 		/**
@@ -237,6 +256,14 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		 */
 		public static Threads ofCurrent() {
 			return new Threads(ClassUtils.getDefaultClassLoader());
+		}
+
+		/**
+		 * Return the clock of the application.
+		 * @return the clock
+		 */
+		public Ticker ticker() {
+			return this.ticker;
 		}
 
 		/**
@@ -301,6 +328,101 @@ public final class LockScheduler implements Executor, AutoCloseable {
 			 */
 			T call() throws X;
 
+		}
+
+	}
+
+	/**
+	 * The clock that the library reads and waits by, so that a test can set it.
+	 */
+	public interface Ticker {
+
+		/**
+		 * The clock of the computer.
+		 */
+		Ticker SYSTEM = new SystemTicker();
+
+		/**
+		 * Return the time of day.
+		 * @return the time
+		 */
+		Instant now();
+
+		/**
+		 * Return a time of which only differences mean something, as
+		 * {@link System#nanoTime()} does.
+		 * @return nanoseconds
+		 */
+		long nanoTime();
+
+		/**
+		 * Park the current thread for a while, as
+		 * {@link LockSupport#parkNanos(Object, long)} does.
+		 * @param blocker what the thread waits for
+		 * @param nanos for how long
+		 */
+		void park(Object blocker, long nanos);
+
+		/**
+		 * Do something after a while.
+		 * @param nanos how long to wait
+		 * @param executor does it
+		 * @param task what to do
+		 * @return what takes it back
+		 */
+		Future<?> after(long nanos, ScheduledThreadPoolExecutor executor, Runnable task);
+
+		/**
+		 * Do something now and then.
+		 * @param delay how long to wait for the first time, in nanoseconds
+		 * @param period how long to wait after each time
+		 * @param executor does it
+		 * @param task what to do
+		 * @return what ends it
+		 */
+		Future<?> every(long delay, long period, ScheduledThreadPoolExecutor executor, Runnable task);
+
+		/**
+		 * Return what hands tasks to an executor after a while, which needs no thread
+		 * until then.
+		 * @param nanos how long to wait
+		 * @param executor does the tasks
+		 * @return the executor
+		 */
+		Executor delayed(long nanos, Executor executor);
+
+	}
+
+	private static final class SystemTicker implements Ticker {
+
+		@Override
+		public Instant now() {
+			return Instant.now();
+		}
+
+		@Override
+		public long nanoTime() {
+			return System.nanoTime();
+		}
+
+		@Override
+		public void park(Object blocker, long nanos) {
+			LockSupport.parkNanos(blocker, nanos);
+		}
+
+		@Override
+		public Future<?> after(long nanos, ScheduledThreadPoolExecutor executor, Runnable task) {
+			return executor.schedule(task, nanos, TimeUnit.NANOSECONDS);
+		}
+
+		@Override
+		public Future<?> every(long delay, long period, ScheduledThreadPoolExecutor executor, Runnable task) {
+			return executor.scheduleWithFixedDelay(task, delay, period, TimeUnit.NANOSECONDS);
+		}
+
+		@Override
+		public Executor delayed(long nanos, Executor executor) {
+			return CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, executor);
 		}
 
 	}

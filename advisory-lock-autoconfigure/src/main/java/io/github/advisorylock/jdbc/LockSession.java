@@ -114,7 +114,7 @@ public final class LockSession implements AutoCloseable {
 
 	private volatile SessionConnection.@Nullable Listener cancels;
 
-	private volatile long lastLockNanos = System.nanoTime();
+	private volatile long lastLockNanos;
 
 	private volatile long idleNanos = TimeUnit.MINUTES.toNanos(5);
 
@@ -154,11 +154,12 @@ public final class LockSession implements AutoCloseable {
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 		this.settings = settings;
 		this.threads = threads;
+		this.lastLockNanos = ticker().nanoTime();
 		this.flights = new SessionFlights(this::fly, threads);
 		this.heartbeat = scheduler("advisory-lock-heartbeat");
 		this.limits = scheduler("advisory-lock-max-run");
 		this.looks = scheduler("advisory-lock-listener");
-		this.trust = new TrustWindow(settings.trust());
+		this.trust = new TrustWindow(settings.trust(), threads.ticker());
 		this.opener = new SessionOpener(connectionSource, ApplicationName.of(application), settings, threads);
 		this.losses = new LossNotifier(settings.whenLost(), () -> this.database,
 				(hold) -> eventPublisher.accept(event(hold)), threads);
@@ -346,9 +347,9 @@ public final class LockSession implements AutoCloseable {
 	 * must not reach what has begun since.
 	 */
 	private Duration since(long epochMillis) {
-		long asked = System.nanoTime();
+		long asked = ticker().nanoTime();
 		long now = ask(PostgresAdvisoryLockFunctions.CLOCK, List.of());
-		return Duration.ofMillis(now - epochMillis).plusNanos(System.nanoTime() - asked);
+		return Duration.ofMillis(now - epochMillis).plusNanos(ticker().nanoTime() - asked);
 	}
 
 	/**
@@ -368,7 +369,7 @@ public final class LockSession implements AutoCloseable {
 	 * @return the candidate
 	 */
 	public Hold candidate(AdvisoryLockKey key, Runnable whenLost) {
-		Hold candidate = new Hold(key, LockMode.EXCLUSIVE, LockScope.SESSION);
+		Hold candidate = new Hold(key, LockMode.EXCLUSIVE, LockScope.SESSION, ticker());
 		candidate.setCleanUp(whenLost);
 		return candidate;
 	}
@@ -643,6 +644,14 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Return the clock by which this session is watched.
+	 * @return the clock
+	 */
+	public LockScheduler.Ticker ticker() {
+		return this.threads.ticker();
+	}
+
+	/**
 	 * Return what is to be told of locks that are lost, in either scope.
 	 */
 	LossNotifier losses() {
@@ -676,7 +685,7 @@ public final class LockSession implements AutoCloseable {
 			rest();
 		}
 		if (current.carriesLocks()) {
-			this.lastLockNanos = System.nanoTime();
+			this.lastLockNanos = ticker().nanoTime();
 			this.flights.submit(new SessionCommand.Heartbeat());
 			hearCancels();
 		}
@@ -689,7 +698,7 @@ public final class LockSession implements AutoCloseable {
 	 * Return whether nobody has used the connection for long, nor listens on it.
 	 */
 	private boolean isIdle() {
-		long now = System.nanoTime();
+		long now = ticker().nanoTime();
 		return this.listener == null && this.trust.age(now) > this.idleNanos
 				&& now - this.lastLockNanos > this.idleNanos;
 	}
@@ -725,9 +734,9 @@ public final class LockSession implements AutoCloseable {
 				if (listener != null) {
 					current.listen(listener);
 				}
-				long sent = System.nanoTime();
+				long sent = ticker().nanoTime();
 				String doubt = current.ask(asking);
-				this.trust.confirm(sent, System.nanoTime());
+				this.trust.confirm(sent, ticker().nanoTime());
 				if (doubt != null) {
 					destroy(current, doubt, null);
 				}
@@ -925,6 +934,8 @@ public final class LockSession implements AutoCloseable {
 
 		private final long nanos;
 
+		private final LockScheduler.Ticker ticker;
+
 		/**
 		 * Written before the time of the confirmation that begins it.
 		 */
@@ -935,9 +946,11 @@ public final class LockSession implements AutoCloseable {
 		/**
 		 * Create a window in which nothing was confirmed yet.
 		 * @param length how long it is
+		 * @param ticker tells how much of it is left
 		 */
-		TrustWindow(Duration length) {
+		TrustWindow(Duration length, LockScheduler.Ticker ticker) {
 			this.length = length;
+			this.ticker = ticker;
 			this.nanos = length.toNanos();
 		}
 
@@ -978,7 +991,7 @@ public final class LockSession implements AutoCloseable {
 		 */
 		public long left(long since) {
 			long last = this.confirmed;
-			return (this.unbrokenSince == since) ? last + this.nanos - System.nanoTime() : 0;
+			return (this.unbrokenSince == since) ? last + this.nanos - this.ticker.nanoTime() : 0;
 		}
 
 		/**

@@ -65,7 +65,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private final Duration waitFor;
 
-	private final Deadline.Waits waits = new Deadline.Waits();
+	private final Deadline.Waits waits;
 
 	private final HoldRegistry holds;
 
@@ -145,6 +145,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 				.filter((hold) -> hold.heldFor().compareTo(since) >= 0)
 				.forEach((hold) -> session.end(hold, loss)));
 		}
+		this.waits = new Deadline.Waits(ground.ticker());
 		this.transactionScope = new TransactionScope(ground, target, transactionManager, session);
 		this.sessionScope = new SessionScope(ground, session);
 		this.session = session;

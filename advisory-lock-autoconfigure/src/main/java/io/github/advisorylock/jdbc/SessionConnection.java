@@ -69,7 +69,9 @@ final class SessionConnection {
 	 */
 	private volatile boolean answered = true;
 
-	private volatile long lookedNanos = System.nanoTime();
+	private final LockScheduler.Ticker ticker;
+
+	private volatile long lookedNanos;
 
 	private final Map<String, Listener> listeners = new HashMap<>();
 
@@ -79,10 +81,13 @@ final class SessionConnection {
 	 * Create what carries no locks.
 	 * @param connection the open connection
 	 * @param socket what lies beneath it, if that is known
+	 * @param ticker tells when it was looked at
 	 */
-	SessionConnection(Connection connection, @Nullable LockSocket socket) {
+	SessionConnection(Connection connection, @Nullable LockSocket socket, LockScheduler.Ticker ticker) {
 		this.connection = connection;
 		this.socket = socket;
+		this.ticker = ticker;
+		this.lookedNanos = ticker.nanoTime();
 	}
 
 	/**
@@ -145,7 +150,7 @@ final class SessionConnection {
 	void hear() throws SQLException {
 		if (!this.listeners.isEmpty() && mayHaveInput()) {
 			this.answered = false;
-			this.lookedNanos = System.nanoTime();
+			this.lookedNanos = this.ticker.nanoTime();
 			for (PGNotification notification : PgDriver.notifications(this.connection, WAIT_MILLIS)) {
 				Listener listener = this.listeners.get(notification.getName());
 				if (listener != null) {
@@ -162,7 +167,7 @@ final class SessionConnection {
 	 */
 	boolean hasInput() {
 		boolean seen = this.socket != null && this.socket.seesInput();
-		return mayHaveInput() && (seen || System.nanoTime() - this.lookedNanos >= COSTLY_LOOK);
+		return mayHaveInput() && (seen || this.ticker.nanoTime() - this.lookedNanos >= COSTLY_LOOK);
 	}
 
 	private boolean mayHaveInput() {

@@ -72,7 +72,7 @@ final class SessionOpener {
 	 * @param connectionSource is asked each time
 	 * @param applicationName names the connections in {@code pg_stat_activity}
 	 * @param settings how long the server may take
-	 * @param threads has the class loader by which drivers are found
+	 * @param threads has the clock, and the class loader by which drivers are found
 	 */
 	SessionOpener(Supplier<? extends DataSource> connectionSource, String applicationName, LockSessionSettings settings,
 			LockScheduler.Threads threads) {
@@ -116,7 +116,7 @@ final class SessionOpener {
 	private void checkPause() throws SQLException {
 		boolean retry = this.hurried && this.refusedQuickly;
 		this.hurried = false;
-		if (!retry && this.failure != null && System.nanoTime() - this.end < 0) {
+		if (!retry && this.failure != null && this.threads.ticker().nanoTime() - this.end < 0) {
 			if (this.failure instanceof UnsupportedDatabaseException refusal) {
 				UnsupportedDatabaseException again = new UnsupportedDatabaseException(refusal.getReason());
 				again.initCause(refusal);
@@ -133,7 +133,7 @@ final class SessionOpener {
 		if (this.closed) {
 			giveUp();
 		}
-		long start = System.nanoTime();
+		long start = this.threads.ticker().nanoTime();
 		try {
 			SessionConnection opened = this.threads.call(() -> open(opening));
 			this.failure = null;
@@ -143,11 +143,11 @@ final class SessionOpener {
 		}
 		catch (SQLException | RuntimeException ex) {
 			this.failure = ex;
-			long took = System.nanoTime() - start;
+			long took = this.threads.ticker().nanoTime() - start;
 			this.refusedQuickly = took < SHORTEST && !(ex instanceof UnsupportedDatabaseException);
 			long longer = Math.max(this.pause * 2, took);
 			this.pause = Math.min(Math.max(longer, SHORTEST), LONGEST);
-			this.end = System.nanoTime() + this.pause;
+			this.end = this.threads.ticker().nanoTime() + this.pause;
 			throw ex;
 		}
 		finally {
@@ -162,7 +162,7 @@ final class SessionOpener {
 			this.judge.judge(opened, this::openAnother);
 			LockSessionSettings.DeadClientDetection.within(this.settings.deadClientTimeout())
 				.enable(opened, this.applicationName, this.settings.answerTimeoutMillis());
-			return new SessionConnection(opened, opening.finish());
+			return new SessionConnection(opened, opening.finish(), this.threads.ticker());
 		}
 		catch (Throwable ex) {
 			SessionConnection.end(opened, ex);

@@ -78,7 +78,7 @@ final class SessionScope {
 	 */
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
 		LockSession session = requireSession(key);
-		Hold hold = new Hold(key, mode, LockScope.SESSION);
+		Hold hold = new Hold(key, mode, LockScope.SESSION, this.ground.ticker());
 		if (!this.holds.enter(hold, key, deadline)
 				|| acquire(hold, key, deadline, null, () -> null) != LockOutcome.EXECUTED) {
 			return null;

@@ -222,7 +222,7 @@ final class TickMemory {
 		 */
 		@Override
 		public void keep() {
-			this.endNanos = System.nanoTime() + this.memory.toNanos();
+			this.endNanos = TickMemory.this.session.ticker().nanoTime() + this.memory.toNanos();
 			TickMemory.this.ticks.put(this.lock, this);
 			lookLater();
 			if (TickMemory.this.session.isConnected()) {
@@ -294,7 +294,7 @@ final class TickMemory {
 		}
 
 		private boolean isOver() {
-			return System.nanoTime() - this.endNanos >= 0;
+			return TickMemory.this.session.ticker().nanoTime() - this.endNanos >= 0;
 		}
 
 	}

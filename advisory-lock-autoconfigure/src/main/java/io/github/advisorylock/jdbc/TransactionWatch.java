@@ -18,9 +18,7 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.SQLException;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.advisorylock.LockScope;
@@ -42,6 +40,8 @@ final class TransactionWatch {
 
 	private final LockSession session;
 
+	private final LockScheduler.Ticker ticker;
+
 	private final Executor later;
 
 	private final Runnable look = new GuardedTask("A look at the locks of transactions failed", this::look);
@@ -55,8 +55,9 @@ final class TransactionWatch {
 	TransactionWatch(HoldRegistry holds, LockSession session) {
 		this.holds = holds;
 		this.session = session;
+		this.ticker = session.ticker();
 		// has no thread while there is nothing to look at
-		this.later = CompletableFuture.delayedExecutor(session.settings().heartbeat().toNanos(), TimeUnit.NANOSECONDS,
+		this.later = this.ticker.delayed(session.settings().heartbeat().toNanos(),
 				session.scheduler("advisory-lock-watch"));
 	}
 
@@ -85,7 +86,7 @@ final class TransactionWatch {
 	}
 
 	private void check(List<Hold> old) {
-		long asked = System.nanoTime();
+		long asked = this.ticker.nanoTime();
 		try {
 			this.session.losses().lost(this.session.findMissing(old));
 			this.session.hearCancels();
@@ -107,7 +108,7 @@ final class TransactionWatch {
 	 */
 	private void giveUpSilent(List<Hold> old) {
 		long patience = this.session.settings().deadClientTimeout().toNanos();
-		if (System.nanoTime() - this.answeredNanos > patience) {
+		if (this.ticker.nanoTime() - this.answeredNanos > patience) {
 			this.session.losses().lost(old.stream().filter((hold) -> hold.heldFor().toNanos() > patience).toList());
 		}
 	}

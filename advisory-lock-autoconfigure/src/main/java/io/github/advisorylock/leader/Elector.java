@@ -137,7 +137,7 @@ final class Elector {
 		}
 		List<LeaderRole> candidates = this.roles.stream().filter((role) -> role.isListening() || role.isDue()).toList();
 		List<AdvisoryLockKey> keys = candidates.stream().map(LeaderRole::key).toList();
-		long asked = System.nanoTime();
+		long asked = this.session.ticker().nanoTime();
 		try {
 			List<Hold> holds = candidates.stream().map(LeaderRole::runForLock).toList();
 			List<@Nullable String> holders = this.session.tryLocks(holds, PostgresLeaderStatements.campaign(keys),

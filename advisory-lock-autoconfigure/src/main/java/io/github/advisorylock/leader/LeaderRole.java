@@ -23,6 +23,7 @@ import java.util.function.Consumer;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -63,6 +64,8 @@ final class LeaderRole {
 
 	private final LockSession session;
 
+	private final LockScheduler.Ticker ticker;
+
 	private final Leadership leadership;
 
 	private final Runnable whenLost;
@@ -84,7 +87,7 @@ final class LeaderRole {
 
 	private @Nullable Hold hold;
 
-	private long due = System.nanoTime();
+	private long due;
 
 	private boolean away;
 
@@ -102,6 +105,8 @@ final class LeaderRole {
 		this.name = name;
 		this.key = key;
 		this.session = session;
+		this.ticker = session.ticker();
+		this.due = this.ticker.nanoTime();
 		this.leadership = new Leadership(name, key, session, events, wake);
 		long trust = session.trust().length().toNanos();
 		this.window = trust + trust / 10;
@@ -166,7 +171,7 @@ final class LeaderRole {
 			return false;
 		}
 		boolean invitation = this.invited && !this.away;
-		return invitation || System.nanoTime() - this.due >= 0;
+		return invitation || this.ticker.nanoTime() - this.due >= 0;
 	}
 
 	/**
@@ -176,7 +181,7 @@ final class LeaderRole {
 		if (this.leadership.isStopping() && isOut()) {
 			return Long.MAX_VALUE;
 		}
-		return (this.state == State.LEADER) ? this.leadership.left() : this.due - System.nanoTime();
+		return (this.state == State.LEADER) ? this.leadership.left() : this.due - this.ticker.nanoTime();
 	}
 
 	/**
@@ -199,13 +204,14 @@ final class LeaderRole {
 		this.failing = false;
 		if (holder == null) {
 			this.state = State.WAITING;
-			this.due = System.nanoTime() + this.window;
+			this.due = this.ticker.nanoTime() + this.window;
 			return;
 		}
 		this.hold = null;
-		this.predecessor.seen(holder, asked, System.nanoTime());
-		long pause = this.predecessor.isSuspect() ? this.interval / 10 : this.interval;
-		this.due = System.nanoTime() + pause + ThreadLocalRandom.current().nextLong(pause / 10 + 1);
+		long answered = this.ticker.nanoTime();
+		this.predecessor.seen(holder, asked, answered);
+		long pause = this.predecessor.isSuspect(answered) ? this.interval / 10 : this.interval;
+		this.due = answered + pause + ThreadLocalRandom.current().nextLong(pause / 10 + 1);
 	}
 
 	/**
@@ -228,7 +234,7 @@ final class LeaderRole {
 	 */
 	void fail(Throwable failure) {
 		this.state = State.FOLLOWER;
-		this.due = System.nanoTime() + Math.min(this.interval, 5 * RETRY);
+		this.due = this.ticker.nanoTime() + Math.min(this.interval, 5 * RETRY);
 		this.leadership.end();
 		if (this.failing) {
 			logger.debug("Failed again to campaign for role '" + this.name + "'", failure);
@@ -254,7 +260,7 @@ final class LeaderRole {
 		}
 		giveBack();
 		this.away = this.leadership.handedOver();
-		this.due = System.nanoTime() + (this.away ? AWAY : 0);
+		this.due = this.ticker.nanoTime() + (this.away ? AWAY : 0);
 	}
 
 	private void giveBack() {
@@ -273,7 +279,7 @@ final class LeaderRole {
 		if (current == null || !current.isActive()) {
 			follow();
 		}
-		else if (this.predecessor.isOver() || System.nanoTime() - this.due >= 0) {
+		else if (this.predecessor.isOver() || this.ticker.nanoTime() - this.due >= 0) {
 			long term = announce(current, elected());
 			this.state = State.LEADER;
 			this.leadership.begin(current, term);
@@ -288,7 +294,7 @@ final class LeaderRole {
 		else if (!this.leadership.isBelieved()) {
 			this.leadership.check();
 			this.state = State.WAITING;
-			this.due = System.nanoTime();
+			this.due = this.ticker.nanoTime();
 		}
 	}
 
@@ -296,7 +302,7 @@ final class LeaderRole {
 		this.leadership.end();
 		this.state = State.FOLLOWER;
 		this.hold = null;
-		this.due = System.nanoTime() + RETRY;
+		this.due = this.ticker.nanoTime() + RETRY;
 	}
 
 	private long announce(Hold current, String message) {

@@ -88,9 +88,10 @@ final class Predecessor {
 	/**
 	 * Return whether the latest looks have shown a holder that gives no sign of life, but
 	 * not one that has given none for very long, which nothing is to be expected of.
+	 * @param now the time, as of {@link #seen}
 	 */
-	synchronized boolean isSuspect() {
-		return this.silent && System.nanoTime() - this.silentSince < 4 * this.window;
+	synchronized boolean isSuspect(long now) {
+		return this.silent && now - this.silentSince < 4 * this.window;
 	}
 
 	/**

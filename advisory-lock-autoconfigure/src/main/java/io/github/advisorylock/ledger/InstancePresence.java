@@ -68,6 +68,8 @@ public final class InstancePresence implements SmartLifecycle {
 
 	private final Map<String, KnownInstance.Role> led = new ConcurrentHashMap<>();
 
+	private final LockScheduler.Ticker ticker;
+
 	private final LockScheduler scheduler;
 
 	private final GuardedTask beat = new GuardedTask(
@@ -94,6 +96,7 @@ public final class InstancePresence implements SmartLifecycle {
 		this.namespace = namespace;
 		this.version = version;
 		this.roles = roles;
+		this.ticker = threads.ticker();
 		this.scheduler = new LockScheduler("advisory-lock-instance", threads);
 	}
 
@@ -159,7 +162,7 @@ public final class InstancePresence implements SmartLifecycle {
 	 * @param term its term
 	 */
 	public void gained(String role, long term) {
-		this.led.put(role, new KnownInstance.Role(role, term, Instant.now()));
+		this.led.put(role, new KnownInstance.Role(role, term, this.ticker.now()));
 		beatSoon();
 	}
 

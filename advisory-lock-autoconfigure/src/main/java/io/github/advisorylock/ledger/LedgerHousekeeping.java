@@ -64,6 +64,8 @@ final class LedgerHousekeeping {
 
 	private final int keptRunsOfKey;
 
+	private final LockScheduler.Ticker ticker;
+
 	private final LockScheduler scheduler;
 
 	private int batch = Integer.MAX_VALUE;
@@ -72,6 +74,7 @@ final class LedgerHousekeeping {
 		this.purge = purge;
 		this.recentKeys = recentKeys;
 		this.keptRunsOfKey = keptRunsOfKey;
+		this.ticker = threads.ticker();
 		this.scheduler = new LockScheduler("advisory-lock-housekeeping", threads);
 	}
 
@@ -137,7 +140,7 @@ final class LedgerHousekeeping {
 	 * may not
 	 */
 	private LedgerPurge.@Nullable Batch execute(LedgerPurge.Work work, Object after, int size) {
-		long start = System.nanoTime();
+		long start = this.ticker.nanoTime();
 		LedgerPurge.Batch batch = null;
 		try {
 			batch = this.purge.execute(work, after, size);
@@ -147,7 +150,7 @@ final class LedgerHousekeeping {
 				throw ex;
 			}
 		}
-		Duration took = Duration.ofNanos(System.nanoTime() - start);
+		Duration took = Duration.ofNanos(this.ticker.nanoTime() - start);
 		boolean shorter = batch == null || took.compareTo(LONGEST_BATCH) > 0;
 		this.batch = shorter ? Math.max(SMALLEST_BATCH, size / 4) : Math.min(this.batch, work.most()) * 2;
 		rest((batch != null && batch.mine()) ? took : Duration.ofMillis(ThreadLocalRandom.current().nextLong(100)));

@@ -24,6 +24,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.jdbc.LockScheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +45,8 @@ final class OpenTick {
 
 	private final Duration window;
 
+	private final LockScheduler.Ticker ticker;
+
 	/**
 	 * Whether the tick was tried, by whomever: a job that nobody has seen before has
 	 * missed nothing.
@@ -51,7 +54,7 @@ final class OpenTick {
 	private boolean tried;
 
 	/**
-	 * When to look again, by {@link System#nanoTime()}.
+	 * When to look again.
 	 */
 	private long dueNanos;
 
@@ -60,7 +63,7 @@ final class OpenTick {
 	private int failedCalls;
 
 	/**
-	 * When somebody else was first found at it, by {@link System#nanoTime()}.
+	 * When somebody else was first found at it.
 	 */
 	private @Nullable Long busyNanos;
 
@@ -72,14 +75,16 @@ final class OpenTick {
 	 * Create a tick that is open.
 	 * @param method the method
 	 * @param time the tick
-	 * @param dueNanos when to look, by {@link System#nanoTime()}
+	 * @param delayNanos when to look, from now on
+	 * @param ticker tells when that is
 	 */
-	OpenTick(SingleRunnerMethod method, Instant time, long dueNanos) {
+	OpenTick(SingleRunnerMethod method, Instant time, long delayNanos, LockScheduler.Ticker ticker) {
 		this.method = method;
 		this.key = Objects.requireNonNull(method.fixedKey(), "'fixedKey' must not be null");
 		this.time = time;
 		this.window = Objects.requireNonNull(method.operation().ledger().catchUp(), "'catchUp' must not be null");
-		this.dueNanos = dueNanos;
+		this.ticker = ticker;
+		this.dueNanos = ticker.nanoTime() + delayNanos;
 	}
 
 	SingleRunnerMethod method() {
@@ -103,7 +108,7 @@ final class OpenTick {
 	}
 
 	void dueAfter(long nanos) {
-		this.dueNanos = System.nanoTime() + nanos;
+		this.dueNanos = this.ticker.nanoTime() + nanos;
 	}
 
 	/**
@@ -133,7 +138,7 @@ final class OpenTick {
 	 */
 	void tried(boolean busy) {
 		this.tried = true;
-		this.busyNanos = (busy && this.busyNanos == null) ? Long.valueOf(System.nanoTime()) : this.busyNanos;
+		this.busyNanos = (busy && this.busyNanos == null) ? Long.valueOf(this.ticker.nanoTime()) : this.busyNanos;
 	}
 
 	/**
@@ -222,7 +227,7 @@ final class OpenTick {
 		if (this.busyNanos == null || this.method.operation().scope() != LockScope.TRANSACTION) {
 			return null;
 		}
-		Instant seen = observed.clock().minusNanos(System.nanoTime() - this.busyNanos);
+		Instant seen = observed.clock().minusNanos(this.ticker.nanoTime() - this.busyNanos);
 		LedgerJob job = observed.job();
 		if (job != null && job.lastFinishedAt() != null && !job.lastFinishedAt().isBefore(seen)) {
 			return null;

@@ -79,6 +79,8 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 
 	private final RecordedMethodRegistry methods;
 
+	private final LockScheduler.Ticker ticker;
+
 	private final LockScheduler watch;
 
 	private final ThreadFactory threads;
@@ -94,6 +96,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	OpenTickWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods, LockScheduler.Threads threads) {
 		this.ledger = ledger;
 		this.methods = methods;
+		this.ticker = threads.ticker();
 		this.watch = new LockScheduler("advisory-lock-open-ticks", threads);
 		this.threads = threads.named("advisory-lock-catch-up");
 	}
@@ -102,7 +105,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	 * Take the latest tick of each method for open until the ledger has been asked.
 	 */
 	void openLatest() {
-		Instant now = Instant.now();
+		Instant now = this.ticker.now();
 		for (SingleRunnerMethod method : this.methods.catchingUp()) {
 			Instant tick = latest(method, now);
 			if (tick != null) {
@@ -160,7 +163,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 				return;
 			}
 			settle(method, tick);
-			Instant latest = latest(method, Instant.now());
+			Instant latest = latest(method, this.ticker.now());
 			if (latest != null && latest.isAfter(tick)) {
 				// planned while the method ran, so that its scheduler may pass over it
 				open(method, latest, random(SHORTEST_PAUSE, LONGEST_PAUSE));
@@ -192,7 +195,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 		MethodId id = MethodId.of(method);
 		OpenTick tick = this.open.get(id);
 		if (tick == null || tick.time().isBefore(time)) {
-			tick = new OpenTick(method, time, System.nanoTime() + delayNanos);
+			tick = new OpenTick(method, time, delayNanos, this.ticker);
 			if (!this.stopped && !time.equals(this.lost.get(id))) {
 				this.open.put(id, tick);
 				schedule();
@@ -210,7 +213,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	}
 
 	private synchronized void schedule() {
-		long now = System.nanoTime();
+		long now = this.ticker.nanoTime();
 		this.open.values()
 			.stream()
 			.filter((tick) -> !tick.isCalled())
@@ -238,7 +241,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	 * scheduler first.
 	 */
 	private synchronized List<OpenTick> takeOpen() {
-		Instant now = Instant.now();
+		Instant now = this.ticker.now();
 		List<OpenTick> ticks = new ArrayList<>();
 		for (OpenTick tick : List.copyOf(this.open.values())) {
 			Instant latest = latest(tick.method(), now);

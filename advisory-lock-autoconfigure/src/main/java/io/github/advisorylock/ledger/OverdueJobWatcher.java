@@ -46,6 +46,8 @@ final class OverdueJobWatcher {
 
 	private final RecordedMethodRegistry methods;
 
+	private final LockScheduler.Ticker ticker;
+
 	private final LockScheduler watch;
 
 	private final Map<AdvisoryLockKey, Warning> warnings = new HashMap<>();
@@ -56,12 +58,13 @@ final class OverdueJobWatcher {
 			LockScheduler.Threads threads) {
 		this.ledger = ledger;
 		this.methods = methods;
+		this.ticker = threads.ticker();
 		this.watch = new LockScheduler("advisory-lock-watch-overdue-jobs", threads);
 	}
 
 	void start() {
 		this.watch.every(PERIOD, PERIOD,
-				new GuardedTask("Failed to look for overdue-jobs, will try again", () -> look(Instant.now())));
+				new GuardedTask("Failed to look for overdue-jobs, will try again", () -> look(this.ticker.now())));
 	}
 
 	void stop() {

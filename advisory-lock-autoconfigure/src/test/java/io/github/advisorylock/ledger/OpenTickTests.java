@@ -29,6 +29,7 @@ import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.interceptor.SkippedValue;
+import io.github.advisorylock.jdbc.LockScheduler;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.util.ReflectionUtils;
@@ -233,8 +234,8 @@ class OpenTickTests {
 		SingleRunnerOperation operation = new SingleRunnerOperation("OpenTickTests.nightly", SkippedValue.of(method),
 				"nightly", KEY, (arguments) -> KEY, scope, Duration.ZERO, null, false, false,
 				new LedgerOperation(true, true, ticks, false, minInterval, WINDOW), null, null);
-		return new OpenTick(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false), TICK,
-				System.nanoTime());
+		return new OpenTick(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false), TICK, 0,
+				LockScheduler.Ticker.SYSTEM);
 	}
 
 	void nightly() {

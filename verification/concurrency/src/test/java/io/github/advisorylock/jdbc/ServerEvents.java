@@ -30,7 +30,7 @@ public final class ServerEvents {
 	 * Make a window in which nothing was confirmed yet.
 	 */
 	public static LockSession.TrustWindow window(Duration length) {
-		return new LockSession.TrustWindow(length);
+		return new LockSession.TrustWindow(length, LockScheduler.Ticker.SYSTEM);
 	}
 
 	/**
