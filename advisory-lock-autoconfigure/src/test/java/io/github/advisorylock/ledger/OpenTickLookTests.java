@@ -36,10 +36,10 @@ import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
-import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
@@ -67,6 +67,12 @@ class OpenTickLookTests {
 	private static final Instant EARLIER = TICK.minus(Duration.ofDays(1));
 
 	private static final String METHOD = "Jobs.nightly";
+
+	private static final Duration SHORTEST_PAUSE = Duration.ofSeconds(3);
+
+	private static final Duration LONGEST_PAUSE = Duration.ofSeconds(4);
+
+	private final SettableTicker ticker = new SettableTicker();
 
 	@BeforeEach
 	void createSchema() {
@@ -131,26 +137,47 @@ class OpenTickLookTests {
 		});
 	}
 
-	/**
-	 * Another look comes by itself after 300 ms at the earliest, and would ask.
-	 */
 	@Test
 	void tickThatCameMeanwhileIsOpenInsteadOfTheOneBefore() {
 		watch((watcher, ledger, jobs) -> {
-			int asked;
-			long before;
-			do {
-				finished(watcher, TICK, null);
-				asked = ledger.askedHere.get();
-				before = System.nanoTime();
-				skipped(watcher, METHOD, EARLIER, LockOutcome.BUSY);
-				watcher.look();
-			}
-			while (System.nanoTime() - before > TimeUnit.MILLISECONDS.toNanos(300));
-			assertThat(ledger.askedHere).as("its scheduler comes first").hasValue(asked);
+			finished(watcher, TICK, null);
+			skipped(watcher, METHOD, EARLIER, LockOutcome.BUSY);
+			watcher.look();
+			assertThat(ledger.asked).as("its scheduler comes first").hasValue(0);
 			assertThat(watcher.isWatching()).isTrue();
+			assertAskedAgainAfter(ledger, SHORTEST_PAUSE, LONGEST_PAUSE);
 			finished(watcher, TICK, null);
 			assertThat(watcher.isWatching()).isFalse();
+		});
+	}
+
+	/**
+	 * Its scheduler passes over it. Here there is none.
+	 */
+	@Test
+	void tickThatCameDuringTheRunOfTheOneBeforeRunsAfterIt() {
+		watch((watcher, ledger, jobs) -> {
+			skipped(watcher, METHOD, EARLIER, LockOutcome.TOO_SOON);
+			finished(watcher, EARLIER, null);
+			assertAskedAgainAfter(ledger, SHORTEST_PAUSE, LONGEST_PAUSE);
+			Awaitility.await().until(() -> jobs.calls() == 1);
+			Awaitility.await().until(() -> !watcher.isWatching());
+			assertThat(TestPostgres.query("SELECT extract(epoch FROM last_tick)::bigint "
+					+ "FROM open_tick_look_tests.ledger_job WHERE key = 'nightly'"))
+				.containsExactly(Long.toString(TICK.getEpochSecond()));
+		});
+	}
+
+	@Test
+	void instanceWhoseTicksAreCompletedAsksNothing() {
+		watch((watcher, ledger, jobs) -> {
+			complete();
+			watcher.openLatest();
+			Awaitility.await().until(() -> !watcher.isWatching());
+			int asked = ledger.asked.get();
+			watcher.look();
+			this.ticker.advance(Duration.ofHours(1));
+			assertThat(ledger.asked).hasValue(asked);
 		});
 	}
 
@@ -170,8 +197,7 @@ class OpenTickLookTests {
 	@Test
 	void tickIsNotCalledWhenItsHolderHasCompletedItSinceTheFirstLook() {
 		watch((watcher, ledger, jobs) -> {
-			ledger.afterwards = () -> TestPostgres
-				.execute("UPDATE open_tick_look_tests.ledger_job SET last_tick = '" + TICK + "' WHERE key = 'nightly'");
+			ledger.afterwards = OpenTickLookTests::complete;
 			assertThat(calls(watcher)).isEmpty();
 			assertThat(watcher.isWatching()).isFalse();
 		});
@@ -231,8 +257,8 @@ class OpenTickLookTests {
 			try (ForeignSession holder = ForeignSession.holding(KEY)) {
 				skipped(watcher, METHOD, TICK, LockOutcome.BUSY);
 				watcher.look();
-				assertThat(ledger.askedHere).hasValue(1);
-				assertSeldomAsked(ledger);
+				assertThat(ledger.asked).hasValue(1);
+				assertAskedAgainAfter(ledger, SHORTEST_PAUSE, LONGEST_PAUSE);
 			}
 		});
 	}
@@ -243,9 +269,9 @@ class OpenTickLookTests {
 			ledger.afterwards = () -> {
 				throw new IllegalStateException("expected");
 			};
-			watcher.openLatest();
-			Awaitility.await().until(() -> ledger.asked.get() > 0);
-			assertSeldomAsked(ledger);
+			openLatest(watcher);
+			assertThat(ledger.asked).hasValue(1);
+			assertAskedAgainAfter(ledger, SHORTEST_PAUSE, LONGEST_PAUSE);
 			assertThat(watcher.isWatching()).isTrue();
 		});
 	}
@@ -254,9 +280,11 @@ class OpenTickLookTests {
 	void tickThatSomebodyIsAtIsLookedAtAgainUntilThatHasVanished() {
 		watch((watcher, ledger, jobs) -> {
 			try (ForeignSession holder = ForeignSession.holding(KEY)) {
-				watcher.openLatest();
-				Awaitility.await().until(() -> ledger.asked.get() > 0);
+				openLatest(watcher);
+				this.ticker.advance(LONGEST_PAUSE);
+				assertThat(jobs.calls()).isZero();
 			}
+			this.ticker.advance(LONGEST_PAUSE);
 			Awaitility.await().until(() -> jobs.calls() == 1);
 		});
 	}
@@ -266,20 +294,34 @@ class OpenTickLookTests {
 		watch((watcher, ledger, jobs) -> {
 			jobs.fail();
 			assertThat(calls(watcher)).hasSize(1);
-			int asked = ledger.askedHere.get();
-			Awaitility.await().pollInSameThread().until(() -> {
-				watcher.look();
-				return ledger.askedHere.get() > asked;
-			});
+			Awaitility.await().until(() -> this.ticker.isIdleFor(LONGEST_PAUSE));
+			assertAskedAgainAfter(ledger, SHORTEST_PAUSE.multipliedBy(2), LONGEST_PAUSE.multipliedBy(2));
 			assertThat(watcher.isWatching()).isTrue();
 		});
 	}
 
 	/**
-	 * Assert that nobody asks without a pause, even if this machine has one.
+	 * Take the latest ticks for open, and wait for the look at them.
 	 */
-	private static void assertSeldomAsked(LookedAtLedger ledger) {
-		Awaitility.await().during(Duration.ofSeconds(1)).until(() -> ledger.asked.get() < 4);
+	private void openLatest(OpenTickWatcher watcher) {
+		watcher.openLatest();
+		Awaitility.await().until(() -> this.ticker.isIdleFor(Duration.ofMillis(1)));
+	}
+
+	/**
+	 * Assert that the next question comes by itself, and when.
+	 */
+	private void assertAskedAgainAfter(LookedAtLedger ledger, Duration shortest, Duration longest) {
+		int asked = ledger.asked.get();
+		this.ticker.advance(shortest.minusNanos(1));
+		assertThat(ledger.asked).as("before a pause of " + shortest).hasValue(asked);
+		this.ticker.advance(longest.minus(shortest));
+		assertThat(ledger.asked).as("after a pause of " + longest).hasValueGreaterThan(asked);
+	}
+
+	private static void complete() {
+		TestPostgres
+			.execute("UPDATE open_tick_look_tests.ledger_job SET last_tick = '" + TICK + "' WHERE key = 'nightly'");
 	}
 
 	/**
@@ -320,7 +362,7 @@ class OpenTickLookTests {
 				OpenTickWatcher watcher = new OpenTickWatcher(ledger,
 						new RecordedMethodRegistry(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class),
 								context),
-						LockScheduler.Threads.ofCurrent());
+						this.ticker.threads());
 				context.getSourceApplicationContext(ConfigurableApplicationContext.class)
 					.addApplicationListener(watcher);
 				try {

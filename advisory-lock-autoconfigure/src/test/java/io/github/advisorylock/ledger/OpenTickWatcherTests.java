@@ -24,7 +24,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CountDownLatch;
@@ -44,19 +43,15 @@ import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.interceptor.PlannedTime;
-import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
-import io.github.advisorylock.testsupport.TestProxy;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.SpringApplication;
@@ -79,13 +74,13 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class OpenTickWatcherTests {
 
-	private static final Log logger = LogFactory.getLog(OpenTickWatcherTests.class);
-
 	private static final ZoneId ZONE = ZoneId.of("Asia/Tokyo");
 
 	private static final Instant STARTED = Instant.now();
 
-	private final ApplicationContextRunner runner = LockContextRunner.create()
+	private final SettableTicker ticker = new SettableTicker();
+
+	private final ApplicationContextRunner runner = this.ticker.in(LockContextRunner.create())
 		.withBean("jobs", Jobs.class)
 		.withPropertyValues("advisory-lock.ledger.initialize-schema=always", "fail=false",
 				"advisory-lock.ledger.table-prefix=open_tick_tests.ledger_", "cron=" + dailyAt(Duration.ofHours(1)));
@@ -196,40 +191,21 @@ class OpenTickWatcherTests {
 	}
 
 	@Test
-	@Tag("chaos")
 	void waitThatAnOperatorEndsIsNoticedBeforeItWouldBeOver() {
 		comeUp(this.runner);
 		seenBefore("5 days");
 		this.runner.withPropertyValues("fail=true").run((context) -> {
 			publishReady(context);
 			Awaitility.await().until(() -> outcomes("nightly").equals(List.of("FAILED")));
+			awaitCallsEnded();
 			TestPostgres.execute("UPDATE open_tick_tests.ledger_job SET retry_at = retry_at + interval '1 hour'");
 			watcher(context).look();
 			TestPostgres.execute("UPDATE open_tick_tests.ledger_job SET retry_at = NULL");
-			Awaitility.await()
-				.atMost(2, TimeUnit.MINUTES)
-				.until(() -> outcomes("nightly").equals(List.of("FAILED", "FAILED")));
-		});
-	}
-
-	/**
-	 * Its scheduler passes over it. Here there is none.
-	 */
-	@Test
-	void tickThatCameDuringTheRunOfTheOneBeforeRunsAfterIt() {
-		Instant tick = Instant.now().truncatedTo(ChronoUnit.SECONDS);
-		Instant next = tick.plusSeconds(6);
-		String seconds = tick.getEpochSecond() % 60 + "," + next.getEpochSecond() % 60;
-		this.runner.withPropertyValues("cron=" + seconds + " * * * * *").run((context) -> {
-			Jobs jobs = context.getBean(Jobs.class);
-			jobs.meet();
-			Thread run = new Thread(() -> PlannedTime.run(tick, jobs::nightly));
-			run.start();
-			Awaitility.await().until(() -> Instant.now().isAfter(next));
-			jobs.other();
-			jobs.meetNoMore();
-			run.join();
-			Awaitility.await().until(() -> outcomes("nightly").equals(List.of("EXECUTED", "EXECUTED")));
+			this.ticker.advance(Duration.ofMillis(29_999));
+			awaitCallsEnded();
+			assertThat(outcomes("nightly")).containsExactly("FAILED");
+			this.ticker.advance(Duration.ofSeconds(2));
+			Awaitility.await().until(() -> outcomes("nightly").equals(List.of("FAILED", "FAILED")));
 		});
 	}
 
@@ -312,35 +288,11 @@ class OpenTickWatcherTests {
 		});
 	}
 
-	@Test
-	@Tag("chaos")
-	void instanceWhoseTicksAreCompletedAsksNothing() {
-		comeUp(this.runner);
-		seenBefore("5 days");
-		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
-			this.runner.withPropertyValues("spring.datasource.url=" + proxy.url()).run((context) -> {
-				comeUp(context);
-				callByScheduler(context);
-				Awaitility.await()
-					.atMost(Patience.TIME)
-					.until(() -> Thread.getAllStackTraces()
-						.keySet()
-						.stream()
-						.noneMatch((thread) -> thread.getName().equals("advisory-lock-open-ticks")));
-				int before = proxy.waits();
-				assertThat(watcher(context).isWatching()).isFalse();
-				watcher(context).look();
-				assertThat(proxy.waits()).isEqualTo(before);
-			});
-		}
-	}
-
 	/**
 	 * Thirty instances in one, which makes as few statements for each as three hundred
 	 * do.
 	 */
 	@Test
-	@Tag("chaos")
 	void threeHundredInstancesAskFewerThanHundredTimesInSecond() throws Exception {
 		this.runner.run((context) -> {
 			seenBefore("5 days");
@@ -356,28 +308,27 @@ class OpenTickWatcherTests {
 				.operation()
 				.method();
 			List<OpenTickWatcher> instances = IntStream.range(0, 30)
-				.mapToObj((i) -> new OpenTickWatcher(ledger, methods, LockScheduler.Threads.ofCurrent()))
+				.mapToObj((i) -> new OpenTickWatcher(ledger, methods, this.ticker.threads()))
 				.toList();
 			try (ForeignSession holder = ForeignSession.holding(key)) {
 				instances.forEach((instance) -> instance
 					.onApplicationEvent(new PayloadApplicationEvent<>(this, new SingleRunnerSkippedEvent(key,
 							LockScope.TRANSACTION, method, LockOutcome.BUSY, tick(Duration.ofHours(1))))));
-				Awaitility.await().pollDelay(Duration.ofSeconds(20)).atMost(Patience.TIME).until(() -> true);
+				this.ticker.advance(Duration.ofSeconds(20));
 				instances.forEach(OpenTickWatcher::stop);
-				logger.info("Statements of 30 instances in 20 s: " + ledger.statements);
 				assertThat(ledger.statements.get()).isBetween(100, 200);
 			}
 		});
 	}
 
-	private static void comeUp(ApplicationContextRunner runner) {
+	private void comeUp(ApplicationContextRunner runner) {
 		runner.run((context) -> {
 			assertThat(context).hasNotFailed();
 			comeUp(context);
 		});
 	}
 
-	private static void comeUp(AssertableApplicationContext context) {
+	private void comeUp(AssertableApplicationContext context) {
 		publishReady(context);
 		awaitNothingOpen(context);
 	}
@@ -399,8 +350,22 @@ class OpenTickWatcherTests {
 		context.publishEvent(new ApplicationReadyEvent(new SpringApplication(), new String[0], context, Duration.ZERO));
 	}
 
-	private static void awaitNothingOpen(ApplicationContext context) {
-		Awaitility.await().until(() -> !watcher(context).isWatching());
+	/**
+	 * Let time pass until there is nothing to look at any more.
+	 */
+	private void awaitNothingOpen(ApplicationContext context) {
+		Awaitility.await().pollInSameThread().until(() -> {
+			this.ticker.advance(Duration.ofSeconds(1));
+			return !watcher(context).isWatching();
+		});
+	}
+
+	private static void awaitCallsEnded() {
+		Awaitility.await()
+			.until(() -> Thread.getAllStackTraces()
+				.keySet()
+				.stream()
+				.noneMatch((thread) -> thread.getName().equals("advisory-lock-catch-up")));
 	}
 
 	private static OpenTickWatcher watcher(ApplicationContext context) {
@@ -512,10 +477,6 @@ class OpenTickWatcherTests {
 		 */
 		void meet() {
 			this.meeting = new CyclicBarrier(2);
-		}
-
-		void meetNoMore() {
-			this.meeting = new CyclicBarrier(1);
 		}
 
 		void fail(boolean fail) {

@@ -114,15 +114,12 @@ public final class SettableTicker implements LockScheduler.Ticker {
 	}
 
 	/**
-	 * Return for how long nothing is planned.
-	 * @return the time, longer than any other if there is nothing
+	 * Return whether something is planned, but not within a time.
 	 */
-	public synchronized Duration idle() {
+	public synchronized boolean isIdleFor(Duration time) {
 		this.planned.removeIf(Future::isDone);
-		return this.planned.stream()
-			.map((task) -> Duration.ofNanos(task.due - this.passed))
-			.min(Comparator.naturalOrder())
-			.orElse(Duration.ofDays(365));
+		return !this.planned.isEmpty()
+				&& this.planned.stream().allMatch((task) -> task.due - this.passed > time.toNanos());
 	}
 
 	@Override
