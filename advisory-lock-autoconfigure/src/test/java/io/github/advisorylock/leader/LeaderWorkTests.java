@@ -37,16 +37,17 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnly;
+import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -66,8 +67,9 @@ class LeaderWorkTests {
 
 	private final ExecutorService executor = VirtualThreadExecutor.createWhereAsked();
 
-	private final ApplicationContextRunner application = LockContextRunner.create()
-		.withPropertyValues("advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=2s")
+	private final SettableTicker ticker = new SettableTicker();
+
+	private final ApplicationContextRunner application = this.ticker.in(LockContextRunner.create())
 		.withBean("jobs", Jobs.class);
 
 	@AfterEach
@@ -78,7 +80,7 @@ class LeaderWorkTests {
 
 	@Test
 	void workKnowsItsRole() {
-		this.application.withPropertyValues("advisory-lock.session.dead-client-timeout=10s").run((context) -> {
+		this.application.run((context) -> {
 			Jobs jobs = awaitLeader(context);
 			LockContext work = jobs.run(() -> {
 				LockContext current = LockContext.current().orElseThrow();
@@ -107,7 +109,7 @@ class LeaderWorkTests {
 				assertThat(work.isHeld()).isFalse();
 				return "done";
 			});
-			TestPostgres.terminate("test");
+			loseSession();
 			assertThatExceptionOfType(ExecutionException.class)
 				.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 				.withCauseInstanceOf(LockLostException.class);
@@ -124,7 +126,7 @@ class LeaderWorkTests {
 				awaitInterrupt();
 				throw new IllegalStateException("expected");
 			});
-			TestPostgres.terminate("test");
+			loseSession();
 			assertThatExceptionOfType(ExecutionException.class)
 				.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 				.havingCause()
@@ -147,7 +149,7 @@ class LeaderWorkTests {
 				assertThat(Thread.interrupted()).isFalse();
 				return "done";
 			});
-			TestPostgres.terminate("test");
+			loseSession();
 			assertThatExceptionOfType(ExecutionException.class)
 				.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 				.withCauseInstanceOf(LockLostException.class);
@@ -162,7 +164,7 @@ class LeaderWorkTests {
 				Awaitility.await().pollInSameThread().until(() -> Thread.currentThread().isInterrupted());
 				return "done";
 			}, Thread::interrupted);
-			TestPostgres.terminate("test");
+			loseSession();
 			assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(false);
 		});
 	}
@@ -180,7 +182,7 @@ class LeaderWorkTests {
 				assertThat(CompletableFuture.supplyAsync(() -> jobs.run(() -> "next")).join()).isEqualTo("next");
 				return "done";
 			});
-			TestPostgres.terminate("test");
+			loseSession();
 			assertThatExceptionOfType(ExecutionException.class)
 				.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
 				.withCauseInstanceOf(LockLostException.class);
@@ -192,46 +194,47 @@ class LeaderWorkTests {
 	 * other role.
 	 */
 	@Test
-	@Tag("chaos")
 	void workIsToldAtTheEndOfTheTrustWindowWhenTheNetworkIsSilent() {
 		try (TestProxy proxy = new TestProxy(Duration.ZERO);
 				ForeignSession other = ForeignSession.holding(AdvisoryLockKey.of("test", "leader:metrics"))) {
-			this.application
-				.withPropertyValues("spring.datasource.url=" + proxy.url(), "advisory-lock.session.heartbeat=500ms",
-						"advisory-lock.session.dead-client-timeout=10s")
-				.run((context) -> {
-					context.getBean(LeaderElection.class).isLeader("metrics");
-					Jobs jobs = awaitLeader(context);
-					Future<Object> run = start(jobs, () -> {
-						awaitInterrupt();
-						return "done";
-					});
-					proxy.stall();
-					long stalled = System.nanoTime();
-					assertThatExceptionOfType(ExecutionException.class)
-						.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
-						.withCauseInstanceOf(LockLostException.class);
-					assertThat(Duration.ofNanos(System.nanoTime() - stalled))
-						.as("after a trust window of 5 s, and before an answer is missed after 9 s")
-						.isBetween(Duration.ofSeconds(4), Duration.ofMillis(8900));
-					Awaitility.await().until(() -> jobs.events().size() == 1);
-					assertThat(jobs.events()).hasOnlyElementsOfType(LeadershipLostEvent.class);
-					proxy.resume();
+			this.application.withPropertyValues("spring.datasource.url=" + proxy.url()).run((context) -> {
+				context.getBean(LeaderElection.class).isLeader("metrics");
+				Jobs jobs = awaitLeader(context);
+				Future<Object> run = start(jobs, () -> {
+					awaitInterrupt();
+					return "done";
 				});
+				jobs.run(() -> {
+					LockContext.current().orElseThrow().checkHeld();
+					return "confirmed now";
+				});
+				proxy.stall();
+				this.ticker.pass(LockSessionSettings.DEFAULT.trust().minusNanos(1));
+				assertThat(context.getBean(LeaderElection.class).isLeader("reports")).isTrue();
+				this.ticker.pass(Duration.ofNanos(1));
+				assertThat(context.getBean(LeaderElection.class).isLeader("reports")).isFalse();
+				assertThatExceptionOfType(ExecutionException.class)
+					.isThrownBy(() -> run.get(Patience.SECONDS, TimeUnit.SECONDS))
+					.withCauseInstanceOf(LockLostException.class);
+				Awaitility.await().until(() -> jobs.events().size() == 1);
+				assertThat(jobs.events()).as("before an answer is missed")
+					.hasOnlyElementsOfType(LeadershipLostEvent.class);
+				proxy.resume();
+			});
 			assertThat(other.unlock(AdvisoryLockKey.of("test", "leader:metrics"))).isTrue();
 		}
 	}
 
-	@Tag("slow")
 	@Test
 	void workGoesOnUntoldWhenItsLeaderResigns() {
-		this.application.withPropertyValues("advisory-lock.session.dead-client-timeout=5s").run((context) -> {
+		this.application.run((context) -> {
 			Jobs jobs = awaitLeader(context);
 			LeaderElection election = context.getBean(LeaderElection.class);
 			String result = jobs.run(() -> {
 				election.resign("reports");
 				LockContext work = LockContext.current().orElseThrow();
-				Awaitility.await().during(Duration.ofMillis(500)).until(() -> work.isHeld());
+				this.ticker.advance(LockSessionSettings.DEFAULT.trust().multipliedBy(3));
+				assertThat(work.isHeld()).isTrue();
 				assertThat(Thread.interrupted()).isFalse();
 				return "done";
 			});
@@ -255,10 +258,9 @@ class LeaderWorkTests {
 		});
 	}
 
-	@Tag("slow")
 	@Test
 	void workThatStopsItsApplicationIsNotInterrupted() {
-		this.application.withPropertyValues("advisory-lock.session.dead-client-timeout=10s").run((context) -> {
+		this.application.run((context) -> {
 			Jobs jobs = awaitLeader(context);
 			assertThat(jobs.run(() -> {
 				context.close();
@@ -314,13 +316,26 @@ class LeaderWorkTests {
 			});
 	}
 
+	/**
+	 * Let time pass until the application leads.
+	 */
 	private Jobs awaitLeader(ApplicationContext context) {
-		Awaitility.await()
-			.atMost(Patience.TIME)
-			.pollInSameThread()
-			.pollInterval(Duration.ofMillis(5))
-			.until(() -> context.getBean(LeaderElection.class).isLeader("reports"));
+		Awaitility.await().pollInSameThread().pollInterval(Duration.ofMillis(5)).until(() -> {
+			boolean leads = context.getBean(LeaderElection.class).isLeader("reports");
+			if (!leads) {
+				this.ticker.advance(Duration.ofMillis(100));
+			}
+			return leads;
+		});
 		return context.getBean(Jobs.class);
+	}
+
+	/**
+	 * Have the server end the session, and the heartbeat notice it.
+	 */
+	private void loseSession() {
+		TestPostgres.terminate("test");
+		this.ticker.advance(LockSessionSettings.DEFAULT.heartbeat());
 	}
 
 	private Future<Object> start(Jobs jobs, Action<Object> action) {
