@@ -112,16 +112,14 @@ class PgBouncerTests {
 
 	@Test
 	void codeThatMayUseEitherScopeStartsBehindTransactionMode(CapturedOutput output) {
-		DoctorContexts.create(transactionMode.url() + "&prepareThreshold=0")
-			.withBean(LockUseTests.OperationsUser.class)
-			.run((context) -> {
-				assertThat(context).hasNotFailed();
-				assertThat(context.getBean(AdvisoryLockOperations.class)
-					.execute(LockRequest.of("code"), (lock) -> 1)
-					.outcome()).isEqualTo(LockOutcome.EXECUTED);
-				assertThat(output).contains("Advisory locks are ready in code: ", "a pooler that refuses session locks")
-					.doesNotContain("WARN");
-			});
+		DoctorContexts.create(transactionMode.url() + "&prepareThreshold=0").withBean(CodeUser.class).run((context) -> {
+			assertThat(context).hasNotFailed();
+			assertThat(context.getBean(AdvisoryLockOperations.class)
+				.execute(LockRequest.of("code"), (lock) -> 1)
+				.outcome()).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(output).contains("Advisory locks are ready in code: ", "a pooler that refuses session locks")
+				.doesNotContain("WARN");
+		});
 	}
 
 	@Test
@@ -362,6 +360,13 @@ class PgBouncerTests {
 		finally {
 			executor.shutdownNow();
 		}
+	}
+
+	/**
+	 * Of this class alone: another test class may go with a feature of the library.
+	 */
+	record CodeUser(AdvisoryLockOperations locks) {
+
 	}
 
 }

@@ -67,14 +67,15 @@ public final class SettableTicker implements LockScheduler.Ticker {
 	 * Have applications go by this clock.
 	 */
 	public ApplicationContextRunner in(ApplicationContextRunner runner) {
-		return runner.withInitializer((context) -> context.getBeanFactory().addBeanPostProcessor(new BeanPostProcessor() {
+		return runner
+			.withInitializer((context) -> context.getBeanFactory().addBeanPostProcessor(new BeanPostProcessor() {
 
-			@Override
-			public Object postProcessBeforeInitialization(Object bean, String name) {
-				return (bean instanceof LockScheduler.Threads) ? threads() : bean;
-			}
+				@Override
+				public Object postProcessBeforeInitialization(Object bean, String name) {
+					return (bean instanceof LockScheduler.Threads) ? threads() : bean;
+				}
 
-		}));
+			}));
 	}
 
 	/**
