@@ -24,12 +24,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.TestPostgres;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * One instance of an application that takes part in elections.
@@ -67,8 +71,12 @@ final class LeaderCandidate implements AutoCloseable {
 	}
 
 	LeaderCandidate(DataSource dataSource, LockSessionSettings settings) {
-		this.session = new LockSession(dataSource, this.application, settings, (lost) -> {
-		});
+		this(dataSource, settings, LockScheduler.Threads.ofCurrent());
+	}
+
+	LeaderCandidate(DataSource dataSource, LockSessionSettings settings, LockScheduler.Threads threads) {
+		this.session = new LockSession(() -> dataSource, this.application, settings, (lost) -> {
+		}, threads);
 		this.election = new PostgresLeaderElection(this.session, "tests", AdvisoryLockKeyFactory.sha256(), (event) -> {
 			this.events.add(event);
 			if (this.events.size() == 1) {
@@ -103,6 +111,16 @@ final class LeaderCandidate implements AutoCloseable {
 
 	PostgresLeaderElection election() {
 		return this.election;
+	}
+
+	/**
+	 * Have the server confirm the session now.
+	 */
+	void confirm() {
+		LeaderOnlyGate.Work work = this.election.beginWork(ROLE);
+		assertThat(work).as("the work of a leader").isNotNull();
+		LockContext.current().orElseThrow().checkHeld();
+		work.complete();
 	}
 
 	List<Object> events() {
