@@ -17,7 +17,6 @@
 package io.github.advisorylock.ledger;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
