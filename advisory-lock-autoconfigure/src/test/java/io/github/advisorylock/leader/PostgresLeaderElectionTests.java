@@ -164,8 +164,8 @@ class PostgresLeaderElectionTests {
 	void leaderBehindAFrozenNetworkStopsBelievingBeforeAnotherBegins() {
 		SettableTicker behind = new SettableTicker();
 		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
-			LeaderCandidate frozen = join(new LeaderCandidate(new DriverManagerDataSource(proxy.url()), SETTINGS,
-					behind.threads()));
+			LeaderCandidate frozen = join(
+					new LeaderCandidate(new DriverManagerDataSource(proxy.url()), SETTINGS, behind.threads()));
 			awaitWhile(() -> behind.advance(STEP), frozen::isLeader);
 			long term = frozen.election().term(LeaderCandidate.ROLE).orElseThrow();
 			LeaderCandidate other = join(candidate());
