@@ -89,7 +89,8 @@ final class Documentation {
 
 	private static Stream<Path> files() {
 		return Stream.concat(
-				Stream.of("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "verification/README.md").map(ROOT::resolve),
+				Stream.of("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "verification/README.md")
+					.map(ROOT::resolve),
 				list(ROOT.resolve("docs"), Integer.MAX_VALUE).stream()
 					.filter((file) -> file.toString().endsWith(".md")));
 	}
