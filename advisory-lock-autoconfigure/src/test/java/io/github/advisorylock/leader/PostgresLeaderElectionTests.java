@@ -82,7 +82,7 @@ class PostgresLeaderElectionTests {
 	void firstCandidateLeadsWhenAPredecessorCouldNotBelieveAnyMore() {
 		LeaderCandidate candidate = join(candidate());
 		assertThat(candidate.election().term(LeaderCandidate.ROLE)).isEmpty();
-		Awaitility.await().until(() -> !ForeignSession.isFree(KEY));
+		Awaitility.await().until(() -> !ForeignSession.holders(KEY).isEmpty());
 		this.ticker.advance(WINDOW.minusNanos(1));
 		assertThat(candidate.isLeader()).isFalse();
 		awaitLeader(candidate);
@@ -210,7 +210,7 @@ class PostgresLeaderElectionTests {
 	@Test
 	void candidateThatStopsWhileItWaitsDoesNotVouchForItsPredecessor() {
 		LeaderCandidate waiting = join(candidate());
-		Awaitility.await().until(() -> !ForeignSession.isFree(KEY));
+		Awaitility.await().until(() -> !ForeignSession.holders(KEY).isEmpty());
 		LeaderCandidate next = join(candidate());
 		awaitFollower(next);
 		waiting.election().stop();
