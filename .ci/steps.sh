@@ -269,6 +269,14 @@ build_on_newer_jdks() {
   done
 }
 
+# Starts the sample application in a clone, as nobody has built it there yet
+start_in_a_clone() {
+  git clone -q . "$state/clone"
+  cd "$state/clone"
+  run_sample_application
+  rm -rf "$state/clone"
+}
+
 # What the empty folders and the shop depend on
 install_what_is_published() {
   mvn -B -q install -DskipTests -pl advisory-lock-starter,advisory-lock-test,advisory-lock-rewrite -am
