@@ -1,22 +1,23 @@
 #!/bin/bash
 # Proves that tests of schedules find bugs of the kind that were found here: applies each patch of src/seeded-bugs to a copy of
-# what it changes, compiles that, and runs the test that the patch names (Check: MODULE CLASS[#METHOD]), which has to fail
+# what it changes, compiles that, and runs the test that the patch names (Check: CLASS[#METHOD]), which has to fail
 # by an assertion. What has failed is then run without a bug, and has to pass. Needs a clone that can be built.
 #   usage: bash .ci/seeded-bugs.sh [BUG...], by default all
-#   SCHEDULES='-Dschedules=15 -Druns=2000' has the tests of verification/concurrency try so many
+#   SCHEDULES='-Dschedules=15 -Druns=2000' has the tests try so many
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source .ci/side-by-side.sh
 
 root=$PWD
 library=advisory-lock-autoconfigure
+module=verification/concurrency
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Runs tests of a module with some classes before all others
+# Runs tests with some classes before all others
 run_tests() {
-  local module=$1 first=$2 classpath
-  shift 2
+  local first=$1 classpath
+  shift
   classpath=target/test-classes:$root/$library/target/classes:$(cat "$module/target/test-classpath"):$console
   (cd "$module" && timeout 300 java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading \
     --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
@@ -37,19 +38,19 @@ EOF
 
 # Puts a bug in, and has it found
 find_bug() {
-  local bug=$1 patch=$root/src/seeded-bugs/$1.patch copy=$work/$1 started=$SECONDS module check method
+  local bug=$1 patch=$root/src/seeded-bugs/$1.patch copy=$work/$1 started=$SECONDS check method
   mkdir -p "$copy/classes"
   sed -n 's|^+++ b/||p' "$patch" >"$copy/files"
   xargs -a "$copy/files" cp --parents -t "$copy"
   (cd "$copy" && git apply "$patch" && xargs -a files javac -nowarn -proc:none -parameters -g -d classes \
     -cp "$root/$library/target/classes:$(cat "$root/$library/target/test-classpath")")
-  read -r module check < <(sed -n 's/^Check: //p' "$patch")
+  check=$(sed -n 's/^Check: //p' "$patch")
   method=${check#*#}
   [ "$method" != "$check" ] || method='.*'
-  ! run_tests "$module" "$copy/classes" --fail-fast --reports-dir="$copy" --select-class="${check%#*}" \
+  ! run_tests "$copy/classes" --fail-fast --reports-dir="$copy" --select-class="${check%#*}" \
     --include-methodname=".*#$method" >"$copy/log" || true
-  failed_assertions "$copy" >"$work/$bug.${module##*/}.failed" 2>>"$copy/log" || true
-  if [ ! -s "$work/$bug.${module##*/}.failed" ]; then
+  failed_assertions "$copy" >"$work/$bug.failed" 2>>"$copy/log" || true
+  if [ ! -s "$work/$bug.failed" ]; then
     printf '%s: not found by %s\n' "$bug" "$check"
     tail -60 "$copy/log"
     return 1
@@ -59,18 +60,18 @@ find_bug() {
 
 # Runs without a bug what has failed with one
 run_without() {
-  local module=$1 tests
-  mapfile -t tests < <(cat "$work"/*."${module##*/}".failed 2>/dev/null | sort -u)
+  local tests
+  mapfile -t tests < <(cat "$work"/*.failed 2>/dev/null | sort -u)
   [ ${#tests[@]} -gt 0 ] || return 0
-  if ! run_tests "$module" "$root/$library/target/classes" "${tests[@]/#/--select-unique-id=}" >"$work/log"; then
-    echo "$module: what has to find a bug fails without one"
+  if ! run_tests "$root/$library/target/classes" "${tests[@]/#/--select-unique-id=}" >"$work/log"; then
+    echo "What has to find a bug fails without one"
     tail -60 "$work/log"
     return 1
   fi
 }
 
 [ $# -gt 0 ] || set -- $(cd src/seeded-bugs && ls | sed -n 's/\.patch$//p')
-mvn -B -q -Dstyle.color=never -Pconcurrency -pl verification/concurrency -am -DskipTests verify dependency:build-classpath \
+mvn -B -q -Dstyle.color=never -Pconcurrency -pl "$module" -am -DskipTests verify dependency:build-classpath \
   -Dmdep.includeScope=test -Dmdep.outputFile=target/test-classpath
 version=$(sed 's/.*junit-platform-engine-\([^:]*\)\.jar.*/\1/' "$library/target/test-classpath")
 mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
@@ -78,7 +79,5 @@ mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
 console=$work/junit-platform-console-standalone-$version.jar
 failed=0
 side_by_side find_bug "$@" || failed=1
-for module in "$library" verification/concurrency; do
-  run_without "$module" || failed=1
-done
+run_without || failed=1
 exit $failed
