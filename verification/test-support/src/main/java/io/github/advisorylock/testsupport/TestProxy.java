@@ -153,8 +153,11 @@ public final class TestProxy implements AutoCloseable {
 			InputStream in = from.getInputStream();
 			byte[] buffer = new byte[65536];
 			for (int length = in.read(buffer); length >= 0; length = in.read(buffer)) {
-				while (this.stalled) {
+				while (this.stalled && !this.serverSocket.isClosed()) {
 					LockSupport.parkNanos(1_000_000);
+				}
+				if (this.stalled) {
+					return;
 				}
 				consumer.accept(new Piece(Arrays.copyOf(buffer, length), System.nanoTime() + this.latency.toNanos()));
 			}
@@ -179,6 +182,10 @@ public final class TestProxy implements AutoCloseable {
 		thread.start();
 	}
 
+	/**
+	 * Accept nobody any more, and cut off those whose words are held back: what they have
+	 * locked would stay locked else. The others go on.
+	 */
 	@Override
 	public void close() {
 		try {
