@@ -31,8 +31,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 import io.github.advisorylock.jdbc.LockScheduler;
+import org.awaitility.Awaitility;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -90,6 +92,21 @@ public final class SettableTicker implements LockScheduler.Ticker {
 	 */
 	public void pass(Duration time) {
 		advance(time.toNanos(), false);
+	}
+
+	/**
+	 * Let time pass bit by bit until something is seen. A thread that has read the clock
+	 * and then says for how long to wait means the time that it has read, and not that of
+	 * a jump in between.
+	 */
+	public void passUntil(BooleanSupplier seen) {
+		Awaitility.await().pollInSameThread().until(() -> {
+			boolean reached = seen.getAsBoolean();
+			if (!reached) {
+				pass(Duration.ofMillis(1));
+			}
+			return reached;
+		});
 	}
 
 	private void advance(long nanos, boolean wait) {
