@@ -3,7 +3,7 @@
 # what it changes, compiles that, and runs the test that the patch names (Check: CLASS[#METHOD]), which has to fail
 # by an assertion. What has failed is then run without a bug, and has to pass. Needs a clone that can be built.
 #   usage: bash .ci/seeded-bugs.sh [BUG...], by default all
-#   SCHEDULES='-Dschedules=15 -Druns=2000' has the tests try so many
+#   SCHEDULES='-Dschedules=30 -Druns=20000 -Doperations=2' has the tests try so many
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source .ci/side-by-side.sh

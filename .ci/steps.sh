@@ -17,7 +17,7 @@ spring_boot_4_0=(-Dspring-boot.version=4.0.8 -Dspring-boot-liquibase.version=4.0
 # The enforcer judges the versions of the Spring Boot we build on; an older one manages some down on purpose
 without_enforcer=-Denforcer.skip=true
 # The nightly run tries many more
-few_schedules=(-Dschedules=15 -Druns=2000)
+few_schedules=(-Dschedules=30 -Druns=20000 -Doperations=2)
 # Which has a small i of its own; and in a time zone off the hour
 in_turkish='-Duser.language=tr -Duser.country=TR -Duser.timezone=Asia/Kathmandu'
 

@@ -35,12 +35,14 @@ public final class Schedules {
 
 	private static final int SCHEDULES = Integer.getInteger("schedules", 50);
 
+	private static final int OPERATIONS = Integer.getInteger("operations", 3);
+
 	private Schedules() {
 	}
 
 	/**
-	 * Make a test of each pair and triple of operations; an operation may be in it more
-	 * than once.
+	 * Make a test of each pair and triple of operations, or of each pair only where
+	 * {@code -Doperations=2}; an operation may be in it more than once.
 	 * @param scenario makes of operations what they start from, anew for each schedule
 	 * @param operations the operations
 	 * @param <O> the type of the operations
@@ -69,7 +71,7 @@ public final class Schedules {
 			for (int second = first; second < operations.size(); second++) {
 				List<O> pair = List.of(operations.get(first), operations.get(second));
 				tests.add(test.apply(pair));
-				for (int third = second; third < operations.size(); third++) {
+				for (int third = second; OPERATIONS > 2 && third < operations.size(); third++) {
 					tests.add(test.apply(List.of(pair.get(0), pair.get(1), operations.get(third))));
 				}
 			}
