@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.concurrent.Executor;
+
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -39,6 +41,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -174,6 +177,22 @@ public final class AdvisoryLockAutoConfiguration {
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	@ConditionalOnBean(DataSource.class)
 	static class GuardedConfiguration {
+
+		/**
+		 * Has whatever starts runs destroyed first. Spring begins a call of a cron
+		 * schedule that becomes due while the context closes, after its last phase, and
+		 * destroys beans in an order in which others happen to need them: the lock of
+		 * such a run was lost though its scheduler waited for it.
+		 */
+		@Bean
+		static BeanFactoryPostProcessor advisoryLockDestructionOrder() {
+			return (beanFactory) -> {
+				for (String executor : beanFactory.getBeanNamesForType(Executor.class, true, false)) {
+					beanFactory.registerDependentBean("advisoryLockSession", executor);
+					beanFactory.registerDependentBean("advisoryLockDatabases", executor);
+				}
+			};
+		}
 
 		@Bean
 		@ConditionalOnMissingBean

@@ -25,10 +25,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -46,6 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -139,6 +142,26 @@ class LockLifecycleTests {
 		}
 	}
 
+	/**
+	 * Spring begins a call of a cron schedule that becomes due after the last phase, and
+	 * interrupts it unless it is told to wait.
+	 */
+	@Test
+	void scheduledCallThatBeginsAfterTheLastPhaseKeepsItsLockWhereItsSchedulerWaits() {
+		ConfigurableApplicationContext context = start("60s", LateScheduling.class, "spring.application.name=test",
+				"spring.task.scheduling.shutdown.await-termination=true",
+				"spring.task.scheduling.shutdown.await-termination-period=30s");
+		LateJob job = context.getBean(LateJob.class);
+		// destroyed before all others, and so before the scheduler
+		((DefaultListableBeanFactory) context.getBeanFactory()).registerDisposableBean("slow", () -> {
+			int before = job.begun();
+			Awaitility.await().until(() -> job.begun() > before);
+		});
+		context.close();
+		assertThat(job.begun()).isPositive();
+		assertThat(job.ended()).isEqualTo(job.begun());
+	}
+
 	private static boolean isWaitingForTheLastPhase(ConfigurableApplicationContext context, Thread closing) {
 		return context.getBeansOfType(LockLifecycle.class)
 			.values()
@@ -198,6 +221,46 @@ class LockLifecycleTests {
 		@Scheduled(fixedDelay = 3_600_000)
 		@SingleRunner(key = "waiting", waitFor = "300s")
 		void run() {
+		}
+
+	}
+
+	@Configuration(proxyBeanMethods = false)
+	@EnableAutoConfiguration
+	@EnableScheduling
+	static class LateScheduling {
+
+		@Bean
+		LateJob lateJob() {
+			return new LateJob();
+		}
+
+	}
+
+	/**
+	 * A job that takes a moment, each second, and ends only under its lock.
+	 */
+	static class LateJob {
+
+		private final AtomicInteger begun = new AtomicInteger();
+
+		private final AtomicInteger ended = new AtomicInteger();
+
+		@Scheduled(cron = "* * * * * *")
+		@SingleRunner(key = "late", scope = LockScope.SESSION)
+		void run() throws InterruptedException {
+			this.begun.incrementAndGet();
+			Thread.sleep(300);
+			LockContext.current().orElseThrow().checkHeld();
+			this.ended.incrementAndGet();
+		}
+
+		int begun() {
+			return this.begun.get();
+		}
+
+		int ended() {
+			return this.ended.get();
 		}
 
 	}

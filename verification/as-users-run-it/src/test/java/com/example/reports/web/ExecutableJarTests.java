@@ -76,8 +76,8 @@ class ExecutableJarTests {
 			assertThat(this.database.instances("dispatcher", alone)).containsExactly(left.name());
 			assertThat(this.database.instances("export", alone)).containsExactly(left.name());
 			assertThat(this.database.lockSessions()).hasSize(1);
-			assertThat(killed.problems()).isEmpty();
-			assertThat(left.problems()).isEmpty();
+			assertThatNothingIsWrong(killed);
+			assertThatNothingIsWrong(left);
 		}
 	}
 
@@ -104,7 +104,7 @@ class ExecutableJarTests {
 			one.awaitStart();
 			assertThat(one.process().lines()).anyMatch((line) -> line.contains("Starting AOT-processed "));
 			assertThatTheyRun(0, 2);
-			assertThat(one.problems()).isEmpty();
+			assertThatNothingIsWrong(one);
 		}
 	}
 
@@ -121,7 +121,7 @@ class ExecutableJarTests {
 			one.process().awaitLine("The context is started again");
 			assertThatTheyRun(stopped, 2);
 			assertThat(this.database.lockSessions()).hasSize(1);
-			assertThat(one.problems()).isEmpty();
+			assertThatNothingIsWrong(one);
 		}
 	}
 
@@ -149,7 +149,7 @@ class ExecutableJarTests {
 				.until(() -> one.process().lines().stream().filter((line) -> line.contains("Started ")).count() == 2);
 			assertThatTheyRun(this.database.now(), 2);
 			assertThat(this.database.lockSessions()).hasSize(1);
-			assertThat(one.problems()).isEmpty();
+			assertThatNothingIsWrong(one);
 		}
 	}
 
@@ -171,6 +171,10 @@ class ExecutableJarTests {
 		for (String job : JOBS) {
 			assertThat(this.database.doubles(job)).as(job).isEmpty();
 		}
+	}
+
+	private static void assertThatNothingIsWrong(Instance instance) {
+		assertThat(instance.problems()).as(() -> String.join("\n", instance.process().lines())).isEmpty();
 	}
 
 	private void assertThatLockIsSeen(String key) {
