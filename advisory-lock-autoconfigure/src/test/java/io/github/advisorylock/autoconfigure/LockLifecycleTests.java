@@ -39,6 +39,7 @@ import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
@@ -248,10 +249,11 @@ class LockLifecycleTests {
 
 		@Scheduled(cron = "* * * * * *")
 		@SingleRunner(key = "late", scope = LockScope.SESSION)
-		void run() throws InterruptedException {
+		void run() {
 			this.begun.incrementAndGet();
-			Thread.sleep(300);
+			Pause.of(Duration.ofMillis(300));
 			LockContext.current().orElseThrow().checkHeld();
+			assertThat(Thread.currentThread().isInterrupted()).isFalse();
 			this.ended.incrementAndGet();
 		}
 
