@@ -89,6 +89,8 @@ class LeaderRoleTests {
 		this.session.close();
 		// work that a test has not ended, as it failed, is no matter of the next one
 		LockContext.bind(null);
+		// a server process ends a moment after its connection
+		Awaitility.await().until(() -> ForeignSession.isFree(KEY));
 	}
 
 	@Test
