@@ -16,11 +16,9 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -31,8 +29,6 @@ import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-import org.springframework.aot.hint.RuntimeHints;
-import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.aot.test.generate.TestGenerationContext;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -85,19 +81,6 @@ class AheadOfTimeTests {
 	void methodThatNoProxyCanOverrideIsRefused() {
 		assertThatExceptionOfType(BeanCreationException.class).isThrownBy(() -> run(FinalJobs.class, (context) -> {
 		})).withRootCauseInstanceOf(InvalidSingleRunnerException.class).withMessageContaining("must not be final");
-	}
-
-	@Test
-	void whatIsReachedByNameIsTold() {
-		RuntimeHints hints = new RuntimeHints();
-		new AdvisoryLockRuntimeHints().registerHints(hints, getClass().getClassLoader());
-		for (String resource : List.of("ledger/R__advisory_lock_ledger.sql", "actuate/page/page.html",
-				"actuate/page/page.css", "actuate/page/page.js")) {
-			assertThat(getClass().getClassLoader().getResource("io/github/advisorylock/" + resource)).isNotNull();
-			assertThat(RuntimeHintsPredicates.resource().forResource("io/github/advisorylock/" + resource))
-				.accepts(hints);
-		}
-		assertThat(RuntimeHintsPredicates.reflection().onType(HikariDataSource.class)).accepts(hints);
 	}
 
 	private static void run(Class<?> jobs, Consumer<ApplicationContext> test) {

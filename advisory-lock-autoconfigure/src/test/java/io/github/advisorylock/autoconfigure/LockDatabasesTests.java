@@ -53,6 +53,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -181,6 +183,33 @@ class LockDatabasesTests {
 							Map.of("reportingTx", Map.of("session", "connected", "ledger", "not used")))
 					.containsEntry("session", "not connected");
 				held.close();
+			});
+	}
+
+	@Test
+	void ledgerOfTheOtherDatabaseThatCannotBeReadIsDown() {
+		ReportingDatabase.application()
+			.withPropertyValues(LEDGER)
+			.withConfiguration(AutoConfigurations.of(AdvisoryLockHealthAutoConfiguration.class))
+			.run((context) -> {
+				AdvisoryLockHealthIndicator health = context.getBean(AdvisoryLockHealthIndicator.class);
+				context.getBean(AdvisoryLockOperations.class)
+					.execute(LockRequest.of("healthy").transactionManager("reportingTx").oncePerTick(Instant.now()),
+							(lock) -> 1)
+					.orElseThrow();
+				assertThat(Objects.requireNonNull(health.health()).getDetails().get("databases")).asString()
+					.contains("ledger=reachable");
+				TestPostgres.execute(ReportingDatabase.url(),
+						"ALTER TABLE several_databases_run RENAME TO several_databases_ran");
+				try {
+					Health down = Objects.requireNonNull(health.health());
+					assertThat(down.getStatus()).isEqualTo(Status.DOWN);
+					assertThat(down.getDetails().get("databases")).asString().contains("ledger=unreachable");
+				}
+				finally {
+					TestPostgres.execute(ReportingDatabase.url(),
+							"ALTER TABLE several_databases_ran RENAME TO several_databases_run");
+				}
 			});
 	}
 

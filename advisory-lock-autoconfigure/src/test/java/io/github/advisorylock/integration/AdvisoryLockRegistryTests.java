@@ -397,6 +397,16 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 	}
 
 	@Test
+	void renewalWithoutATimeKeepsThatOfTheLatestRenewal() throws Exception {
+		DistributedLock lock = this.registry.obtain("orders");
+		assertThat(lock.tryLock(SHORT, Duration.ofSeconds(1))).isTrue();
+		this.registry.renewLock("orders", Duration.ofDays(1));
+		this.registry.renewLock("orders");
+		assertThat(this.other.obtain("orders").tryLock(1500, TimeUnit.MILLISECONDS)).isFalse();
+		lock.unlock();
+	}
+
+	@Test
 	void timeToLiveIsTime() {
 		DistributedLock lock = this.registry.obtain("orders");
 		assertThatIllegalArgumentException().isThrownBy(() -> lock.lock(Duration.ZERO))

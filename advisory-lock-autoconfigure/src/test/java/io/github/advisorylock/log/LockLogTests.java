@@ -17,6 +17,8 @@
 package io.github.advisorylock.log;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +32,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
@@ -43,6 +46,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
+import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -70,6 +74,22 @@ class LockLogTests {
 							"advisory_lock.outcome", "executed"))
 					.hasEntrySatisfying("advisory_lock.duration_ms",
 							(millis) -> assertThat((Long) millis).isBetween(20L, took));
+			}
+		});
+	}
+
+	@Test
+	void plannedTimeIsAFieldOfRunAndSkip() {
+		Instant tick = Instant.now().truncatedTo(ChronoUnit.DAYS);
+		this.runner.run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			try (LogRecorder log = LogRecorder.of(LockLog.RUN, "debug")) {
+				PlannedTime.run(tick, jobs::daily);
+				try (ForeignSession foreign = ForeignSession.holding(AdvisoryLockKey.of("test", "logged-daily"))) {
+					PlannedTime.run(tick, jobs::daily);
+				}
+				assertThat(log.events()).extracting((line) -> LogRecorder.fields(line).get("advisory_lock.tick"))
+					.containsExactly(tick.toString(), tick.toString());
 			}
 		});
 	}
@@ -231,6 +251,11 @@ class LockLogTests {
 		@SingleRunner(key = "logged")
 		void run(Runnable work) {
 			work.run();
+		}
+
+		@SingleRunner("logged-daily")
+		@Scheduled(cron = "0 0 0 * * *", zone = "UTC")
+		void daily() {
 		}
 
 		@SingleRunner(key = "logged-long", scope = LockScope.SESSION)

@@ -189,6 +189,18 @@ class AdvisoryLockMetricsTests {
 		});
 	}
 
+	@Test
+	void lossDuringARunIsCountedForItsTemplate() {
+		this.runner.run((context) -> {
+			context.getBean(Jobs.class)
+				.importFor("alice",
+						() -> context.publishEvent(new LockLostEvent(AdvisoryLockKey.of("test", "import:alice"))));
+			MeterRegistry meters = context.getBean(MeterRegistry.class);
+			assertThat(lost(meters, "import:#{#user}")).isOne();
+			assertThat(meters.find("advisory.lock.lost").tag("key", "none").counter()).isNull();
+		});
+	}
+
 	private static double lost(MeterRegistry meters, String key) {
 		return meters.get("advisory.lock.lost").tags("key", key, "reason", "gone").counter().count();
 	}
@@ -335,6 +347,11 @@ class AdvisoryLockMetricsTests {
 		@SingleRunner(key = "export:#{#user}")
 		String export(String user) {
 			return user;
+		}
+
+		@SingleRunner("import:#{#user}")
+		void importFor(String user, Runnable work) {
+			work.run();
 		}
 
 		@SingleRunner("fail:#{#user}")

@@ -182,6 +182,14 @@ class PageViewsTests {
 	}
 
 	@Test
+	void secondPageOfTwoDatabasesGoesOnWhereTheFirstEnds() {
+		run(ReportingDatabase.application().withBean(ReportingJobs.class),
+				(page) -> assertThat(page.view("jobs", null, null, null, 2))
+					.contains("Page 2 of 2", "data-key=\"test/report\"", "data-key=\"test/reporting-broken\"")
+					.doesNotContain("data-key=\"test/broken\""));
+	}
+
+	@Test
 	void overviewOfTwoDatabasesIsTheSumOfBoth() {
 		run(ReportingDatabase.application().withBean(ReportingJobs.class), (page) -> {
 			insertInstances();
