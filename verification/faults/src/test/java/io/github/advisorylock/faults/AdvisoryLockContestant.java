@@ -205,6 +205,7 @@ final class AdvisoryLockContestant implements Contestant {
 				LockResult<String> result = this.operations.execute(
 						job.isTick() ? request.oncePerTick(tick) : request.oncePerKey(),
 						(lock) -> work(job.key(number), tick, 400, lock));
+				this.work.tried(job.key(number), tick);
 				String run = result.value();
 				if (run != null) {
 					this.work.done(run, job.key(number), tick, null);

@@ -23,6 +23,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -45,6 +46,8 @@ final class Checker {
 	 * one.
 	 */
 	static final long MEMORY = 1_500;
+
+	private final List<Event> events;
 
 	private final List<Run> runs;
 
@@ -74,6 +77,7 @@ final class Checker {
 	 */
 	Checker(List<Event> events, List<Effect> effects, Collection<Execution> recorded, List<Disturbance> disturbances,
 			boolean virtual) {
+		this.events = events;
 		this.runs = Run.of(events);
 		this.effects = effects;
 		this.recorded = new HashSet<>(recorded);
@@ -93,7 +97,9 @@ final class Checker {
 		countPairs();
 		checkOverlaps();
 		checkTokens();
-		checkRememberedTicks();
+		long end = this.events.stream().mapToLong(Event::at).max().orElse(0);
+		this.violations.addAll(new RememberedTicks(this.runs, this.disturbances, end).violations());
+		this.violations.addAll(new UndisturbedWork(this.events, this.runs, this.disturbances, end).violations());
 		checkEffects();
 		checkNothingIsLost(expected);
 		return new Findings(this.violations, this.runs.size(), this.recorded.size(), this.overlaps, this.pairs,
@@ -177,6 +183,9 @@ final class Checker {
 			Run highest = null;
 			for (Run run : ofKey) {
 				Long token = run.token();
+				if (token == null && run.key().equals(Job.LEADER)) {
+					this.violations.add("A leader without a term: " + run);
+				}
 				if (token == null || mayHaveBegunWithoutLock(run)) {
 					continue;
 				}
@@ -196,32 +205,6 @@ final class Checker {
 
 	private boolean mayHaveBegunWithoutLock(Run run) {
 		return !run.isEnded() && excuse(run, run.begin()).isPresent();
-	}
-
-	/**
-	 * A tick that was run to its end is not run again as long as the one lives that did,
-	 * by a call that comes while it is remembered.
-	 */
-	private void checkRememberedTicks() {
-		Map<Instant, Run> ended = new HashMap<>();
-		for (Run run : byKey().getOrDefault(Job.REMEMBERED, List.of())) {
-			Instant tick = run.tick();
-			if (tick == null) {
-				this.violations.add("A tick that is none: " + run);
-				continue;
-			}
-			Run first = ended.get(tick);
-			if (first != null && run.lateness() < MEMORY && !isDisturbed(first.begin(), run.begin())) {
-				this.violations.add("Run twice though nothing had happened: " + first + " and " + run);
-			}
-			if (run.isEnded()) {
-				ended.put(tick, run);
-			}
-		}
-	}
-
-	private boolean isDisturbed(long from, long to) {
-		return this.disturbances.stream().anyMatch((disturbance) -> disturbance.mayRepeatTicksBetween(from, to));
 	}
 
 	private void checkEffects() {
@@ -260,6 +243,7 @@ final class Checker {
 				continue;
 			}
 			Execution execution = new Execution(run.key(), tick);
+			checkNotBegunAfter(run);
 			Run other = done.put(execution, run);
 			if (other != null && !mayBeLost(other)) {
 				this.violations.add("Executed twice: " + other + " and " + run);
@@ -268,6 +252,19 @@ final class Checker {
 				this.violations.add("Said to be executed, and not in the ledger: " + run);
 			}
 		}
+	}
+
+	/**
+	 * What was executed is not begun again: the lock is held until it is committed, and
+	 * from then on the ledger tells. A run that begins after the end of the work was let
+	 * in between the two.
+	 */
+	private void checkNotBegunAfter(Run executed) {
+		this.runs.stream()
+			.filter((run) -> run.key().equals(executed.key()) && Objects.equals(run.tick(), executed.tick()))
+			.filter((run) -> run != executed && run.begin() >= executed.end() && !mayBeLost(executed)
+					&& excuse(run, run.begin()).isEmpty())
+			.forEach((run) -> this.violations.add("Begun though executed: " + executed + " and " + run));
 	}
 
 	private void checkNothingIsLost(Collection<Execution> expected) {

@@ -85,13 +85,13 @@ class CheckerTests {
 	@Test
 	void runThatBeganWhenAnotherHadItsLockMayGoOnForAMoment() {
 		executed("a#1", KEY, 2L, 400, 900);
-		run("b#1", KEY, TICK, 1L, 410, 910, Event.Kind.TOLD);
+		run("b#1", KEY, TICK, 1L, 410, 910, Event.Kind.FAIL);
 		assertThat(violations()).singleElement().asString().startsWith("Two at a time");
 		disturb(Fault.RESTARTED_POOLER, 300, 300);
 		assertThat(check().violations()).isEmpty();
 		assertThat(check().overlaps()).containsExactly(new Overlap(Fault.RESTARTED_POOLER, 500));
 		executed("c#1", KEY, 4L, 1400, 1900);
-		run("d#1", KEY, TICK, 5L, 1410, 1910, Event.Kind.TOLD);
+		run("d#1", KEY, TICK, 5L, 1410, 1910, Event.Kind.FAIL);
 		assertThat(violations()).anyMatch((text) -> text.startsWith("Two at a time"));
 	}
 
@@ -113,11 +113,11 @@ class CheckerTests {
 
 	@Test
 	void faultThatHappenedToAnotherInstanceIsNoExcuse() {
-		run("i0-1#1", Job.SESSION, null, null, 0, 800, Event.Kind.TOLD);
+		run("i0-1#1", Job.SESSION, null, null, 0, 800, Event.Kind.FAIL);
 		run("i2-1#1", Job.SESSION, null, null, 400, 900, Event.Kind.END);
 		this.disturbances.add(new Disturbance(Fault.CUT_NETWORK, Fleet.CABLE, 300, 13_300));
 		assertThat(violations()).isEmpty();
-		run("i1-1#1", Job.SESSION, null, null, 1000, 1800, Event.Kind.TOLD);
+		run("i1-1#1", Job.SESSION, null, null, 1000, 1800, Event.Kind.FAIL);
 		run("i2-1#2", Job.SESSION, null, null, 1400, 1900, Event.Kind.END);
 		assertThat(violations()).singleElement().asString().startsWith("Two at a time: i1-1#1");
 	}
@@ -168,10 +168,10 @@ class CheckerTests {
 	@Test
 	void faultThatIsOverIsNoExcuse() {
 		disturb(Fault.TERMINATED_SESSIONS, 300, 300);
-		run("a#1", Job.SESSION, null, null, 3000, 3800, Event.Kind.TOLD);
+		run("a#1", Job.SESSION, null, null, 3000, 3800, Event.Kind.FAIL);
 		run("b#1", Job.SESSION, null, null, 300 + Disturbance.AFTERMATH, 3900, Event.Kind.END);
 		assertThat(violations()).isEmpty();
-		run("a#2", Job.SESSION, null, null, 4000, 4800, Event.Kind.TOLD);
+		run("a#2", Job.SESSION, null, null, 4000, 4800, Event.Kind.FAIL);
 		run("b#2", Job.SESSION, null, null, 4400, 4900, Event.Kind.END);
 		assertThat(violations()).singleElement().asString().startsWith("Two at a time: a#2");
 	}
@@ -253,9 +253,9 @@ class CheckerTests {
 	void lowerTokenOfARunThatBeganWhenTheFaultWasOverIsFound() {
 		disturb(Fault.TERMINATED_BACKENDS, 100, 100);
 		executed("a#1", KEY, 2L, 200, 500);
-		run("b#1", KEY, TICK, 1L, 100 + Disturbance.AFTERMATH, 3900, Event.Kind.TOLD);
+		run("b#1", KEY, TICK, 1L, 100 + Disturbance.AFTERMATH, 3900, Event.Kind.FAIL);
 		assertThat(violations()).isEmpty();
-		run("c#1", KEY, TICK, 1L, 4000, 4400, Event.Kind.TOLD);
+		run("c#1", KEY, TICK.plusSeconds(200), 1L, 4000, 4400, Event.Kind.FAIL);
 		assertThat(violations()).singleElement().asString().startsWith("Tokens do not rise");
 	}
 
@@ -263,9 +263,9 @@ class CheckerTests {
 	void lowerTokenOfARunThatTheFaultDidNotHitIsFound() {
 		this.disturbances.add(new Disturbance(Fault.RESTARTED_POOLER, Fleet.POOLER, 100, 100));
 		executed("i0-1#1", KEY, 2L, 200, 500);
-		run("i1-1#1", KEY, TICK, 1L, 600, 900, Event.Kind.TOLD);
+		run("i1-1#1", KEY, TICK, 1L, 600, 900, Event.Kind.FAIL);
 		assertThat(violations()).isEmpty();
-		run("i2-1#1", KEY, TICK, 1L, 1000, 1400, Event.Kind.TOLD);
+		run("i2-1#1", KEY, TICK.plusSeconds(200), 1L, 1000, 1400, Event.Kind.FAIL);
 		assertThat(violations()).singleElement().asString().startsWith("Tokens do not rise");
 	}
 
@@ -304,16 +304,109 @@ class CheckerTests {
 	}
 
 	@Test
+	void alarmThoughNothingHappenedIsFound() {
+		run("i0-1#1", Job.SESSION, null, null, 0, 500, Event.Kind.TOLD);
+		assertThat(violations()).singleElement().asString().startsWith("Told of a loss though nothing had happened");
+		this.disturbances.add(new Disturbance(Fault.CUT_NETWORK, Fleet.POOLER, 100, 200));
+		assertThat(violations()).singleElement().asString().startsWith("Told of a loss though nothing had happened");
+		this.disturbances.add(new Disturbance(Fault.CUT_NETWORK, Fleet.CABLE, 100, 200));
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void alarmLongAfterAFaultIsFound() {
+		disturb(Fault.TERMINATED_SESSIONS, 100, 100);
+		run("a#1", Job.SESSION, null, null, 100 + Disturbance.AFTERMATH, 4000, Event.Kind.TOLD);
+		assertThat(violations()).isEmpty();
+		run("a#2", Job.SESSION, null, null, 4100, 4500, Event.Kind.TOLD);
+		assertThat(violations()).singleElement().asString().startsWith("Told of a loss though nothing had happened");
+	}
+
+	@Test
+	void leaderWithoutATermIsFound() {
+		run("a#1", Job.LEADER, null, null, 0, 500, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("A leader without a term");
+	}
+
+	@Test
+	void rememberedTickThatNobodyRunsIsFound() {
+		for (int i = 0; i <= 100; i++) {
+			if (i != 40 && i != 70) {
+				run("a#" + i, Job.REMEMBERED, TICK.plusSeconds(3 * i), null, 3000 * i, 3000 * i + 500, Event.Kind.END);
+			}
+		}
+		assertThat(violations()).containsExactly("Nobody ran the remembered tick " + TICK.plusSeconds(120),
+				"Nobody ran the remembered tick " + TICK.plusSeconds(210));
+		disturb(Fault.CUT_NETWORK, 110_000, 123_000);
+		assertThat(violations()).containsExactly("Nobody ran the remembered tick " + TICK.plusSeconds(210));
+	}
+
+	@Test
+	void rememberedTicksThatNobodyRunsAtTheEndAreFound() {
+		run("a#1", Job.REMEMBERED, TICK, null, 0, 500, Event.Kind.END);
+		run("b#1", Job.SESSION, null, null, 14_000, 14_500, Event.Kind.END);
+		assertThat(violations()).containsExactly("Nobody ran the remembered tick " + TICK.plusSeconds(3));
+	}
+
+	@Test
+	void lockThatIsGivenBackBeforeTheCommitIsFound() {
+		run("a#1", KEY, TICK, 1L, 0, 500, Event.Kind.END);
+		run("b#1", KEY, TICK, 2L, 510, 600, Event.Kind.FAIL);
+		write(Event.Kind.DONE, "a#1", KEY, TICK, 1L, 550);
+		this.effects.add(new Effect(KEY, TICK, "a#1"));
+		this.recorded.add(new Execution(KEY, TICK));
+		assertThat(violations()).singleElement().asString().startsWith("Begun though executed");
+	}
+
+	@Test
+	void tenMinutesWithoutALeaderAreFound() {
+		run("a#1", Job.LEADER, null, 5L, 0, 500, Event.Kind.END);
+		run("b#1", Job.LEADER, null, 6L, 600_000, 600_500, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("No leader");
+		disturb(Fault.RESTARTED_SERVER, 1000, 599_000);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void leaderThatNobodyFollowsIsFound() {
+		run("a#1", Job.LEADER, null, 5L, 0, 500, Event.Kind.END);
+		run("b#1", Job.SESSION, null, null, 600_000, 600_500, Event.Kind.END);
+		assertThat(violations()).singleElement().asString().startsWith("No leader");
+	}
+
+	@Test
+	void instanceThatNeverRecoversIsFound() {
+		run("i1-1#1", Job.SESSION, null, null, 0, 500, Event.Kind.END);
+		disturb(Fault.TERMINATED_BACKENDS, 550, 550);
+		for (int i = 1; i < 60; i++) {
+			run("i0-1#" + i, Job.SESSION, null, null, 1000 * i, 1000 * i + 500, Event.Kind.END);
+		}
+		assertThat(violations()).singleElement().asString().startsWith("Nothing from instance i1");
+		write(Event.Kind.TRIED, "i1-1#0", Job.SESSION, null, null, 30_000);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
+	void instanceThatWasKilledIsFollowedByAnotherInItsPlace() {
+		run("i0-1#1", Job.SESSION, null, null, 0, 500, Event.Kind.END);
+		run("i0-2#1", Job.SESSION, null, null, 25_000, 25_500, Event.Kind.END);
+		run("i1-1#1", Job.SESSION, null, null, 50_000, 50_500, Event.Kind.END);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
 	void secondEffectOfATickIsFound() {
 		executed("a#1", KEY, 1L, 0, 500);
 		run("b#1", KEY, TICK, 2L, 600, 900, Event.Kind.FAIL);
 		this.effects.add(new Effect(KEY, TICK, "b#1"));
-		assertThat(violations()).singleElement().asString().startsWith("Two effects");
+		assertThat(violations()).hasSize(2)
+			.anyMatch((text) -> text.startsWith("Begun though executed"))
+			.anyMatch((text) -> text.startsWith("Two effects"));
 	}
 
 	@Test
 	void runInScopeSessionThatWasNotExecutedMayHaveLeftAnEffect() {
-		run("a#1", LONG, TICK, 1L, 0, 500, Event.Kind.TOLD);
+		run("a#1", LONG, TICK, 1L, 0, 500, Event.Kind.FAIL);
 		this.effects.add(new Effect(LONG, TICK, "a#1"));
 		executed("b#1", LONG, 2L, 600, 900);
 		assertThat(violations()).isEmpty();
@@ -354,7 +447,9 @@ class CheckerTests {
 		executed("a#1", LONG, 1L, 0, 500);
 		run("b#1", LONG, TICK, 2L, 600, 900, Event.Kind.END);
 		write(Event.Kind.DONE, "b#1", LONG, TICK, 2L, 900);
-		assertThat(violations()).singleElement().asString().startsWith("Executed twice");
+		assertThat(violations()).hasSize(2)
+			.anyMatch((text) -> text.startsWith("Begun though executed"))
+			.anyMatch((text) -> text.startsWith("Executed twice"));
 	}
 
 	@Test
@@ -378,7 +473,8 @@ class CheckerTests {
 		executed("a#1", LONG, 1L, 0, 500);
 		executed("b#1", LONG, 2L, 5000, 5500);
 		this.recorded.remove(0);
-		assertThat(violations()).hasSize(2)
+		assertThat(violations()).hasSize(3)
+			.anyMatch((text) -> text.startsWith("Begun though executed"))
 			.anyMatch((text) -> text.startsWith("Two effects"))
 			.anyMatch((text) -> text.startsWith("Executed twice"));
 		disturb(Fault.LAGGING_STANDBY, 100, 2000);

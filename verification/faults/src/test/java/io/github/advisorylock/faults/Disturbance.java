@@ -31,6 +31,12 @@ record Disturbance(Fault fault, int place, long begin, long end) {
 	 */
 	static final long AFTERMATH = 3_000;
 
+	/**
+	 * How long after a fault ticks may be missed: ten seconds until the server gives up
+	 * the lock of a client that is gone.
+	 */
+	static final long RECOVERY = 10_000;
+
 	private static final long NEAR = 1_000;
 
 	/**
@@ -57,8 +63,30 @@ record Disturbance(Fault fault, int place, long begin, long end) {
 				&& this.begin <= moment && moment <= this.end + AFTERMATH;
 	}
 
+	/**
+	 * Return whether a run may have been told for this that its lock is lost.
+	 */
+	boolean mayHaveAlarmed(Run run) {
+		return hits(run) && this.begin <= run.end() && run.begin() <= this.end + AFTERMATH;
+	}
+
+	/**
+	 * Return whether a tick may have been missed for this that was due between two
+	 * moments. An instance may have had its lock, and the others could not know.
+	 */
+	boolean mayHaveStoppedWork(long from, long to) {
+		return this.begin <= to && from <= this.end + RECOVERY;
+	}
+
 	private boolean hits(Run run) {
-		return this.place == Fleet.ALL || run.instance().startsWith(Fleet.name(this.place));
+		return hits(run.instance());
+	}
+
+	/**
+	 * Return whether it happened to an instance.
+	 */
+	boolean hits(String instance) {
+		return this.place == Fleet.ALL || instance.startsWith(Fleet.name(this.place));
 	}
 
 	/**

@@ -58,7 +58,7 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 	}
 
 	/**
-	 * What may happen to a run.
+	 * What may happen to a run, or to its instance.
 	 */
 	enum Kind {
 
@@ -90,7 +90,13 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 		/**
 		 * The scheduler has said that the run was executed.
 		 */
-		DONE
+		DONE,
+
+		/**
+		 * A call of the instance was answered, whether it ran or not. It is no event of a
+		 * run.
+		 */
+		TRIED
 
 	}
 

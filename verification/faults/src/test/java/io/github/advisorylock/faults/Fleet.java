@@ -75,7 +75,10 @@ final class Fleet implements AutoCloseable {
 	 */
 	static final int ALL = -1;
 
-	private static final int SIZE = GUEST;
+	/**
+	 * How many places there are without the guest's.
+	 */
+	static final int SIZE = GUEST;
 
 	private static final Log logger = LogFactory.getLog(Fleet.class);
 

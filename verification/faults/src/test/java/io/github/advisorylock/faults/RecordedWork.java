@@ -120,6 +120,13 @@ final class RecordedWork implements Work {
 	}
 
 	/**
+	 * Write down that a call was answered.
+	 */
+	void tried(String job, @Nullable Instant tick) {
+		this.history.write(Event.Kind.TRIED, this.settings.instance(), job, tick, null);
+	}
+
+	/**
 	 * Bind the values of a row of the table.
 	 */
 	void bind(PreparedStatement insert, String job, @Nullable Instant tick, @Nullable Long token, String run)

@@ -67,6 +67,9 @@ final class Run {
 	static List<Run> of(List<Event> events) {
 		Map<String, Run> runs = new LinkedHashMap<>();
 		for (Event event : events) {
+			if (event.kind() == Event.Kind.TRIED) {
+				continue;
+			}
 			if (event.kind() == Event.Kind.START) {
 				runs.put(event.run(), new Run(event));
 			}
@@ -155,6 +158,13 @@ final class Run {
 	 */
 	boolean hasSucceeded() {
 		return key().equals(Job.LEADER) ? isEnded() : this.done;
+	}
+
+	/**
+	 * Return whether it was told that it has lost its lock.
+	 */
+	boolean isTold() {
+		return this.last.kind() == Event.Kind.TOLD;
 	}
 
 	/**
