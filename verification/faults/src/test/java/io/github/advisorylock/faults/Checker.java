@@ -183,9 +183,6 @@ final class Checker {
 			Run highest = null;
 			for (Run run : ofKey) {
 				Long token = run.token();
-				if (token == null && run.key().equals(Job.LEADER)) {
-					this.violations.add("A leader without a term: " + run);
-				}
 				if (token == null || mayHaveBegunWithoutLock(run)) {
 					continue;
 				}
@@ -214,9 +211,8 @@ final class Checker {
 		byExecution.forEach((execution, found) -> {
 			long unexcused = found.stream().filter((effect) -> {
 				Run run = named.get(effect.run());
-				// A standby may have received the effect of a run in scope SESSION, and
-				// not
-				// that it was executed
+				// In scope SESSION a standby may have the effect, and not the ledger's
+				// row
 				return run == null || Job.isTransaction(execution.key()) || (run.isDone() && !mayBeLost(run));
 			}).count();
 			if (unexcused > 1) {
@@ -255,9 +251,8 @@ final class Checker {
 	}
 
 	/**
-	 * What was executed is not begun again: the lock is held until it is committed, and
-	 * from then on the ledger tells. A run that begins after the end of the work was let
-	 * in between the two.
+	 * What was executed is not begun again: a run that begins after the end of the work
+	 * got the lock before the commit, from which on the ledger tells.
 	 */
 	private void checkNotBegunAfter(Run executed) {
 		this.runs.stream()

@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * The rules for the time without a fault: nobody is told of a loss, there is a leader,
- * and each instance has its calls answered.
+ * The rules for the time without a fault: no run is told of a loss, there is a leader
+ * with a term, and each instance has its calls answered.
  */
 final class UndisturbedWork {
 
@@ -83,6 +83,9 @@ final class UndisturbedWork {
 		}
 		long last = leaders.get(0).begin();
 		for (Run leader : leaders) {
+			if (leader.token() == null) {
+				this.violations.add("A leader without a term: " + leader);
+			}
 			checkGap("No leader", last, leader.begin(), (disturbance) -> true);
 			last = Math.max(last, leader.end());
 		}
