@@ -45,6 +45,7 @@ import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SqlState;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -73,6 +74,8 @@ class TickMemoryTests extends AbstractLockTests {
 	private static final Instant TICK = Instant.parse("2026-11-22T02:00:00Z");
 
 	private static final Duration MEMORY = Duration.ofMinutes(1);
+
+	private static final Duration IDLE = Duration.ofSeconds(10);
 
 	private static final Duration PATIENCE = Duration.ofSeconds(2);
 
@@ -210,19 +213,25 @@ class TickMemoryTests extends AbstractLockTests {
 	@ParameterizedTest
 	@EnumSource
 	void memoryEndsAndTheConnectionWithIt(LockScope scope) {
-		this.session.setIdleTimeout(Duration.ofMillis(100));
-		run(this.template, request(scope).oncePerTick(TICK, Duration.ofMillis(200)));
+		SettableTicker ticker = useTicker();
+		run(this.template, request(scope).oncePerTick(TICK, MEMORY));
+		ticker.pass(MEMORY.minusNanos(1));
+		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		ticker.passUntil(() -> TestPostgres.locks().isEmpty());
 		assertThat(this.session.isConnected()).isTrue();
-		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
-		Awaitility.await().until(() -> !this.session.isConnected());
+		ticker.pass(IDLE);
+		ticker.passUntil(() -> !this.session.isConnected());
 		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(this.runs).hasValue(2);
 	}
 
 	@Test
 	void whoHasRunTheTickForgetsItToo() {
-		run(this.template, request(LockScope.TRANSACTION).oncePerTick(TICK, Duration.ofMillis(200)));
-		Awaitility.await().until(() -> run(this.template, tick(LockScope.TRANSACTION, TICK)) == LockOutcome.EXECUTED);
+		SettableTicker ticker = useTicker();
+		run(this.template, request(LockScope.TRANSACTION).oncePerTick(TICK, MEMORY));
+		ticker.pass(MEMORY.minusNanos(1));
+		assertThat(run(this.template, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		ticker.passUntil(() -> run(this.template, tick(LockScope.TRANSACTION, TICK)) == LockOutcome.EXECUTED);
 	}
 
 	/**
@@ -425,6 +434,19 @@ class TickMemoryTests extends AbstractLockTests {
 
 	private static String numberOf(AdvisoryLockKey key) {
 		return Integer.toUnsignedString(key.classId()) + "/" + Integer.toUnsignedString(key.objectId()) + "/1";
+	}
+
+	/**
+	 * Have the first instance go by a clock of its own.
+	 */
+	private SettableTicker useTicker() {
+		SettableTicker ticker = new SettableTicker();
+		this.session = new LockSession(() -> new DriverManagerDataSource(TestPostgres.url()), NAMESPACE, SETTINGS,
+				this.events::add, ticker.threads());
+		this.session.setIdleTimeout(IDLE);
+		this.sessions.add(this.session);
+		this.template = instance(this.session, AdvisoryLockKeyFactory.sha256());
+		return ticker;
 	}
 
 	private LockSession session(String url) {
