@@ -41,12 +41,6 @@ final class Checker {
 	 */
 	static final long NOTICE = 8_000;
 
-	/**
-	 * For how long instances remember a tick without a ledger: half the time to the next
-	 * one.
-	 */
-	static final long MEMORY = 1_500;
-
 	private final List<Event> events;
 
 	private final List<Run> runs;

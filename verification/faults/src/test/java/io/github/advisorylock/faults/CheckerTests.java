@@ -299,7 +299,7 @@ class CheckerTests {
 	@Test
 	void rememberedTickMayRunAgainForACallThatComesTooLate() {
 		run("a#1", Job.REMEMBERED, TICK, null, 0, 500, Event.Kind.END);
-		run("b#1", Job.REMEMBERED, TICK, null, Checker.MEMORY, 1900, Event.Kind.END);
+		run("b#1", Job.REMEMBERED, TICK, null, RememberedTicks.MEMORY, 1900, Event.Kind.END);
 		assertThat(violations()).isEmpty();
 	}
 

@@ -35,6 +35,11 @@ final class RememberedTicks {
 	 */
 	private static final long PERIOD = 3_000;
 
+	/**
+	 * For how long instances remember a tick: half the time to the next one.
+	 */
+	static final long MEMORY = PERIOD / 2;
+
 	private final List<Run> runs;
 
 	private final List<Disturbance> disturbances;
@@ -74,7 +79,7 @@ final class RememberedTicks {
 				continue;
 			}
 			Run first = ended.get(tick);
-			if (first != null && run.lateness() < Checker.MEMORY && !isDisturbed(first.begin(), run.begin())) {
+			if (first != null && run.lateness() < MEMORY && !isDisturbed(first.begin(), run.begin())) {
 				this.violations.add("Run twice though nothing had happened: " + first + " and " + run);
 			}
 			if (run.isEnded()) {

@@ -31,7 +31,7 @@ final class UndisturbedWork {
 	 * For how long there may be no leader, or nothing from an instance, not counting the
 	 * time of the faults themselves.
 	 */
-	static final long PATIENCE = 30_000;
+	private static final long PATIENCE = 30_000;
 
 	private final List<Event> events;
 
