@@ -468,8 +468,7 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 			for (Future<Boolean> waiter : waiters) {
 				assertThat(waiter.get(Patience.SECONDS, TimeUnit.SECONDS)).isFalse();
 			}
-			// one that waits for a second asks about ten times, and twenty that do so
-			// alone
+			// one that waits for a second asks about ten times, twenty that do so alone
 			// two hundred times; on a busy machine they do not all wait at one time
 			assertThat(CountingSocketFactory.roundTrips() - before).isLessThan(100);
 		}
