@@ -62,6 +62,15 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 	}
 
 	/**
+	 * Return after which time the server gives up a statement of the session: well before
+	 * the answer is given up here, which would cost all locks of the connection.
+	 * @return the time in milliseconds
+	 */
+	int statementTimeoutMillis() {
+		return (answerTimeoutMillis() + 1) / 2;
+	}
+
+	/**
 	 * Return for how long a feature trusts what it knew when the server was last asked.
 	 */
 	public Duration trust() {
@@ -138,13 +147,13 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 		}
 
 		/**
-		 * Set them for a session, with its name and its limit for an answer.
+		 * Set them for a session, with its name and its limit for a statement.
 		 */
-		void enable(Connection connection, String applicationName, int answerTimeoutMillis) throws SQLException {
+		void enable(Connection connection, String applicationName, int statementTimeoutMillis) throws SQLException {
 			try (PreparedStatement statement = connection
 				.prepareStatement(PostgresAdvisoryLockFunctions.PREPARE_SESSION)) {
 				statement.setString(1, applicationName);
-				statement.setString(2, Long.toString(answerTimeoutMillis));
+				statement.setString(2, Long.toString(statementTimeoutMillis));
 				statement.setString(3, Long.toString(this.idle));
 				statement.setString(4, Long.toString(this.interval));
 				statement.setString(5, Integer.toString(this.probes));

@@ -161,7 +161,7 @@ final class SessionOpener {
 			opened.setAutoCommit(true);
 			this.judge.judge(opened, this::openAnother);
 			LockSessionSettings.DeadClientDetection.within(this.settings.deadClientTimeout())
-				.enable(opened, this.applicationName, this.settings.answerTimeoutMillis());
+				.enable(opened, this.applicationName, this.settings.statementTimeoutMillis());
 			return new SessionConnection(opened, opening.finish(), this.threads.ticker());
 		}
 		catch (Throwable ex) {
