@@ -382,7 +382,7 @@ public final class Hold {
 	 * Make sure that the lock is held.
 	 * @throws LockLostException if it is not
 	 */
-	void confirm() {
+	public void confirm() {
 		this.confirmation.run();
 	}
 

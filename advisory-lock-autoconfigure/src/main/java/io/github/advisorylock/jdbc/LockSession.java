@@ -202,18 +202,6 @@ public final class LockSession implements AutoCloseable {
 				: command.isRemembered() ? LockOutcome.ALREADY_RAN : LockOutcome.BUSY;
 	}
 
-	/**
-	 * Try to take the lock of a hold, without waiting for it, for a run that is recorded.
-	 * @param question what the ledger is asked along with that
-	 * @return {@link LockOutcome#EXECUTED} if it was taken, else why not
-	 */
-	LockOutcome tryLock(Hold hold, RunLedger.Question question) {
-		SessionCommand.AcquireRecorded command = new SessionCommand.AcquireRecorded(hold, question);
-		submit(hold, command);
-		LockOutcome answer = question.answer();
-		return (!command.isGranted() && answer == LockOutcome.EXECUTED) ? LockOutcome.BUSY : answer;
-	}
-
 	private void submit(Hold hold, SessionCommand command) {
 		this.flights.submit(command);
 		Throwable failure = command.failure();

@@ -130,14 +130,6 @@ final class PostgresAdvisoryLockFunctions {
 	private static final String[] TRY_SESSION_LOCK = variants("SELECT pg_catalog.pg_try_advisory_lock%s");
 
 	/**
-	 * Says which lock was taken to what follows in the flight: with that, which is one
-	 * transaction, the setting ends.
-	 */
-	private static final String[] TRY_SESSION_LOCK_IN_FLIGHT = variants(
-			"SELECT CASE WHEN " + "pg_catalog.pg_try_advisory_lock%s THEN pg_catalog.set_config('"
-					+ RunLedger.Question.GRANTED + "', ?, true) IS NOT NULL ELSE false END");
-
-	/**
 	 * As {@link #NAMED_UNLESS_REMEMBERED}, and lets go of the lock where the tick was
 	 * run.
 	 */
@@ -188,17 +180,6 @@ final class PostgresAdvisoryLockFunctions {
 
 	static Call trySessionLock(AdvisoryLockKey key, LockMode mode) {
 		return call(TRY_SESSION_LOCK, key, mode);
-	}
-
-	/**
-	 * As {@link #trySessionLock}, followed in its flight by a statement for which
-	 * {@link RunLedger.Question#GRANTED} tells that the lock was taken.
-	 */
-	static Call trySessionLockInFlight(AdvisoryLockKey key, LockMode mode) {
-		Call call = call(TRY_SESSION_LOCK_IN_FLIGHT, key, mode);
-		List<Object> all = new ArrayList<>(call.parameters());
-		all.add(entry(key));
-		return new Call(call.sql(), all);
 	}
 
 	static Call sessionUnlock(AdvisoryLockKey key, LockMode mode) {

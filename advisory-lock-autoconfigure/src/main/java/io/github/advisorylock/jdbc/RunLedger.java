@@ -113,8 +113,8 @@ public interface RunLedger {
 		LockOutcome foresee();
 
 		/**
-		 * Return what to ask in the flight that tries the lock, so that {@link #begin}
-		 * need not ask.
+		 * Return what to ask in the flight that tries the lock of a transaction, so that
+		 * {@link #begin} need not ask.
 		 * @param boundary what the run is part of
 		 * @return the question, {@code null} to ask nothing before {@link #begin}
 		 */
@@ -125,8 +125,7 @@ public interface RunLedger {
 		/**
 		 * Decide about the run with its lock held, and begin it.
 		 * @param boundary what the run is part of
-		 * @param hold the lock: what must not be known without it is asked
-		 * {@linkplain LockSession#ask on its connection}
+		 * @param hold the lock
 		 * @return {@link LockOutcome#EXECUTED} to go on, else why not
 		 * @throws LockLostException if the lock is not held any more
 		 */
@@ -244,15 +243,6 @@ public interface RunLedger {
 		 * of what was decided, or is worth another try, else why the run is skipped
 		 */
 		LockOutcome answer();
-
-		/**
-		 * Return whether the flight failed because this can't be asked on its connection.
-		 * @param failure what happened
-		 * @return whether the lock is to be tried without
-		 */
-		default boolean isRefused(DataAccessException failure) {
-			return false;
-		}
 
 		/**
 		 * Explain why the flight failed, if that is due to the ledger.

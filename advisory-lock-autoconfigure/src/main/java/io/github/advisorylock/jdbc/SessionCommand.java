@@ -61,7 +61,7 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	}
 
 	@Override
-	public int bind(PreparedStatement flight, int next) throws SQLException {
+	public final int bind(PreparedStatement flight, int next) throws SQLException {
 		int index = next;
 		for (Object parameter : this.parameters) {
 			flight.setObject(index++, parameter);
@@ -75,7 +75,6 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 			answer.next();
 			readRow(answer, connection);
 		}
-		readMore(flight);
 		this.answered = true;
 		this.failure = null;
 	}
@@ -84,12 +83,6 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	 * Read the answer, and note on the connection what it means for what that carries.
 	 */
 	void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-	}
-
-	/**
-	 * Read the answers to further statements of this command.
-	 */
-	void readMore(Statement flight) throws SQLException {
 	}
 
 	/**
@@ -267,6 +260,10 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 			this.hold = hold;
 		}
 
+		final Hold hold() {
+			return this.hold;
+		}
+
 		final boolean isGranted() {
 			return this.granted;
 		}
@@ -308,18 +305,6 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 			else {
 				fail(failure);
 			}
-		}
-
-		/**
-		 * Settle what asks for more than the lock: that the lock is held says nothing of
-		 * the rest, so it is let go and asked for once more.
-		 */
-		final void letGo(SessionConnection connection, SQLException failure) throws SQLException {
-			connection.remove(this.hold);
-			if (connection.isHeld(this.hold)) {
-				connection.mayHoldTooOften(this.hold);
-			}
-			fail(failure);
 		}
 
 		/**
@@ -366,46 +351,17 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 			note(answer > 0, connection);
 		}
 
+		/**
+		 * That the lock is held says nothing of the tick, so it is let go and asked for
+		 * once more.
+		 */
 		@Override
 		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			letGo(connection, failure);
-		}
-
-	}
-
-	/**
-	 * Takes a lock for a run that is recorded, and asks the ledger about that run.
-	 */
-	static final class AcquireRecorded extends Acquire {
-
-		private final RunLedger.Question question;
-
-		AcquireRecorded(Hold hold, RunLedger.Question question) {
-			this(hold, question, PostgresAdvisoryLockFunctions.trySessionLockInFlight(hold.key(), hold.mode()));
-		}
-
-		private AcquireRecorded(Hold hold, RunLedger.Question question, PostgresAdvisoryLockFunctions.Call call) {
-			super(hold, new PostgresAdvisoryLockFunctions.Call(question.after(call.sql()), call.parameters()));
-			this.question = question;
-		}
-
-		@Override
-		public int bind(PreparedStatement flight, int next) throws SQLException {
-			return this.question.bind(flight, super.bind(flight, next));
-		}
-
-		@Override
-		void readMore(Statement flight) throws SQLException {
-			flight.getMoreResults();
-			try (ResultSet answer = flight.getResultSet()) {
-				answer.next();
-				this.question.read(answer, isGranted());
+			connection.remove(hold());
+			if (connection.isHeld(hold())) {
+				connection.mayHoldTooOften(hold());
 			}
-		}
-
-		@Override
-		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			letGo(connection, failure);
+			fail(failure);
 		}
 
 	}

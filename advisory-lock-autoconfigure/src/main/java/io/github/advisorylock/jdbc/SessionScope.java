@@ -21,7 +21,6 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
@@ -37,7 +36,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.DataAccessException;
 import org.springframework.util.Assert;
 
 /**
@@ -79,8 +77,7 @@ final class SessionScope {
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
 		LockSession session = requireSession(key);
 		Hold hold = new Hold(key, mode, LockScope.SESSION, this.ground.ticker());
-		if (!this.holds.enter(hold, key, deadline)
-				|| acquire(hold, key, deadline, null, () -> null) != LockOutcome.EXECUTED) {
+		if (!this.holds.enter(hold, key, deadline) || acquire(hold, key, deadline, null) != LockOutcome.EXECUTED) {
 			return null;
 		}
 		hold.handOver();
@@ -105,18 +102,16 @@ final class SessionScope {
 	 * @param hold what was entered; left if the lock is not taken
 	 * @param tick the key of the lock that remembers the tick that this is for, or
 	 * {@code null}
-	 * @param question returns what the ledger is asked along with the first attempt, or
-	 * {@code null}
 	 * @return {@link LockOutcome#EXECUTED} if it was taken, else why not
 	 */
 	private LockOutcome acquire(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline,
-			@Nullable AdvisoryLockKey tick, Supplier<RunLedger.@Nullable Question> question) {
+			@Nullable AdvisoryLockKey tick) {
 		LockOutcome outcome = LockOutcome.BUSY;
 		try {
 			LockSession session = requireSession(key);
 			hold.setConfirmation(() -> session.confirm(hold));
 			hold.setBesides(session.besides(hold));
-			outcome = tryLockFirst(session, hold, tick, question.get());
+			outcome = tryLock(session, hold, tick);
 			if (outcome == LockOutcome.BUSY && deadline != null) {
 				outcome = deadline.pollWhile(LockOutcome.BUSY, () -> tryLock(session, hold, tick));
 			}
@@ -130,22 +125,6 @@ final class SessionScope {
 			hold.acquired();
 		}
 		return outcome;
-	}
-
-	private static LockOutcome tryLockFirst(LockSession session, Hold hold, @Nullable AdvisoryLockKey tick,
-			RunLedger.@Nullable Question question) {
-		if (question != null) {
-			try {
-				return session.tryLock(hold, question);
-			}
-			catch (DataAccessException ex) {
-				if (!question.isRefused(ex)) {
-					throw ex;
-				}
-				logger.debug("The connection of session locks can't ask the ledger", ex);
-			}
-		}
-		return tryLock(session, hold, tick);
 	}
 
 	private static LockOutcome tryLock(LockSession session, Hold hold, @Nullable AdvisoryLockKey tick) {
@@ -255,17 +234,9 @@ final class SessionScope {
 			}
 			else {
 				this.outcome = SessionScope.this.acquire(hold, this.key, this.deadline,
-						(this.memory != null) ? this.memory.lock() : null, this::question);
+						(this.memory != null) ? this.memory.lock() : null);
 			}
 			return this.outcome == LockOutcome.EXECUTED;
-		}
-
-		/**
-		 * In a transaction of the caller the ledger decides on the connection of that.
-		 */
-		private RunLedger.@Nullable Question question() {
-			return (this.memory == null && !SessionScope.this.ground.coverage().isInTransaction())
-					? question(RunRecord.Boundary.NONE) : null;
 		}
 
 	}

@@ -233,15 +233,9 @@ final class LedgerStatements {
 	private static final String FORESEE = DECISION.replace("{overtaken}", "")
 			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, CAST(NULL AS bigint) FROM decision d";
 
-	/**
-	 * Where what is read may be older than the lock, no token is drawn: one that is known
-	 * of the key may be as high.
-	 */
-	private static final String DECIDE_IN_SESSION = DECISION.replace("{overtaken}", "")
-			+ "SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' AND d.latest " + IF_GRANTED + " THEN " + TOKEN
-			+ """
-					END, pg_catalog.clock_timestamp(), d.attempts + 1, CAST(NULL AS bigint), d.latest
-					FROM (SELECT e.*, pg_catalog.current_setting('transaction_isolation') = 'read committed' AS latest FROM decision e) d
+	private static final String DRAW_IN_SESSION = DECISION.replace("{overtaken}", "")
+			+ "SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN " + TOKEN + """
+					END, pg_catalog.clock_timestamp(), d.attempts + 1, CAST(NULL AS bigint) FROM decision d
 					""";
 
 	/**
@@ -503,8 +497,6 @@ final class LedgerStatements {
 
 	private final String decideInFlight;
 
-	private final String decideInSession;
-
 	private final String foresee;
 
 	private final String begin;
@@ -517,7 +509,7 @@ final class LedgerStatements {
 
 	private final String fail;
 
-	private final String token;
+	private final String draw;
 
 	/**
 	 * Create the statements for tables that have been found.
@@ -527,22 +519,13 @@ final class LedgerStatements {
 		this.tables = Map.copyOf(tables);
 		this.decide = name(DECIDE.replace("{granted}", ""));
 		this.decideInFlight = name(DECIDE.replace("{granted}", IF_GRANTED));
-		this.decideInSession = name(DECIDE_IN_SESSION);
 		this.foresee = name(FORESEE);
 		this.begin = name(BEGIN);
 		this.end = name(END);
 		this.complete = name(COMPLETE.replace("{vanished}", ""));
 		this.completeAfterVanished = name(COMPLETE.replace("{vanished}", VANISHED));
 		this.fail = name(FAIL);
-		this.token = name("SELECT " + TOKEN.replace(":namespace", "?").replace(":key", "?"));
-	}
-
-	/**
-	 * Draw a token for a key, higher than all that were drawn and are known for it. Binds
-	 * namespace and key, twice, by position.
-	 */
-	String token() {
-		return this.token;
+		this.draw = name(DRAW_IN_SESSION);
 	}
 
 	/**
@@ -560,15 +543,6 @@ final class LedgerStatements {
 	 */
 	String decideInFlight() {
 		return this.decideInFlight;
-	}
-
-	/**
-	 * Decide in the flight that tries the lock of a session, and draw the token of a run
-	 * that goes on. Answers what {@link #decide()} does, and whether what was read is not
-	 * older than the lock; no token where it may be, or where the lock was not taken.
-	 */
-	String decideInSession() {
-		return this.decideInSession;
 	}
 
 	/**
@@ -590,13 +564,6 @@ final class LedgerStatements {
 	 */
 	static String commit() {
 		return "COMMIT";
-	}
-
-	/**
-	 * Ask for any answer.
-	 */
-	static String answer() {
-		return "SELECT 1";
 	}
 
 	/**
@@ -627,6 +594,15 @@ final class LedgerStatements {
 	 */
 	String foresee() {
 		return this.foresee;
+	}
+
+	/**
+	 * Ask what would be decided about a run that has its lock in a session, and draw its
+	 * token if it goes on: higher than all that were drawn and are known for its key.
+	 * Answers what {@link #decide()} does.
+	 */
+	String draw() {
+		return this.draw;
 	}
 
 	/**

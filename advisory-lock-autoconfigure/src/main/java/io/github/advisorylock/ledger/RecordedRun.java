@@ -29,6 +29,7 @@ import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -43,7 +44,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.transaction.IllegalTransactionStateException;
@@ -84,11 +84,6 @@ final class RecordedRun implements RunRecord {
 	 */
 	private final boolean failureMatters;
 
-	/**
-	 * Whether a lock remembers the tick as well, which is asked along with the lock.
-	 */
-	private final boolean remembered;
-
 	private final MapSqlParameterSource parameters;
 
 	private RunRepository.@Nullable Decision decision;
@@ -97,11 +92,6 @@ final class RecordedRun implements RunRecord {
 	 * What was decided in the flight that has taken the lock.
 	 */
 	private RunRepository.@Nullable Decision decided;
-
-	/**
-	 * Whether the ledger was asked: a token is drawn only for what is likely to run.
-	 */
-	private boolean looked;
 
 	/**
 	 * What was decided there without the lock, which had somebody else.
@@ -134,7 +124,6 @@ final class RecordedRun implements RunRecord {
 		this.oncePerKey = request.isOncePerKey();
 		this.keepsJob = !this.oncePerKey || request.minInterval() != null;
 		this.failureMatters = request.minInterval() != null || (request.isBackingOff() && this.tick != null);
-		this.remembered = request.memory() != null;
 		this.parameters = parameters(request);
 	}
 
@@ -168,42 +157,28 @@ final class RecordedRun implements RunRecord {
 		return (other == null || one.compareTo(other) >= 0) ? one : other;
 	}
 
+	/**
+	 * A look before the lock saves something only for what is skipped.
+	 */
 	@Override
 	public LockOutcome foresee() {
-		boolean look = this.tick != null && (!isAskedAlong() || this.runs.wasSkipped(JobName.of(this.key)));
-		return look ? look() : LockOutcome.EXECUTED;
+		boolean look = this.tick != null && this.runs.wasSkipped(JobName.of(this.key));
+		return look ? outcome(this.runs.foresee(this.parameters)) : LockOutcome.EXECUTED;
 	}
 
 	/**
-	 * Return whether the ledger is asked in the flight of the lock: then a look before
-	 * that saves something only for what is skipped.
-	 */
-	private boolean isAskedAlong() {
-		return this.scope == LockScope.TRANSACTION || (!this.remembered && this.runs.sessionDecides());
-	}
-
-	private LockOutcome look() {
-		this.looked = true;
-		return outcome(this.runs.foresee(this.parameters));
-	}
-
-	/**
-	 * In scope SESSION the lock is taken on a connection that may know nothing of the
-	 * ledger.
+	 * The connection of session locks is asked for locks only.
 	 */
 	@Override
 	public @Nullable Question question(Boundary boundary) {
-		if (this.scope == LockScope.TRANSACTION) {
-			return new Decides(boundary);
-		}
-		return (boundary == Boundary.NONE && this.runs.sessionDecides()) ? new DecidesInSession() : null;
+		return (this.scope == LockScope.TRANSACTION) ? new Decides(boundary) : null;
 	}
 
 	@Override
 	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
 		this.hold = hold;
-		LockOutcome foreseen = (this.scope == LockScope.SESSION) ? foreseeInSession(hold) : LockOutcome.EXECUTED;
+		LockOutcome foreseen = (this.scope == LockScope.SESSION) ? draw(hold) : LockOutcome.EXECUTED;
 		if (foreseen != LockOutcome.EXECUTED) {
 			return foreseen;
 		}
@@ -247,14 +222,15 @@ final class RecordedRun implements RunRecord {
 
 	/**
 	 * Find out with the lock of a session whether there is any use in beginning, and if
-	 * so, see to it that there is a token.
+	 * so, draw a token. That was drawn by the holder if the lock is held after it.
 	 */
-	private LockOutcome foreseeInSession(Hold hold) {
-		RunRepository.Decision decided = this.decided;
-		LockOutcome outcome = (decided != null) ? outcome(decided) : this.looked ? LockOutcome.EXECUTED : look();
+	private LockOutcome draw(Hold hold) {
+		RunRepository.Decision drawn = explaining(
+				() -> this.runs.draw(this.parameters, this.boundary != Boundary.NONE));
+		LockOutcome outcome = outcome(drawn);
 		if (outcome == LockOutcome.EXECUTED) {
-			Long token = (decided != null) ? decided.token() : null;
-			this.parameters.addValue("token", (token != null) ? token : drawToken(hold), Types.BIGINT);
+			hold.confirm();
+			this.parameters.addValue("token", drawn.token(), Types.BIGINT);
 		}
 		else if (this.tick != null) {
 			this.runs.noteTick(JobName.of(this.key), outcome);
@@ -264,8 +240,12 @@ final class RecordedRun implements RunRecord {
 
 	private RunRepository.Decision decide() {
 		noteAbandoned();
+		return explaining(() -> this.runs.decide(this.parameters, needsSavepoint(this.boundary)));
+	}
+
+	private RunRepository.Decision explaining(Supplier<RunRepository.Decision> decision) {
 		try {
-			return this.runs.decide(this.parameters, needsSavepoint(this.boundary));
+			return decision.get();
 		}
 		catch (UncategorizedSQLException ex) {
 			throw explained(ex);
@@ -304,20 +284,6 @@ final class RecordedRun implements RunRecord {
 					+ "'spring.datasource.hikari.read-only' or 'default_transaction_read_only' of the role", ex);
 		}
 		return LedgerSchemaException.explain(ex);
-	}
-
-	private long drawToken(Hold hold) {
-		try {
-			return this.runs.drawToken(hold, this.key.namespace(), this.key.name());
-		}
-		catch (DataAccessException ex) {
-			if (hold.isActive()) {
-				throw explained(ex);
-			}
-			LockLostException lost = new LockLostException(this.key);
-			lost.initCause(ex);
-			throw lost;
-		}
 	}
 
 	private LockOutcome outcome(RunRepository.Decision decision) {
@@ -477,45 +443,6 @@ final class RecordedRun implements RunRecord {
 		@Override
 		public RuntimeException explain(RuntimeException failure) {
 			return explained(failure);
-		}
-
-	}
-
-	/**
-	 * Has it decided in the flight that takes the lock of a session.
-	 */
-	private final class DecidesInSession implements Question {
-
-		@Override
-		public String after(String statement) {
-			return RecordedRun.this.runs.flightInSession(statement);
-		}
-
-		@Override
-		public int bind(PreparedStatement flight, int next) throws SQLException {
-			return RecordedRun.this.runs.bindInSession(flight, next, RecordedRun.this.parameters);
-		}
-
-		@Override
-		public void read(ResultSet row, boolean granted) throws SQLException {
-			note(RunRepository.decision(row), granted);
-			if (!row.getBoolean(6)) {
-				RecordedRun.this.runs.noteOlderSnapshot();
-			}
-		}
-
-		/**
-		 * Who gets the lock by a later attempt need not look once more.
-		 */
-		@Override
-		public LockOutcome answer() {
-			RecordedRun.this.looked = RecordedRun.this.tick != null;
-			return guessed();
-		}
-
-		@Override
-		public boolean isRefused(DataAccessException failure) {
-			return RecordedRun.this.runs.isRefusedBySession(failure);
 		}
 
 	}

@@ -69,21 +69,17 @@ final class RunRepository {
 
 	private final String decideInFlightBeforeSavepoint;
 
-	private final String decideInSession;
-
 	private final Map<String, Map<String, String>> flights = new ConcurrentHashMap<>();
 
 	private final String foresee;
+
+	private final String draw;
 
 	private final String instance;
 
 	private final RecentKeys recentKeys;
 
 	private final Set<JobName> skipped = ConcurrentHashMap.newKeySet();
-
-	private volatile boolean sessionKnowsLedger = true;
-
-	private volatile boolean sessionDecides = true;
 
 	RunRepository(LedgerConnections connections, LedgerStatements statements, LedgerSettings settings,
 			AbandonedAttempts abandoned, String instance, RecentKeys recentKeys) {
@@ -96,8 +92,8 @@ final class RunRepository {
 		this.decideBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decide);
 		this.decideInFlight = statements.decideInFlight();
 		this.decideInFlightBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decideInFlight);
-		this.decideInSession = statements.decideInSession();
 		this.foresee = statements.foresee();
+		this.draw = statements.draw();
 		this.instance = instance;
 		this.recentKeys = recentKeys;
 	}
@@ -150,69 +146,14 @@ final class RunRepository {
 	}
 
 	/**
-	 * Draw the token of a run on the connection that has the lock. Whoever connects there
-	 * may know nothing of the ledger: then any connection will do, if the lock is still
-	 * held afterwards.
-	 * @throws DataAccessException if the lock is not held any more, or nobody could be
-	 * asked
+	 * Return what would be decided about a run whose lock is held, and draw its token if
+	 * it goes on. The token is that of the holder if the lock is still held afterwards.
+	 * @param joined whether the run is part of the current transaction
 	 */
-	long drawToken(Hold hold, String namespace, String key) {
-		Hold.Besides besides = hold.besides();
-		Assert.state(besides != null, "'besides' must be set in scope SESSION");
-		List<Object> parameters = List.of(namespace, key, namespace, key);
-		if (this.sessionKnowsLedger) {
-			try {
-				return besides.ask(this.statements.token(), parameters);
-			}
-			catch (DataAccessException ex) {
-				if (!isRefused(ex)) {
-					throw ex;
-				}
-				this.sessionKnowsLedger = false;
-			}
-		}
-		Long token = this.connections.reading((reading) -> reading.getJdbcOperations()
-			.queryForObject(this.statements.token(), Long.class, parameters.toArray()));
-		besides.ask(LedgerStatements.answer(), List.of());
-		Assert.state(token != null, "'token' must not be null");
-		return token;
-	}
-
-	/**
-	 * A table, a schema or a right is missing, or transactions of that connection are
-	 * serializable, and the server can't place one that only reads.
-	 */
-	private static boolean isRefused(DataAccessException failure) {
-		String state = (failure.getMostSpecificCause() instanceof SQLException cause) ? cause.getSQLState() : null;
-		return state != null && (state.startsWith("42") || state.equals("3F000") || state.equals("40001"));
-	}
-
-	/**
-	 * Return whether the connection that has the lock can be asked about runs, as far as
-	 * is known.
-	 */
-	boolean sessionDecides() {
-		return this.sessionDecides;
-	}
-
-	/**
-	 * Note that the connection that has the lock has one snapshot for a flight: there a
-	 * decision may even be what makes the flight of others fail.
-	 */
-	void noteOlderSnapshot() {
-		this.sessionDecides = false;
-	}
-
-	/**
-	 * Return whether the connection that has the lock was asked in vain, as it knows too
-	 * little of the ledger, or sees it otherwise. It is not asked again.
-	 */
-	boolean isRefusedBySession(DataAccessException failure) {
-		boolean refused = isRefused(failure);
-		if (refused) {
-			this.sessionDecides = false;
-		}
-		return refused;
+	Decision draw(MapSqlParameterSource run, boolean joined) {
+		RowMapper<Decision> mapper = (row, number) -> decision(row);
+		return joined ? query(this.current, this.draw, run, mapper)
+				: this.connections.apart((apart) -> query(apart, this.draw, run, mapper));
 	}
 
 	/**
@@ -228,20 +169,9 @@ final class RunRepository {
 	 * @param statement takes the lock
 	 */
 	String flight(String statement, boolean savepoint) {
-		return flight(statement, decision(savepoint));
-	}
-
-	/**
-	 * As {@link #flight(String, boolean)}, on the connection of session locks.
-	 */
-	String flightInSession(String statement) {
-		return flight(statement, this.decideInSession);
-	}
-
-	private String flight(String statement, String decision) {
-		return this.flights.computeIfAbsent(decision, (decides) -> new ConcurrentHashMap<>())
-			.computeIfAbsent(statement, (lock) -> lock + "; "
-					+ NamedParameterUtils.substituteNamedParameters(this.connections.parsed(decision), null));
+		return this.flights.computeIfAbsent(decision(savepoint), (decides) -> new ConcurrentHashMap<>())
+			.computeIfAbsent(statement, (lock) -> lock + "; " + NamedParameterUtils
+				.substituteNamedParameters(this.connections.parsed(decision(savepoint)), null));
 	}
 
 	private String decision(boolean savepoint) {
@@ -252,20 +182,9 @@ final class RunRepository {
 	 * Bind what decides in such a flight.
 	 */
 	int bind(PreparedStatement flight, int next, MapSqlParameterSource run, boolean savepoint) throws SQLException {
-		return bind(flight, next, run, decision(savepoint));
-	}
-
-	/**
-	 * Bind what decides on the connection of session locks.
-	 */
-	int bindInSession(PreparedStatement flight, int next, MapSqlParameterSource run) throws SQLException {
-		return bind(flight, next, run, this.decideInSession);
-	}
-
-	private int bind(PreparedStatement flight, int next, MapSqlParameterSource run, String decision)
-			throws SQLException {
 		int index = next;
-		for (Object value : NamedParameterUtils.buildValueArray(this.connections.parsed(decision), run, null)) {
+		for (Object value : NamedParameterUtils.buildValueArray(this.connections.parsed(decision(savepoint)), run,
+				null)) {
 			StatementCreatorUtils.setParameterValue(flight, index++, SqlTypeValue.TYPE_UNKNOWN, value);
 		}
 		return index;

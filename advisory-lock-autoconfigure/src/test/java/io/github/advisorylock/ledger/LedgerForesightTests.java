@@ -16,10 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -31,27 +27,19 @@ import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.RunLedger.Question;
-import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.testsupport.ForeignSession;
-import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -62,10 +50,26 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class LedgerForesightTests extends AbstractLedgerTests {
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void completedTickHasAlreadyRunThoughItsLockIsHeld(LockScope scope) {
-		execute(tick(scope, TICK));
+	@Test
+	void completedTickHasAlreadyRunThoughItsLockIsHeld() {
+		execute(tick(LockScope.TRANSACTION, TICK));
+		assertThatTicksUpToLatestHaveRunThoughLockIsHeld(LockScope.TRANSACTION);
+	}
+
+	/**
+	 * The connection of session locks does not ask the ledger.
+	 */
+	@Test
+	void completedTickInSessionHasAlreadyRunThoughItsLockIsHeldWhereThatWasSoBefore() {
+		execute(tick(LockScope.SESSION, TICK));
+		try (ForeignSession other = ForeignSession.holding(KEY)) {
+			assertThat(execute(tick(LockScope.SESSION, TICK))).isEqualTo(LockOutcome.BUSY);
+		}
+		assertThat(execute(tick(LockScope.SESSION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThatTicksUpToLatestHaveRunThoughLockIsHeld(LockScope.SESSION);
+	}
+
+	private void assertThatTicksUpToLatestHaveRunThoughLockIsHeld(LockScope scope) {
 		try (ForeignSession other = ForeignSession.holding(KEY)) {
 			assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 			assertThat(execute(tick(scope, TICK.minusSeconds(1)))).isEqualTo(LockOutcome.ALREADY_RAN);
@@ -78,6 +82,7 @@ class LedgerForesightTests extends AbstractLedgerTests {
 	@EnumSource(LockScope.class)
 	void completedTickOfPausedJobIsPausedThoughItsLockIsHeld(LockScope scope) {
 		execute(tick(scope, TICK));
+		assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		this.ledger.pause("job", "tester");
 		try (ForeignSession other = ForeignSession.holding(KEY)) {
 			assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.PAUSED);
@@ -124,19 +129,19 @@ class LedgerForesightTests extends AbstractLedgerTests {
 	}
 
 	/**
-	 * One to take the lock, to decide and to draw the token, one to write the start of
-	 * the run, one to confirm that the lock is held, one to write the end of the run, one
-	 * to release the lock.
+	 * One to take the lock, one to draw the token, one to confirm that the lock was held
+	 * then, one to write the start of the run, one to confirm that the lock is held, one
+	 * to write the end of the run, one to release the lock.
 	 */
 	@Test
-	void recordedRunInSessionTakesFiveRoundTrips() {
+	void recordedRunInSessionTakesSevenRoundTrips() {
 		onProxiedPool((proxy) -> {
-			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(number)))).isEqualTo(5);
+			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(number)))).isEqualTo(7);
 			assertThat(
 					waits(proxy, (number) -> LockRequest.of("event-" + number).scope(LockScope.SESSION).oncePerKey()))
-				.isEqualTo(5);
+				.isEqualTo(7);
 			assertThat(waits(proxy, (number) -> request(LockScope.SESSION).minInterval(Duration.ofNanos(1000))))
-				.isEqualTo(5);
+				.isEqualTo(7);
 		});
 	}
 
@@ -149,64 +154,18 @@ class LedgerForesightTests extends AbstractLedgerTests {
 			assertThat(IntStream.range(0, 15).map((number) -> waits(proxy, done, LockOutcome.ALREADY_RAN)).min())
 				.hasValue(1);
 			assertThat(waits(proxy, tick(LockScope.SESSION, TICK.plusSeconds(100)), LockOutcome.EXECUTED))
-				.isGreaterThanOrEqualTo(6);
-			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(200 + number)))).isEqualTo(5);
+				.isGreaterThanOrEqualTo(8);
+			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(200 + number)))).isEqualTo(7);
 		});
 	}
 
-	/**
-	 * Who waits for the gate has begun its flight, whose statements come one by one.
-	 */
-	@ParameterizedTest
-	@CsvSource({ "read committed, 1000000000000000001", "repeatable read," })
-	void tokenIsHigherThanWhatWasLeftBeforeLockWasTakenOrNotDrawn(String isolation, @Nullable Long expected)
-			throws Exception {
-		AdvisoryLockKey gate = AdvisoryLockKey.of(NAMESPACE, "gate");
-		Question question = this.ledger.record(KEY, LockScope.SESSION, tick(LockScope.SESSION, TICK))
-			.question(RunRecord.Boundary.NONE);
-		assertThat(question).isNotNull();
-		try (ForeignSession other = ForeignSession.holding(gate); Connection connection = TestPostgres.open()) {
-			new JdbcTemplate(new SingleConnectionDataSource(connection, true))
-				.execute("SET default_transaction_isolation = '" + isolation + "'");
-			Future<@Nullable Long> token = this.threads.submit(() -> fly(connection, question, gate));
-			Awaitility.await()
-				.until(() -> !TestPostgres.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
-					.isEmpty());
-			TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, fencing_token) "
-					+ "VALUES ('tests', 'job', 1000000000000000000)");
-			other.unlock(gate);
-			assertThat(token.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(expected);
-		}
-	}
-
-	private static @Nullable Long fly(Connection connection, Question question, AdvisoryLockKey gate)
-			throws SQLException {
-		String flight = question
-			.after("SELECT set_config('" + Question.GRANTED + "', ?, true) FROM pg_advisory_xact_lock(?)");
-		try (PreparedStatement statement = connection.prepareStatement(flight)) {
-			statement.setString(1, PostgresAdvisoryLockTemplate.lockEntry(KEY));
-			statement.setLong(2, gate.value());
-			question.bind(statement, 3);
-			statement.execute();
-			statement.getMoreResults();
-			try (ResultSet row = statement.getResultSet()) {
-				row.next();
-				question.read(row, true);
-				return row.getObject(2, Long.class);
-			}
-		}
-	}
-
 	@Test
-	void sessionWithOneSnapshotForFlightIsAskedForTokenApart() {
-		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
-			this.template = createTemplate(this.pool, this.transactionManager,
-					new DriverManagerDataSource(proxy.url()));
-			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(number)))).isEqualTo(3);
-			this.template = createTemplate(this.pool, this.transactionManager, new DriverManagerDataSource(
-					proxy.url() + "&options=-c%20default_transaction_isolation=repeatable%5C%20read"));
-			assertThat(waits(proxy, (number) -> tick(LockScope.SESSION, TICK.plusSeconds(100 + number)))).isEqualTo(4);
-		}
+	void tokenIsHigherThanWhatWasLeftBeforeLockWasTaken() {
+		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, fencing_token) "
+				+ "VALUES ('tests', 'job', 1000000000000000000)");
+		assertThat(execute(tick(LockScope.SESSION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(TestPostgres.query("SELECT fencing_token FROM ledger_tests_run"))
+			.containsExactly("1000000000000000001");
 	}
 
 	@Test

@@ -22,24 +22,27 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -63,31 +66,16 @@ class LedgerInterruptTests extends AbstractLedgerTests {
 
 	private static final String BEGIN = "LOCK TABLE ledger_tests_run IN SHARE MODE";
 
-	@BeforeEach
-	void createRole() {
-		TestPostgres.execute("CREATE ROLE ledger_drawer LOGIN PASSWORD 'low'");
-	}
-
-	@AfterEach
-	void dropRole() {
-		this.sessions.forEach(LockSession::close);
-		TestPostgres.execute("DROP OWNED BY ledger_drawer; DROP ROLE ledger_drawer");
-	}
-
-	/**
-	 * The connection of session locks does not know the ledger here, so that a connection
-	 * of the pool is asked for each of these.
-	 */
 	@ParameterizedTest
 	@ValueSource(strings = { LOOK, TOKEN, BEGIN })
 	void runFailsBeforeItsWorkWithItsOwnConnectionAlone(String standstill) throws Exception {
-		useSessionThatDoesNotKnowTheLedger();
+		ExecutorService virtualThreads = VirtualThreadExecutor.create();
 		HeldLock held = this.template.tryAcquire(LockRequest.of("held")).orElseThrow();
 		String session = TestPostgres.connections(NAMESPACE).get(0);
 		LockRequest others = LockRequest.of("others").scope(LockScope.SESSION);
 		whileAnotherThreadRuns(others, () -> {
 			try (Connection other = hold(standstill)) {
-				Interrupted run = new Interrupted(VirtualThreadExecutor.create(), () -> execute(TICK_IN_SESSION));
+				Interrupted run = new Interrupted(virtualThreads, () -> execute(TICK_IN_SESSION));
 				assertThatExceptionOfType(ExecutionException.class)
 					.isThrownBy(() -> run.outcome.get(20, TimeUnit.SECONDS))
 					.withCauseInstanceOf(DataAccessException.class);
@@ -112,48 +100,65 @@ class LedgerInterruptTests extends AbstractLedgerTests {
 		assertThat(outcomes()).doesNotContain("OPEN", "FAILED").endsWith("EXECUTED");
 	}
 
+	@Test
+	void runThatIsInterruptedBeforeItsEndIsConfirmedIsRecorded() throws Exception {
+		assertThat(endWhileInterrupted((holder) -> {
+		})).succeedsWithin(LONG).isEqualTo(true);
+		assertThat(outcomes()).containsExactly("EXECUTED");
+	}
+
+	@Test
+	void failureOfRunThatIsInterruptedBeforeItIsToldOfItsLossIsRecorded() throws Exception {
+		assertThat(endWhileInterrupted((holder) -> TestPostgres.execute("SELECT pg_terminate_backend(" + holder + ")")))
+			.failsWithin(LONG)
+			.withThrowableOfType(ExecutionException.class)
+			.havingCause()
+			.isInstanceOf(LockLostException.class)
+			.withMessageContaining("tests/job")
+			.satisfies((failure) -> assertThat(failure.getSuppressed()).isEmpty());
+		assertThat(outcomes()).containsExactly("FAILED");
+	}
+
 	/**
-	 * A thread of the library reads the token there, and who is interrupted goes on to
-	 * ask on a connection that is its own.
+	 * Interrupt a run of a virtual thread whose work is over and that waits to be
+	 * confirmed, as the answers of the session are late.
+	 * @param action what to do with the process that has the lock
+	 * @return whether the thread was interrupted afterwards
 	 */
-	@ParameterizedTest
-	@ValueSource(booleans = { false, true })
-	void runBeginsAndIsInterruptedWhenThatCameWhileTheSessionDrewItsToken(boolean inTransaction) throws Exception {
-		// an answer that is there at once would be read in spite of the interrupt
-		try (TestProxy proxy = new TestProxy(Duration.ofMillis(20))) {
-			usePool(TestPostgres.pool(proxy.url(), 2));
-			this.ledger.prepare();
-			if (!inTransaction) {
-				useSessionThatMayOnlyDrawTokens();
-			}
-			Interrupted run;
-			try (Connection other = hold(TOKEN)) {
-				run = new Interrupted(VirtualThreadExecutor.create(), () -> inTransaction
-						? transaction().execute((status) -> runAndReturnInterrupt()) : runAndReturnInterrupt());
-				assertThat(run.outcome).isNotDone();
-				other.rollback();
-			}
-			assertThat(run.outcome.get(20, TimeUnit.SECONDS)).isEqualTo(true);
-			assertThat(outcomes()).containsExactly("EXECUTED");
+	private Future<Boolean> endWhileInterrupted(Consumer<String> action) throws Exception {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			this.template = createTemplate(this.pool, this.transactionManager,
+					new DriverManagerDataSource(proxy.url()));
+			ExecutorService virtualThreads = VirtualThreadExecutor.create();
+			AtomicReference<Thread> runner = new AtomicReference<>();
+			CountDownLatch begun = new CountDownLatch(1);
+			CountDownLatch end = new CountDownLatch(1);
+			Future<Boolean> interrupted = virtualThreads.submit(() -> {
+				this.template.execute(TICK_IN_SESSION, (lock) -> {
+					begun.countDown();
+					end.await();
+					runner.set(Thread.currentThread());
+					return 1;
+				}).orElseThrow();
+				return Thread.interrupted();
+			});
+			begun.await();
+			String holder = TestPostgres.connections(NAMESPACE).get(0);
+			proxy.stall();
+			end.countDown();
+			Awaitility.await().until(() -> runner.get() != null && runner.get().getState() == Thread.State.WAITING);
+			runner.get().interrupt();
+			action.accept(holder);
+			proxy.resume();
+			virtualThreads.shutdown();
+			assertThat(virtualThreads.awaitTermination(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+			return interrupted;
 		}
-	}
-
-	private Boolean runAndReturnInterrupt() {
-		return this.template.execute(TICK_IN_SESSION, (lock) -> Thread.interrupted()).orElseThrow();
-	}
-
-	private void useSessionThatMayOnlyDrawTokens() {
-		TestPostgres.execute("GRANT SELECT ON ledger_tests_job, ledger_tests_run TO ledger_drawer; "
-				+ "GRANT USAGE ON SEQUENCE ledger_tests_fencing_token TO ledger_drawer");
-		this.template = createTemplate(this.pool, this.transactionManager, new DriverManagerDataSource(
-				TestPostgres.url().replaceAll("(?<=[?&])(user|password)=[^&]*&?", ""), "ledger_drawer", "low"));
-		findOutWhatTheSessionMayDo();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { LOOK, TOKEN, BEGIN })
 	void runOfAnotherThreadBegins(String standstill) throws Exception {
-		useSessionThatDoesNotKnowTheLedger();
 		Interrupted run;
 		try (Connection other = hold(standstill)) {
 			run = new Interrupted(Executors.newSingleThreadExecutor(), () -> execute(TICK_IN_SESSION));
@@ -162,18 +167,6 @@ class LedgerInterruptTests extends AbstractLedgerTests {
 		assertThat(run.outcome.get(20, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run.flag.get(20, TimeUnit.SECONDS)).isTrue();
 		assertThat(outcomes()).containsExactly("EXECUTED");
-	}
-
-	private void useSessionThatDoesNotKnowTheLedger() {
-		this.template = createTemplate(this.pool, this.transactionManager,
-				new DriverManagerDataSource(TestPostgres.url() + "&currentSchema=pg_catalog"));
-		findOutWhatTheSessionMayDo();
-	}
-
-	private void findOutWhatTheSessionMayDo() {
-		assertThat(this.template.execute(LockRequest.of("first").scope(LockScope.SESSION).oncePerKey(), (lock) -> 1)
-			.executed()).isTrue();
-		TestPostgres.execute("DELETE FROM ledger_tests_run");
 	}
 
 	/**

@@ -35,17 +35,14 @@ import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for recorded runs whose lock is taken by a role that may not use all of the
- * ledger.
+ * Tests for recorded runs whose lock is taken by a role that may not use the ledger: the
+ * connection of session locks is asked for locks only.
  */
 class LedgerSessionRoleTests extends AbstractLedgerTests {
 
@@ -68,10 +65,8 @@ class LedgerSessionRoleTests extends AbstractLedgerTests {
 		TestPostgres.execute("DROP OWNED BY " + ROLE + "; DROP ROLE " + ROLE);
 	}
 
-	@ParameterizedTest
-	@EnumSource(Rights.class)
-	void runsAreRecordedWhateverRoleOfLockMayDo(Rights rights) {
-		rights.grant();
+	@Test
+	void runsAreRecordedThoughRoleOfLockMayNotUseTheLedger() {
 		LockRequest tick = request(LockScope.SESSION).oncePerTick(TICK);
 		assertThat(execute(tick)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(execute(tick)).isEqualTo(LockOutcome.ALREADY_RAN);
@@ -85,13 +80,8 @@ class LedgerSessionRoleTests extends AbstractLedgerTests {
 		assertThat(outcomes()).containsExactly("EXECUTED", "EXECUTED");
 	}
 
-	/**
-	 * What fails for one fails in the flight of all, who have their locks nevertheless.
-	 */
-	@ParameterizedTest
-	@EnumSource(Rights.class)
-	void crowdIsRecordedWhateverRoleOfLockMayDo(Rights rights) throws Exception {
-		rights.grant();
+	@Test
+	void crowdIsRecordedThoughRoleOfLockMayNotUseTheLedger() throws Exception {
 		List<Future<LockOutcome>> crowd = new ArrayList<>();
 		for (int i = 0; i < 16; i++) {
 			LockRequest recorded = LockRequest.of("recorded-" + i).scope(LockScope.SESSION).oncePerKey();
@@ -107,89 +97,23 @@ class LedgerSessionRoleTests extends AbstractLedgerTests {
 	}
 
 	/**
-	 * One to take the lock, one to confirm that it is held, one to release it. Where the
-	 * role may not decide, one more: to draw the token, or to confirm that the lock was
-	 * held when another connection had drawn it. What the role may not do it is asked for
-	 * by the first run only.
-	 */
-	@ParameterizedTest
-	@CsvSource({ "NONE, 4", "TO_DRAW, 4", "TO_DECIDE, 3" })
-	void roleIsAskedOnceForWhatItMayNotDo(Rights rights, int waits) {
-		rights.grant();
-		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
-			takeLocksBy(proxy.url());
-			int first = waits(proxy, TICK);
-			int next = IntStream.rangeClosed(1, 15)
-				.map((number) -> waits(proxy, TICK.plusSeconds(number)))
-				.min()
-				.orElseThrow();
-			assertThat(next).isEqualTo(waits);
-			assertThat(first).isGreaterThan(next);
-		}
-	}
-
-	/**
-	 * As where its transactions are serializable by default, and the server finds one
-	 * that it can't place.
+	 * One to take the lock, one to confirm that it was held when another connection had
+	 * drawn the token, one to confirm that it is held at the end, one to release it.
 	 */
 	@Test
-	void runIsRecordedWhoseDecisionCanNotBeSerialized() {
-		Rights.TO_DECIDE.grant();
-		TestPostgres.execute("""
-				CREATE FUNCTION ledger_tests_refuse() RETURNS boolean STABLE LANGUAGE plpgsql
-				AS $$ BEGIN RAISE EXCEPTION 'refused' USING ERRCODE = 'serialization_failure'; END $$;
-				ALTER TABLE ledger_tests_job ENABLE ROW LEVEL SECURITY;
-				CREATE POLICY refused ON ledger_tests_job TO %s USING (ledger_tests_refuse())""".formatted(ROLE));
-		try {
-			assertThat(execute(request(LockScope.SESSION).oncePerTick(TICK))).isEqualTo(LockOutcome.EXECUTED);
-			assertThat(execute(request(LockScope.SESSION).oncePerTick(TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
-			assertThat(TestPostgres.locks()).isEmpty();
+	void sessionIsAskedFourTimes() {
+		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
+			takeLocksBy(proxy.url());
+			waits(proxy, TICK);
+			assertThat(IntStream.rangeClosed(1, 15).map((number) -> waits(proxy, TICK.plusSeconds(number))).min())
+				.hasValue(4);
 		}
-		finally {
-			TestPostgres.execute("DROP POLICY refused ON ledger_tests_job; DROP FUNCTION ledger_tests_refuse();"
-					+ "ALTER TABLE ledger_tests_job DISABLE ROW LEVEL SECURITY");
-		}
-		assertThat(outcomes()).containsExactly("EXECUTED");
 	}
 
 	private int waits(TestProxy proxy, Instant tick) {
 		int before = proxy.waits();
 		assertThat(execute(request(LockScope.SESSION).oncePerTick(tick))).isEqualTo(LockOutcome.EXECUTED);
 		return proxy.waits() - before;
-	}
-
-	private enum Rights {
-
-		NONE {
-
-			@Override
-			void grant() {
-			}
-
-		},
-
-		TO_DRAW {
-
-			@Override
-			void grant() {
-				TestPostgres.execute("GRANT SELECT ON ledger_tests_job, ledger_tests_run TO " + ROLE
-						+ "; GRANT USAGE ON SEQUENCE ledger_tests_fencing_token TO " + ROLE);
-			}
-
-		},
-
-		TO_DECIDE {
-
-			@Override
-			void grant() {
-				TO_DRAW.grant();
-				TestPostgres.execute("GRANT SELECT ON ledger_tests_namespace, ledger_tests_completion TO " + ROLE);
-			}
-
-		};
-
-		abstract void grant();
-
 	}
 
 }
