@@ -88,7 +88,7 @@ public final class LockSession implements AutoCloseable {
 
 	private final LockScheduler.Threads threads;
 
-	private final SessionFlights flights;
+	private final SessionThread thread;
 
 	private final List<LockScheduler> schedulers = new CopyOnWriteArrayList<>();
 
@@ -155,7 +155,7 @@ public final class LockSession implements AutoCloseable {
 		this.settings = settings;
 		this.threads = threads;
 		this.lastLockNanos = ticker().nanoTime();
-		this.flights = new SessionFlights(this::fly, threads);
+		this.thread = new SessionThread(this::execute, threads);
 		this.heartbeat = scheduler("advisory-lock-heartbeat");
 		this.limits = scheduler("advisory-lock-max-run");
 		this.looks = scheduler("advisory-lock-listener");
@@ -203,11 +203,8 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	private void submit(Hold hold, SessionCommand command) {
-		this.flights.submit(command);
+		call(command);
 		Throwable failure = command.failure();
-		if (failure instanceof RuntimeException ex) {
-			throw ex;
-		}
 		if (failure != null) {
 			throw translate(hold.key(), failure);
 		}
@@ -218,7 +215,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	void forget(List<Hold> quiet) {
 		if (!quiet.isEmpty()) {
-			this.flights.submit(new SessionCommand.ReleaseQuiet(quiet));
+			call(new SessionCommand.ReleaseQuiet(quiet));
 		}
 	}
 
@@ -249,7 +246,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	List<Hold> findMissing(List<Hold> holds) throws SQLException {
 		SessionCommand.FindMissing command = new SessionCommand.FindMissing(holds);
-		this.flights.submit(command);
+		call(command);
 		Throwable failure = command.failure();
 		if (failure != null) {
 			throw (failure instanceof SQLException ex) ? ex : new SQLException("Failed to ask the server", failure);
@@ -259,7 +256,7 @@ public final class LockSession implements AutoCloseable {
 
 	private void submitHeld(Hold hold, Function<Hold, SessionCommand> verb) throws LockLostException {
 		SessionCommand command = verb.apply(hold);
-		this.flights.submit(command);
+		call(command);
 		Throwable failure = command.failure();
 		if (failure != null || (hold.isLost() && hold.loss() == null)) {
 			LockLostException lost = new LockLostException(hold.key());
@@ -346,7 +343,7 @@ public final class LockSession implements AutoCloseable {
 	void hearCancels() {
 		SessionConnection.Listener cancels = this.cancels;
 		if (cancels != null && this.connection != null) {
-			this.flights.submit(new SessionCommand.Turn(() -> hear(cancels)));
+			takeTurn(() -> hear(cancels));
 		}
 	}
 
@@ -375,7 +372,7 @@ public final class LockSession implements AutoCloseable {
 	public List<@Nullable String> tryLocks(List<Hold> candidates, String sql, List<Object> parameters) {
 		SessionCommand.AcquireSome command = new SessionCommand.AcquireSome(candidates,
 				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
-		this.flights.submit(command);
+		call(command);
 		checkAnswered(command);
 		// the server sends what was announced before it answers
 		hearNow();
@@ -394,7 +391,7 @@ public final class LockSession implements AutoCloseable {
 	public long ask(Hold hold, String sql, List<Object> parameters) {
 		SessionCommand.Ask command = new SessionCommand.Ask(hold,
 				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
-		this.flights.submit(command);
+		call(command);
 		checkAnswered(command);
 		return command.number();
 	}
@@ -405,7 +402,7 @@ public final class LockSession implements AutoCloseable {
 	private long ask(String sql, List<Object> parameters) {
 		SessionCommand.Query command = new SessionCommand.Query(
 				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
-		this.flights.submit(command);
+		call(command);
 		checkAnswered(command);
 		return command.number();
 	}
@@ -444,7 +441,7 @@ public final class LockSession implements AutoCloseable {
 	 * @param parameters what it binds
 	 */
 	public void release(Hold hold, String column, List<Object> parameters) {
-		this.flights.submit(new SessionCommand.Release(hold,
+		call(new SessionCommand.Release(hold,
 				PostgresAdvisoryLockFunctions.sessionUnlock(hold.key(), hold.mode()).and(column, parameters)));
 		hold.release();
 	}
@@ -490,7 +487,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	private void look() {
 		if (hasInput()) {
-			this.flights.submitIfIdle(new SessionCommand.Turn(this::hear));
+			takeTurn(this::hear);
 		}
 	}
 
@@ -503,7 +500,7 @@ public final class LockSession implements AutoCloseable {
 	 * Pass on what has arrived.
 	 */
 	void hearNow() {
-		this.flights.submit(new SessionCommand.Turn(this::hear));
+		takeTurn(this::hear);
 	}
 
 	/**
@@ -541,7 +538,7 @@ public final class LockSession implements AutoCloseable {
 		if (this.reopening.compareAndSet(false, true)) {
 			this.heartbeat.execute(new GuardedTask("Failed to open the connection of the session locks", () -> {
 				this.reopening.set(false);
-				this.flights.submit(new SessionCommand.Open());
+				call(new SessionCommand.Open());
 			}));
 		}
 	}
@@ -586,7 +583,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	void rest() {
 		this.resting = true;
-		this.flights.submit(new SessionCommand.Turn(this::retireUnlessAtWork));
+		takeTurn(this::retireUnlessAtWork);
 	}
 
 	/**
@@ -607,8 +604,12 @@ public final class LockSession implements AutoCloseable {
 	public void close() {
 		this.closed = true;
 		this.opener.close();
-		this.flights.submit(new SessionCommand.Turn(this::retire));
-		this.flights.close();
+		boolean retired = this.thread.submit(new SessionCommand.Turn(this::retire),
+				Duration.ofMillis(2L * this.settings.answerTimeoutMillis()));
+		if (!retired) {
+			logger.warn("The connection of the session locks is still in use, and is closed as soon as it is not");
+		}
+		this.thread.close();
 		this.schedulers.forEach(LockScheduler::close);
 		this.losses.close();
 	}
@@ -674,11 +675,11 @@ public final class LockSession implements AutoCloseable {
 		}
 		if (current.carriesLocks()) {
 			this.lastLockNanos = ticker().nanoTime();
-			this.flights.submit(new SessionCommand.Heartbeat());
+			call(new SessionCommand.Heartbeat());
 			hearCancels();
 		}
 		else if (isIdle()) {
-			this.flights.submit(new SessionCommand.Turn(this::retire));
+			takeTurn(this::retire);
 		}
 	}
 
@@ -699,7 +700,28 @@ public final class LockSession implements AutoCloseable {
 		this.idleNanos = timeout.toNanos();
 	}
 
-	private void fly(List<SessionCommand> commands) {
+	/**
+	 * Have the thread of the connection execute a command. What the server says is noted
+	 * in that; what goes wrong here is thrown.
+	 */
+	private void call(SessionCommand command) {
+		this.thread.submit(command);
+		if (command.failure() instanceof RuntimeException ex) {
+			throw ex;
+		}
+		if (command.failure() instanceof Error error) {
+			throw error;
+		}
+	}
+
+	/**
+	 * Have the thread of the connection do something between two commands.
+	 */
+	private void takeTurn(Runnable action) {
+		call(new SessionCommand.Turn(action));
+	}
+
+	private void execute(List<SessionCommand> commands) {
 		try {
 			ask(commands);
 		}
@@ -734,7 +756,7 @@ public final class LockSession implements AutoCloseable {
 			recover(asking, reused, ex);
 		}
 		if (asking.size() < commands.size()) {
-			commands.forEach(SessionCommand::land);
+			commands.forEach(SessionCommand::finish);
 		}
 	}
 
@@ -770,7 +792,7 @@ public final class LockSession implements AutoCloseable {
 		try {
 			if (current != null) {
 				commands.forEach((command) -> command.abandon(current, failure));
-				destroy(current, "a flight failed", failure);
+				destroy(current, "what it was asked failed", failure);
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -871,7 +893,7 @@ public final class LockSession implements AutoCloseable {
 
 	private void retry(List<SessionCommand> commands) {
 		if (!commands.isEmpty()) {
-			fly(commands);
+			execute(commands);
 		}
 	}
 

@@ -34,8 +34,7 @@ import org.springframework.util.StringUtils;
 
 /**
  * One statement for the {@link LockSession}, and its answer: a class for each verb. A
- * command belongs to the thread that submits it, and in between to the flight that
- * carries it.
+ * command belongs to the thread that submits it, and in between to that of the session.
  */
 abstract sealed class SessionCommand implements SessionConnection.Question {
 
@@ -61,17 +60,17 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	}
 
 	@Override
-	public final int bind(PreparedStatement flight, int next) throws SQLException {
+	public final int bind(PreparedStatement statement, int next) throws SQLException {
 		int index = next;
 		for (Object parameter : this.parameters) {
-			flight.setObject(index++, parameter);
+			statement.setObject(index++, parameter);
 		}
 		return index;
 	}
 
 	@Override
-	public final void read(Statement flight, SessionConnection connection) throws SQLException {
-		try (ResultSet answer = flight.getResultSet()) {
+	public final void read(Statement statement, SessionConnection connection) throws SQLException {
+		try (ResultSet answer = statement.getResultSet()) {
 			answer.next();
 			readRow(answer, connection);
 		}
@@ -95,14 +94,14 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	}
 
 	/**
-	 * Do what has to be done after the flight by who needs no server.
+	 * Do what has to be done after the answer by who needs no server.
 	 */
-	void land() {
+	void finish() {
 	}
 
 	/**
-	 * Find out what became of this command, whose flight failed although the connection
-	 * did not: the server may have obeyed before the failure.
+	 * Find out what became of this command, or one that was sent with it, which failed
+	 * although the connection did not: the server may have obeyed before the failure.
 	 * @throws SQLException if that can't be told
 	 */
 	void settle(SessionConnection connection, SQLException failure) throws SQLException {
@@ -218,8 +217,8 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	}
 
 	/**
-	 * Gives the thread that submits it a turn on the connection, and asks the server for
-	 * nothing.
+	 * Has the thread of the session do something with the connection, and asks the server
+	 * for nothing.
 	 */
 	static final class Turn extends SessionCommand {
 
@@ -236,7 +235,7 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 		}
 
 		@Override
-		void land() {
+		void finish() {
 			this.action.run();
 		}
 

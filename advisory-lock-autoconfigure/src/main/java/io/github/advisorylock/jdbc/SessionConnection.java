@@ -91,9 +91,9 @@ final class SessionConnection {
 	}
 
 	/**
-	 * Send questions in one flight and hand out the answers. Their order means nothing,
-	 * as no two are about one lock; in the same order they give few texts, which the
-	 * driver and the server then know already.
+	 * Send questions together and hand out the answers. Their order means nothing, as no
+	 * two are about one lock; in the same order they give few texts, which the driver and
+	 * the server then know already.
 	 * @return why the connection can't be kept, {@code null} if it can
 	 */
 	@Nullable String ask(List<? extends Question> questions) throws SQLException {
@@ -283,7 +283,7 @@ final class SessionConnection {
 	}
 
 	/**
-	 * What the server is asked with others in one flight.
+	 * What the server may be asked together with others.
 	 */
 	interface Question {
 
@@ -297,20 +297,20 @@ final class SessionConnection {
 		 * @param next the index of the first parameter
 		 * @return the index of the next one
 		 */
-		int bind(PreparedStatement flight, int next) throws SQLException;
+		int bind(PreparedStatement statement, int next) throws SQLException;
 
 		/**
 		 * Read the answer, which has arrived, and note on the connection what it means
 		 * for what that carries.
 		 */
-		void read(Statement flight, SessionConnection connection) throws SQLException;
+		void read(Statement statement, SessionConnection connection) throws SQLException;
 
 	}
 
 	/**
 	 * Passes on what other applications announce on a channel, in the order in which they
-	 * did, on whichever thread uses the connection: who is told must be quick. Needs more
-	 * of the driver than JDBC.
+	 * did, on the thread of the session: who is told must be quick. Needs more of the
+	 * driver than JDBC.
 	 *
 	 * @param channel the channel
 	 * @param connected is told that a new connection begins to listen: what was announced

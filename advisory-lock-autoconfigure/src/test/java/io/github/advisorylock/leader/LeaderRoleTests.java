@@ -26,8 +26,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -42,7 +40,6 @@ import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
-import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -316,29 +313,13 @@ class LeaderRoleTests {
 			OutOfMemoryError failure = new OutOfMemoryError("injected");
 			faulty.failAfter("execute", "pg_advisory_unlock", failure);
 			resigned.leadership().resign();
-			assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> advanceAsAnElectorDoes(resigned))
-				.isSameAs(failure);
+			assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(resigned::advance).isSameAs(failure);
 			resigned.fail(failure);
 			long before = System.nanoTime();
 			resigned.advance();
 			assertThat(resigned.isOut()).isTrue();
 			assertThat(resigned.pause() + System.nanoTime() - before).isGreaterThanOrEqualTo(LeaderRole.AWAY);
 			assertThat(resigned.isListening()).isFalse();
-		}
-	}
-
-	/**
-	 * On a platform thread: what a virtual one asks is asked by a thread of the library,
-	 * which hears of the failure.
-	 */
-	private static void advanceAsAnElectorDoes(LeaderRole role) throws Throwable {
-		FutureTask<Void> turn = new FutureTask<>(role::advance, null);
-		new Thread(turn).start();
-		try {
-			turn.get(Patience.SECONDS, TimeUnit.SECONDS);
-		}
-		catch (ExecutionException ex) {
-			throw ex.getCause();
 		}
 	}
 

@@ -1,0 +1,140 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.advisorylock.testsupport.Patience;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link SessionThread}.
+ */
+class SessionThreadTests {
+
+	private final AtomicReference<@Nullable Error> failure = new AtomicReference<>();
+
+	private final Set<Thread> used = ConcurrentHashMap.newKeySet();
+
+	private final ExecutorService threads = Executors.newFixedThreadPool(8);
+
+	private final SessionThread thread = new SessionThread(this::execute, LockScheduler.Threads.ofCurrent());
+
+	private void execute(List<SessionCommand> commands) {
+		this.used.add(Thread.currentThread());
+		Error error = this.failure.getAndSet(null);
+		if (error != null) {
+			throw error;
+		}
+		commands.forEach(SessionCommand::finish);
+	}
+
+	@AfterEach
+	void close() {
+		this.threads.shutdownNow();
+		this.thread.close();
+	}
+
+	@Test
+	void eachCommandIsExecutedOnceAndByOneThread() throws Exception {
+		AtomicInteger executed = new AtomicInteger();
+		List<Future<Integer>> callers = new ArrayList<>();
+		for (int i = 0; i < 8; i++) {
+			callers.add(this.threads.submit(() -> {
+				int missing = 0;
+				for (int j = 0; j < 2000; j++) {
+					AtomicInteger own = new AtomicInteger();
+					this.thread.submit(new SessionCommand.Turn(() -> {
+						own.incrementAndGet();
+						executed.incrementAndGet();
+					}));
+					missing += 1 - own.get();
+				}
+				return missing;
+			}));
+		}
+		for (Future<Integer> caller : callers) {
+			assertThat(caller.get(Patience.SECONDS, TimeUnit.SECONDS)).isZero();
+		}
+		assertThat(executed).hasValue(16_000);
+		assertThat(this.used).hasSize(1);
+	}
+
+	@Test
+	void errorReachesWhoIsServedAndTheNextOneIsExecuted() {
+		StackOverflowError expected = new StackOverflowError("expected");
+		this.failure.set(expected);
+		SessionCommand failing = submit();
+		assertThat(failing.failure()).isSameAs(expected);
+		assertThat(submit().failure()).isNull();
+	}
+
+	@Test
+	void interruptIsKept() {
+		Thread.currentThread().interrupt();
+		submit();
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	@Test
+	void whoWaitsForATimeOnlyDoesNotWaitLonger() throws Exception {
+		CountDownLatch end = new CountDownLatch(1);
+		Future<?> busy = this.threads.submit(() -> this.thread.submit(new SessionCommand.Turn(() -> await(end))));
+		while (this.used.isEmpty()) {
+			Thread.onSpinWait();
+		}
+		AtomicInteger executed = new AtomicInteger();
+		SessionCommand late = new SessionCommand.Turn(executed::incrementAndGet);
+		assertThat(this.thread.submit(late, Duration.ofMillis(1))).isFalse();
+		end.countDown();
+		busy.get(Patience.SECONDS, TimeUnit.SECONDS);
+		submit();
+		assertThat(executed).hasValue(1);
+	}
+
+	private SessionCommand submit() {
+		SessionCommand command = new SessionCommand.Turn(() -> {
+		});
+		this.thread.submit(command);
+		return command;
+	}
+
+	private static void await(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+}
