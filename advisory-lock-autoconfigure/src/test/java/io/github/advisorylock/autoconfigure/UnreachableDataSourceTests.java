@@ -51,6 +51,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
@@ -190,9 +191,22 @@ class UnreachableDataSourceTests {
 					.withStackTraceContaining(kind.message);
 			}
 			this.failure.set(null);
-			jobs.inTransaction();
+			Awaitility.await().until(() -> runsInTransaction(jobs));
 			assertThat(jobs.runs()).hasValue(2);
 		});
+	}
+
+	/**
+	 * A pool that was refused pauses before it tries again.
+	 */
+	private static boolean runsInTransaction(Jobs jobs) {
+		try {
+			jobs.inTransaction();
+			return true;
+		}
+		catch (CannotCreateTransactionException ex) {
+			return false;
+		}
 	}
 
 	@ParameterizedTest
