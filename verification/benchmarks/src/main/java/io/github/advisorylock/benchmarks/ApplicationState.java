@@ -19,6 +19,7 @@ package io.github.advisorylock.benchmarks;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
@@ -27,6 +28,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.testsupport.CountingSocketFactory;
 import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
@@ -70,6 +72,7 @@ public class ApplicationState {
 	@Setup
 	public void start() throws SQLException {
 		this.url = System.getProperty("postgres");
+		CountingSocketFactory.delay(Duration.parse(System.getProperty("benchmarks.wire")));
 		this.context = BenchmarkApplication.start(this.url);
 		this.dataSource = this.context.getBean(DataSource.class);
 		this.operations = this.context.getBean(AdvisoryLockOperations.class);

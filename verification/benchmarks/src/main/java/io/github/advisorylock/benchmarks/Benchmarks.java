@@ -47,7 +47,10 @@ public final class Benchmarks {
 		try (BenchmarkServer server = BenchmarkServer.start(System.getProperty("postgres", "embedded"))) {
 			Report report = new Report(server.query("SELECT pg_catalog.version()"));
 			if (settings.parts().contains("latency")) {
-				report.addLatency(new LatencyMeasurement(settings, server.url()).run());
+				report.addLatency(new LatencyMeasurement(settings, server.url(), Duration.ZERO).run());
+			}
+			if (settings.parts().contains("wire")) {
+				report.addWire(new LatencyMeasurement(settings, server.url(), Duration.ofMillis(1)).run());
 			}
 			if (settings.parts().contains("turns")) {
 				report.addTurns(new TurnsMeasurement(server.url(), settings.calls()).run());

@@ -16,11 +16,13 @@
 
 package io.github.advisorylock.benchmarks;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
+import io.github.advisorylock.testsupport.CountingSocketFactory;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -40,13 +42,20 @@ final class LatencyMeasurement {
 
 	private final String url;
 
+	private final Duration wire;
+
 	private final Map<LatencyCase, List<Double>> medians = new EnumMap<>(LatencyCase.class);
 
 	private final Map<LatencyCase, List<Double>> means = new EnumMap<>(LatencyCase.class);
 
-	LatencyMeasurement(Settings settings, String url) {
+	/**
+	 * Create a measurement.
+	 * @param wire how much longer each round trip takes
+	 */
+	LatencyMeasurement(Settings settings, String url, Duration wire) {
 		this.settings = settings;
-		this.url = url;
+		this.url = wire.isZero() ? url : CountingSocketFactory.addTo(url);
+		this.wire = wire;
 	}
 
 	LatencyResults run() throws RunnerException {
@@ -65,7 +74,7 @@ final class LatencyMeasurement {
 			.include("\\." + GuardedCalls.class.getSimpleName() + "\\." + latencyCase.method() + "$")
 			.threads(latencyCase.threads())
 			.forks(1)
-			.jvmArgsAppend("-Dpostgres=" + this.url)
+			.jvmArgsAppend("-Dpostgres=" + this.url, "-Dbenchmarks.wire=" + this.wire)
 			.warmupIterations(this.settings.warmUpSeconds())
 			.warmupTime(TimeValue.seconds(1))
 			.measurementIterations(this.settings.seconds())
@@ -73,7 +82,7 @@ final class LatencyMeasurement {
 			.shouldFailOnError(true);
 		this.settings.profilers().forEach(options::addProfiler);
 		if (latencyCase.isVirtual()) {
-			options.jvmArgsAppend("-Dpostgres=" + this.url, "-Djmh.executor=VIRTUAL");
+			options.jvmArgsAppend("-Dpostgres=" + this.url, "-Dbenchmarks.wire=" + this.wire, "-Djmh.executor=VIRTUAL");
 		}
 		RunResult result = new Runner(options.build()).runSingle();
 		Statistics statistics = result.getPrimaryResult().getStatistics();

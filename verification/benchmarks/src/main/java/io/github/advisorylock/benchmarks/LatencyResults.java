@@ -30,13 +30,14 @@ record LatencyResults(Map<LatencyCase, List<Double>> medians, Map<LatencyCase, L
 
 	/**
 	 * Add a row for each case to a table of the report.
+	 * @param judged whether targets are for these
 	 */
-	void addTo(MarkdownTable table) {
+	void addTo(MarkdownTable table, boolean judged) {
 		this.medians.forEach((latencyCase, values) -> {
 			Spread ratio = ratio(latencyCase);
 			table.row(latencyCase.threads(), latencyCase.description(), Spread.of(values).format("%.2f"),
 					"%.2f".formatted(mean(latencyCase)), (ratio != null) ? ratio.format("%.2f") : "",
-					verdict(latencyCase, ratio));
+					judged ? verdict(latencyCase, ratio) : "");
 		});
 	}
 
@@ -51,7 +52,6 @@ record LatencyResults(Map<LatencyCase, List<Double>> medians, Map<LatencyCase, L
 			Spread ratio = ratio(latencyCase);
 			if (ratio != null) {
 				row.put("ratio", ratio.toMap());
-				row.put("target", latencyCase.target());
 			}
 			result.add(row);
 		});

@@ -49,7 +49,7 @@ record Settings(boolean quick, int rounds, int seconds, int startups, int calls,
 				Pattern.compile(property("benchmarks.cases", quick ? "SESSION_(PLAIN|LIBRARY)" : ".*")),
 				list("benchmarks.profilers", ""),
 				list("benchmarks.parts",
-						"latency,turns,meters,ledger,rivals,takeover,schedulers,crowd,startup,methods,guard"),
+						"latency,wire,turns,meters,ledger,rivals,takeover,schedulers,crowd,startup,methods,guard"),
 				list("benchmarks.fleets", quick ? "3" : "3,30,300").stream().map(Integer::valueOf).toList(),
 				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")), historyFile());
 	}
