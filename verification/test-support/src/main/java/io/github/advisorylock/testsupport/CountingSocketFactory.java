@@ -26,7 +26,6 @@ import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 
 import javax.net.SocketFactory;
 
@@ -161,7 +160,7 @@ public class CountingSocketFactory extends SocketFactory {
 		private void count() {
 			if (this.sent.getAndSet(false)) {
 				ROUND_TRIPS.incrementAndGet();
-				LockSupport.parkNanos(delayNanos);
+				Pause.of(Duration.ofNanos(delayNanos));
 			}
 		}
 
