@@ -316,25 +316,32 @@ public final class LockSession implements AutoCloseable {
 	 */
 	void setCancelled(Cancelled cancelled) {
 		this.cancels = new SessionConnection.Listener(CANCEL_CHANNEL, () -> {
-		}, (text) -> {
-			Matcher parts = CANCEL.matcher(text);
+		}, (announcement) -> {
+			Matcher parts = CANCEL.matcher(announcement.text());
 			if (parts.matches()) {
 				Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.CANCELLED,
 						"it was cancelled by " + AdvisoryLockKey.display(parts.group(3)));
 				later("Failed to find out what was cancelled",
-						() -> cancelled.cancel(parts.group(1), since(Long.parseLong(parts.group(2))), loss));
+						() -> cancel(cancelled, parts.group(1), Long.parseLong(parts.group(2)), announcement, loss));
 			}
 		});
 	}
 
 	/**
-	 * Return how long ago something was, by the clock of the server. What is told late
-	 * must not reach what has begun since.
+	 * End what an operator wants to end. Whoever may connect may say that somebody does;
+	 * the server knows which role has. What is told late must not reach what has begun
+	 * since.
 	 */
-	private Duration since(long epochMillis) {
+	private void cancel(Cancelled cancelled, String entry, long epochMillis, SessionConnection.Announcement said,
+			Hold.Loss loss) {
 		long asked = ticker().nanoTime();
-		long now = ask(PostgresAdvisoryLockFunctions.CLOCK, List.of());
-		return Duration.ofMillis(now - epochMillis).plusNanos(ticker().nanoTime() - asked);
+		long now = ask(PostgresAdvisoryLockFunctions.CLOCK_IF_SAID_BY_OUR_ROLE, List.of(said.process()));
+		if (now == 0) {
+			logger.warn("Did not end a run though that was wanted on channel '" + CANCEL_CHANNEL + "': server process "
+					+ said.process() + " has gone, or its role is not a member of ours");
+			return;
+		}
+		cancelled.cancel(entry, Duration.ofMillis(now - epochMillis).plusNanos(ticker().nanoTime() - asked), loss);
 	}
 
 	/**
@@ -465,7 +472,8 @@ public final class LockSession implements AutoCloseable {
 	 * be quick
 	 */
 	public void listen(String channel, Runnable connected, Consumer<String> heard) {
-		this.listener = new SessionConnection.Listener(channel, connected, heard);
+		this.listener = new SessionConnection.Listener(channel, connected,
+				(announcement) -> heard.accept(announcement.text()));
 	}
 
 	/**

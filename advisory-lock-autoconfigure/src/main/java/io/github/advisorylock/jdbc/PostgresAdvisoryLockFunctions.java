@@ -38,9 +38,14 @@ import org.jspecify.annotations.Nullable;
 final class PostgresAdvisoryLockFunctions {
 
 	/**
-	 * The clock of the server, in milliseconds since the epoch.
+	 * The clock of the server, in milliseconds since the epoch, or zero where a server
+	 * process is not one of a role that may do all that this one may. Binds the process.
 	 */
-	static final String CLOCK = "SELECT CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) * 1000 AS bigint)";
+	static final String CLOCK_IF_SAID_BY_OUR_ROLE = """
+			SELECT coalesce((SELECT CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) * 1000 AS bigint)
+			FROM pg_catalog.pg_stat_get_activity(?) a
+			WHERE pg_catalog.pg_has_role(a.usesysid, session_user, 'MEMBER')), 0)
+			""";
 
 	private static final String IS_STANDBY = "pg_catalog.pg_is_in_recovery()";
 

@@ -154,7 +154,7 @@ final class SessionConnection {
 			for (PGNotification notification : PgDriver.notifications(this.connection, WAIT_MILLIS)) {
 				Listener listener = this.listeners.get(notification.getName());
 				if (listener != null) {
-					listener.heard().accept(notification.getParameter());
+					listener.heard().accept(new Announcement(notification.getPID(), notification.getParameter()));
 				}
 			}
 		}
@@ -308,6 +308,15 @@ final class SessionConnection {
 	}
 
 	/**
+	 * What was said on a channel, where whoever may connect may say anything.
+	 *
+	 * @param process the server process of who has said it
+	 * @param text what was said
+	 */
+	record Announcement(int process, String text) {
+	}
+
+	/**
 	 * Passes on what other applications announce on a channel, in the order in which they
 	 * did, on the thread of the session: who is told must be quick. Needs more of the
 	 * driver than JDBC.
@@ -317,7 +326,7 @@ final class SessionConnection {
 	 * before is not known
 	 * @param heard is told what an application has announced
 	 */
-	record Listener(String channel, Runnable connected, Consumer<String> heard) {
+	record Listener(String channel, Runnable connected, Consumer<Announcement> heard) {
 
 		/**
 		 * Have the server pass on what is announced.

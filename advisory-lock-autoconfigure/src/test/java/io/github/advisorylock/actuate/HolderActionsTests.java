@@ -21,6 +21,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -30,6 +31,7 @@ import java.util.stream.Stream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -200,6 +202,31 @@ class HolderActionsTests {
 		}
 		assertThat(asked.setState("session", "cancelled").body()).contains("ENDED");
 		await().until(run::isDone);
+	}
+
+	/**
+	 * Whoever may connect may say anything on the channel.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "transaction", "session" })
+	void strangerEndsNoRun(String key) throws SQLException {
+		TestPostgres.execute("CREATE ROLE cancel_stranger LOGIN PASSWORD 'low'");
+		CompletableFuture<Void> run = hang(key);
+		await().untilAsserted(() -> assertThat(actions(key)).contains("cancelled"));
+		try (Connection stranger = DriverManager.getConnection(url(), "cancel_stranger", "low");
+				Statement statement = stranger.createStatement()) {
+			for (int i = 0; i < 10; i++) {
+				statement.execute("SELECT pg_notify('advisory_lock_cancel', '" + entry(key)
+						+ " ' || (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::bigint || ' operator')");
+				Pause.of(Duration.ofMillis(200));
+			}
+			assertThat(run).isNotDone();
+		}
+		finally {
+			asked.setState(key, "cancelled");
+			TestPostgres.execute("DROP ROLE cancel_stranger");
+		}
+		Gate.assertThatCancellationEnds(run);
 	}
 
 	@Test
