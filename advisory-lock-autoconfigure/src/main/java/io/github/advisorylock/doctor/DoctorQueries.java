@@ -31,6 +31,13 @@ final class DoctorQueries {
 	static final String BACKEND_PID = "SELECT pg_catalog.pg_backend_pid()";
 
 	/**
+	 * Leave something in the server process, or nothing. Binds what.
+	 */
+	static final String LEAVE = "SELECT pg_catalog.set_config('advisory_lock.left', ?, false)";
+
+	static final String LEFT = "SELECT pg_catalog.current_setting('advisory_lock.left', true)";
+
+	/**
 	 * Settings as the session has them, in their base units, and the limits of
 	 * connections. A setting that a version has not got counts as zero.
 	 */

@@ -17,12 +17,14 @@
 package io.github.advisorylock.doctor;
 
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.HashSet;
 import java.util.Set;
 
+import io.github.advisorylock.jdbc.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +43,12 @@ enum Pooler {
 	 * A pooler that was not seen to change servers, which it does not do in session mode.
 	 */
 	NO_CHANGE_SEEN,
+
+	/**
+	 * A pooler that keeps sessions, and hands on what a client has left in its server
+	 * process to the next one, locks as well.
+	 */
+	NO_RESET,
 
 	/**
 	 * A pooler that hands each transaction to a server of its choice.
@@ -84,6 +92,36 @@ enum Pooler {
 			}
 		}
 		return NO_CHANGE_SEEN;
+	}
+
+	/**
+	 * Find out whether a pooler that keeps sessions clears what a client has left, by
+	 * leaving something and coming back. Where the next connection reaches another server
+	 * process, that is not seen.
+	 * @param client one of its connections, which is closed
+	 * @param next opens the next one
+	 */
+	static Pooler after(Connection client, ServerJudge.Opening next) throws SQLException {
+		leave(client, "something");
+		client.close();
+		try (Connection connection = next.open()) {
+			try (Statement statement = connection.createStatement();
+					ResultSet row = statement.executeQuery(DoctorQueries.LEFT)) {
+				row.next();
+				if (!"something".equals(row.getString(1))) {
+					return NO_CHANGE_SEEN;
+				}
+			}
+			leave(connection, "");
+			return NO_RESET;
+		}
+	}
+
+	private static void leave(Connection connection, String what) throws SQLException {
+		try (PreparedStatement statement = connection.prepareStatement(DoctorQueries.LEAVE)) {
+			statement.setString(1, what);
+			statement.execute();
+		}
 	}
 
 	/**

@@ -186,7 +186,10 @@ final class SessionExamination implements Examination {
 		}
 		try (Connection second = another.open()) {
 			Pooler pooler = Pooler.between(connection, second);
-			return new Verdict(pooler.sharesServers() ? sharedServers(pooler) : null, told);
+			if (pooler.sharesServers()) {
+				return new Verdict(sharedServers(pooler), told);
+			}
+			return new Verdict((Pooler.after(second, another) == Pooler.NO_RESET) ? leftovers() : null, told);
 		}
 	}
 
@@ -196,6 +199,14 @@ final class SessionExamination implements Examination {
 						+ "through it guard nothing, because each statement may reach another server process",
 				"set 'advisory-lock.session.url' to a URL that leads straight to the server"
 						+ ((pooler == Pooler.TRANSACTION_MODE) ? ", or use 'scope' TRANSACTION" : ""));
+	}
+
+	private static Finding leftovers() {
+		return new Finding(DoctorCheck.TRANSACTION_POOLER,
+				"The pooler between the lock session and the server hands on what a client has left in a server process, "
+						+ "and so the locks of an instance that was killed would stay",
+				"have it reset what it hands on (PgBouncer: 'server_reset_query = DISCARD ALL'), or set "
+						+ "'advisory-lock.session.url' to a URL that leads straight to the server");
 	}
 
 	/**

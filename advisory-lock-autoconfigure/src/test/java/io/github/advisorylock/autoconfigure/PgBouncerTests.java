@@ -17,6 +17,11 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -96,6 +101,32 @@ class PgBouncerTests {
 		String failure = DoctorContexts.failureOf(DoctorContexts.inSession(transactionMode.url()));
 		assertThat(failure).contains("pooler in transaction mode", "advisory-lock.session.url",
 				"advisory-lock.doctor.transaction-pooler");
+	}
+
+	/**
+	 * What a client has locked stays with the server process when it was killed.
+	 */
+	@Test
+	void sessionScopeIsRefusedThroughSessionModeThatDoesNotReset(@TempDir Path directory) throws SQLException {
+		try (TestPgBouncer pooler = TestPgBouncer.start(server, "session", "server_reset_query =", directory)) {
+			assertThat(DoctorContexts.failureOf(DoctorContexts.inSession(pooler.url()))).contains(
+					"hands on what a client has left in a server process",
+					"set 'advisory-lock.session.url' to a URL that leads straight to the server");
+			DoctorContexts.create(pooler.url()).withBean(CodeUser.class).run((context) -> {
+				AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+				assertThatExceptionOfType(DataAccessException.class)
+					.isThrownBy(() -> operations.tryAcquire(LockRequest.of("code")))
+					.withStackTraceContaining("hands on what a client has left");
+			});
+			try (Connection next = DriverManager.getConnection(pooler.url());
+					Statement statement = next.createStatement();
+					ResultSet row = statement.executeQuery("SELECT current_setting('statement_timeout'), "
+							+ "current_setting('advisory_lock.left', true)")) {
+				row.next();
+				assertThat(row.getString(1)).isEqualTo("0");
+				assertThat(row.getString(2)).isNullOrEmpty();
+			}
+		}
 	}
 
 	/**

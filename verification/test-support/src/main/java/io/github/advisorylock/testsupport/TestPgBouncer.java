@@ -40,8 +40,8 @@ public final class TestPgBouncer implements AutoCloseable {
 
 	private Process process;
 
-	private TestPgBouncer(TestServer server, String mode, Path directory) throws IOException {
-		Path configuration = Files.writeString(directory.resolve(mode + ".ini"), """
+	private TestPgBouncer(TestServer server, String mode, String settings, Path directory) throws IOException {
+		Path configuration = Files.writeString(directory.resolve(this.port + ".ini"), """
 				[databases]
 				postgres = host=127.0.0.1 port=%d dbname=postgres user=postgres
 				[pgbouncer]
@@ -54,7 +54,8 @@ public final class TestPgBouncer implements AutoCloseable {
 				server_login_retry = 1
 				query_wait_timeout = 10
 				ignore_startup_parameters = extra_float_digits
-				""".formatted(server.port(), this.port, mode));
+				%s
+				""".formatted(server.port(), this.port, mode, settings));
 		List<String> command = new ArrayList<>();
 		if ("root".equals(System.getProperty("user.name"))) {
 			// it refuses to be root
@@ -62,7 +63,7 @@ public final class TestPgBouncer implements AutoCloseable {
 		}
 		command.addAll(List.of("pgbouncer", configuration.toString()));
 		this.builder = new ProcessBuilder(command).redirectErrorStream(true)
-			.redirectOutput(directory.resolve(mode + ".log").toFile());
+			.redirectOutput(directory.resolve(this.port + ".log").toFile());
 		this.process = this.builder.start();
 		Awaitility.await().atMost(Patience.TIME).until(this::answers);
 	}
@@ -72,12 +73,21 @@ public final class TestPgBouncer implements AutoCloseable {
 	 * @param mode {@code transaction} or {@code session}
 	 */
 	public static TestPgBouncer start(TestServer server, String mode, Path directory) {
+		return start(server, mode, "", directory);
+	}
+
+	/**
+	 * Start a PgBouncer.
+	 * @param mode {@code transaction} or {@code session}
+	 * @param settings more of its settings, a line for each
+	 */
+	public static TestPgBouncer start(TestServer server, String mode, String settings, Path directory) {
 		if (!isInstalled()) {
 			throw new IllegalStateException("These tests need PgBouncer: 'apt-get install pgbouncer', "
 					+ "or the package of that name of another system, and 'pgbouncer' in the PATH");
 		}
 		try {
-			return new TestPgBouncer(server, mode, directory);
+			return new TestPgBouncer(server, mode, settings, directory);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
