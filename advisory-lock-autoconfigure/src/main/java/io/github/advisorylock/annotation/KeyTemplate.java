@@ -31,6 +31,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.expression.EvaluationContext;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParserContext;
+import org.springframework.expression.TypedValue;
 import org.springframework.expression.common.CompositeStringExpression;
 import org.springframework.expression.common.LiteralExpression;
 import org.springframework.expression.spel.ExpressionState;
@@ -47,6 +48,7 @@ import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
 import org.springframework.expression.spel.ast.StringLiteral;
 import org.springframework.expression.spel.ast.Ternary;
 import org.springframework.expression.spel.ast.TypeReference;
@@ -168,8 +170,8 @@ final class KeyTemplate {
 	}
 
 	private static @Nullable String text(Expression part, EvaluationContext context) {
-		if (part instanceof SpelExpression spel) {
-			checkParts(spel, context);
+		if (part instanceof SpelExpression spel && spel.getAST() instanceof OpPlus sum) {
+			return KeyText.of(sum(sum, spel.getExpressionString(), new ExpressionState(context)).getValue(), context);
 		}
 		return KeyText.of(part.getValue(context), context);
 	}
@@ -246,35 +248,35 @@ final class KeyTemplate {
 	}
 
 	/**
-	 * Check that no part of a text that an expression puts together is missing: it would
-	 * stand there as "null", or as nothing, and make equal keys of different arguments.
-	 * SpEL would take whatever {@code toString()} says of the others. An expression that
-	 * chooses, by {@code ?:} or {@code ? :}, knows what it does.
-	 * @throws IllegalArgumentException if an operand of a sum is {@code null} or empty,
-	 * or has no text
+	 * Evaluate a sum from its operands, each of which is read once, and check that none
+	 * is missing: it would stand there as "null", or as nothing, and make equal keys of
+	 * different arguments. SpEL would take whatever {@code toString()} says of the
+	 * others. An expression that chooses, by {@code ?:} or {@code ? :}, knows what it
+	 * does.
+	 * @throws IllegalArgumentException if an operand is {@code null} or empty, or has no
+	 * text
 	 */
-	private static void checkParts(SpelExpression expression, EvaluationContext context) {
-		if (expression.getAST() instanceof OpPlus sum) {
-			checkParts(sum, expression.getExpressionString(), new ExpressionState(context));
+	private static TypedValue sum(OpPlus sum, String expression, ExpressionState state) {
+		SpelNodeImpl[] operands = new SpelNodeImpl[sum.getChildCount()];
+		for (int i = 0; i < operands.length; i++) {
+			SpelNode operand = sum.getChild(i);
+			TypedValue value = (operand instanceof OpPlus inner) ? sum(inner, expression, state)
+					: operand.getTypedValue(state);
+			if (!(operand instanceof OpPlus || operand instanceof Literal || operand instanceof Elvis
+					|| operand instanceof Ternary)) {
+				checkOperand(value.getValue(), "'" + operand.toStringAST() + "' in '" + expression + "' ");
+			}
+			operands[i] = new Value(value);
 		}
+		return new OpPlus(sum.getStartPosition(), sum.getEndPosition(), operands).getTypedValue(state);
 	}
 
-	private static void checkParts(OpPlus sum, String expression, ExpressionState state) {
-		for (int i = 0; i < sum.getChildCount(); i++) {
-			SpelNode operand = sum.getChild(i);
-			if (operand instanceof OpPlus inner) {
-				checkParts(inner, expression, state);
-			}
-			else if (!(operand instanceof Literal || operand instanceof Elvis || operand instanceof Ternary)) {
-				Object value = operand.getValue(state);
-				String operandText = "'" + operand.toStringAST() + "' in '" + expression + "' ";
-				if (value == null || (value instanceof String text && !StringUtils.hasText(text))) {
-					throw new IllegalArgumentException(operandText + "is " + ((value != null) ? "empty" : "null"));
-				}
-				if (!KeyText.hasTextInSum(value)) {
-					throw new IllegalArgumentException(operandText + KeyText.problem(value.getClass()));
-				}
-			}
+	private static void checkOperand(@Nullable Object value, String operand) {
+		if (value == null || (value instanceof String text && !StringUtils.hasText(text))) {
+			throw new IllegalArgumentException(operand + "is " + ((value != null) ? "empty" : "null"));
+		}
+		if (!KeyText.hasTextInSum(value)) {
+			throw new IllegalArgumentException(operand + KeyText.problem(value.getClass()));
 		}
 	}
 
@@ -308,6 +310,25 @@ final class KeyTemplate {
 		throw new IllegalArgumentException("'" + variable + "' in '" + expression + "' is unknown; "
 				+ (namesKnown ? "the parameters are " + parameters.stream().sorted().toList()
 						: "the names of the parameters are not in the class file"));
+	}
+
+	/**
+	 * An operand that is evaluated already.
+	 */
+	private static final class Value extends Literal {
+
+		private final TypedValue value;
+
+		private Value(TypedValue value) {
+			super(null, 0, 0);
+			this.value = value;
+		}
+
+		@Override
+		public TypedValue getLiteralValue() {
+			return this.value;
+		}
+
 	}
 
 }

@@ -18,6 +18,7 @@ package io.github.advisorylock.annotation;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.spi.ILoggingEvent;
@@ -25,16 +26,19 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.doctor.LockDoctor;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.NullSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.util.StringUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -91,6 +95,25 @@ class SingleRunnerKeyTests {
 			assertThatIllegalArgumentException().isThrownBy(() -> orders.pay(null))
 				.withMessageContaining("'pay:#{#id}'")
 				.withMessageContaining("on bean 'orders'");
+		});
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = ';', quoteCharacter = '"', commentCharacter = '%', textBlock = """
+			t#{#ticket.next()}; t1
+			#{'t' + #ticket.next()}; t1
+			#{#ticket.next() + '-' + #ticket.next()}; 1-2
+			#{#ticket.next() + ('-' + #ticket.next())}; 1-2
+			#{'t' + (#ticket.next() ?: 0)}; t1
+			#{'t' + (#ticket.next() + 1)}; t2
+			""")
+	void argumentIsReadOncePerCall(String key, String expected) {
+		LockContextRunner.create().withBean(Tickets.class).withPropertyValues("key=" + key).run((context) -> {
+			AtomicInteger reads = new AtomicInteger();
+			boolean free = context.getBean(Tickets.class)
+				.isFreeWhileRunning(reads::incrementAndGet, AdvisoryLockKey.of("test", expected));
+			assertThat(free).as("the key that is locked is not '" + expected + "'").isFalse();
+			assertThat(reads).hasValue(StringUtils.countOccurrencesOf(key, "next"));
 		});
 	}
 
@@ -188,6 +211,25 @@ class SingleRunnerKeyTests {
 		List<String> ran() {
 			return this.ran;
 		}
+
+	}
+
+	static class Tickets {
+
+		@SingleRunner("${key}")
+		Boolean isFreeWhileRunning(Ticket ticket, AdvisoryLockKey expected) {
+			return ForeignSession.isFree(expected);
+		}
+
+	}
+
+	/**
+	 * An argument that shows how often it is read.
+	 */
+	@FunctionalInterface
+	public interface Ticket {
+
+		int next();
 
 	}
 
