@@ -157,6 +157,23 @@ final class SessionScope {
 	}
 
 	/**
+	 * A call that fails here has not done its work, whatever was kept of it by then.
+	 */
+	private void keepAndRelease(Hold hold) {
+		boolean released = false;
+		try {
+			hold.keep();
+			releaseOrThrowIfLost(hold);
+			released = true;
+		}
+		finally {
+			if (!released) {
+				hold.giveBack();
+			}
+		}
+	}
+
+	/**
 	 * The work has failed, and what fails after it is only added.
 	 */
 	private void releaseAfter(Throwable failure, Hold hold) {
@@ -219,8 +236,7 @@ final class SessionScope {
 				releaseAfter(ex, hold);
 				throw ex;
 			}
-			hold.keep();
-			releaseOrThrowIfLost(hold);
+			keepAndRelease(hold);
 			return result;
 		}
 

@@ -35,6 +35,7 @@ import javax.sql.DataSource;
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
@@ -208,6 +209,25 @@ class TickMemoryTests extends AbstractLockTests {
 			.withMessage("expected");
 		assertThat(TestPostgres.locks()).isEmpty();
 		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	/**
+	 * The heartbeat is too slow to notice, so the loss comes to light at the release.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void tickOfARunWhoseLockTurnsOutToBeLostAtItsReleaseIsRunAgain(boolean bySameInstance) {
+		LockSession slow = new LockSession(new DriverManagerDataSource(TestPostgres.url()), NAMESPACE,
+				new LockSessionSettings(Duration.ofMinutes(1), Duration.ofMinutes(2), WhenLost.INTERRUPT),
+				this.events::add);
+		this.sessions.add(slow);
+		this.template = instance(slow, AdvisoryLockKeyFactory.sha256());
+		assertThatExceptionOfType(LockLostException.class)
+			.isThrownBy(() -> this.template.execute(tick(LockScope.SESSION, TICK),
+					(lock) -> assertThat(TestPostgres.terminate(NAMESPACE)).isEqualTo(1)));
+		assertThat(TestPostgres.locks()).isEmpty();
+		assertThat(run(bySameInstance ? this.template : this.late, tick(LockScope.SESSION, TICK)))
+			.isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@ParameterizedTest
