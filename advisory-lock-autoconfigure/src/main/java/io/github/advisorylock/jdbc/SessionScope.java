@@ -80,6 +80,22 @@ final class SessionScope {
 		if (!this.holds.enter(hold, key, deadline) || acquire(hold, key, deadline, null) != LockOutcome.EXECUTED) {
 			return null;
 		}
+		HeldLock held = null;
+		try {
+			held = handOver(session, hold, maxRun);
+			return held;
+		}
+		finally {
+			if (held == null) {
+				release(hold);
+			}
+		}
+	}
+
+	/**
+	 * Needs threads, and the operating system may have none.
+	 */
+	private HeldLock handOver(LockSession session, Hold hold, @Nullable Duration maxRun) {
 		hold.handOver();
 		Future<?> limit = (maxRun != null) ? session.limit(hold, maxRun) : null;
 		return new HeldSessionLock(hold, (limit != null) ? (held) -> {
