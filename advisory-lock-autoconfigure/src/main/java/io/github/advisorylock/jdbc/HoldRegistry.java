@@ -23,6 +23,8 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 
@@ -50,7 +52,7 @@ final class HoldRegistry {
 
 	private int count;
 
-	private volatile @Nullable Runnable whenIdle;
+	private final Queue<Runnable> whenIdle = new ConcurrentLinkedQueue<>();
 
 	private volatile @Nullable Thread stopping;
 
@@ -153,7 +155,7 @@ final class HoldRegistry {
 				}
 			}
 		}
-		if (this.whenIdle != null) {
+		if (!this.whenIdle.isEmpty()) {
 			runIfIdle();
 		}
 	}
@@ -198,24 +200,17 @@ final class HoldRegistry {
 	 */
 	void whenIdle(Runnable action) {
 		this.stopping = Thread.currentThread();
-		this.whenIdle = action;
+		this.whenIdle.add(action);
 		runIfIdle();
 	}
 
 	private void runIfIdle() {
 		List<Hold> calls = find((hold) -> !hold.isHandedOver() && hold.owner() != this.stopping);
 		if (calls.stream().allMatch((call) -> LockScheduler.waitsForExit(call.owner()))) {
-			Runnable action = takeWhenIdle();
-			if (action != null) {
+			for (Runnable action = this.whenIdle.poll(); action != null; action = this.whenIdle.poll()) {
 				action.run();
 			}
 		}
-	}
-
-	private synchronized @Nullable Runnable takeWhenIdle() {
-		Runnable action = this.whenIdle;
-		this.whenIdle = null;
-		return action;
 	}
 
 	/**

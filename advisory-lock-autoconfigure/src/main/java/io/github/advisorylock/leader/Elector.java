@@ -17,6 +17,7 @@
 package io.github.advisorylock.leader;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -61,7 +62,7 @@ final class Elector {
 
 	private volatile boolean active;
 
-	private @Nullable Runnable whenOut;
+	private final List<Runnable> whenOut = new ArrayList<>();
 
 	/**
 	 * Create an elector that has not begun.
@@ -76,11 +77,11 @@ final class Elector {
 	}
 
 	/**
-	 * Begin, or go on after all.
+	 * Begin, or go on after all: whoever waits for the end waits no longer.
 	 */
 	synchronized void begin() {
 		this.active = true;
-		this.whenOut = null;
+		ended();
 		this.watcher.start();
 		// what is due next is decided after each turn; this is for a turn that could not
 		this.scheduler.every(LONGEST_PAUSE, LONGEST_PAUSE, this.turn);
@@ -89,12 +90,12 @@ final class Elector {
 
 	/**
 	 * End when this application has nothing to do with any role any more.
-	 * @param action what to do then
+	 * @param action what to do then, or when this goes on after all; must be quick
 	 * @return whether that has begun
 	 */
 	synchronized boolean endWhenOut(Runnable action) {
 		if (this.active) {
-			this.whenOut = action;
+			this.whenOut.add(action);
 			wake();
 		}
 		return this.active;
@@ -181,17 +182,20 @@ final class Elector {
 	}
 
 	private synchronized boolean endIfOut() {
-		Runnable action = this.whenOut;
-		if (action == null || !this.roles.stream().allMatch(LeaderRole::isOut)) {
+		if (this.whenOut.isEmpty() || !this.roles.stream().allMatch(LeaderRole::isOut)) {
 			return false;
 		}
 		this.active = false;
-		this.whenOut = null;
 		this.session.setListening(false);
 		this.scheduler.stop();
 		this.watcher.stop();
-		action.run();
+		ended();
 		return true;
+	}
+
+	private void ended() {
+		this.whenOut.forEach(Runnable::run);
+		this.whenOut.clear();
 	}
 
 }

@@ -176,15 +176,20 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	 * Who waits for the end goes on when all listeners were told.
 	 */
 	private void stop(boolean force, Runnable callback) {
-		this.running = false;
-		this.roles.values().forEach((role) -> role.leadership().stop(force));
-		if (this.elector.endWhenOut(() -> this.events.execute(callback))) {
+		if (endElections(force, callback)) {
 			this.session.giveUpOpening();
 		}
 		else {
 			callback.run();
 		}
+	}
+
+	private synchronized boolean endElections(boolean force, Runnable callback) {
+		this.running = false;
+		this.roles.values().forEach((role) -> role.leadership().stop(force));
+		boolean ending = this.elector.endWhenOut(() -> this.events.execute(callback));
 		this.events.stop();
+		return ending;
 	}
 
 	@Override

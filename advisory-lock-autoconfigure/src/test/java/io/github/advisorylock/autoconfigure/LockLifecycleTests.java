@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -112,6 +113,22 @@ class LockLifecycleTests {
 		assertThat(job).failsWithin(Patience.TIME)
 			.withThrowableOfType(ExecutionException.class)
 			.withCauseInstanceOf(LockLostException.class);
+	}
+
+	@Test
+	void everyCallerWhoStopsTheLocksGoesOnWhenTheRunHasEnded() throws Exception {
+		try (ConfigurableApplicationContext context = start("60s")) {
+			CountDownLatch end = new CountDownLatch(1);
+			Future<Boolean> job = run(context, () -> end.await(Patience.SECONDS, TimeUnit.SECONDS));
+			List<LockLifecycle> phases = List.copyOf(context.getBeansOfType(LockLifecycle.class).values());
+			CountDownLatch stopped = new CountDownLatch(2 * phases.size());
+			phases.forEach((phase) -> phase.stop(stopped::countDown));
+			phases.forEach((phase) -> phase.stop(stopped::countDown));
+			assertThat(stopped.getCount()).as("the run goes on").isPositive();
+			end.countDown();
+			assertThat(job.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+			assertThat(stopped.await(Patience.SECONDS, TimeUnit.SECONDS)).as("each caller went on").isTrue();
+		}
 	}
 
 	@Test

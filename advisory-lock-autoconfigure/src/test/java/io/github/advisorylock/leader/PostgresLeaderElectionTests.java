@@ -23,7 +23,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -32,6 +37,7 @@ import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
@@ -344,6 +350,82 @@ class PostgresLeaderElectionTests {
 		candidate.election().stop();
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
 		assertThat(candidate.election().isRunning()).isFalse();
+		candidate.election().start();
+		awaitLeader(candidate);
+	}
+
+	@Test
+	void everyCallerWhoStopsTheElectionGoesOnWhenTheWorkOfTheLeaderHasEnded() throws Exception {
+		LeaderCandidate leader = join(candidate());
+		awaitLeader(leader);
+		CountDownLatch end = new CountDownLatch(1);
+		Future<Boolean> work = work(leader, end);
+		CountDownLatch stopped = new CountDownLatch(2);
+		leader.election().stop(stopped::countDown);
+		leader.election().stop(stopped::countDown);
+		assertThat(leader.isLeader()).isTrue();
+		end.countDown();
+		assertThat(work.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		assertThat(stopped.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+	}
+
+	@Test
+	void callerWhoStopsTheElectionGoesOnWhenItIsStartedAgainBeforeItsEnd() throws Exception {
+		LeaderCandidate leader = join(candidate());
+		awaitLeader(leader);
+		CountDownLatch end = new CountDownLatch(1);
+		Future<Boolean> work = work(leader, end);
+		CountDownLatch stopped = new CountDownLatch(1);
+		leader.election().stop(stopped::countDown);
+		leader.election().start();
+		assertThat(stopped.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		end.countDown();
+		assertThat(work.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		assertThat(leader.isLeader()).isTrue();
+		assertThat(leader.election().isRunning()).isTrue();
+	}
+
+	private static Future<Boolean> work(LeaderCandidate leader, CountDownLatch end) {
+		CountDownLatch begun = new CountDownLatch(1);
+		Future<Boolean> work = CompletableFuture.supplyAsync(() -> {
+			LeaderOnlyGate.Work part = leader.election().beginWork(LeaderCandidate.ROLE);
+			begun.countDown();
+			Awaitility.await().until(() -> end.getCount() == 0);
+			part.complete();
+			return true;
+		});
+		Awaitility.await().until(() -> begun.getCount() == 0);
+		return work;
+	}
+
+	/**
+	 * A caller that is forgotten waits for 10 s.
+	 */
+	@Test
+	void severalThreadsMayStartAndStopTheElectionAtOnce() throws Exception {
+		LeaderCandidate candidate = join(candidate());
+		awaitLeader(candidate);
+		ExecutorService threads = Executors.newFixedThreadPool(10);
+		try {
+			List<Future<?>> callers = new ArrayList<>();
+			for (int i = 0; i < 10; i++) {
+				callers.add(threads.submit(() -> {
+					for (int pair = 0; pair < 20; pair++) {
+						candidate.election().start();
+						candidate.election().stop();
+					}
+				}));
+			}
+			for (Future<?> caller : callers) {
+				caller.get(Patience.SECONDS, TimeUnit.SECONDS);
+			}
+		}
+		finally {
+			threads.shutdownNow();
+		}
+		assertThat(candidate.election().isRunning()).isFalse();
+		Awaitility.await().until(() -> ForeignSession.isFree(KEY));
 		candidate.election().start();
 		awaitLeader(candidate);
 	}
