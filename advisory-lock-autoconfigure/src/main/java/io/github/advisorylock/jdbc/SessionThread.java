@@ -179,7 +179,12 @@ final class SessionThread {
 		}
 
 		private void await() {
-			await(Long.MAX_VALUE);
+			boolean interrupted = false;
+			while (!this.served) {
+				LockSupport.park(this);
+				interrupted |= Thread.interrupted();
+			}
+			bringBack(interrupted);
 		}
 
 		private boolean await(long nanos) {
@@ -189,10 +194,14 @@ final class SessionThread {
 				LockSupport.parkNanos(this, left);
 				interrupted |= Thread.interrupted();
 			}
-			if (interrupted) {
+			bringBack(interrupted);
+			return this.served;
+		}
+
+		private void bringBack(boolean interrupt) {
+			if (interrupt) {
 				this.thread.interrupt();
 			}
-			return this.served;
 		}
 
 		private void wake() {
