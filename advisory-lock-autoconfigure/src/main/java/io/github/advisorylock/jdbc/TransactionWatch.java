@@ -18,12 +18,15 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.SQLException;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.LockScope;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Notices that a transaction with a lock has ended behind the back of its run: its thread
@@ -40,25 +43,26 @@ final class TransactionWatch {
 
 	private final LockSession session;
 
-	private final LockScheduler.Ticker ticker;
-
 	private final Executor later;
 
 	private final Runnable look = new GuardedTask("A look at the locks of transactions failed", this::look);
 
 	private final AtomicBoolean expecting = new AtomicBoolean();
 
-	private boolean answered;
+	/**
+	 * Which of those that are held the server has shown in its lock table. Used by the
+	 * looks only, which come one after the other.
+	 */
+	private Set<Hold> seen = Set.of();
 
-	private long answeredNanos;
+	private boolean blind;
 
 	TransactionWatch(HoldRegistry holds, LockSession session) {
 		this.holds = holds;
 		this.session = session;
-		this.ticker = session.ticker();
 		// has no thread while there is nothing to look at
-		this.later = this.ticker.delayed(session.settings().heartbeat().toNanos(),
-				session.scheduler("advisory-lock-watch"));
+		this.later = session.ticker()
+			.delayed(session.settings().heartbeat().toNanos(), session.scheduler("advisory-lock-watch"));
 	}
 
 	/**
@@ -85,32 +89,40 @@ final class TransactionWatch {
 		}
 	}
 
+	/**
+	 * Only what was seen once can be missing. That the server can't be asked, or shows
+	 * nothing of a transaction, says more of the route of the session than of that
+	 * transaction.
+	 */
 	private void check(List<Hold> old) {
-		long asked = this.ticker.nanoTime();
 		try {
-			this.session.losses().lost(this.session.findMissing(old));
+			List<Hold> missing = this.session.findMissing(old);
+			List<Hold> lost = missing.stream().filter(this.seen::contains).toList();
+			// whose transaction has ended meanwhile is missing in order
+			List<Hold> unseen = missing.stream()
+				.filter((hold) -> hold.isActive() && !this.seen.contains(hold))
+				.toList();
+			this.seen = old.stream().filter((hold) -> !missing.contains(hold)).collect(Collectors.toSet());
+			this.session.losses().lost(lost);
 			this.session.hearCancels();
-			this.answered = true;
-			this.answeredNanos = asked;
+			report(unseen.isEmpty() ? null : "the server of the lock session does not show the lock on '"
+					+ unseen.get(0).key() + "' in its lock table", null);
 		}
 		catch (SQLException ex) {
-			logger.debug("The locks of transactions could not be looked at", ex);
-			if (this.answered && PgDriver.endsConnection(ex)) {
-				giveUpSilent(old);
-			}
+			report("the lock session has no answer (" + JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")", ex);
 		}
 	}
 
 	/**
-	 * That the session is gone says nothing of other connections. That the server can't
-	 * be reached for as long as it waits for a client that can't be reached does: it has
-	 * given up what this application holds.
+	 * Say once that nothing is seen, until something is again.
 	 */
-	private void giveUpSilent(List<Hold> old) {
-		long patience = this.session.settings().deadClientTimeout().toNanos();
-		if (this.ticker.nanoTime() - this.answeredNanos > patience) {
-			this.session.losses().lost(old.stream().filter((hold) -> hold.heldFor().toNanos() > patience).toList());
+	private void report(@Nullable String problem, @Nullable Exception failure) {
+		if (problem != null && !this.blind && !this.session.isClosed()) {
+			logger.warn("Transactions with advisory locks are not watched: " + problem
+					+ "; a run whose transaction is lost learns that from its next statement");
+			logger.debug("The locks of transactions could not be looked at", failure);
 		}
+		this.blind = problem != null;
 	}
 
 }

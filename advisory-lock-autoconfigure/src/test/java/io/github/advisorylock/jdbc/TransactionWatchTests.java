@@ -18,7 +18,9 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -33,13 +35,18 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
+import io.github.advisorylock.testsupport.TestServer;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -85,6 +92,7 @@ class TransactionWatchTests extends AbstractLockTests {
 		LockSession session = useSession(WhenLost.INTERRUPT, Duration.ofSeconds(5), TestPostgres.url());
 		assertThatExceptionOfType(InterruptedException.class)
 			.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+				awaitLook();
 				TestPostgres.terminate("job");
 				try {
 					return new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS);
@@ -101,6 +109,7 @@ class TransactionWatchTests extends AbstractLockTests {
 	void runThatEndsWellAfterItsLockWasLostFails() {
 		useSession(WhenLost.REPORT, Duration.ofSeconds(5), TestPostgres.url());
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
+			awaitLook();
 			TestPostgres.terminate("job");
 			Awaitility.await().until(() -> !lock.isHeld());
 			return 1;
@@ -114,6 +123,7 @@ class TransactionWatchTests extends AbstractLockTests {
 		assertThatExceptionOfType(RuntimeException.class)
 			.isThrownBy(() -> transaction().executeWithoutResult((status) -> {
 				this.template.execute(REQUEST, (lock) -> 1);
+				awaitLook();
 				TestPostgres.terminate("job");
 				assertThatLossIsPublished();
 			}))
@@ -128,6 +138,7 @@ class TransactionWatchTests extends AbstractLockTests {
 			.isThrownBy(() -> transaction().executeWithoutResult((status) -> {
 				this.jdbc.execute("SAVEPOINT own");
 				this.template.execute(REQUEST, (lock) -> {
+					awaitLook();
 					this.jdbc.execute("ROLLBACK TO SAVEPOINT own");
 					Awaitility.await().until(() -> !lock.isHeld());
 					return 1;
@@ -151,21 +162,74 @@ class TransactionWatchTests extends AbstractLockTests {
 	}
 
 	@Test
-	void lockOfServerThatCannotBeReachedForLongIsLost() throws Exception {
-		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
-			LockSession session = useSession(WhenLost.REPORT, Duration.ofSeconds(1), proxy.url());
-			this.template.execute(LockRequest.of("first"), (lock) -> {
-				Awaitility.await().until(session::isConnected);
-				return new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
-			});
-			assertThatExceptionOfType(LockLostException.class)
-				.isThrownBy(() -> this.template.execute(REQUEST, (lock) -> {
-					proxy.stall();
-					Awaitility.await().until(() -> !lock.isHeld());
+	void runIsNotToldOfALossWhenTheRouteOfTheSessionIsDown() {
+		SettableTicker ticker = new SettableTicker();
+		TestProxy route = new TestProxy(Duration.ZERO);
+		LockSession session = useSession(ticker, route.url());
+		try (LogRecorder log = LogRecorder.of(TransactionWatch.class.getName(), "WARN")) {
+			runFor(ticker, HEARTBEAT.multipliedBy(2));
+			route.close();
+			TestPostgres.terminate(NAMESPACE);
+			ticker.advance(Duration.ofHours(3));
+			for (int run = 0; run < 3; run++) {
+				this.template.execute(REQUEST, (lock) -> {
+					for (int second = 0; second < 20; second++) {
+						ticker.advance(Duration.ofSeconds(1));
+						assertThat(lock.isHeld()).as("the transaction goes on").isTrue();
+					}
+					lock.checkHeld();
 					return 1;
-				}));
-			proxy.resume();
+				}).orElseThrow();
+			}
+			assertThat(session.isConnected()).isFalse();
+			assertThat(log.messages()).singleElement().asString().contains("not watched");
 		}
+		assertThat(this.events).isEmpty();
+	}
+
+	@Test
+	void runIsNotToldOfALossWhenTheSessionIsSilent() {
+		try (TestProxy route = new TestProxy(Duration.ZERO)) {
+			useSession(WhenLost.INTERRUPT, Duration.ofSeconds(1), route.url());
+			this.template.execute(REQUEST, (lock) -> {
+				awaitLook();
+				route.stall();
+				Pause.of(Duration.ofSeconds(4));
+				lock.checkHeld();
+				return 1;
+			}).orElseThrow();
+			route.resume();
+		}
+		assertThat(this.events).isEmpty();
+	}
+
+	@Test
+	@Tag("servers")
+	void runIsNotToldOfALossWhenTheSessionLeadsToAnotherServer(@TempDir Path directory) {
+		SettableTicker ticker = new SettableTicker();
+		try (TestServer other = TestServer.start(directory.resolve("server"), Map.of());
+				LogRecorder log = LogRecorder.of(TransactionWatch.class.getName(), "WARN")) {
+			LockSession session = useSession(ticker, other.url());
+			this.template.execute(REQUEST, (lock) -> {
+				for (int second = 0; second < 20; second++) {
+					ticker.advance(Duration.ofSeconds(1));
+				}
+				assertThat(session.isConnected()).isTrue();
+				lock.checkHeld();
+				return 1;
+			}).orElseThrow();
+			assertThat(log.messages()).singleElement().asString().contains("not watched", "tests/job");
+			session.close();
+		}
+		assertThat(this.events).isEmpty();
+	}
+
+	private static void awaitLook() {
+		Awaitility.await()
+			.until(() -> !TestPostgres
+				.query("SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'al:" + NAMESPACE
+						+ "@%' AND state = 'idle' AND (query LIKE 'LISTEN%' OR query LIKE '%string_agg%')")
+				.isEmpty());
 	}
 
 	@Test
@@ -263,7 +327,11 @@ class TransactionWatchTests extends AbstractLockTests {
 	}
 
 	private LockSession useSession(SettableTicker ticker) {
-		return useSession(new LockSession(() -> new DriverManagerDataSource(TestPostgres.url()), NAMESPACE,
+		return useSession(ticker, TestPostgres.url());
+	}
+
+	private LockSession useSession(SettableTicker ticker, String url) {
+		return useSession(new LockSession(() -> new DriverManagerDataSource(url), NAMESPACE,
 				new LockSessionSettings(HEARTBEAT, Duration.ofSeconds(5), WhenLost.REPORT), this.events::add,
 				ticker.threads()));
 	}
