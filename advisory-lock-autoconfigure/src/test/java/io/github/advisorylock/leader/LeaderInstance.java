@@ -16,27 +16,41 @@
 
 package io.github.advisorylock.leader;
 
-import java.util.concurrent.locks.LockSupport;
+import java.time.Duration;
 
 import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.testsupport.Pause;
+import io.github.advisorylock.testsupport.SettableTicker;
+
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * A candidate in a process of its own, with the default settings.
+ * A candidate in a process of its own, with the default settings. Its clock is fast until
+ * it leads.
  */
 public final class LeaderInstance {
+
+	/**
+	 * Is printed when this instance leads.
+	 */
+	static final String LEADS = "This instance leads";
 
 	private LeaderInstance() {
 	}
 
 	/**
-	 * Take part in elections until killed.
+	 * Lead until killed.
 	 * @param arguments the JDBC URL
 	 */
 	public static void main(String[] arguments) {
-		LeaderCandidate candidate = new LeaderCandidate(arguments[0], LockSessionSettings.DEFAULT);
+		SettableTicker ticker = new SettableTicker();
+		LeaderCandidate candidate = new LeaderCandidate(new DriverManagerDataSource(arguments[0]),
+				LockSessionSettings.DEFAULT, ticker.threads());
+		LeaderReplacementTests.awaitLeader(candidate, ticker);
+		System.out.println(LEADS);
 		while (true) {
-			candidate.isLeader();
-			LockSupport.parkNanos(100_000_000);
+			Pause.of(Duration.ofMillis(100));
+			ticker.advance(Duration.ofMillis(100));
 		}
 	}
 
