@@ -32,7 +32,10 @@ import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.autoconfigure.AdvisoryLockIntegrationAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockLedgerAutoConfiguration;
+import io.github.advisorylock.autoconfigure.AdvisoryLockShedLockAutoConfiguration;
+import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.SpringBootConfiguration;
@@ -48,6 +51,7 @@ import org.springframework.boot.thread.Threading;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Import;
 import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
@@ -57,14 +61,15 @@ import org.springframework.scheduling.annotation.Scheduled;
 
 /**
  * This library, with all that it promises: ticks and deliveries once in both scopes, a
- * job at a time in scope {@code SESSION}, a tick without a ledger, and a leader.
+ * job at a time in scope {@code SESSION}, a tick without a ledger, a leader, and each
+ * {@link Promise}.
  */
 final class AdvisoryLockContestant implements Contestant {
 
 	/**
 	 * Has its effect, and needs a lock for it, as work does that changes a table.
 	 */
-	private static final String EFFECT = "INSERT INTO effect (job, tick, token, run, instance) SELECT ?, ?, ?, ?, ? "
+	static final String EFFECT = "INSERT INTO effect (job, tick, token, run, instance) SELECT ?, ?, ?, ?, ? "
 			+ "FROM (SELECT pg_advisory_xact_lock(4712, pg_backend_pid())) own";
 
 	private @Nullable ConfigurableApplicationContext context;
@@ -77,9 +82,9 @@ final class AdvisoryLockContestant implements Contestant {
 		})
 			.properties(Map.of("spring.application.name", "faults", "spring.main.banner-mode", "off",
 					"spring.datasource.url", settings.url(), "spring.datasource.username", settings.user(),
-					"spring.datasource.password", settings.password(), "spring.datasource.hikari.maximum-pool-size", 5,
+					"spring.datasource.password", settings.password(), "spring.datasource.hikari.maximum-pool-size", 7,
 					"spring.datasource.hikari.connection-timeout", 3000, "advisory-lock.ledger.initialize-schema",
-					"always", "spring.task.scheduling.pool.size", 4))
+					"always", "spring.task.scheduling.pool.size", 6))
 			.run();
 	}
 
@@ -94,7 +99,10 @@ final class AdvisoryLockContestant implements Contestant {
 	 * The jobs.
 	 */
 	@EnableScheduling
-	@ImportAutoConfiguration({ AdvisoryLockAutoConfiguration.class, AdvisoryLockLedgerAutoConfiguration.class,
+	@EnableSchedulerLock(defaultLockAtMostFor = "10m")
+	@Import(PromisedWork.class)
+	@ImportAutoConfiguration({ AdvisoryLockAutoConfiguration.class, AdvisoryLockIntegrationAutoConfiguration.class,
+			AdvisoryLockLedgerAutoConfiguration.class, AdvisoryLockShedLockAutoConfiguration.class,
 			AopAutoConfiguration.class, DataSourceAutoConfiguration.class,
 			DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
 			TaskSchedulingAutoConfiguration.class, TransactionAutoConfiguration.class })

@@ -27,6 +27,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -128,11 +129,13 @@ final class Checker {
 	}
 
 	private void checkOverlaps() {
-		for (List<Run> ofKey : byKey().values()) {
-			for (int i = 0; i < ofKey.size(); i++) {
-				Run run = ofKey.get(i);
-				for (int j = i + 1; j < ofKey.size() && ofKey.get(j).begin() < run.end(); j++) {
-					checkOverlap(run, ofKey.get(j));
+		for (List<Run> ofLock : by((run) -> Promise.lockOf(run.key())).values()) {
+			for (int i = 0; i < ofLock.size(); i++) {
+				Run run = ofLock.get(i);
+				for (int j = i + 1; j < ofLock.size() && ofLock.get(j).begin() < run.end(); j++) {
+					if (!Promise.SHARED_READ.isRunBy(run) || !Promise.SHARED_READ.isRunBy(ofLock.get(j))) {
+						checkOverlap(run, ofLock.get(j));
+					}
 				}
 			}
 		}
@@ -140,10 +143,14 @@ final class Checker {
 
 	/**
 	 * Who goes on without the lock is the first to begin, or who came to begin after a
-	 * fault had ended the lock and somebody else had taken it: the lower token tells.
+	 * fault had ended the lock and somebody else had taken it: the lower token tells, or
+	 * its failure where it has none.
 	 */
 	private void checkOverlap(Run first, Run second) {
-		Run late = hasLowerToken(second, first) ? second : first;
+		boolean secondIsLate = (Promise.isInTransaction(second.key()) && second.token() == null)
+				? excuse(first, second.begin()).isEmpty() && mayHaveBegunWithoutLock(second)
+				: hasLowerToken(second, first);
+		Run late = secondIsLate ? second : first;
 		long beside = late.goesOnAfter(second.begin());
 		Optional<Disturbance> excuse = excuse(late, second.begin());
 		if (excuse.isPresent() && beside <= NOTICE) {
@@ -229,7 +236,7 @@ final class Checker {
 		Map<Execution, Run> done = new HashMap<>();
 		for (Run run : this.runs) {
 			Instant tick = run.tick();
-			if (!run.isDone() || tick == null || run.key().equals(Job.REMEMBERED)) {
+			if (!run.isDone() || tick == null || !run.key().contains(":")) {
 				continue;
 			}
 			Execution execution = new Execution(run.key(), tick);
@@ -283,7 +290,11 @@ final class Checker {
 	}
 
 	private Map<String, List<Run>> byKey() {
-		return this.runs.stream().collect(Collectors.groupingBy(Run::key, TreeMap::new, Collectors.toList()));
+		return by(Run::key);
+	}
+
+	private Map<String, List<Run>> by(Function<Run, String> name) {
+		return this.runs.stream().collect(Collectors.groupingBy(name, TreeMap::new, Collectors.toList()));
 	}
 
 	private static List<Execution> twice(Collection<Execution> recorded) {

@@ -28,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * @param instance the instance that says so
  * @param key the key of the run
  * @param tick the planned time that it is for
- * @param token its fencing token, or the term of its leader
+ * @param token its fencing token, the term of its leader, or for how many milliseconds a
+ * call has waited
  * @param at milliseconds of the machine's own clock
  * @param wall milliseconds of the clock that the instance believes in
  * @param virtual whether a virtual thread says so
@@ -93,10 +94,39 @@ record Event(Kind kind, String run, String instance, String key, @Nullable Insta
 		DONE,
 
 		/**
-		 * A call of the instance was answered, whether it ran or not. It is no event of a
-		 * run.
+		 * The work has failed, or its transaction was rolled back, as planned.
 		 */
-		TRIED
+		ROLLED_BACK,
+
+		/**
+		 * A call of the instance was answered, whether it ran or not. It is no event of a
+		 * run, and none of the following is.
+		 */
+		TRIED,
+
+		/**
+		 * A call has got its lock.
+		 */
+		WAITED,
+
+		/**
+		 * A call has waited for its lock in vain.
+		 */
+		GAVE_UP,
+
+		/**
+		 * An operator has paused the key.
+		 */
+		PAUSED,
+
+		/**
+		 * An operator is about to resume the key.
+		 */
+		RESUMED;
+
+		boolean isOfRun() {
+			return compareTo(TRIED) < 0;
+		}
 
 	}
 

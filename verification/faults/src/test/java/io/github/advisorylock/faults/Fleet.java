@@ -138,7 +138,7 @@ final class Fleet implements AutoCloseable {
 		}
 		else {
 			this.server = TestServer.start(data,
-					Map.of("max_connections", "40", "max_locks_per_transaction", "10", "max_wal_size", "64MB",
+					Map.of("max_connections", "50", "max_locks_per_transaction", "10", "max_wal_size", "64MB",
 							"min_wal_size", "32MB", "listen_addresses",
 							(this.network != null) ? "127.0.0.1," + this.network.host() : "127.0.0.1"));
 			this.standby = null;
@@ -440,6 +440,13 @@ final class Fleet implements AutoCloseable {
 	List<Effect> effects() {
 		return query("SELECT job, tick, run FROM effect WHERE tick IS NOT NULL", (row) -> new Effect(row.getString(1),
 				row.getObject(2, OffsetDateTime.class).toInstant(), row.getString(3)));
+	}
+
+	/**
+	 * Return the names of all runs that have left an effect.
+	 */
+	Set<String> written() {
+		return Set.copyOf(query("SELECT DISTINCT run FROM effect", (row) -> row.getString(1)));
 	}
 
 	/**

@@ -105,7 +105,7 @@ enum Job {
 	 * are.
 	 */
 	static boolean isInTransaction(String key) {
-		return isTransaction(key) || key.equals(REMEMBERED);
+		return isTransaction(key) || key.equals(REMEMBERED) || Promise.isInTransaction(key);
 	}
 
 }

@@ -120,6 +120,20 @@ final class RecordedWork implements Work {
 	}
 
 	/**
+	 * Write down that a run was rolled back as planned.
+	 */
+	void rolledBack(String run, String job, @Nullable Instant tick) {
+		this.history.write(Event.Kind.ROLLED_BACK, run, job, tick, null);
+	}
+
+	/**
+	 * Write down what is no event of a run.
+	 */
+	void say(Event.Kind kind, String job, long value) {
+		this.history.write(kind, this.settings.instance(), job, null, value);
+	}
+
+	/**
 	 * Write down that a call was answered.
 	 */
 	void tried(String job, @Nullable Instant tick) {

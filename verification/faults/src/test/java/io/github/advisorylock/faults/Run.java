@@ -46,6 +46,8 @@ final class Run {
 
 	private boolean done;
 
+	private boolean rolledBack;
+
 	/**
 	 * The longest time in which it said nothing, from when on and to when.
 	 */
@@ -67,7 +69,7 @@ final class Run {
 	static List<Run> of(List<Event> events) {
 		Map<String, Run> runs = new LinkedHashMap<>();
 		for (Event event : events) {
-			if (event.kind() == Event.Kind.TRIED) {
+			if (!event.kind().isOfRun()) {
 				continue;
 			}
 			if (event.kind() == Event.Kind.START) {
@@ -89,6 +91,10 @@ final class Run {
 	private void add(Event event) {
 		if (event.kind() == Event.Kind.DONE) {
 			this.done = true;
+			return;
+		}
+		if (event.kind() == Event.Kind.ROLLED_BACK) {
+			this.rolledBack = true;
 			return;
 		}
 		if (event.at() - this.last.at() > this.silenceEnd - this.silenceBegin) {
@@ -146,6 +152,20 @@ final class Run {
 	}
 
 	/**
+	 * Return whether it was rolled back as planned.
+	 */
+	boolean isRolledBack() {
+		return this.rolledBack;
+	}
+
+	/**
+	 * Return whether it has failed, and said so.
+	 */
+	boolean isFailed() {
+		return this.last.kind() == Event.Kind.FAIL || this.last.kind() == Event.Kind.TOLD;
+	}
+
+	/**
 	 * Return whether its work was done to the end.
 	 */
 	boolean isEnded() {
@@ -157,7 +177,7 @@ final class Run {
 	 * nobody who says so.
 	 */
 	boolean hasSucceeded() {
-		return key().equals(Job.LEADER) ? isEnded() : this.done;
+		return key().equals(Job.LEADER) ? isEnded() : this.done || this.rolledBack;
 	}
 
 	/**

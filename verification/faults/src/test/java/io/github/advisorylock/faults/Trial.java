@@ -49,6 +49,11 @@ final class Trial {
 		.concat(Stream.of(Job.values()).map(Job::prefix), Stream.of(Job.SESSION, Job.LEADER))
 		.toList();
 
+	/**
+	 * So many faults begin with a quiet minute, fewer with as many seconds.
+	 */
+	private static final int MANY = 15;
+
 	private final Jvm jvm;
 
 	private final Path directory;
@@ -66,12 +71,14 @@ final class Trial {
 	/**
 	 * Let the faults happen, until there are no more or the time is over.
 	 */
-	void run(Iterable<Fault> faults, boolean withStandby, Instant end) throws Exception {
+	void run(List<Fault> faults, boolean withStandby, Instant end) throws Exception {
 		try (Fleet fleet = new Fleet(this.jvm, this.directory, AdvisoryLockContestant.class, withStandby)) {
 			this.report.addPlace(machine() + ", PostgreSQL " + fleet.serverVersion(), this.jvm);
 			fleet.startInstances();
 			long first = Job.due(Fleet.PERIOD) + 1;
 			awaitWork(fleet, History.uptime());
+			// A minute that has no excuse
+			pause((faults.size() < MANY) ? faults.size() : 60);
 			for (Fault fault : faults) {
 				if (Instant.now().isAfter(end)) {
 					break;
@@ -159,6 +166,8 @@ final class Trial {
 				this.jvm.virtual())
 			.check(expected);
 		List<String> violations = new ArrayList<>(findings.violations());
+		violations.addAll(new PromiseRules(fleet.events(), fleet.written(), this.disturbances).violations());
+		violations.addAll(PromiseRules.missing(runs));
 		leftovers.forEach((leftover) -> violations.add("Left behind: " + leftover));
 		logger.info(this.directory.getFileName() + ": " + this.disturbances.size() + " faults, " + findings.runs()
 				+ " runs, " + findings.executed() + " executed, " + findings.overlaps().size()
