@@ -100,7 +100,7 @@ final class AdvisoryLockContestant implements Contestant {
 	 */
 	@EnableScheduling
 	@EnableSchedulerLock(defaultLockAtMostFor = "10m")
-	@Import(PromisedWork.class)
+	@Import({ AnnotatedWork.class, Operator.class, PromisedWork.class })
 	@ImportAutoConfiguration({ AdvisoryLockAutoConfiguration.class, AdvisoryLockIntegrationAutoConfiguration.class,
 			AdvisoryLockLedgerAutoConfiguration.class, AdvisoryLockShedLockAutoConfiguration.class,
 			AopAutoConfiguration.class, DataSourceAutoConfiguration.class,

@@ -101,9 +101,6 @@ final class Checker {
 				this.excusable);
 	}
 
-	/**
-	 * Whatever its instances run on: each of their runs.
-	 */
 	private void checkThreads() {
 		this.runs.stream()
 			.filter((run) -> run.isVirtual() != this.virtual)
@@ -116,7 +113,7 @@ final class Checker {
 	 * would have been an excuse.
 	 */
 	private void countPairs() {
-		for (List<Run> ofKey : byKey().values()) {
+		for (List<Run> ofKey : by(Run::key).values()) {
 			for (int i = 1; i < ofKey.size(); i++) {
 				Run run = ofKey.get(i - 1);
 				Run next = ofKey.get(i);
@@ -180,7 +177,7 @@ final class Checker {
 	 * what gives it away, and it must not count.
 	 */
 	private void checkTokens() {
-		for (List<Run> ofKey : byKey().values()) {
+		for (List<Run> ofKey : by(Run::key).values()) {
 			Run highest = null;
 			for (Run run : ofKey) {
 				Long token = run.token();
@@ -287,10 +284,6 @@ final class Checker {
 
 	private boolean mayBeLost(Run run) {
 		return this.disturbances.stream().anyMatch((disturbance) -> disturbance.mayLoseCommitOf(run.end()));
-	}
-
-	private Map<String, List<Run>> byKey() {
-		return by(Run::key);
 	}
 
 	private Map<String, List<Run>> by(Function<Run, String> name) {

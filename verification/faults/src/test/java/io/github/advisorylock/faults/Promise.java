@@ -93,6 +93,11 @@ enum Promise {
 	 */
 	HOUSEKEEPING(LockScope.SESSION);
 
+	/**
+	 * How long a run takes.
+	 */
+	static final Duration LENGTH = Duration.ofMillis(200);
+
 	static final Duration MIN_INTERVAL = Duration.ofSeconds(5);
 
 	static final Duration WAIT = Duration.ofSeconds(2);

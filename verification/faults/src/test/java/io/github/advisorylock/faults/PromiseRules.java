@@ -18,14 +18,11 @@ package io.github.advisorylock.faults;
 
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
-
-import org.jspecify.annotations.Nullable;
 
 /**
  * The rules for the work of each {@link Promise}. Those that are not here are the
@@ -49,21 +46,6 @@ final class PromiseRules {
 	 * For how long a job may do nothing, not counting the time of the faults themselves.
 	 */
 	static final long PATIENCE = 60_000;
-
-	/**
-	 * How long after a failure a tick is not tried again.
-	 */
-	static final long BACK_OFF = 30_000;
-
-	/**
-	 * For how long a tick is made up for.
-	 */
-	private static final long CATCH_UP = 58_000;
-
-	/**
-	 * In so much time without a fault somebody makes up for a tick.
-	 */
-	private static final long MADE_UP = 15_000;
 
 	private final List<Event> events;
 
@@ -110,8 +92,7 @@ final class PromiseRules {
 		checkIntervals();
 		checkWaits();
 		checkPauses();
-		checkBackOff();
-		checkCatchUp();
+		this.violations.addAll(new CatchUpRules(this.runs, this.written, this.disturbances, this.end).violations());
 		Stream.of(Promise.values()).filter((promise) -> promise != Promise.CATCH_UP).forEach(this::checkGoesOn);
 		return this.violations;
 	}
@@ -208,82 +189,6 @@ final class PromiseRules {
 				}
 			}
 		}
-	}
-
-	/**
-	 * Where a failure is in the ledger, the next attempt of the tick has to wait.
-	 */
-	private void checkBackOff() {
-		Map<Instant, Run> failed = new HashMap<>();
-		for (Run run : of(Promise.CATCH_UP)) {
-			Instant tick = run.tick();
-			if (tick == null) {
-				continue;
-			}
-			Run before = failed.get(tick);
-			if (before != null && run.begin() - before.end() < BACK_OFF - EARLY
-					&& !isDisturbed(before.begin(), before.end() + EARLY)) {
-				this.violations.add("Tried again too soon: " + before + " and " + run);
-			}
-			if (run.isFailed()) {
-				failed.put(tick, run);
-			}
-		}
-	}
-
-	/**
-	 * From the first one on each tick, or a later one, is executed while it is made up
-	 * for: one that has failed where there was no fault in all that time, others where
-	 * there was none for a while.
-	 */
-	private void checkCatchUp() {
-		List<Run> ofTicks = of(Promise.CATCH_UP).stream().filter((run) -> run.tick() != null).toList();
-		if (ofTicks.isEmpty()) {
-			return;
-		}
-		List<Long> offsets = new ArrayList<>(
-				this.runs.stream().filter((run) -> run.tick() != null).map(PromiseRules::offset).toList());
-		Collections.sort(offsets);
-		// Most instances have the right time
-		long offset = offsets.get(offsets.size() / 2);
-		long period = Promise.CATCH_UP_PERIOD.toMillis();
-		long first = ((ofTicks.get(0).begin() + offset) / period + 1) * period;
-		for (long tick = first; tick - offset + CATCH_UP <= this.end - Disturbance.RECOVERY; tick += period) {
-			long from = tick - offset;
-			long planned = tick;
-			boolean executed = ofTicks.stream()
-				.anyMatch((run) -> (millis(run.tick()) == planned
-						|| (millis(run.tick()) > planned && run.begin() < from + CATCH_UP))
-						&& (this.written.contains(run.name()) || mayBeLost(run)));
-			boolean failed = ofTicks.stream().anyMatch((run) -> millis(run.tick()) == planned && run.isFailed());
-			if (!executed && quiet(from, from + CATCH_UP) >= (failed ? CATCH_UP : MADE_UP)) {
-				this.violations.add("Nobody made up for " + Instant.ofEpochMilli(tick));
-			}
-		}
-	}
-
-	private static long offset(Run run) {
-		return millis(run.tick()) + run.lateness() - run.begin();
-	}
-
-	private static long millis(@Nullable Instant tick) {
-		return (tick != null) ? tick.toEpochMilli() : 0;
-	}
-
-	/**
-	 * Return the longest time between two moments in which there was no fault, and none
-	 * from which the server had to recover.
-	 */
-	private long quiet(long from, long to) {
-		long longest = 0;
-		for (long moment = from; moment < to; moment += 100) {
-			long begin = moment;
-			while (moment < to && !isDisturbed(moment, moment)) {
-				moment += 100;
-			}
-			longest = Math.max(longest, Math.min(moment, to) - begin);
-		}
-		return longest;
 	}
 
 	private void checkGoesOn(Promise promise) {

@@ -16,65 +16,43 @@
 
 package io.github.advisorylock.faults;
 
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
-import java.util.Objects;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 
 import io.github.advisorylock.AdvisoryLockOperations;
-import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
-import io.github.advisorylock.SingleRunnerFinishedEvent;
-import io.github.advisorylock.annotation.Once;
-import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.ledger.AdvisoryLockLedger;
-import io.github.advisorylock.ledger.LedgerLifecycle;
 import net.javacrumbs.shedlock.core.LockConfiguration;
-import net.javacrumbs.shedlock.core.LockExtender;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
-import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.thread.Threading;
-import org.springframework.context.ApplicationContext;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.context.event.EventListener;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.integration.support.locks.LockRegistry;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.transaction.support.TransactionTemplate;
-import org.springframework.util.ReflectionUtils;
 
 /**
  * Does the work of each {@link Promise}.
  */
 class PromisedWork implements SmartLifecycle {
 
-	private static final Duration LENGTH = Duration.ofMillis(200);
-
-	private static final Duration LONG = Duration.ofMinutes(10);
+	static final Duration LONG = Duration.ofMinutes(10);
 
 	/**
 	 * The time between two ticks of the work that throws, in milliseconds.
 	 */
 	private static final long THROWING_PERIOD = 4_000;
-
-	/**
-	 * How long the operator waits before he pauses the job, and before he resumes it.
-	 */
-	private static final int OPERATOR = 5_000;
 
 	private static final List<Promise> IN_TRANSACTIONS = List.of(Promise.INTERVAL, Promise.THROWING, Promise.JOINED,
 			Promise.WAIT_TRANSACTION, Promise.PAUSED);
@@ -83,8 +61,6 @@ class PromisedWork implements SmartLifecycle {
 			Promise.SHARED_WRITE, Promise.LOCK_PROVIDER, Promise.LOCK_REGISTRY);
 
 	private final AdvisoryLockOperations operations;
-
-	private final AdvisoryLockLedger ledger;
 
 	private final LockProvider lockProvider;
 
@@ -96,16 +72,9 @@ class PromisedWork implements SmartLifecycle {
 
 	private final RecordedWork work;
 
-	private final ApplicationContext context;
-
-	private final boolean operator;
+	private final @Nullable Operator operator;
 
 	private final boolean virtualThreads;
-
-	/**
-	 * The run of the annotated method on this thread.
-	 */
-	private final ThreadLocal<String> last = new ThreadLocal<>();
 
 	private final Set<Thread> callers = ConcurrentHashMap.newKeySet();
 
@@ -115,18 +84,16 @@ class PromisedWork implements SmartLifecycle {
 
 	private int joins;
 
-	PromisedWork(AdvisoryLockOperations operations, AdvisoryLockLedger ledger, LockProvider lockProvider,
+	PromisedWork(AdvisoryLockOperations operations, Operator operator, LockProvider lockProvider,
 			LockRegistry<?> lockRegistry, JdbcTemplate jdbc, TransactionTemplate transaction, RecordedWork work,
-			ContestantSettings settings, ApplicationContext context, Environment environment) {
+			ContestantSettings settings, Environment environment) {
 		this.operations = operations;
-		this.ledger = ledger;
 		this.lockProvider = lockProvider;
 		this.lockRegistry = lockRegistry;
 		this.jdbc = jdbc;
 		this.transaction = transaction;
 		this.work = work;
-		this.context = context;
-		this.operator = settings.instance().startsWith(Fleet.name(Fleet.SIZE - 1));
+		this.operator = settings.instance().startsWith(Fleet.name(Fleet.SIZE - 1)) ? operator : null;
 		this.virtualThreads = Threading.VIRTUAL.isActive(environment);
 	}
 
@@ -135,8 +102,8 @@ class PromisedWork implements SmartLifecycle {
 		this.running = true;
 		go(() -> IN_TRANSACTIONS.forEach(this::tryToCall));
 		go(() -> IN_SESSIONS.forEach(this::tryToCall));
-		if (this.operator) {
-			go(this::operate);
+		if (this.operator != null) {
+			go(this.operator::operate);
 		}
 	}
 
@@ -202,9 +169,9 @@ class PromisedWork implements SmartLifecycle {
 		try {
 			LockResult<String> result = this.operations.execute(request, (lock) -> {
 				answered(Event.Kind.WAITED, promise, asked);
-				return run(promise, tick, lock, (run) -> {
+				return this.work.run(promise, tick, lock, (run) -> {
 					name[0] = run;
-					write(promise, run);
+					write(this.jdbc, this.work, promise, run);
 					if (failing && (tick == null || lock.attempt() == 1)) {
 						throw new PlannedFailure();
 					}
@@ -240,7 +207,7 @@ class PromisedWork implements SmartLifecycle {
 				status.setRollbackOnly();
 			}
 			try {
-				return run(promise, null, null, (name) -> write(promise, name));
+				return this.work.run(promise, null, null, (name) -> write(this.jdbc, this.work, promise, name));
 			}
 			catch (Exception ex) {
 				throw new IllegalStateException(ex);
@@ -262,7 +229,7 @@ class PromisedWork implements SmartLifecycle {
 			return;
 		}
 		try {
-			String run = run(promise, null, null, (name) -> {
+			String run = this.work.run(promise, null, null, (name) -> {
 			});
 			lock = lock.extend(LONG, Duration.ZERO).orElse(null);
 			if (lock != null) {
@@ -283,7 +250,7 @@ class PromisedWork implements SmartLifecycle {
 		}
 		String run;
 		try {
-			run = run(promise, null, null, (name) -> {
+			run = this.work.run(promise, null, null, (name) -> {
 			});
 		}
 		finally {
@@ -292,100 +259,14 @@ class PromisedWork implements SmartLifecycle {
 		this.work.done(run, promise.key(), null, null);
 	}
 
-	@Scheduled(fixedDelay = 700)
-	@SchedulerLock(name = Promise.SCHEDULER_LOCK_KEY)
-	void schedulerLock() throws Exception {
-		Promise promise = Promise.SCHEDULER_LOCK;
-		String run = run(promise, null, null, (name) -> LockExtender.extendActiveLock(LONG, Duration.ZERO));
-		this.work.done(run, promise.key(), null, null);
-	}
-
-	@Scheduled(cron = "0 * * * * *")
-	@SingleRunner(key = Promise.CATCH_UP_KEY, once = Once.PER_TICK, catchUp = "58s")
-	void catchUp() throws Exception {
-		Promise promise = Promise.CATCH_UP;
-		LockContext lock = LockContext.current().orElseThrow();
-		Instant tick = lock.tick().orElseThrow();
-		boolean failing = lock.attempt() == 1 && tick.getEpochSecond() / Promise.CATCH_UP_PERIOD.toSeconds() % 2 == 0;
-		run(promise, tick, lock, (run) -> {
-			this.last.set(run);
-			write(promise, run);
-			if (failing) {
-				throw new PlannedFailure();
-			}
-		});
-	}
-
-	@EventListener
-	void finished(SingleRunnerFinishedEvent event) {
-		String run = this.last.get();
-		this.last.remove();
-		if (run != null && event.failure() == null) {
-			this.work.done(run, Promise.CATCH_UP.key(), event.tick(), null);
-		}
-		else if (run != null && event.failure() instanceof PlannedFailure) {
-			this.work.rolledBack(run, Promise.CATCH_UP.key(), event.tick());
-		}
-	}
-
-	/**
-	 * Resume before anything else: an operator before this one may have been killed.
-	 */
-	private void operate() {
-		String key = Promise.PAUSED.key();
-		this.work.say(Event.Kind.RESUMED, key, 0);
-		attempt(() -> this.ledger.resume(key, "trial"));
-		sleep(OPERATOR);
-		attempt(() -> {
-			this.ledger.pause(key, "trial");
-			this.work.say(Event.Kind.PAUSED, key, 0);
-			sleep(OPERATOR);
-		});
-		attempt(() -> run(Promise.HOUSEKEEPING, null, null, (run) -> keepHouse()));
-	}
-
-	/**
-	 * Have a round of housekeeping at once, for which the library takes ten minutes.
-	 */
-	private void keepHouse() {
-		String promised = "key IN ('"
-				+ String.join("', '", List.of(Promise.INTERVAL.key(), Promise.PAUSED.key(), Promise.THROWING.key()))
-				+ "')";
-		this.jdbc.update("UPDATE advisory_lock_run SET keep_until = now() - interval '2 min' WHERE " + promised
-				+ " AND finished_at IS NOT NULL");
-		this.jdbc.update("DELETE FROM advisory_lock_completion WHERE key = 'advisory-lock:ledger-housekeeping'");
-		LedgerLifecycle lifecycle = this.context.getBean(LedgerLifecycle.class);
-		Object housekeeping = Objects.requireNonNull(invoke(lifecycle, "housekeeping"));
-		invoke(housekeeping, "purge");
-		Integer kept = this.jdbc.queryForObject("SELECT count(*) FROM advisory_lock_run WHERE " + promised
-				+ " AND keep_until < now() - interval '1 min'", Integer.class);
-		if (!Integer.valueOf(0).equals(kept)) {
-			throw new IllegalStateException("Still there: " + kept);
-		}
-	}
-
-	private static @Nullable Object invoke(Object target, String name) {
-		Method method = Objects.requireNonNull(ReflectionUtils.findMethod(target.getClass(), name));
-		ReflectionUtils.makeAccessible(method);
-		return ReflectionUtils.invokeMethod(method, target);
-	}
-
-	private String run(Promise promise, @Nullable Instant tick, @Nullable LockContext lock, RecordedWork.Effect effect)
-			throws Exception {
-		OptionalLong token = (lock != null) ? lock.fencingToken() : OptionalLong.empty();
-		return this.work.run(promise.key(), tick, token.isPresent() ? token.getAsLong() : null, LENGTH,
-				() -> lock == null || lock.isHeld(), effect);
-	}
-
-	private void write(Promise promise, String run) {
-		this.jdbc.update(AdvisoryLockContestant.EFFECT,
-				(insert) -> this.work.bind(insert, promise.key(), null, null, run));
+	static void write(JdbcTemplate jdbc, RecordedWork work, Promise promise, String run) {
+		jdbc.update(AdvisoryLockContestant.EFFECT, (insert) -> work.bind(insert, promise.key(), null, null, run));
 	}
 
 	/**
 	 * A call that fails is what faults are for: histories tell of it.
 	 */
-	private static void attempt(Attempt attempt) {
+	static void attempt(Attempt attempt) {
 		try {
 			attempt.make();
 		}
@@ -394,7 +275,7 @@ class PromisedWork implements SmartLifecycle {
 		}
 	}
 
-	private static void sleep(int milliseconds) {
+	static void sleep(int milliseconds) {
 		try {
 			Thread.sleep(milliseconds);
 		}
@@ -403,7 +284,7 @@ class PromisedWork implements SmartLifecycle {
 		}
 	}
 
-	private interface Attempt {
+	interface Attempt {
 
 		void make() throws Exception;
 

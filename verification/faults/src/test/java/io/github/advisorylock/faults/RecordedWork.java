@@ -23,10 +23,12 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 
+import io.github.advisorylock.LockContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,6 +105,17 @@ final class RecordedWork implements Work {
 		finally {
 			this.threads.remove(Thread.currentThread());
 		}
+	}
+
+	/**
+	 * Run as work that shows a promise.
+	 * @param lock what is known of its lock, if anything is
+	 * @return the name of the run
+	 */
+	String run(Promise promise, @Nullable Instant tick, @Nullable LockContext lock, Effect effect) throws Exception {
+		OptionalLong token = (lock != null) ? lock.fencingToken() : OptionalLong.empty();
+		return run(promise.key(), tick, token.isPresent() ? token.getAsLong() : null, Promise.LENGTH,
+				() -> lock == null || lock.isHeld(), effect);
 	}
 
 	/**
