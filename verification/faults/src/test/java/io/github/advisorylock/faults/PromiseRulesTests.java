@@ -52,7 +52,7 @@ class PromiseRulesTests {
 		run("a#5", Promise.SHARED_READ, null, 400, Event.Kind.END);
 		run("b#3", Promise.SHARED_READ, null, 500, Event.Kind.END);
 		assertThat(violations()).isEmpty();
-		assertThat(overlaps()).isEmpty();
+		assertThat(ofChecker()).isEmpty();
 	}
 
 	@Test
@@ -75,23 +75,31 @@ class PromiseRulesTests {
 	void writerBesideAReaderIsFound() {
 		run("a#1", Promise.SHARED_READ, null, 0, Event.Kind.END);
 		run("b#1", Promise.SHARED_WRITE, null, 100, Event.Kind.END);
-		assertThat(overlaps()).singleElement().asString().startsWith("Two at a time");
+		assertThat(ofChecker()).singleElement().asString().startsWith("Two at a time");
 	}
 
 	@Test
 	void twoWritersAreFound() {
 		run("a#1", Promise.SHARED_WRITE, null, 0, Event.Kind.END);
 		run("b#1", Promise.SHARED_WRITE, null, 100, Event.Kind.END);
-		assertThat(overlaps()).singleElement().asString().startsWith("Two at a time");
+		assertThat(ofChecker()).singleElement().asString().startsWith("Two at a time");
+	}
+
+	@Test
+	void tickThatIsMadeUpForMayRunOnAPlatformThread() {
+		run("a#1", Promise.CATCH_UP, TICK, 0, Event.Kind.END);
+		assertThat(ofChecker(true)).isEmpty();
+		run("b#1", Promise.JOINED, null, 0, Event.Kind.END);
+		assertThat(ofChecker(true)).singleElement().asString().startsWith("On a platform thread: b#1");
 	}
 
 	@Test
 	void runThatBeganWhenAFaultHadEndedItsTransactionMayGoOnForAMoment() {
 		executed("a#1", Promise.WAIT_TRANSACTION, null, 0);
 		run("b#1", Promise.WAIT_TRANSACTION, null, 100, Event.Kind.FAIL);
-		assertThat(overlaps()).singleElement().asString().startsWith("Two at a time");
+		assertThat(ofChecker()).singleElement().asString().startsWith("Two at a time");
 		disturb(Fault.TERMINATED_BACKENDS, -50, -50);
-		assertThat(overlaps()).isEmpty();
+		assertThat(ofChecker()).isEmpty();
 	}
 
 	@Test
@@ -238,8 +246,12 @@ class PromiseRulesTests {
 		return new PromiseRules(sorted, this.written, this.disturbances).violations();
 	}
 
-	private List<String> overlaps() {
-		return new Checker(this.events, List.of(), List.of(), this.disturbances, false).check(List.of()).violations();
+	private List<String> ofChecker() {
+		return ofChecker(false);
+	}
+
+	private List<String> ofChecker(boolean virtual) {
+		return new Checker(this.events, List.of(), List.of(), this.disturbances, virtual).check(List.of()).violations();
 	}
 
 }
