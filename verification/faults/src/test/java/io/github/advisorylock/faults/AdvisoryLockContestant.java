@@ -245,6 +245,9 @@ final class AdvisoryLockContestant implements Contestant {
 		 */
 		@EventListener
 		void finished(SingleRunnerFinishedEvent event) {
+			if (event.key().name().equals(Promise.CATCH_UP_KEY)) {
+				return;
+			}
 			String run = this.last.get();
 			this.last.remove();
 			if (run != null && event.failure() == null) {
