@@ -16,9 +16,9 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
