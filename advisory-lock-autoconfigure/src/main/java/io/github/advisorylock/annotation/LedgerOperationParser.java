@@ -27,6 +27,7 @@ import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAtt
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
+import io.github.advisorylock.interceptor.SingleRunnerOperation.AutoTicks;
 import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
 
@@ -114,21 +115,21 @@ final class LedgerOperationParser {
 	}
 
 	/**
-	 * Return the ticks that calls of a scheduler are run once for without being told to.
-	 * Where there is anything wrong with the schedule, it is for Spring to say so.
-	 * @return the ticks, {@code null} if there are none, or a skipped call would have
-	 * nothing to return
+	 * Return what calls of a scheduler are run once for without being told to. Where
+	 * there is anything wrong with the schedule, it is for Spring to say so.
+	 * @return what that is, {@code null} if there is nothing, or a skipped call would
+	 * have nothing to return
 	 */
-	@Nullable CronTicks autoTicks(SingleRunner annotation, Method method, boolean fixedKey) {
+	@Nullable AutoTicks autoTicks(SingleRunner annotation, Method method, boolean fixedKey, Duration longest) {
 		if (annotation.once() != Once.AUTO || !fixedKey || annotation.allowSharedKey()
-				|| SkippedValue.of(method) == SkippedValue.NONE || schedules(method).isEmpty()) {
+				|| SkippedValue.of(method) == SkippedValue.NONE) {
 			return null;
 		}
 		try {
-			return ticks(method);
+			return new AutoTicks(ticks(method), longest);
 		}
 		catch (InvalidAttributeException ex) {
-			return null;
+			return new AutoTicks(null, longest);
 		}
 	}
 

@@ -24,11 +24,11 @@ package io.github.advisorylock.annotation;
 public enum Once {
 
 	/**
-	 * Once for each planned time of the method's cron schedule, as long as the instance
-	 * lives that has done it, where that can be: for a method with one cron schedule and
-	 * a key without expressions, called by its scheduler. A run that failed does not
-	 * count. Needs no table: the tick is remembered by a lock of its own on the
-	 * connection of session locks, for half the time to the next one and at most
+	 * Once for each time that a cron schedule or a trigger has planned, as long as the
+	 * instance lives that has done it, where that can be: for a method with a key without
+	 * expressions, called by a scheduler. A run that failed does not count. Needs no
+	 * table: the tick is remembered by a lock of its own on the connection of session
+	 * locks, for half the time to the next one and at most
 	 * {@code advisory-lock.remember-ticks}; where the runs of the method are recorded in
 	 * the ledger anyway, it is remembered there. All other calls and methods are as with
 	 * {@link #NONE}.

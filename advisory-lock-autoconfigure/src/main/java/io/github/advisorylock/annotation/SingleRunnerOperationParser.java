@@ -27,7 +27,6 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
-import io.github.advisorylock.interceptor.SingleRunnerOperation.AutoTicks;
 import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
 
@@ -88,7 +87,7 @@ final class SingleRunnerOperationParser {
 				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), method, arguments), scope,
 				waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
 				annotation.whenBusy() == WhenBusy.FAIL, job.paused(), ledger.parse(annotation, method, fixed, job),
-				AutoTicks.of(ledger.autoTicks(annotation, method, fixed), this.settings.rememberTicks()),
+				ledger.autoTicks(annotation, method, fixed, this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
 	}
 

@@ -214,17 +214,26 @@ public final class SingleRunnerOperation {
 		if (!this.oncePerTick) {
 			return (this.autoTicks != null && !now) ? this.autoTicks.apply(request, invocation) : request;
 		}
+		Instant time = Instant.now();
+		Instant planned = PlannedTime.take(invocation);
+		if (planned != null) {
+			request = (this.ledger.catchUp() != null) ? request.backOff() : request;
+			return request.oncePerTick(tick(planned, this.ticks, time));
+		}
 		if (this.ticks == null) {
 			throw new IllegalStateException(
 					"Failed to run once per tick: the schedule of the method is switched off on this instance");
 		}
-		Instant time = Instant.now();
-		Instant planned = PlannedTime.take(invocation);
-		Instant tick = (planned != null) ? this.ticks.ofCallPlannedFor(planned, time) : null;
-		if (tick != null && this.ledger.catchUp() != null) {
-			request = request.backOff();
-		}
-		return request.oncePerTick((tick != null) ? tick : this.ticks.ofCallAt(time));
+		return request.oncePerTick(this.ticks.ofCallAt(time));
+	}
+
+	/**
+	 * Return the tick of a call that was planned. What is known of the schedule may be
+	 * out of date, or of another schedule: then the planned time is the tick.
+	 */
+	private static Instant tick(Instant planned, @Nullable CronTicks ticks, Instant time) {
+		Instant tick = (ticks != null) ? ticks.ofCallPlannedFor(planned, time) : null;
+		return (tick != null) ? tick : planned;
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {
@@ -235,10 +244,12 @@ public final class SingleRunnerOperation {
 
 	/**
 	 * Return whether a lock remembers the ticks that the method was run for.
-	 * @return {@code false} also where the ledger does
+	 * @return {@code false} also where the ledger does, or no ticks are known until they
+	 * come
 	 */
 	public boolean remembersTicks() {
-		return this.autoTicks != null && !this.autoTicks.longest.isZero() && !this.ledger.recorded();
+		return this.autoTicks != null && this.autoTicks.ticks != null && !this.autoTicks.longest.isZero()
+				&& !this.ledger.recorded();
 	}
 
 	/**
@@ -249,7 +260,8 @@ public final class SingleRunnerOperation {
 	 */
 	public @Nullable Instant rememberedTick(Instant time) {
 		try {
-			return (this.autoTicks != null && remembersTicks()) ? this.autoTicks.ticks.latestAt(time) : null;
+			CronTicks ticks = (this.autoTicks != null) ? this.autoTicks.ticks : null;
+			return (ticks != null && remembersTicks()) ? ticks.latestAt(time) : null;
 		}
 		catch (IllegalStateException ex) {
 			return null;
@@ -272,32 +284,23 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
-	 * The ticks that a method is run once for when its scheduler calls it, and only then.
+	 * Has a method run once for a tick when a scheduler calls it, and only then.
 	 *
-	 * @param ticks the ticks
+	 * @param ticks the ticks of its schedule, {@code null} if it has none, several or
+	 * another one: then each planned time is a tick
 	 * @param longest for how long at most a lock remembers each, zero if none does
 	 */
-	public record AutoTicks(CronTicks ticks, Duration longest) {
-
-		/**
-		 * Return ticks, if there are any.
-		 * @param ticks the ticks, or {@code null}
-		 * @param longest for how long at most a lock remembers each, zero if none does
-		 * @return the ticks, or {@code null}
-		 */
-		public static @Nullable AutoTicks of(@Nullable CronTicks ticks, Duration longest) {
-			return (ticks != null) ? new AutoTicks(ticks, longest) : null;
-		}
+	public record AutoTicks(@Nullable CronTicks ticks, Duration longest) {
 
 		/**
 		 * Where runs are recorded anyway, the ledger remembers their ticks, too.
 		 */
 		private LockRequest apply(LockRequest request, MethodInvocation invocation) {
 			Instant planned = PlannedTime.take(invocation);
-			Instant tick = (planned != null) ? this.ticks.ofCallPlannedFor(planned, Instant.now()) : null;
-			if (tick == null || (this.longest.isZero() && !request.isRecorded())) {
+			if (planned == null || (this.longest.isZero() && !request.isRecorded())) {
 				return request;
 			}
+			Instant tick = tick(planned, this.ticks, Instant.now());
 			return request.isRecorded() ? request.oncePerTick(tick) : request.oncePerTick(tick, memory(tick));
 		}
 
@@ -305,7 +308,8 @@ public final class SingleRunnerOperation {
 		 * A clock that is late by more takes the tick for another one.
 		 */
 		private Duration memory(Instant tick) {
-			Instant next = this.ticks.nextAfter(tick);
+			Instant next = (this.ticks != null && this.ticks.latestAt(tick).equals(tick)) ? this.ticks.nextAfter(tick)
+					: null;
 			Duration half = (next != null) ? Duration.between(tick, next).dividedBy(2) : this.longest;
 			return (half.compareTo(this.longest) < 0) ? half : this.longest;
 		}

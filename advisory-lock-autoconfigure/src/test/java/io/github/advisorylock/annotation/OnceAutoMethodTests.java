@@ -21,6 +21,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -36,7 +38,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -75,23 +81,56 @@ class OnceAutoMethodTests {
 	}
 
 	@Test
-	void callByHandAndOneThatWasPlannedForAnotherTimeAreForNone() {
+	void callByHandIsForNoTick() {
 		this.runner.run((context) -> {
 			Jobs jobs = context.getBean(Jobs.class);
 			jobs.daily();
-			PlannedTime.run(TICK.plusSeconds(1), jobs::daily);
 			PlannedTime.run(TICK, () -> {
 				jobs.daily();
 				jobs.daily();
 			});
-			assertThat(jobs.ticks()).containsExactly(Optional.empty(), Optional.empty(), Optional.of(TICK),
-					Optional.empty());
+			assertThat(jobs.ticks()).containsExactly(Optional.empty(), Optional.of(TICK), Optional.empty());
 		});
 	}
 
 	static Stream<Consumer<Jobs>> methodsWithoutTick() {
-		return Stream.of(Jobs::none, Jobs::fixedRate, Jobs::twoSchedules, Jobs::switchedOff, Jobs::shared, Jobs::number,
-				Jobs::unscheduled, Jobs::expression);
+		return Stream.of(Jobs::none, Jobs::shared, Jobs::number, Jobs::expression);
+	}
+
+	static Stream<Consumer<Jobs>> methodsWithUnknownTicks() {
+		return Stream.of(Jobs::daily, Jobs::fixedRate, Jobs::twoSchedules, Jobs::switchedOff, Jobs::unscheduled);
+	}
+
+	@ParameterizedTest
+	@MethodSource("methodsWithUnknownTicks")
+	void whatASchedulerHasPlannedIsATickWhateverTheAnnotationSays(Consumer<Jobs> method) {
+		Instant planned = TICK.plusSeconds(1);
+		this.runner.run((context) -> {
+			Jobs jobs = context.getBean(Jobs.class);
+			PlannedTime.run(planned, () -> method.accept(jobs));
+			PlannedTime.run(planned, () -> method.accept(jobs));
+			method.accept(jobs);
+			assertThat(jobs.ticks()).containsExactly(Optional.of(planned), Optional.empty());
+		});
+	}
+
+	/**
+	 * By what was known at the start, each call was for the last 29 February.
+	 */
+	@Test
+	void methodThatRunsPerTickGoesOnWhenItsScheduleIsChangedAtRunTime() {
+		this.runner.withUserConfiguration(Scheduling.class)
+			.withBean("changing", ChangingJob.class)
+			.withPropertyValues("changing-cron=0 0 0 29 2 *", "advisory-lock.ledger.initialize-schema=always",
+					"advisory-lock.ledger.table-prefix=once_auto_")
+			.run((context) -> {
+				TestPropertyValues.of("changing-cron=* * * * * *").applyTo(context);
+				// as a refresh of the configuration does
+				((DefaultListableBeanFactory) context.getBeanFactory()).destroySingleton("changing");
+				ChangingJob job = context.getBean(ChangingJob.class);
+				Awaitility.await().until(() -> job.ticks().size() >= 3);
+				assertThat(job.ticks()).isNotEmpty().doesNotHaveDuplicates().allMatch((tick) -> tick.isAfter(TICK));
+			});
 	}
 
 	@ParameterizedTest
@@ -140,6 +179,31 @@ class OnceAutoMethodTests {
 				jobs.daily();
 				assertThat(jobs.ticks()).containsExactly(Optional.of(TICK), Optional.empty());
 			});
+	}
+
+	@EnableScheduling
+	@Configuration(proxyBeanMethods = false)
+	static class Scheduling {
+
+	}
+
+	/**
+	 * A job whose schedule is a property.
+	 */
+	static class ChangingJob {
+
+		private final Queue<Instant> ticks = new ConcurrentLinkedQueue<>();
+
+		Queue<Instant> ticks() {
+			return this.ticks;
+		}
+
+		@Scheduled(cron = "${changing-cron}", zone = "UTC")
+		@SingleRunner(key = "changing", once = Once.PER_TICK)
+		void run() {
+			this.ticks.add(LockContext.current().flatMap(LockContext::tick).orElseThrow());
+		}
+
 	}
 
 	/**

@@ -19,6 +19,7 @@ package io.github.advisorylock.annotation;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +41,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
+import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
@@ -52,6 +55,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.boot.task.SimpleAsyncTaskSchedulerCustomizer;
 import org.springframework.boot.task.ThreadPoolTaskSchedulerCustomizer;
+import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
@@ -60,6 +64,8 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -96,7 +102,8 @@ class OnceAutoTests {
 			.untilAsserted(() -> assertThat(ticksThatAllInstancesMet(from)).hasSizeGreaterThanOrEqualTo(5));
 		// the latest one may not have been met by all other jobs yet
 		List<Instant> ticks = ticksThatAllInstancesMet(from).subList(0, 4);
-		for (String job : List.of("transaction", "session", "transactional", "async")) {
+		for (String job : List.of("transaction", "session", "transactional", "async", "two-schedules", "cron-task",
+				"trigger-task", "unannotated", "refreshed")) {
 			Awaitility.await().untilAsserted(() -> assertThat(ticksOf(job)).as(job).containsAll(ticks));
 			assertThat(ticksOf(job)).as(job).doesNotHaveDuplicates();
 		}
@@ -145,8 +152,13 @@ class OnceAutoTests {
 		this.instances.add(new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.properties("spring.application.name=once-auto", "spring.datasource.url=" + TestPostgres.url(),
 					"spring.task.scheduling.pool.size=8", "spring.datasource.hikari.maximum-pool-size=10",
-					"skew=" + skew)
+					"skew=" + skew, "refreshed-cron=0 0 0 29 2 *")
 			.run());
+		ConfigurableApplicationContext instance = this.instances.get(this.instances.size() - 1);
+		TestPropertyValues.of("refreshed-cron=*/2 * * * * *").applyTo(instance);
+		// as a refresh of the configuration does
+		((DefaultListableBeanFactory) instance.getBeanFactory()).destroySingleton("jobs");
+		instance.getBean("jobs");
 	}
 
 	/**
@@ -190,6 +202,34 @@ class OnceAutoTests {
 		@SingleRunner(key = "none", once = Once.NONE)
 		void none() {
 			run("none");
+		}
+
+		@Scheduled(cron = "*/4 * * * * *", zone = "UTC")
+		@Scheduled(cron = "2/4 * * * * *", zone = "UTC")
+		@SingleRunner(key = "two-schedules")
+		void twoSchedules() {
+			run("two-schedules");
+		}
+
+		@SingleRunner(key = "cron-task")
+		void cronTask() {
+			run("cron-task");
+		}
+
+		@SingleRunner(key = "trigger-task", scope = LockScope.SESSION)
+		void triggerTask() {
+			run("trigger-task");
+		}
+
+		@SingleRunner(key = "unannotated")
+		void calledByOther() {
+			run("unannotated");
+		}
+
+		@Scheduled(cron = "${refreshed-cron}", zone = "UTC")
+		@SingleRunner(key = "refreshed")
+		void refreshed() {
+			run("refreshed");
 		}
 
 		@Scheduled(cron = "0 0 0 29 2 *", zone = "UTC")
@@ -237,8 +277,40 @@ class OnceAutoTests {
 		}
 
 		@Bean
+		SchedulingConfigurer tasks(ObjectProvider<Jobs> jobs) {
+			return (registrar) -> {
+				CronTrigger trigger = new CronTrigger("*/2 * * * * *", ZoneOffset.UTC);
+				registrar.addCronTask(() -> jobs.getObject().cronTask(), "*/2 * * * * *");
+				registrar.addTriggerTask(() -> jobs.getObject().triggerTask(), trigger);
+			};
+		}
+
+		@Bean
+		Caller caller(ObjectProvider<Jobs> jobs) {
+			return new Caller(jobs);
+		}
+
+		@Bean
 		Jobs jobs(Clock clock) {
 			return new Jobs(clock);
+		}
+
+	}
+
+	/**
+	 * Is scheduled, and calls a method that is guarded.
+	 */
+	static class Caller {
+
+		private final ObjectProvider<Jobs> jobs;
+
+		Caller(ObjectProvider<Jobs> jobs) {
+			this.jobs = jobs;
+		}
+
+		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		void call() {
+			this.jobs.getObject().calledByOther();
 		}
 
 	}
