@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
@@ -52,14 +53,16 @@ class PlannedTimeSchedulerTests {
 
 	private final BlockingQueue<Arrival> arrivals = new LinkedBlockingQueue<>();
 
-	private final ShiftedClock clock = new ShiftedClock();
+	private final BlockingQueue<Instant> plans = new LinkedBlockingQueue<>();
+
+	private final JumpingClock clock = new JumpingClock();
 
 	@Test
 	void plannedTimeTravelsWithTheCall() throws InterruptedException {
 		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
 		scheduler.setClock(this.clock);
 		scheduler.initialize();
-		try (ScheduledTasks tasks = schedule(scheduler)) {
+		try (ScheduledTasks tasks = schedule(scheduler, Duration.ofMillis(10))) {
 			Instant first = next().planned();
 			assertThat(next().planned()).isEqualTo(first.plusSeconds(1));
 		}
@@ -68,11 +71,15 @@ class PlannedTimeSchedulerTests {
 		}
 	}
 
+	/**
+	 * A thread that begins when the next call is due is taken for that, so there is some
+	 * time between two.
+	 */
 	@Test
 	void schedulerWithAThreadForEachCall() throws InterruptedException {
 		try (SimpleAsyncTaskScheduler scheduler = new SimpleAsyncTaskScheduler()) {
 			scheduler.setClock(this.clock);
-			try (ScheduledTasks tasks = schedule(scheduler)) {
+			try (ScheduledTasks tasks = schedule(scheduler, Duration.ofMillis(500))) {
 				Instant first = next().planned();
 				assertThat(next().planned()).isEqualTo(first.plusSeconds(1));
 				assertThat(next().planned()).isEqualTo(first.plusSeconds(2));
@@ -86,9 +93,11 @@ class PlannedTimeSchedulerTests {
 		ThreadPoolTaskScheduler scheduler = new ThreadPoolTaskScheduler();
 		scheduler.setClock(this.clock);
 		scheduler.initialize();
-		try (ScheduledTasks tasks = schedule(scheduler)) {
+		try (ScheduledTasks tasks = schedule(scheduler, Duration.ofMillis(100))) {
 			Instant first = next().planned();
-			this.clock.shift = Duration.ofMillis(millis);
+			assertThat(this.plans.poll(10, TimeUnit.SECONDS)).isEqualTo(first);
+			assertThat(this.plans.poll(10, TimeUnit.SECONDS)).isEqualTo(first.plusSeconds(1));
+			this.clock.jump(Duration.ofMillis(millis));
 			Arrival second = next();
 			assertThat(second.planned()).isEqualTo(first.plusSeconds(1));
 			CronTicks ticks = new CronTicks("* * * * * *", ZoneOffset.UTC);
@@ -148,12 +157,22 @@ class PlannedTimeSchedulerTests {
 		return arrival;
 	}
 
-	private ScheduledTasks schedule(org.springframework.scheduling.TaskScheduler scheduler) {
+	/**
+	 * Schedule something for each second, and have the clock jump to a little before that
+	 * as soon as it is planned.
+	 */
+	private ScheduledTasks schedule(TaskScheduler scheduler, Duration before) {
+		CronTrigger cron = new CronTrigger("* * * * * *", ZoneOffset.UTC);
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);
 		PlannedTimeScheduler.configurer().configureTasks(registrar);
 		registrar.addTriggerTask(() -> this.arrivals.add(new Arrival(PlannedTime.take(), this.clock.instant())),
-				new CronTrigger("* * * * * *", ZoneOffset.UTC));
+				(context) -> {
+					Instant time = cron.nextExecution(context);
+					this.clock.jump(Duration.between(this.clock.instant(), time.minus(before)));
+					this.plans.add(time);
+					return time;
+				});
 		registrar.afterPropertiesSet();
 		return registrar::destroy;
 	}
@@ -245,12 +264,16 @@ class PlannedTimeSchedulerTests {
 
 	}
 
-	private static final class ShiftedClock extends Clock {
+	private static final class JumpingClock extends Clock {
 
-		private volatile Duration shift = Duration.ZERO;
+		private Duration shift = Duration.ZERO;
+
+		private synchronized void jump(Duration time) {
+			this.shift = this.shift.plus(time);
+		}
 
 		@Override
-		public Instant instant() {
+		public synchronized Instant instant() {
 			return Instant.now().plus(this.shift);
 		}
 
