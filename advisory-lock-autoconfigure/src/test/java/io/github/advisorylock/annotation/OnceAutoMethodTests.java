@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.annotation;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -31,6 +32,7 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -157,12 +159,15 @@ class OnceAutoMethodTests {
 
 	@Test
 	void memoryLastsForHalfTheTimeToTheNextTick() {
-		this.runner.withPropertyValues("advisory-lock.session.heartbeat=100ms").run((context) -> {
+		SettableTicker ticker = new SettableTicker();
+		ticker.in(this.runner).withPropertyValues("advisory-lock.session.heartbeat=100ms").run((context) -> {
 			Jobs jobs = context.getBean(Jobs.class);
 			PlannedTime.run(TICK, jobs::daily);
 			PlannedTime.run(Instant.now().truncatedTo(ChronoUnit.SECONDS), jobs::everySecond);
+			ticker.advance(Duration.ofMillis(499));
 			assertThat(TestPostgres.locks()).hasSize(2);
-			Awaitility.await().until(() -> TestPostgres.locks().size() == 1);
+			ticker.advance(Duration.ofMillis(1));
+			assertThat(TestPostgres.locks()).hasSize(1);
 		});
 	}
 
