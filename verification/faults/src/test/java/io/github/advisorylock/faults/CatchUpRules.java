@@ -44,7 +44,7 @@ final class CatchUpRules {
 	/**
 	 * In so much time without a fault somebody makes up for a tick.
 	 */
-	private static final long MADE_UP = 15_000;
+	private static final long MADE_UP = 20_000;
 
 	private final List<Run> runs;
 

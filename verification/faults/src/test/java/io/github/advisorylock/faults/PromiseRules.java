@@ -40,7 +40,7 @@ final class PromiseRules {
 	 * How much sooner than promised: a run writes its begin later than it got its lock,
 	 * so that the time to the next one looks shorter.
 	 */
-	static final long EARLY = 2_000;
+	static final long EARLY = 3_000;
 
 	/**
 	 * For how long a job may do nothing, not counting the time of the faults themselves.

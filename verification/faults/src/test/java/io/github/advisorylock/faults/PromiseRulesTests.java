@@ -58,7 +58,7 @@ class PromiseRulesTests {
 	@Test
 	void runSoonerThanItsIntervalIsFound() {
 		executed("a#1", Promise.INTERVAL, null, 0);
-		executed("b#1", Promise.INTERVAL, null, 2_900);
+		executed("b#1", Promise.INTERVAL, null, 1_900);
 		assertThat(violations()).singleElement().asString().startsWith("Sooner than the interval");
 		disturb(Fault.KILLED_SERVER, 100, 1_100);
 		assertThat(violations()).isEmpty();
