@@ -28,10 +28,10 @@ public enum Once {
 	 * instance lives that has done it, where that can be: for a method with a key without
 	 * expressions, called by a scheduler. A run that failed does not count. Needs no
 	 * table: the tick is remembered by a lock of its own on the connection of session
-	 * locks, for half the time to the next one and at most
-	 * {@code advisory-lock.remember-ticks}; where the runs of the method are recorded in
-	 * the ledger anyway, it is remembered there. All other calls and methods are as with
-	 * {@link #NONE}.
+	 * locks, for half the time to the next one, or thirty seconds where that is not
+	 * known, and at most {@code advisory-lock.remember-ticks}; where the runs of the
+	 * method are recorded in the ledger anyway, it is remembered there. All other calls
+	 * and methods are as with {@link #NONE}.
 	 */
 	AUTO,
 

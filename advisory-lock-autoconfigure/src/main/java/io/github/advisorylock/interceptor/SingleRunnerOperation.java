@@ -293,6 +293,12 @@ public final class SingleRunnerOperation {
 	public record AutoTicks(@Nullable CronTicks ticks, Duration longest) {
 
 		/**
+		 * For how long a tick is remembered whose next one is not known: it may come
+		 * soon, and a lock is held for each.
+		 */
+		private static final Duration NEXT_UNKNOWN = Duration.ofSeconds(30);
+
+		/**
 		 * Where runs are recorded anyway, the ledger remembers their ticks, too.
 		 */
 		private LockRequest apply(LockRequest request, MethodInvocation invocation) {
@@ -310,7 +316,7 @@ public final class SingleRunnerOperation {
 		private Duration memory(Instant tick) {
 			Instant next = (this.ticks != null && this.ticks.latestAt(tick).equals(tick)) ? this.ticks.nextAfter(tick)
 					: null;
-			Duration half = (next != null) ? Duration.between(tick, next).dividedBy(2) : this.longest;
+			Duration half = (next != null) ? Duration.between(tick, next).dividedBy(2) : NEXT_UNKNOWN;
 			return (half.compareTo(this.longest) < 0) ? half : this.longest;
 		}
 
