@@ -87,7 +87,8 @@ final class LedgerStatements {
 			    WHEN j.held_until > pg_catalog.clock_timestamp() THEN 'TOO_SOON'
 			    ELSE 'EXECUTED' END AS name) AS outcome,
 			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
-			    coalesce(j.fencing_token, 0) AS last_token,
+			    coalesce(j.fencing_token, (SELECT pg_catalog.max(r.fencing_token) FROM {run} r
+			      WHERE r.namespace = :namespace AND r.key = :key), 0) AS last_token,
 			    CAST(:tick AS timestamptz) IS NOT NULL AND CAST(:holder AS text) IS NOT NULL
 			      AND coalesce(j.last_started_at < CAST(:since AS timestamptz), true) AS follows
 			  FROM (SELECT) one LEFT JOIN {job} j ON j.namespace = :namespace AND j.key = :key
