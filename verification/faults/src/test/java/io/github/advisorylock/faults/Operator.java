@@ -65,7 +65,10 @@ class Operator {
 			this.work.say(Event.Kind.PAUSED, key, 0);
 			PromisedWork.sleep(TIME);
 		});
-		PromisedWork.attempt(() -> this.work.run(Promise.HOUSEKEEPING, null, null, (run) -> keepHouse()));
+		PromisedWork.attempt(() -> {
+			String run = this.work.run(Promise.HOUSEKEEPING, null, null, (name) -> keepHouse());
+			this.work.done(run, Promise.HOUSEKEEPING.key(), null, null);
+		});
 	}
 
 	/**
