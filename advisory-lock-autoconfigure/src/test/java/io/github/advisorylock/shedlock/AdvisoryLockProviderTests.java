@@ -38,6 +38,7 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.TestPostgres;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
@@ -192,6 +193,9 @@ class AdvisoryLockProviderTests {
 		ShedLockApplication application = application(scope);
 		assertThatExceptionOfType(InterruptedException.class)
 			.isThrownBy(() -> executor(application).executeWithLock((LockingTaskExecutor.Task) () -> {
+				if (scope == LockScope.TRANSACTION) {
+					TestPostgres.awaitLook(ShedLockApplication.NAMESPACE, Duration.ofMillis(200));
+				}
 				terminateHolder();
 				waitForInterrupt();
 			}, configuration(this.name, HOUR, Duration.ZERO)));

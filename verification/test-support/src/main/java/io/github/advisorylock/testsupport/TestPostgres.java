@@ -34,6 +34,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.awaitility.Awaitility;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.postgresql.PostgreSQLContainer;
 
@@ -104,6 +105,22 @@ public final class TestPostgres {
 		pool.setMaximumPoolSize(size);
 		pool.setConnectionTimeout(5000);
 		return pool;
+	}
+
+	/**
+	 * Wait until an application has looked at the locks of transactions that it holds
+	 * now: one that it has not seen is not missed.
+	 * @param application its name
+	 * @param heartbeat how often it looks
+	 */
+	public static void awaitLook(String application, Duration heartbeat) {
+		String since = query("SELECT clock_timestamp() + INTERVAL '" + heartbeat.multipliedBy(2).toMillis() + " ms'")
+			.get(0);
+		Awaitility.await()
+			.atMost(Patience.TIME)
+			.until(() -> !query("SELECT 1 FROM pg_stat_activity WHERE application_name LIKE 'al:" + application
+					+ "@%' AND query LIKE '%string_agg%' AND query_start > '" + since + "'")
+				.isEmpty());
 	}
 
 	/**
