@@ -21,6 +21,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -178,6 +179,9 @@ class SeveralDatabasesTests {
 		try (Connection stranger = holdInMain(key)) {
 			CompletableFuture<Void> run = hang(key);
 			await().untilAsserted(() -> assertThat(one(key).<List<String>>read("$.job.actions")).contains("freed"));
+			if (key.equals("hanging")) {
+				TestPostgres.awaitLook("shop", Duration.ofMillis(200));
+			}
 			assertThat(application.setState(key, "freed").statusCode()).isEqualTo(200);
 			assertThat(ReportingDatabase.databasesWith(AdvisoryLockKey.of("shop", key))).containsExactly("postgres");
 			Gate.assertThatInterruptEnds(run);
