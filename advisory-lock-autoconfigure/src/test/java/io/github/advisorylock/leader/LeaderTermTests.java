@@ -19,6 +19,7 @@ package io.github.advisorylock.leader;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
+import java.util.OptionalLong;
 
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestServer;
@@ -79,8 +80,11 @@ class LeaderTermTests {
 	 */
 	private static long lead(String url, Runnable end) {
 		try (LeaderCandidate candidate = new LeaderCandidate(url)) {
-			Awaitility.await().atMost(Patience.TIME).pollInterval(Duration.ofMillis(1)).until(candidate::isLeader);
-			long term = candidate.election().term(LeaderCandidate.ROLE).orElseThrow();
+			long term = Awaitility.await()
+				.atMost(Patience.TIME)
+				.pollInterval(Duration.ofMillis(1))
+				.until(() -> candidate.election().term(LeaderCandidate.ROLE), OptionalLong::isPresent)
+				.orElseThrow();
 			end.run();
 			return term;
 		}

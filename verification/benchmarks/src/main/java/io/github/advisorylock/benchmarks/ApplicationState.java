@@ -72,7 +72,7 @@ public class ApplicationState {
 	@Setup
 	public void start() throws SQLException {
 		this.url = System.getProperty("postgres");
-		CountingSocketFactory.delay(Duration.parse(System.getProperty("benchmarks.wire")));
+		CountingSocketFactory.delay(Duration.parse(System.getProperty("benchmarks.wire", "PT0S")));
 		this.context = BenchmarkApplication.start(this.url);
 		this.dataSource = this.context.getBean(DataSource.class);
 		this.operations = this.context.getBean(AdvisoryLockOperations.class);
