@@ -495,7 +495,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	private void look() {
 		if (hasInput()) {
-			takeTurn(this::hear);
+			hearNow();
 		}
 	}
 
