@@ -49,6 +49,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * server and a pooler does not keep them.
  * @param sessionLogin What happens when the server refuses the user, password or database
  * of the connection for session locks.
+ * @param sessionDatabase What happens when the session locks are in another database than
+ * the transactions of the application.
  * @param unreachable What happens when the database can't be reached at start-up.
  * @param holderTimeout What happens when the server ends transactions that are idle, or
  * last, for less than an hour.
@@ -95,16 +97,16 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("fail") Severity standby, @DefaultValue("fail") Severity transactionManager,
 		@DefaultValue("fail") Severity transactionPooler, @DefaultValue("warn") Severity tickMemory,
 		@DefaultValue("warn") Severity preparedStatements, @DefaultValue("fail") Severity sessionLogin,
-		@DefaultValue("warn") Severity unreachable, @DefaultValue("warn") Severity holderTimeout,
-		@DefaultValue("warn") Severity deadClient, @DefaultValue("warn") Severity poolSize,
-		@DefaultValue("warn") Severity foreignDriver, @DefaultValue("warn") Severity autoCommit,
-		@DefaultValue("warn") Severity isolation, @DefaultValue("warn") Severity lockTable,
-		@DefaultValue("warn") Severity bareKey, @DefaultValue("warn") Severity namespace,
-		@DefaultValue("warn") Severity keyOfInstance, @DefaultValue("warn") Severity scheduling,
-		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("warn") Severity springBatch,
-		@DefaultValue("warn") Severity schedulerLock, @DefaultValue("warn") Severity oneTenant,
-		@DefaultValue("off") Severity unguardedScheduled, @DefaultValue List<String> everyInstance,
-		@DefaultValue("10m") Duration longHold) {
+		@DefaultValue("fail") Severity sessionDatabase, @DefaultValue("warn") Severity unreachable,
+		@DefaultValue("warn") Severity holderTimeout, @DefaultValue("warn") Severity deadClient,
+		@DefaultValue("warn") Severity poolSize, @DefaultValue("warn") Severity foreignDriver,
+		@DefaultValue("warn") Severity autoCommit, @DefaultValue("warn") Severity isolation,
+		@DefaultValue("warn") Severity lockTable, @DefaultValue("warn") Severity bareKey,
+		@DefaultValue("warn") Severity namespace, @DefaultValue("warn") Severity keyOfInstance,
+		@DefaultValue("warn") Severity scheduling, @DefaultValue("warn") Severity selfInvocation,
+		@DefaultValue("warn") Severity springBatch, @DefaultValue("warn") Severity schedulerLock,
+		@DefaultValue("warn") Severity oneTenant, @DefaultValue("off") Severity unguardedScheduled,
+		@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
 
 	List<DoctorCheck> switchedOff() {
 		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();
@@ -128,6 +130,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 			case TRANSACTION_MANAGER -> this.transactionManager;
 			case PREPARED_STATEMENTS -> this.preparedStatements;
 			case SESSION_LOGIN -> this.sessionLogin;
+			case SESSION_DATABASE -> this.sessionDatabase;
 			case UNREACHABLE -> this.unreachable;
 			case HOLDER_TIMEOUT -> this.holderTimeout;
 			case DEAD_CLIENT -> this.deadClient;

@@ -27,6 +27,7 @@ import com.zaxxer.hikari.HikariCredentialsProvider;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
 import com.zaxxer.hikari.util.PropertyElf;
+import io.github.advisorylock.jdbc.ConnectionSource;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeanUtils;
@@ -34,26 +35,27 @@ import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
 import org.springframework.jdbc.datasource.UserCredentialsDataSourceAdapter;
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 
 /**
  * Reads how a pool of HikariCP opens its connections, at the moment when one is needed.
  */
-final class HikariConnections implements Supplier<DataSource> {
+final class HikariConnections implements ConnectionSource {
 
 	/**
 	 * Has the pool ask methods that a subclass may have overridden.
 	 */
 	private static final String OVERRIDDEN_CREDENTIALS = "com.zaxxer.hikari.legacy.supportUserPassDataSourceOverride";
 
-	private final HikariDataSource pool;
+	private final DataSource dataSource;
 
 	private final @Nullable JdbcConnectionDetails details;
 
 	private final @Nullable Credentials detailsAtStart;
 
-	private HikariConnections(HikariDataSource pool, @Nullable JdbcConnectionDetails details) {
-		this.pool = pool;
+	private HikariConnections(DataSource dataSource, HikariDataSource pool, @Nullable JdbcConnectionDetails details) {
+		this.dataSource = dataSource;
 		this.details = (details != null && details.getJdbcUrl().equals(pool.getJdbcUrl())) ? details : null;
 		this.detailsAtStart = (this.details != null) ? of(this.details) : null;
 	}
@@ -65,9 +67,8 @@ final class HikariConnections implements Supplier<DataSource> {
 	 * @return {@code null} if it is no pool of HikariCP, or nobody can tell which
 	 * connections it pools
 	 */
-	static @Nullable Supplier<DataSource> of(DataSource dataSource, @Nullable JdbcConnectionDetails details) {
-		HikariDataSource pool = DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class,
-				HikariDataSource.class);
+	static @Nullable ConnectionSource of(DataSource dataSource, @Nullable JdbcConnectionDetails details) {
+		HikariDataSource pool = unwrap(dataSource);
 		if (pool == null || (pool.getDataSource() == null && pool.getDataSourceClassName() == null
 				&& pool.getJdbcUrl() == null)) {
 			return null;
@@ -75,25 +76,46 @@ final class HikariConnections implements Supplier<DataSource> {
 		if (pool.getDataSource() != null && PhysicalConnections.isRouting(pool.getDataSource())) {
 			return null;
 		}
-		return new HikariConnections(pool, details);
+		return new HikariConnections(dataSource, pool, details);
+	}
+
+	private static @Nullable HikariDataSource unwrap(DataSource dataSource) {
+		return DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
+	}
+
+	/**
+	 * Return the pool of now: what is around it may have got another one.
+	 */
+	private HikariDataSource current() {
+		HikariDataSource pool = unwrap(this.dataSource);
+		Assert.state(pool != null, () -> "A " + this.dataSource.getClass().getName() + " has no pool of HikariCP now");
+		return pool;
+	}
+
+	@Override
+	public @Nullable Object address() {
+		HikariDataSource pool = current();
+		DataSource opener = pool.getDataSource();
+		return (opener != null) ? PhysicalConnections.addressOf(opener) : pool.getJdbcUrl();
 	}
 
 	@Override
 	public DataSource get() {
-		Credentials credentials = credentials();
-		if (this.pool.getDataSource() != null) {
-			return withCredentials(this.pool.getDataSource(), credentials);
+		HikariDataSource pool = current();
+		Credentials credentials = credentials(pool);
+		if (pool.getDataSource() != null) {
+			return withCredentials(pool.getDataSource(), credentials);
 		}
-		if (this.pool.getDataSourceClassName() != null) {
+		if (pool.getDataSourceClassName() != null) {
 			DataSource opener = (DataSource) BeanUtils
-				.instantiateClass(ClassUtils.resolveClassName(this.pool.getDataSourceClassName(), null));
-			PropertyElf.setTargetFromProperties(opener, this.pool.getDataSourceProperties());
+				.instantiateClass(ClassUtils.resolveClassName(pool.getDataSourceClassName(), null));
+			PropertyElf.setTargetFromProperties(opener, pool.getDataSourceProperties());
 			return withCredentials(opener, credentials);
 		}
-		SimpleDriverDataSource opener = PhysicalConnections.of(this.pool.getDriverClassName(),
-				Objects.requireNonNull(this.pool.getJdbcUrl()));
+		SimpleDriverDataSource opener = PhysicalConnections.of(pool.getDriverClassName(),
+				Objects.requireNonNull(pool.getJdbcUrl()));
 		Properties properties = new Properties();
-		properties.putAll(this.pool.getDataSourceProperties());
+		properties.putAll(pool.getDataSourceProperties());
 		opener.setConnectionProperties(properties);
 		return withCredentials(opener, credentials);
 	}
@@ -123,8 +145,8 @@ final class HikariConnections implements Supplier<DataSource> {
 	 * The pool's, as it asks for them itself; but it has copied those of connection
 	 * details, which may have changed since.
 	 */
-	private Credentials credentials() {
-		HikariCredentialsProvider provider = this.pool.getCredentialsProvider();
+	private Credentials credentials(HikariDataSource pool) {
+		HikariCredentialsProvider provider = pool.getCredentialsProvider();
 		if (provider != null) {
 			return provider.getCredentials();
 		}
@@ -134,8 +156,8 @@ final class HikariConnections implements Supplier<DataSource> {
 				return current;
 			}
 		}
-		return Boolean.getBoolean(OVERRIDDEN_CREDENTIALS)
-				? Credentials.of(this.pool.getUsername(), this.pool.getPassword()) : this.pool.getCredentials();
+		return Boolean.getBoolean(OVERRIDDEN_CREDENTIALS) ? Credentials.of(pool.getUsername(), pool.getPassword())
+				: pool.getCredentials();
 	}
 
 	private static Credentials of(JdbcConnectionDetails details) {

@@ -25,6 +25,7 @@ import javax.sql.DataSource;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
+import org.postgresql.ds.PGSimpleDataSource;
 
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.boot.jdbc.DataSourceBuilder;
@@ -83,6 +84,18 @@ final class PhysicalConnections {
 	}
 
 	/**
+	 * Return where something that opens physical connections itself opens them, without
+	 * opening any.
+	 * @return {@code null} if that can't be found out
+	 */
+	static @Nullable String addressOf(DataSource opener) {
+		if (opener instanceof AbstractDriverBasedDataSource described) {
+			return described.getUrl();
+		}
+		return isA(DRIVERS_OWN, opener) ? Driver.urlOf(opener) : null;
+	}
+
+	/**
 	 * Return whether a DataSource is of exactly that class. Of a container's own copy of
 	 * it Spring Boot reads nothing.
 	 */
@@ -134,6 +147,17 @@ final class PhysicalConnections {
 
 	private static SimpleDriverDataSource derive(DataSource dataSource) {
 		return DataSourceBuilder.derivedFrom(dataSource).type(SimpleDriverDataSource.class).build();
+	}
+
+	/**
+	 * The driver, which need not be there. Asked for often, so without reflection.
+	 */
+	private static final class Driver {
+
+		private static @Nullable String urlOf(DataSource opener) {
+			return ((PGSimpleDataSource) opener).getUrl();
+		}
+
 	}
 
 }

@@ -23,6 +23,7 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.jdbc.ConnectionSource;
 import io.github.advisorylock.jdbc.JdbcUrl;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -32,6 +33,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SimpleDriverDataSource;
+import org.springframework.util.Assert;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
@@ -42,7 +44,7 @@ import org.springframework.util.StringUtils;
  *
  * @since 0.1.0
  */
-public final class SessionDataSource implements Supplier<DataSource> {
+public final class SessionDataSource implements ConnectionSource {
 
 	private static final Log logger = LogFactory.getLog(SessionDataSource.class);
 
@@ -53,10 +55,13 @@ public final class SessionDataSource implements Supplier<DataSource> {
 
 	private final Overrides overrides;
 
-	private final @Nullable Supplier<DataSource> pool;
+	private final @Nullable ConnectionSource source;
 
-	private SessionDataSource(Overrides overrides, @Nullable Supplier<DataSource> pool) {
+	private final @Nullable DataSource pool;
+
+	private SessionDataSource(Overrides overrides, @Nullable ConnectionSource source, @Nullable DataSource pool) {
 		this.overrides = overrides;
+		this.source = source;
 		this.pool = pool;
 	}
 
@@ -70,22 +75,24 @@ public final class SessionDataSource implements Supplier<DataSource> {
 	 */
 	public static @Nullable SessionDataSource create(Overrides overrides, DataSource dataSource,
 			@Nullable JdbcConnectionDetails details) {
-		Supplier<DataSource> pool = isRouting(dataSource) ? null : read(dataSource, details);
+		boolean routing = isRouting(dataSource);
+		ConnectionSource source = routing ? null : read(dataSource, details);
 		if (overrides.url() != null) {
 			check(overrides.url(), overrides.prefix());
 		}
-		if (overrides.url() == null && pool == null) {
+		if (overrides.url() == null && source == null) {
 			logger.info("Advisory locks of scope SESSION and leader roles can't be used: how a "
 					+ dataSource.getClass().getName() + " opens its connections can't be read; set " + "'"
 					+ overrides.prefix() + ".url', 'username', 'password' and 'properties' to use them");
 			return null;
 		}
-		return new SessionDataSource(overrides, pool);
+		return new SessionDataSource(overrides, source, routing ? null : dataSource);
 	}
 
-	private static @Nullable Supplier<DataSource> read(DataSource dataSource, @Nullable JdbcConnectionDetails details) {
-		Supplier<DataSource> pool = HIKARI_PRESENT ? HikariConnections.of(dataSource, details) : null;
-		return (pool != null) ? pool : PhysicalConnections.of(unwrap(dataSource));
+	private static @Nullable ConnectionSource read(DataSource dataSource, @Nullable JdbcConnectionDetails details) {
+		ConnectionSource pool = HIKARI_PRESENT ? HikariConnections.of(dataSource, details) : null;
+		return (pool != null) ? pool
+				: (PhysicalConnections.of(unwrap(dataSource)) != null) ? new Unpooled(dataSource) : null;
 	}
 
 	/**
@@ -113,7 +120,7 @@ public final class SessionDataSource implements Supplier<DataSource> {
 	 */
 	@Override
 	public DataSource get() {
-		DataSource pooled = (this.pool != null) ? this.pool.get() : null;
+		DataSource pooled = (this.source != null) ? this.source.get() : null;
 		if (this.overrides.url() == null && pooled != null && !(pooled instanceof SimpleDriverDataSource)) {
 			return pooled;
 		}
@@ -126,6 +133,20 @@ public final class SessionDataSource implements Supplier<DataSource> {
 		}
 		override(result);
 		return result;
+	}
+
+	/**
+	 * Return where the DataSource opens connections, unless the application has said
+	 * where the session is to be.
+	 */
+	@Override
+	public @Nullable Object address() {
+		return (this.overrides.url() == null && this.source != null) ? this.source.address() : null;
+	}
+
+	@Override
+	public @Nullable DataSource pool() {
+		return this.pool;
 	}
 
 	private void override(SimpleDriverDataSource result) {
@@ -187,6 +208,29 @@ public final class SessionDataSource implements Supplier<DataSource> {
 		@Override
 		public String toString() {
 			return "Overrides[" + ((this.url != null) ? JdbcUrl.redact(this.url) : "") + "]";
+		}
+
+	}
+
+	/**
+	 * What a DataSource other than HikariCP's opens, which may be another one at any
+	 * time.
+	 *
+	 * @param dataSource the DataSource, or a proxy for it
+	 */
+	private record Unpooled(DataSource dataSource) implements ConnectionSource {
+
+		@Override
+		public DataSource get() {
+			Supplier<DataSource> opener = PhysicalConnections.of(unwrap(this.dataSource));
+			Assert.state(opener != null, () -> "How a " + this.dataSource.getClass().getName()
+					+ " opens its connections can't be read any more");
+			return opener.get();
+		}
+
+		@Override
+		public @Nullable Object address() {
+			return PhysicalConnections.addressOf(unwrap(this.dataSource));
 		}
 
 	}

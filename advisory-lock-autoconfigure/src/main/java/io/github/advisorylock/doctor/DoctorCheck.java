@@ -67,6 +67,11 @@ public enum DoctorCheck {
 	SESSION_LOGIN,
 
 	/**
+	 * The session locks are in another database than the transactions.
+	 */
+	SESSION_DATABASE,
+
+	/**
 	 * The database can't be reached at start-up, whatever the DataSource throws.
 	 */
 	UNREACHABLE,

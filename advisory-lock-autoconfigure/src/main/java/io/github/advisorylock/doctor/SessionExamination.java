@@ -78,7 +78,9 @@ final class SessionExamination implements Examination {
 	 */
 	private static void examineMemory(LockSession session, Subject subject, Diagnosis diagnosis) {
 		try (Connection connection = session.openAnother()) {
-			Finding finding = look(connection, session::openAnother, subject.sessionProperties().get(0)).finding();
+			Finding finding = look(connection, session::openAnother, session.comparison(),
+					subject.sessionProperties().get(0))
+				.finding();
 			if (finding != null) {
 				forgetsTicks(finding.problem(), subject, diagnosis);
 			}
@@ -96,7 +98,7 @@ final class SessionExamination implements Examination {
 	 */
 	private static void examine(LockSession session, List<String> properties, Subject subject, Diagnosis diagnosis) {
 		try (Connection connection = session.openAnother()) {
-			Verdict server = look(connection, session::openAnother, properties.get(0));
+			Verdict server = look(connection, session::openAnother, session.comparison(), properties.get(0));
 			Finding finding = server.finding();
 			if (finding != null && finding.check() == DoctorCheck.TRANSACTION_POOLER && !subject.usesSession()) {
 				diagnosis.seen("a pooler that refuses session locks");
@@ -162,8 +164,11 @@ final class SessionExamination implements Examination {
 	static ServerJudge judge(Collection<DoctorCheck> switchedOff) {
 		Set<DoctorCheck> tolerated = EnumSet.of(DoctorCheck.LOOK_ALIKE, DoctorCheck.TRANSACTION_POOLER);
 		tolerated.retainAll(switchedOff);
-		return (connection, another) -> {
-			Finding finding = look(connection, another, "advisory-lock.session.url").finding();
+		boolean compares = !switchedOff.contains(DoctorCheck.SESSION_DATABASE);
+		return (connection, another, comparison) -> {
+			Finding finding = look(connection, another, compares ? comparison : ServerJudge.Comparison.NONE,
+					"advisory-lock.session.url")
+				.finding();
 			if (finding != null && !tolerated.contains(finding.check())) {
 				throw new UnsupportedDatabaseException(finding.problem() + "; " + finding.action());
 			}
@@ -174,8 +179,22 @@ final class SessionExamination implements Examination {
 	 * Look at a connection, whose statements must be transactions of their own. Where the
 	 * driver does not tell who has greeted it, there may be a pooler.
 	 * @param another opens another one of the same kind
+	 * @param comparison compares its database with that of transactions
 	 * @param property the property that leads to the server
 	 */
+	private static Verdict look(Connection connection, ServerJudge.Opening another, ServerJudge.Comparison comparison,
+			String property) throws SQLException {
+		Verdict server = look(connection, another, property);
+		String difference = (server.finding() == null) ? comparison.difference(connection) : null;
+		return (difference != null) ? new Verdict(elsewhere(difference, property), server.pooler()) : server;
+	}
+
+	private static Finding elsewhere(String difference, String property) {
+		return new Finding(DoctorCheck.SESSION_DATABASE, difference,
+				"set '" + property + "' to a URL that leads to the database of that DataSource, or "
+						+ "'advisory-lock.transaction-manager' to a transaction manager of the database of the locks");
+	}
+
 	private static Verdict look(Connection connection, ServerJudge.Opening another, String property)
 			throws SQLException {
 		PostgresServer server = PostgresServer.ask(connection);

@@ -28,7 +28,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -83,6 +82,8 @@ public final class LockSession implements AutoCloseable {
 	private final LockSessionSettings settings;
 
 	private final SessionOpener opener;
+
+	private final @Nullable PoolComparison comparison;
 
 	private final LossNotifier losses;
 
@@ -149,8 +150,8 @@ public final class LockSession implements AutoCloseable {
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lost lock
 	 * @param threads makes its threads
 	 */
-	public LockSession(Supplier<? extends DataSource> connectionSource, String application,
-			LockSessionSettings settings, Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
+	public LockSession(ConnectionSource connectionSource, String application, LockSessionSettings settings,
+			Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 		this.settings = settings;
 		this.threads = threads;
@@ -160,7 +161,10 @@ public final class LockSession implements AutoCloseable {
 		this.limits = scheduler("advisory-lock-max-run");
 		this.looks = scheduler("advisory-lock-listener");
 		this.trust = new TrustWindow(settings.trust(), threads.ticker());
-		this.opener = new SessionOpener(connectionSource, ApplicationName.of(application), settings, threads);
+		DataSource pool = connectionSource.pool();
+		this.comparison = (pool != null) ? new PoolComparison(pool, threads) : null;
+		this.opener = new SessionOpener(connectionSource, comparison(), ApplicationName.of(application), settings,
+				threads);
 		this.losses = new LossNotifier(settings.whenLost(), () -> this.database,
 				(hold) -> eventPublisher.accept(event(hold)), threads);
 	}
@@ -529,6 +533,15 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Return what compares the database of a connection of this session with that of the
+	 * pool.
+	 * @return a comparison that finds no difference where the pool is not known
+	 */
+	public ServerJudge.Comparison comparison() {
+		return (this.comparison != null) ? this.comparison : ServerJudge.Comparison.NONE;
+	}
+
+	/**
 	 * Return why no lock can be taken: the reason for which the last attempt to open the
 	 * connection has failed. After that, and after a loss, each call has it tried again
 	 * in the background. Never waits.
@@ -685,9 +698,25 @@ public final class LockSession implements AutoCloseable {
 			this.lastLockNanos = ticker().nanoTime();
 			call(new SessionCommand.Heartbeat());
 			hearCancels();
+			compareAgain();
 		}
 		else if (isIdle()) {
 			takeTurn(this::retire);
+		}
+	}
+
+	private void compareAgain() {
+		PoolComparison comparison = this.comparison;
+		if (comparison != null) {
+			comparison.again((call) -> ask(call.sql(), call.parameters()),
+					(difference) -> takeTurn(() -> leave(difference)));
+		}
+	}
+
+	private void leave(String reason) {
+		SessionConnection current = this.connection;
+		if (current != null) {
+			destroy(current, reason, null);
 		}
 	}
 
@@ -740,6 +769,9 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	private void ask(List<SessionCommand> commands) {
+		if (this.connection != null && commands.stream().anyMatch(SessionCommand::takesLocks)) {
+			follow(this.opener.newAddress());
+		}
 		boolean reused = this.connection != null;
 		List<SessionCommand> asking = asking(commands);
 		try {
@@ -765,6 +797,12 @@ public final class LockSession implements AutoCloseable {
 		}
 		if (asking.size() < commands.size()) {
 			commands.forEach(SessionCommand::finish);
+		}
+	}
+
+	private void follow(@Nullable Object address) {
+		if (address != null) {
+			leave("the DataSource opens connections to '" + JdbcUrl.redact(address.toString()) + "' now");
 		}
 	}
 

@@ -47,6 +47,30 @@ final class PostgresAdvisoryLockFunctions {
 			WHERE pg_catalog.pg_has_role(a.usesysid, session_user, 'MEMBER')), 0)
 			""";
 
+	/**
+	 * The database that a connection has reached, whatever names have led there.
+	 */
+	private static final String PLACE = """
+			'database "' || pg_catalog.current_database()::text || '" at ' || coalesce(
+			pg_catalog.host(pg_catalog.inet_server_addr()) || ':' || pg_catalog.inet_server_port()::text,
+			'a socket of its computer')""";
+
+	/**
+	 * Locks a key that nobody else has, and tells where. Binds the key.
+	 */
+	static final String MARK = "SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(?) THEN 1 ELSE 0 END, " + PLACE;
+
+	/**
+	 * Lets go of what {@link #MARK} has locked. Binds the key.
+	 */
+	static final String UNMARK = "SELECT CASE WHEN pg_catalog.pg_advisory_unlock(?) THEN 1 ELSE 0 END";
+
+	/**
+	 * Tells whether nobody in this database has a key, and which database that is. Binds
+	 * the key, which it locks for no longer than its own transaction.
+	 */
+	static final String IS_FREE = "SELECT pg_catalog.pg_try_advisory_xact_lock(?), " + PLACE;
+
 	private static final String IS_STANDBY = "pg_catalog.pg_is_in_recovery()";
 
 	static final String IS_THIS_STANDBY = "SELECT " + IS_STANDBY;

@@ -19,6 +19,8 @@ package io.github.advisorylock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Judges what a connection of session locks leads to, each time one is opened.
  *
@@ -30,17 +32,40 @@ public interface ServerJudge {
 	/**
 	 * Trusts every server.
 	 */
-	ServerJudge NONE = (connection, another) -> {
+	ServerJudge NONE = (connection, another, comparison) -> {
 	};
 
 	/**
 	 * Look at a connection before anything is set there.
 	 * @param connection the connection, whose statements are transactions of their own
 	 * @param another opens one of the same kind
+	 * @param comparison compares its database with that of transactions
 	 * @throws UnsupportedDatabaseException if session locks guard nothing there
 	 * @throws SQLException if that could not be found out
 	 */
-	void judge(Connection connection, Opening another) throws SQLException;
+	void judge(Connection connection, Opening another, Comparison comparison) throws SQLException;
+
+	/**
+	 * Compares the database of a connection with the one that the transactions of the
+	 * application are in.
+	 */
+	@FunctionalInterface
+	interface Comparison {
+
+		/**
+		 * Compares nothing.
+		 */
+		Comparison NONE = (connection) -> null;
+
+		/**
+		 * Find out whether the two are one. What can't be found out is no difference.
+		 * @param connection a connection whose statements are transactions of their own
+		 * @return where each of them is, {@code null} if no difference was found
+		 * @throws SQLException if the connection fails
+		 */
+		@Nullable String difference(Connection connection) throws SQLException;
+
+	}
 
 	/**
 	 * Opens connections.

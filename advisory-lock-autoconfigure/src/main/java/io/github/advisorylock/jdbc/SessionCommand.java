@@ -133,6 +133,13 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	}
 
 	/**
+	 * Return whether this may take locks.
+	 */
+	boolean takesLocks() {
+		return false;
+	}
+
+	/**
 	 * Return whether nobody goes without a lock when this can't be asked.
 	 */
 	boolean isOptional() {
@@ -280,6 +287,11 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 		}
 
 		@Override
+		boolean takesLocks() {
+			return true;
+		}
+
+		@Override
 		boolean isOptional() {
 			return this.hold.isQuiet();
 		}
@@ -386,6 +398,11 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 
 		List<@Nullable String> answers() {
 			return this.answers;
+		}
+
+		@Override
+		boolean takesLocks() {
+			return true;
 		}
 
 		@Override

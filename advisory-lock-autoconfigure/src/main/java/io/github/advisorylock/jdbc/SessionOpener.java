@@ -18,11 +18,11 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
-import javax.sql.DataSource;
-
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,11 +37,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class SessionOpener {
 
+	private static final Log logger = LogFactory.getLog(SessionOpener.class);
+
 	private static final long SHORTEST = TimeUnit.MILLISECONDS.toNanos(100);
 
 	private static final long LONGEST = TimeUnit.SECONDS.toNanos(5);
 
-	private final Supplier<? extends DataSource> connectionSource;
+	private final ConnectionSource connectionSource;
+
+	private final ServerJudge.Comparison comparison;
 
 	private final String applicationName;
 
@@ -67,16 +71,20 @@ final class SessionOpener {
 
 	private long end;
 
+	private @Nullable Object address;
+
 	/**
 	 * Create it.
 	 * @param connectionSource is asked each time
+	 * @param comparison compares where they lead to with where transactions are
 	 * @param applicationName names the connections in {@code pg_stat_activity}
 	 * @param settings how long the server may take
 	 * @param threads has the clock, and the class loader by which drivers are found
 	 */
-	SessionOpener(Supplier<? extends DataSource> connectionSource, String applicationName, LockSessionSettings settings,
-			LockScheduler.Threads threads) {
+	SessionOpener(ConnectionSource connectionSource, ServerJudge.Comparison comparison, String applicationName,
+			LockSessionSettings settings, LockScheduler.Threads threads) {
 		this.connectionSource = connectionSource;
+		this.comparison = comparison;
 		this.applicationName = applicationName;
 		this.settings = settings;
 		this.threads = threads;
@@ -156,10 +164,11 @@ final class SessionOpener {
 	}
 
 	private SessionConnection open(ConnectionOpening opening) throws SQLException {
+		this.address = address();
 		Connection opened = connect(opening);
 		try {
 			opened.setAutoCommit(true);
-			this.judge.judge(opened, this::openAnother);
+			this.judge.judge(opened, this::openAnother, this.comparison);
 			LockSessionSettings.DeadClientDetection.within(this.settings.deadClientTimeout())
 				.enable(opened, this.applicationName, this.settings.statementTimeoutMillis());
 			return new SessionConnection(opened, opening.finish(), this.threads.ticker());
@@ -167,6 +176,29 @@ final class SessionOpener {
 		catch (Throwable ex) {
 			SessionConnection.end(opened, ex);
 			throw ex;
+		}
+	}
+
+	/**
+	 * Return where a connection would be opened now if that is not where the last one
+	 * was.
+	 * @return {@code null} if it is, or nobody knows
+	 */
+	@Nullable Object newAddress() {
+		Object now = address();
+		return Objects.equals(now, this.address) ? null : now;
+	}
+
+	/**
+	 * A DataSource that can't be asked now has told enough when it was.
+	 */
+	private @Nullable Object address() {
+		try {
+			return this.connectionSource.address();
+		}
+		catch (RuntimeException ex) {
+			logger.debug("The DataSource does not tell where it leads to", ex);
+			return this.address;
 		}
 	}
 

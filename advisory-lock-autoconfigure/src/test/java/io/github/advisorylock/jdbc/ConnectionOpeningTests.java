@@ -203,7 +203,7 @@ class ConnectionOpeningTests {
 		};
 		try (LockSession session = new LockSession(other, "test", LockSessionSettings.DEFAULT, (event) -> {
 		})) {
-			session.setJudge((connection, another) -> {
+			session.setJudge((connection, another, comparison) -> {
 				throw new UnsupportedDatabaseException("it is another one");
 			});
 			for (int i = 0; i < 20; i++) {

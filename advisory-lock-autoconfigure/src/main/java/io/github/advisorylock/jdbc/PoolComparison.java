@@ -1,0 +1,210 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.advisorylock.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
+
+import javax.sql.DataSource;
+
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares the database of a session with that of a pool: the locks of two databases
+ * guard nothing against each other. A random key that the session has locked is free
+ * elsewhere, whatever names, addresses and poolers lead there.
+ */
+final class PoolComparison implements ServerJudge.Comparison {
+
+	private static final Log logger = LogFactory.getLog(PoolComparison.class);
+
+	private static final long PATIENCE_MILLIS = 1000;
+
+	private static final long PERIOD_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+	private final DataSource pool;
+
+	private final ThreadFactory threads;
+
+	private final LockScheduler.Ticker ticker;
+
+	private final AtomicBoolean told = new AtomicBoolean();
+
+	private final AtomicBoolean underWay = new AtomicBoolean();
+
+	private volatile long comparedNanos;
+
+	private volatile @Nullable String place;
+
+	/**
+	 * Create a comparison.
+	 * @param pool opens the connections of transactions
+	 * @param threads makes the threads that wait for one
+	 */
+	PoolComparison(DataSource pool, LockScheduler.Threads threads) {
+		this.pool = pool;
+		this.threads = threads.named("advisory-lock-comparison");
+		this.ticker = threads.ticker();
+	}
+
+	/**
+	 * As anybody who has a connection of the pool may wait for this session, one is
+	 * waited for only shortly, by another thread.
+	 */
+	@Override
+	public @Nullable String difference(Connection session) throws SQLException {
+		long key = ThreadLocalRandom.current().nextLong();
+		this.place = lock(session, key);
+		try {
+			return answerInTime(key);
+		}
+		finally {
+			unlock(session, key);
+			this.comparedNanos = this.ticker.nanoTime();
+		}
+	}
+
+	/**
+	 * Compare once more if that was last done a minute ago: what names stand for may
+	 * change, and each connection of the pool is as old as it is. Does not wait.
+	 * @param session asks for a number on the session, which is not compared if it was
+	 * not when it was opened
+	 * @param differs is told that the two databases are not the same
+	 */
+	void again(ToLongFunction<PostgresAdvisoryLockFunctions.Call> session, Consumer<String> differs) {
+		boolean due = this.place != null && this.ticker.nanoTime() - this.comparedNanos > PERIOD_NANOS;
+		if (due && this.underWay.compareAndSet(false, true)) {
+			try {
+				this.threads
+					.newThread(new GuardedTask("Failed to compare the database of the session locks",
+							() -> compare(session, differs)))
+					.start();
+			}
+			catch (Throwable ex) {
+				this.underWay.set(false);
+				throw ex;
+			}
+		}
+	}
+
+	private void compare(ToLongFunction<PostgresAdvisoryLockFunctions.Call> session, Consumer<String> differs) {
+		List<Object> key = List.of(ThreadLocalRandom.current().nextLong());
+		try {
+			session.applyAsLong(new PostgresAdvisoryLockFunctions.Call(PostgresAdvisoryLockFunctions.MARK, key));
+			String difference = null;
+			boolean marked;
+			try {
+				difference = differenceOf((Long) key.get(0));
+			}
+			finally {
+				// a session that was lost in between has lost the key, too
+				marked = session
+					.applyAsLong(new PostgresAdvisoryLockFunctions.Call(PostgresAdvisoryLockFunctions.UNMARK, key)) > 0;
+			}
+			if (difference != null && marked) {
+				differs.accept(difference);
+			}
+		}
+		catch (SQLException | RuntimeException ex) {
+			unknown(String.valueOf(ex.getMessage()), ex);
+		}
+		finally {
+			this.comparedNanos = this.ticker.nanoTime();
+			this.underWay.set(false);
+		}
+	}
+
+	private @Nullable String answerInTime(long key) {
+		FutureTask<@Nullable String> question = new FutureTask<>(() -> differenceOf(key));
+		this.threads.newThread(question).start();
+		try {
+			return question.get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+		}
+		catch (TimeoutException ex) {
+			question.cancel(true);
+			unknown("the DataSource gave no connection within " + PATIENCE_MILLIS + " ms", ex);
+		}
+		catch (ExecutionException ex) {
+			unknown(String.valueOf(ex.getCause()), ex);
+		}
+		catch (InterruptedException ex) {
+			question.cancel(true);
+			Thread.currentThread().interrupt();
+		}
+		return null;
+	}
+
+	private @Nullable String differenceOf(long key) throws SQLException {
+		try (Connection connection = this.pool.getConnection()) {
+			boolean autoCommit = connection.getAutoCommit();
+			try (PreparedStatement statement = connection.prepareStatement(PostgresAdvisoryLockFunctions.IS_FREE)) {
+				statement.setLong(1, key);
+				try (ResultSet row = statement.executeQuery()) {
+					row.next();
+					return row.getBoolean(1)
+							? "The session locks are in " + this.place + ", and the transactions of the DataSource in "
+									+ row.getString(2) + ", where these locks guard nothing"
+							: null;
+				}
+			}
+			finally {
+				if (!autoCommit) {
+					connection.rollback();
+				}
+			}
+		}
+	}
+
+	private void unknown(String reason, Exception cause) {
+		if (this.told.compareAndSet(false, true)) {
+			logger.info("Could not find out whether the session locks are in the database of the DataSource: "
+					+ JdbcUrl.redact(reason));
+		}
+		logger.debug("Failed to compare the database of the session locks with that of the DataSource", cause);
+	}
+
+	private static String lock(Connection session, long key) throws SQLException {
+		try (PreparedStatement statement = session.prepareStatement(PostgresAdvisoryLockFunctions.MARK)) {
+			statement.setLong(1, key);
+			try (ResultSet row = statement.executeQuery()) {
+				row.next();
+				return row.getString(2);
+			}
+		}
+	}
+
+	private static void unlock(Connection session, long key) throws SQLException {
+		try (PreparedStatement statement = session.prepareStatement(PostgresAdvisoryLockFunctions.UNMARK)) {
+			statement.setLong(1, key);
+			statement.execute();
+		}
+	}
+
+}
