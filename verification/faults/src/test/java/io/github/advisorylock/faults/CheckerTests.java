@@ -342,6 +342,17 @@ class CheckerTests {
 	}
 
 	@Test
+	void tickThatFindsTheOneBeforeStillRunningIsSkipped() {
+		run("a#1", Job.REMEMBERED, TICK, null, 0, 500, Event.Kind.END);
+		run("a#2", Job.REMEMBERED, TICK.plusSeconds(3), null, 5_900, 9_600, Event.Kind.END);
+		run("a#3", Job.REMEMBERED, TICK.plusSeconds(15), null, 15_000, 15_500, Event.Kind.END);
+		run("b#1", Job.SESSION, null, null, 30_000, 30_500, Event.Kind.END);
+		assertThat(violations()).contains("Nobody ran the remembered tick " + TICK.plusSeconds(12))
+			.doesNotContain("Nobody ran the remembered tick " + TICK.plusSeconds(6),
+					"Nobody ran the remembered tick " + TICK.plusSeconds(9));
+	}
+
+	@Test
 	void rememberedTicksThatNobodyRunsAtTheEndAreFound() {
 		run("a#1", Job.REMEMBERED, TICK, null, 0, 500, Event.Kind.END);
 		run("b#1", Job.SESSION, null, null, 14_000, 14_500, Event.Kind.END);

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -133,7 +134,7 @@ final class PromiseRules {
 	private void checkIntervals() {
 		Run before = null;
 		for (Run run : of(Promise.INTERVAL)) {
-			if (before != null && run.begin() - before.begin() < Promise.MIN_INTERVAL.toMillis() - EARLY
+			if (before != null && run.begin() - earliestBegin(before) < Promise.MIN_INTERVAL.toMillis()
 					&& !isDisturbed(before.begin(), run.begin())) {
 				this.violations.add("Sooner than the interval: " + before + " and " + run);
 			}
@@ -144,11 +145,25 @@ final class PromiseRules {
 	}
 
 	/**
+	 * Return when the ledger may have noted the begin of a run: since its call came, and
+	 * the first words of the run may be much later.
+	 */
+	private long earliestBegin(Run run) {
+		return this.events.stream()
+			.filter((event) -> event.kind() == Event.Kind.WAITED && event.at() <= run.begin()
+					&& event.key().equals(run.key()) && event.instance().equals(run.instance()))
+			.mapToLong((event) -> event.at() - Objects.requireNonNull(event.token()))
+			.reduce(run.begin() - EARLY, (earlier, later) -> later);
+	}
+
+	/**
 	 * A call gives up when it has waited, neither sooner nor much later. When an instance
-	 * stops its calls give up at once.
+	 * stops its calls give up at once, and one that comes up has everything to load.
 	 */
 	private void checkWaits() {
+		Map<String, Long> begins = new HashMap<>();
 		Map<String, Long> ends = new HashMap<>();
+		this.events.forEach((event) -> begins.merge(event.instance(), event.at(), Math::min));
 		this.events.forEach((event) -> ends.merge(event.instance(), event.at(), Math::max));
 		long wait = Promise.WAIT.toMillis();
 		for (Event event : this.events) {
@@ -157,9 +172,10 @@ final class PromiseRules {
 				continue;
 			}
 			boolean disturbed = isDisturbed(event.at() - waited, event.at());
+			boolean loading = event.at() - waited < begins.getOrDefault(event.instance(), 0L) + Disturbance.RECOVERY;
 			boolean waits = event.key().startsWith("wait-") || event.key().equals(Promise.SHARED_WRITE.key());
 			if (event.kind() == Event.Kind.WAITED || event.kind() == Event.Kind.GAVE_UP) {
-				if (waited > (waits ? wait : 0) + BUSY && !disturbed) {
+				if (waited > (waits ? wait : 0) + BUSY && !disturbed && !loading) {
 					this.violations.add("Waited for " + waited + " ms: " + event.toLine());
 				}
 			}
