@@ -110,7 +110,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 				close();
 			}
 			else if (this.recording != null) {
-				foresee(this.recording);
+				precheck(this.recording);
 			}
 		}
 		else if (!this.ground.holds.isHeldByThisThread(this.key)) {
@@ -126,19 +126,19 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		return this.memory != null && this.memory.isRemembered();
 	}
 
-	private void foresee(LockRequest recording) {
-		boolean foreseen = false;
+	private void precheck(LockRequest recording) {
+		boolean prechecked = false;
 		boolean aside = Hold.putInterruptAside();
 		try {
 			this.record = this.ground.record(this.key, this.mode, this.scope, recording);
 			if (!TransactionSynchronizationManager.isActualTransactionActive()) {
-				this.outcome = this.record.foresee();
+				this.outcome = this.record.precheck();
 			}
-			foreseen = true;
+			prechecked = true;
 		}
 		finally {
 			Hold.bringInterruptBack(aside);
-			if (!foreseen || this.outcome != LockOutcome.EXECUTED) {
+			if (!prechecked || this.outcome != LockOutcome.EXECUTED) {
 				close();
 			}
 		}
@@ -310,13 +310,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			hold.willKeep(this.memory);
 		}
 		return result;
-	}
-
-	/**
-	 * Return what to ask the ledger, if it records this call, along with the lock.
-	 */
-	final RunLedger.@Nullable Question question(RunRecord.Boundary boundary) {
-		return (this.recording != null) ? record(this.recording).question(boundary) : null;
 	}
 
 	private RunRecord record(LockRequest recording) {

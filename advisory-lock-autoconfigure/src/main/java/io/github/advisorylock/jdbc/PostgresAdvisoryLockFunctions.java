@@ -113,14 +113,6 @@ final class PostgresAdvisoryLockFunctions {
 			+ " THEN pg_catalog.pg_backend_pid() END ELSE 0 END" + RELEASE_SNAPSHOT;
 
 	/**
-	 * For a flight that goes on: says which lock was taken, and leaves the snapshot to
-	 * the last statement.
-	 */
-	private static final String NAMED_AND_TOLD = " THEN CASE WHEN pg_catalog.set_config('application_name', ?, true)"
-			+ " IS NOT NULL AND pg_catalog.set_config('" + RunLedger.Question.GRANTED + "', ?, true) IS NOT NULL"
-			+ " THEN pg_catalog.pg_backend_pid() END ELSE 0 END";
-
-	/**
 	 * What is answered in place of a process where the lock is free and the tick was run.
 	 */
 	static final int TICK_REMEMBERED = -2;
@@ -146,11 +138,6 @@ final class PostgresAdvisoryLockFunctions {
 	private static final String[] TRY_TRANSACTION_LOCK = variants(TRY_IN_TRANSACTION + NAMED);
 
 	private static final String[] TRY_TRANSACTION_LOCK_BEFORE_WAIT = variants(TRY_IN_TRANSACTION_BEFORE_WAIT + NAMED);
-
-	private static final String[] TRY_TRANSACTION_LOCK_IN_FLIGHT = variants(TRY_IN_TRANSACTION + NAMED_AND_TOLD);
-
-	private static final String[] TRY_TRANSACTION_LOCK_IN_FLIGHT_BEFORE_WAIT = variants(
-			TRY_IN_TRANSACTION_BEFORE_WAIT + NAMED_AND_TOLD);
 
 	private static final String[] TRY_TRANSACTION_LOCK_FOR_TICK = variants(
 			TRY_IN_TRANSACTION + NAMED_UNLESS_REMEMBERED);
@@ -256,18 +243,6 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * As {@link #tryTransactionLock}, as the first statement of a flight, for which
-	 * {@link RunLedger.Question#GRANTED} tells that the lock was taken. Binds the key,
-	 * the name, then the {@linkplain #entry(AdvisoryLockKey) entry} of the key. Others of
-	 * the flight have to let go of the snapshot.
-	 * @param beforeWait whether it is to answer as {@link #tryTransactionLockBeforeWait}
-	 */
-	static String tryTransactionLockInFlight(AdvisoryLockKey key, LockMode mode, boolean beforeWait) {
-		return choose(beforeWait ? TRY_TRANSACTION_LOCK_IN_FLIGHT_BEFORE_WAIT : TRY_TRANSACTION_LOCK_IN_FLIGHT, key,
-				mode);
-	}
-
-	/**
 	 * Ask whether this session has an entry in the lock table for a key. Binds the two
 	 * halves of the key as {@code bigint}. A session has locks of its own database only,
 	 * and asking which that is would need room in the lock table, which may be full.
@@ -334,9 +309,8 @@ final class PostgresAdvisoryLockFunctions {
 
 	/**
 	 * Bind a key, that of a tick if there is one, then the name of the holder.
-	 * @return the index of the next parameter
 	 */
-	static int bindHolder(PreparedStatement statement, AdvisoryLockKey key, @Nullable AdvisoryLockKey tick)
+	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key, @Nullable AdvisoryLockKey tick)
 			throws SQLException {
 		boolean pair = key.isPair();
 		long value = key.value();
@@ -345,7 +319,7 @@ final class PostgresAdvisoryLockFunctions {
 			statement.setLong(next++, tick.value());
 			statement.setLong(next++, tick.value());
 		}
-		statement.setString(next++, ApplicationName.of(key.name()));
+		statement.setString(next, ApplicationName.of(key.name()));
 		if (pair) {
 			statement.setInt(1, (int) (value >> Integer.SIZE));
 			statement.setInt(2, (int) value);
@@ -353,7 +327,6 @@ final class PostgresAdvisoryLockFunctions {
 		else {
 			statement.setLong(1, value);
 		}
-		return next;
 	}
 
 	private static String[] variants(String sql) {

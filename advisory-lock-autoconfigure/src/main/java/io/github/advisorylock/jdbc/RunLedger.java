@@ -16,9 +16,6 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.OptionalLong;
@@ -110,17 +107,7 @@ public interface RunLedger {
 		 * @return {@link LockOutcome#EXECUTED} also where there is nothing to ask, else
 		 * the reason for which the run would be skipped
 		 */
-		LockOutcome foresee();
-
-		/**
-		 * Return what to ask in the flight that tries the lock of a transaction, so that
-		 * {@link #begin} need not ask.
-		 * @param boundary what the run is part of
-		 * @return the question, {@code null} to ask nothing before {@link #begin}
-		 */
-		default @Nullable Question question(Boundary boundary) {
-			return null;
-		}
+		LockOutcome precheck();
 
 		/**
 		 * Decide about the run with its lock held, and begin it.
@@ -195,62 +182,6 @@ public interface RunLedger {
 			 */
 			NONE
 
-		}
-
-	}
-
-	/**
-	 * What is asked about a run right behind the statement that tries its lock, in the
-	 * same flight and the same transaction: by level READ COMMITTED each statement sees
-	 * what was committed before it began, and so what the last holder did. Text and
-	 * answer are for the thread that asks; whoever has the connection binds and reads.
-	 */
-	interface Question {
-
-		/**
-		 * A setting of the transaction that tells a later statement of the flight which
-		 * lock was taken in it last: the key, as the lock table of the server has it.
-		 */
-		String GRANTED = "advisory_lock.granted";
-
-		/**
-		 * Return the text of the flight.
-		 * @param statement its first statement
-		 * @return the text, that statement included; only one other answers
-		 */
-		String after(String statement);
-
-		/**
-		 * Bind what follows the first statement.
-		 * @param flight the flight
-		 * @param next the index of the first parameter
-		 * @return the index of the next parameter
-		 * @throws SQLException if the driver refuses that
-		 */
-		int bind(PreparedStatement flight, int next) throws SQLException;
-
-		/**
-		 * Read the answer, in the place of an earlier one.
-		 * @param row the answer
-		 * @param granted whether the lock was taken
-		 * @throws SQLException if the driver can't read it
-		 */
-		void read(ResultSet row, boolean granted) throws SQLException;
-
-		/**
-		 * Return what was answered.
-		 * @return {@link LockOutcome#EXECUTED} if the lock was taken, which says nothing
-		 * of what was decided, or is worth another try, else why the run is skipped
-		 */
-		LockOutcome answer();
-
-		/**
-		 * Explain why the flight failed, if that is due to the ledger.
-		 * @param failure what happened
-		 * @return what to throw
-		 */
-		default RuntimeException explain(RuntimeException failure) {
-			return failure;
 		}
 
 	}

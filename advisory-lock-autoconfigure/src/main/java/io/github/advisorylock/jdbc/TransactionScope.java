@@ -30,7 +30,6 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.RunLedger.Question;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -39,7 +38,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.NonTransientDataAccessException;
-import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.IllegalTransactionStateException;
@@ -49,7 +47,6 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.TransactionSuspensionNotSupportedException;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.util.Assert;
 
 /**
  * Locks that live in a transaction: the caller's, or one that is begun for the run. The
@@ -268,7 +265,7 @@ final class TransactionScope {
 			try {
 				boundary = boundary();
 				TransactionScope.this.coverage.check(this.key);
-				acquired = acquire(hold, boundary);
+				acquired = acquire(hold);
 			}
 			finally {
 				if (!acquired) {
@@ -292,7 +289,7 @@ final class TransactionScope {
 		private boolean acquireUnlessInterrupted(Hold hold, PlatformTransactionManager manager,
 				TransactionStatus transaction) {
 			try {
-				return acquire(hold, RunRecord.Boundary.OWN_TRANSACTION);
+				return acquire(hold);
 			}
 			catch (DataAccessResourceFailureException ex) {
 				if (this.deadline == null || !Hold.isInterruptedVirtual()) {
@@ -308,15 +305,14 @@ final class TransactionScope {
 		/**
 		 * Take the lock, polling for it until the deadline. A wait in the server's queue
 		 * would keep a snapshot open, answer no interrupt, and end with the connection
-		 * where it is longer than the driver's patience. The ledger is asked along with
-		 * the first attempt.
+		 * where it is longer than the driver's patience.
 		 * @return whether it was taken; after an interrupt, whose flag stays set, there
 		 * is no other attempt
 		 */
-		private boolean acquire(Hold hold, RunRecord.Boundary boundary) {
+		private boolean acquire(Hold hold) {
 			boolean mayWait = this.deadline != null && this.deadline.isAhead();
-			if (!tryAcquireFirst(hold, mayWait, (this.memory == null) ? question(boundary) : null)
-					&& (this.deadline == null || !this.deadline.pollAgain(() -> tryAcquire(hold, mayWait, null)))) {
+			if (!tryAcquireFirst(hold, mayWait)
+					&& (this.deadline == null || !this.deadline.pollAgain(() -> tryAcquire(hold, mayWait)))) {
 				this.outcome = LockOutcome.BUSY;
 			}
 			if (this.outcome != LockOutcome.EXECUTED) {
@@ -337,18 +333,15 @@ final class TransactionScope {
 		 * What is no PostgreSQL does not understand the statement: its complaint says
 		 * nothing of that.
 		 */
-		private boolean tryAcquireFirst(Hold hold, boolean mayWait, @Nullable Question question) {
+		private boolean tryAcquireFirst(Hold hold, boolean mayWait) {
 			boolean aside = Hold.putInterruptAside();
 			try {
-				return tryAcquire(hold, mayWait, question);
-			}
-			catch (UncategorizedSQLException ex) {
-				throw (question != null) ? question.explain(ex) : ex;
+				return tryAcquire(hold, mayWait);
 			}
 			catch (NonTransientDataAccessException ex) {
 				String product = TransactionScope.this.findOtherProduct(ex);
 				if (product == null) {
-					throw (question != null) ? question.explain(ex) : ex;
+					throw ex;
 				}
 				UnsupportedDatabaseException refusal = UnsupportedDatabaseException.otherThanPostgres(product);
 				refusal.initCause(ex);
@@ -361,30 +354,17 @@ final class TransactionScope {
 
 		/**
 		 * Try to take the lock.
-		 * @param question what the ledger is asked along with that, or {@code null}
 		 * @return whether that is decided: the lock was taken, or the tick was run before
 		 */
-		private boolean tryAcquire(Hold hold, boolean mayWait, @Nullable Question question) {
+		private boolean tryAcquire(Hold hold, boolean mayWait) {
 			AdvisoryLockKey tick = (this.memory != null) ? this.memory.lock() : null;
-			String sql = (question != null)
-					? question
-						.after(PostgresAdvisoryLockFunctions.tryTransactionLockInFlight(this.key, this.mode, mayWait))
-					: sql(tick, mayWait);
-			int backend = TransactionScope.this.jdbc.execute(sql, (PreparedStatement statement) -> {
-				int next = PostgresAdvisoryLockFunctions.bindHolder(statement, this.key, tick);
-				if (question != null) {
-					statement.setString(next++, PostgresAdvisoryLockFunctions.entry(this.key));
-					question.bind(statement, next);
-				}
+			int backend = TransactionScope.this.jdbc.execute(sql(tick, mayWait), (PreparedStatement statement) -> {
+				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key, tick);
 				statement.execute();
 				ResultSet answer = statement.getResultSet();
 				answer.next();
 				int process = answer.getInt(1);
-				process = answer.wasNull() ? REFUSED : (process > 0) ? accept(hold, statement, process) : process;
-				if (question != null && process >= 0) {
-					this.outcome = readOutcome(question, statement, process > 0);
-				}
-				return process;
+				return answer.wasNull() ? REFUSED : (process > 0) ? accept(hold, statement, process) : process;
 			});
 			if (backend == REFUSED) {
 				throw refusal();
@@ -392,18 +372,7 @@ final class TransactionScope {
 			if (backend == PostgresAdvisoryLockFunctions.TICK_REMEMBERED) {
 				this.outcome = LockOutcome.ALREADY_RAN;
 			}
-			return backend != 0 || this.outcome != LockOutcome.EXECUTED;
-		}
-
-		private static LockOutcome readOutcome(Question question, PreparedStatement flight, boolean granted)
-				throws SQLException {
-			while (!flight.getMoreResults()) {
-				Assert.state(flight.getUpdateCount() >= 0, "The ledger has not answered");
-			}
-			ResultSet row = flight.getResultSet();
-			row.next();
-			question.read(row, granted);
-			return question.answer();
+			return backend != 0;
 		}
 
 		private String sql(@Nullable AdvisoryLockKey tick, boolean mayWait) {

@@ -183,13 +183,6 @@ final class LedgerConnections {
 	}
 
 	/**
-	 * Return a statement with named parameters as it was parsed.
-	 */
-	ParsedSql parsed(String sql) {
-		return this.parsed.computeIfAbsent(sql, NamedParameterUtils::parseSqlStatement);
-	}
-
-	/**
 	 * Return whether the current transaction may be of level SERIALIZABLE.
 	 */
 	boolean mayBeSerializable() {
@@ -299,7 +292,7 @@ final class LedgerConnections {
 
 		@Override
 		protected ParsedSql getParsedSql(String sql) {
-			return parsed(sql);
+			return LedgerConnections.this.parsed.computeIfAbsent(sql, NamedParameterUtils::parseSqlStatement);
 		}
 
 	}

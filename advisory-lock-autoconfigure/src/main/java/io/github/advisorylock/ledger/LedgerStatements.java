@@ -19,7 +19,6 @@ package io.github.advisorylock.ledger;
 import java.util.Map;
 
 import io.github.advisorylock.jdbc.RisingNumbers;
-import io.github.advisorylock.jdbc.RunLedger;
 
 import org.springframework.util.Assert;
 
@@ -204,7 +203,7 @@ final class LedgerStatements {
 			, locked AS MATERIALIZED (
 			  SELECT j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
 			    AND pg_catalog.current_setting('transaction_isolation') <> 'read committed'
-			    AND (SELECT d.outcome FROM decision d) = 'EXECUTED' {granted}
+			    AND (SELECT d.outcome FROM decision d) = 'EXECUTED'
 			  FOR NO KEY UPDATE OF j
 			)
 			, drawn AS MATERIALIZED (
@@ -214,7 +213,7 @@ final class LedgerStatements {
 					 END AS other,
 					    d.last_token + CASE WHEN d.follows THEN 2 ELSE 1 END AS next,
 					    d.attempts + CASE WHEN d.follows THEN 2 ELSE 1 END AS attempt
-					  FROM decision d WHERE d.outcome = 'EXECUTED' {granted}
+					  FROM decision d WHERE d.outcome = 'EXECUTED'
 					)
 					SELECT d.outcome, coalesce(CAST(:token AS bigint), greatest(n.one, n.other, n.next)), pg_catalog.clock_timestamp(),
 					  n.attempt, CASE WHEN d.follows THEN greatest(least(n.one, n.other), n.next - 1) END
@@ -222,16 +221,9 @@ final class LedgerStatements {
 					FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
 					""";
 
-	/**
-	 * Draws and locks nothing where an earlier statement of the flight has not taken the
-	 * lock: then what is decided is a guess.
-	 */
-	private static final String IF_GRANTED = "AND pg_catalog.current_setting('" + RunLedger.Question.GRANTED
-			+ "', true) = :lock";
-
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
-	private static final String FORESEE = DECISION.replace("{overtaken}", "")
+	private static final String PRECHECK = DECISION.replace("{overtaken}", "")
 			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, CAST(NULL AS bigint) FROM decision d";
 
 	private static final String DRAW_IN_SESSION = DECISION.replace("{overtaken}", "")
@@ -496,9 +488,7 @@ final class LedgerStatements {
 
 	private final String decide;
 
-	private final String decideInFlight;
-
-	private final String foresee;
+	private final String precheck;
 
 	private final String begin;
 
@@ -518,9 +508,8 @@ final class LedgerStatements {
 	 */
 	LedgerStatements(Map<String, String> tables) {
 		this.tables = Map.copyOf(tables);
-		this.decide = name(DECIDE.replace("{granted}", ""));
-		this.decideInFlight = name(DECIDE.replace("{granted}", IF_GRANTED));
-		this.foresee = name(FORESEE);
+		this.decide = name(DECIDE);
+		this.precheck = name(PRECHECK);
 		this.begin = name(BEGIN);
 		this.end = name(END);
 		this.complete = name(COMPLETE.replace("{vanished}", ""));
@@ -536,14 +525,6 @@ final class LedgerStatements {
 	 */
 	String decide() {
 		return this.decide;
-	}
-
-	/**
-	 * As {@link #decide()}, in the flight that tries the lock: gives no token where that
-	 * was not taken.
-	 */
-	String decideInFlight() {
-		return this.decideInFlight;
 	}
 
 	/**
@@ -593,8 +574,8 @@ final class LedgerStatements {
 	 * Ask what would be decided now, and draw no token. Answers what {@link #decide()}
 	 * does.
 	 */
-	String foresee() {
-		return this.foresee;
+	String precheck() {
+		return this.precheck;
 	}
 
 	/**

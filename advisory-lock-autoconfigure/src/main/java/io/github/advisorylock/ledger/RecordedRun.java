@@ -16,8 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.Duration;
@@ -38,7 +36,6 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.RunLedger.Question;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -87,16 +84,6 @@ final class RecordedRun implements RunRecord {
 	private final MapSqlParameterSource parameters;
 
 	private RunRepository.@Nullable Decision decision;
-
-	/**
-	 * What was decided in the flight that has taken the lock.
-	 */
-	private RunRepository.@Nullable Decision decided;
-
-	/**
-	 * What was decided there without the lock, which had somebody else.
-	 */
-	private RunRepository.@Nullable Decision guess;
 
 	private Boundary boundary = Boundary.NONE;
 
@@ -161,26 +148,18 @@ final class RecordedRun implements RunRecord {
 	 * A look before the lock saves something only for what is skipped.
 	 */
 	@Override
-	public LockOutcome foresee() {
+	public LockOutcome precheck() {
 		boolean look = this.tick != null && this.runs.wasSkipped(JobName.of(this.key));
-		return look ? outcome(this.runs.foresee(this.parameters)) : LockOutcome.EXECUTED;
-	}
-
-	/**
-	 * The connection of session locks is asked for locks only.
-	 */
-	@Override
-	public @Nullable Question question(Boundary boundary) {
-		return (this.scope == LockScope.TRANSACTION) ? new Decides(boundary) : null;
+		return look ? outcome(this.runs.precheck(this.parameters)) : LockOutcome.EXECUTED;
 	}
 
 	@Override
 	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
 		this.hold = hold;
-		LockOutcome foreseen = (this.scope == LockScope.SESSION) ? draw(hold) : LockOutcome.EXECUTED;
-		if (foreseen != LockOutcome.EXECUTED) {
-			return foreseen;
+		LockOutcome prechecked = (this.scope == LockScope.SESSION) ? draw(hold) : LockOutcome.EXECUTED;
+		if (prechecked != LockOutcome.EXECUTED) {
+			return prechecked;
 		}
 		// one that came while the session was asked is not to meet the connection that is
 		// asked now
@@ -194,8 +173,7 @@ final class RecordedRun implements RunRecord {
 	}
 
 	private LockOutcome begin(Boundary boundary) {
-		RunRepository.Decision decision = (boundary == Boundary.NONE) ? this.runs.begin(this.parameters)
-				: (this.decided != null) ? this.decided : decide();
+		RunRepository.Decision decision = (boundary == Boundary.NONE) ? this.runs.begin(this.parameters) : decide();
 		LockOutcome outcome = outcome(decision);
 		if (this.tick != null) {
 			this.runs.noteTick(JobName.of(this.key), outcome);
@@ -250,18 +228,6 @@ final class RecordedRun implements RunRecord {
 		catch (UncategorizedSQLException ex) {
 			throw explained(ex);
 		}
-	}
-
-	private void note(RunRepository.Decision decision, boolean granted) {
-		this.decided = granted ? decision : null;
-		this.guess = granted ? null : decision;
-	}
-
-	/**
-	 * What is known without the lock is an answer for ticks only.
-	 */
-	private LockOutcome guessed() {
-		return (this.guess != null && this.tick != null) ? outcome(this.guess) : LockOutcome.EXECUTED;
 	}
 
 	private boolean needsSavepoint(Boundary boundary) {
@@ -399,52 +365,6 @@ final class RecordedRun implements RunRecord {
 	private static @Nullable String template(String key, @Nullable String template) {
 		return (template == null || template.equals(key) || template.length() > LONGEST_TEMPLATE
 				|| template.indexOf('\0') >= 0) ? null : template;
-	}
-
-	/**
-	 * Has it decided in the flight that takes the lock.
-	 */
-	private final class Decides implements Question {
-
-		private final Boundary boundary;
-
-		private final boolean savepoint;
-
-		Decides(Boundary boundary) {
-			this.boundary = boundary;
-			this.savepoint = needsSavepoint(boundary);
-		}
-
-		@Override
-		public String after(String statement) {
-			noteAbandoned();
-			return RecordedRun.this.runs.flight(statement, this.savepoint);
-		}
-
-		@Override
-		public int bind(PreparedStatement flight, int next) throws SQLException {
-			return RecordedRun.this.runs.bind(flight, next, RecordedRun.this.parameters, this.savepoint);
-		}
-
-		@Override
-		public void read(ResultSet row, boolean granted) throws SQLException {
-			note(RunRepository.decision(row), granted);
-		}
-
-		/**
-		 * Of a lock that is held only those are told of a completed tick who would not
-		 * have begun a transaction for it.
-		 */
-		@Override
-		public LockOutcome answer() {
-			return (this.boundary == Boundary.OWN_TRANSACTION) ? guessed() : LockOutcome.EXECUTED;
-		}
-
-		@Override
-		public RuntimeException explain(RuntimeException failure) {
-			return explained(failure);
-		}
-
 	}
 
 	/**

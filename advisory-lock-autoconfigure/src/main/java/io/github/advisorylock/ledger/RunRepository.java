@@ -22,7 +22,6 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -34,11 +33,8 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.RowMapper;
-import org.springframework.jdbc.core.SqlTypeValue;
-import org.springframework.jdbc.core.StatementCreatorUtils;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
-import org.springframework.jdbc.core.namedparam.NamedParameterUtils;
 import org.springframework.util.Assert;
 
 /**
@@ -65,13 +61,7 @@ final class RunRepository {
 
 	private final String decideBeforeSavepoint;
 
-	private final String decideInFlight;
-
-	private final String decideInFlightBeforeSavepoint;
-
-	private final Map<String, Map<String, String>> flights = new ConcurrentHashMap<>();
-
-	private final String foresee;
+	private final String precheck;
 
 	private final String draw;
 
@@ -90,9 +80,7 @@ final class RunRepository {
 		this.abandoned = abandoned;
 		this.decide = statements.decide();
 		this.decideBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decide);
-		this.decideInFlight = statements.decideInFlight();
-		this.decideInFlightBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decideInFlight);
-		this.foresee = statements.foresee();
+		this.precheck = statements.precheck();
 		this.draw = statements.draw();
 		this.instance = instance;
 		this.recentKeys = recentKeys;
@@ -141,8 +129,9 @@ final class RunRepository {
 	/**
 	 * Return what would be decided about a tick, as far as can be seen without the lock.
 	 */
-	Decision foresee(MapSqlParameterSource run) {
-		return this.connections.reading((reading) -> query(reading, this.foresee, run, (row, number) -> decision(row)));
+	Decision precheck(MapSqlParameterSource run) {
+		return this.connections
+			.reading((reading) -> query(reading, this.precheck, run, (row, number) -> decision(row)));
 	}
 
 	/**
@@ -162,32 +151,6 @@ final class RunRepository {
 	Decision decide(MapSqlParameterSource run, boolean savepoint) {
 		String sql = savepoint ? this.decideBeforeSavepoint : this.decide;
 		return query(this.current, byIndexIfSerializable(sql), run, (row, number) -> decision(row));
-	}
-
-	/**
-	 * Return the text of a flight that takes a lock and decides.
-	 * @param statement takes the lock
-	 */
-	String flight(String statement, boolean savepoint) {
-		return this.flights.computeIfAbsent(decision(savepoint), (decides) -> new ConcurrentHashMap<>())
-			.computeIfAbsent(statement, (lock) -> lock + "; " + NamedParameterUtils
-				.substituteNamedParameters(this.connections.parsed(decision(savepoint)), null));
-	}
-
-	private String decision(boolean savepoint) {
-		return byIndexIfSerializable(savepoint ? this.decideInFlightBeforeSavepoint : this.decideInFlight);
-	}
-
-	/**
-	 * Bind what decides in such a flight.
-	 */
-	int bind(PreparedStatement flight, int next, MapSqlParameterSource run, boolean savepoint) throws SQLException {
-		int index = next;
-		for (Object value : NamedParameterUtils.buildValueArray(this.connections.parsed(decision(savepoint)), run,
-				null)) {
-			StatementCreatorUtils.setParameterValue(flight, index++, SqlTypeValue.TYPE_UNKNOWN, value);
-		}
-		return index;
 	}
 
 	private String byIndexIfSerializable(String sql) {

@@ -73,7 +73,7 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 			this.ledger = ledger;
 		}
 		return new PostgresAdvisoryLockTemplate(dataSource, transactionManager, session, NAMESPACE,
-				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, Foresight.of(ledger));
+				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, Precheck.of(ledger));
 	}
 
 	/**
@@ -96,7 +96,7 @@ abstract class AbstractLedgerTests extends AbstractLockTests {
 	 * the lock.
 	 */
 	LockOutcome execute(LockScope scope, Instant tick) {
-		return Foresight.without(() -> execute(request(scope).oncePerTick(tick)));
+		return Precheck.without(() -> execute(request(scope).oncePerTick(tick)));
 	}
 
 	/**

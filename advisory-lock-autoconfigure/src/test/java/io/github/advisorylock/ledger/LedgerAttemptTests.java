@@ -70,7 +70,7 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 				throw new IllegalStateException("attempt " + lock.attempt());
 			})).withMessage("attempt " + attempt);
 			assertThat(execute(request)).isEqualTo(LockOutcome.TOO_SOON);
-			assertThat(Foresight.without(() -> execute(request))).isEqualTo(LockOutcome.TOO_SOON);
+			assertThat(Precheck.without(() -> execute(request))).isEqualTo(LockOutcome.TOO_SOON);
 			assertThat(TestPostgres.query("SELECT retry_at - last_finished_at BETWEEN interval '1 second' * "
 					+ (30 << (attempt - 1)) + " AND interval '1.2 seconds' * " + (30 << (attempt - 1))
 					+ " AND open_tick = '" + TICK + "' AND attempts = " + attempt + " FROM ledger_tests_job"))
@@ -103,10 +103,10 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 	@EnumSource(LockScope.class)
 	void tickAheadOfTheClockOfTheDatabaseIsAnErrorAndLeavesNothing(LockScope scope) {
 		Instant tick = Instant.now().plus(Duration.ofDays(365));
-		for (boolean foreseen : new boolean[] { true, false }) {
+		for (boolean prechecked : new boolean[] { true, false }) {
 			assertThatIllegalStateException().isThrownBy(() -> {
 				LockRequest request = request(scope).oncePerTick(tick);
-				LockOutcome outcome = foreseen ? execute(request) : execute(scope, tick);
+				LockOutcome outcome = prechecked ? execute(request) : execute(scope, tick);
 				throw new AssertionError(outcome);
 			})
 				.withMessageContainingAll("PT87", "ahead of the clock of the database server, which says ",
@@ -279,8 +279,8 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 			LockRequest request) implements RunRecord {
 
 		@Override
-		public LockOutcome foresee() {
-			return this.record.foresee();
+		public LockOutcome precheck() {
+			return this.record.precheck();
 		}
 
 		@Override

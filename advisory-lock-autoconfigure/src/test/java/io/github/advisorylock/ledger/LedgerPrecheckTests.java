@@ -48,28 +48,16 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for what {@link PostgresAdvisoryLockTemplate} asks the ledger before it takes a
  * lock.
  */
-class LedgerForesightTests extends AbstractLedgerTests {
+class LedgerPrecheckTests extends AbstractLedgerTests {
 
-	@Test
-	void completedTickHasAlreadyRunThoughItsLockIsHeld() {
-		execute(tick(LockScope.TRANSACTION, TICK));
-		assertThatTicksUpToLatestHaveRunThoughLockIsHeld(LockScope.TRANSACTION);
-	}
-
-	/**
-	 * The connection of session locks does not ask the ledger.
-	 */
-	@Test
-	void completedTickInSessionHasAlreadyRunThoughItsLockIsHeldWhereThatWasSoBefore() {
-		execute(tick(LockScope.SESSION, TICK));
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void completedTickHasAlreadyRunThoughItsLockIsHeldWhereThatWasSoBefore(LockScope scope) {
+		execute(tick(scope, TICK));
 		try (ForeignSession other = ForeignSession.holding(KEY)) {
-			assertThat(execute(tick(LockScope.SESSION, TICK))).isEqualTo(LockOutcome.BUSY);
+			assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.BUSY);
 		}
-		assertThat(execute(tick(LockScope.SESSION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
-		assertThatTicksUpToLatestHaveRunThoughLockIsHeld(LockScope.SESSION);
-	}
-
-	private void assertThatTicksUpToLatestHaveRunThoughLockIsHeld(LockScope scope) {
+		assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		try (ForeignSession other = ForeignSession.holding(KEY)) {
 			assertThat(execute(tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 			assertThat(execute(tick(scope, TICK.minusSeconds(1)))).isEqualTo(LockOutcome.ALREADY_RAN);
@@ -116,15 +104,15 @@ class LedgerForesightTests extends AbstractLedgerTests {
 	}
 
 	/**
-	 * One to take the lock and to decide, one to write the run, one to commit.
+	 * One to take the lock, one to decide, one to write the run, one to commit.
 	 */
 	@Test
-	void recordedRunInTransactionTakesThreeRoundTrips() {
+	void recordedRunInTransactionTakesFourRoundTrips() {
 		onProxiedPool((proxy) -> {
-			assertThat(waits(proxy, (number) -> tick(LockScope.TRANSACTION, TICK.plusSeconds(number)))).isEqualTo(3);
-			assertThat(waits(proxy, (number) -> LockRequest.of("event-" + number).oncePerKey())).isEqualTo(3);
+			assertThat(waits(proxy, (number) -> tick(LockScope.TRANSACTION, TICK.plusSeconds(number)))).isEqualTo(4);
+			assertThat(waits(proxy, (number) -> LockRequest.of("event-" + number).oncePerKey())).isEqualTo(4);
 			assertThat(waits(proxy, (number) -> request(LockScope.TRANSACTION).minInterval(Duration.ofNanos(1000))))
-				.isEqualTo(3);
+				.isEqualTo(4);
 		});
 	}
 
@@ -177,16 +165,16 @@ class LedgerForesightTests extends AbstractLedgerTests {
 			assertThat(IntStream.range(0, 15).map((number) -> waits(proxy, done, LockOutcome.ALREADY_RAN)).min())
 				.hasValue(1);
 			int next = waits(proxy, tick(LockScope.TRANSACTION, TICK.plusSeconds(100)), LockOutcome.EXECUTED);
-			assertThat(next).isGreaterThanOrEqualTo(4);
+			assertThat(next).isGreaterThanOrEqualTo(5);
 			assertThat(waits(proxy, (number) -> tick(LockScope.TRANSACTION, TICK.plusSeconds(200 + number))))
-				.isEqualTo(3);
+				.isEqualTo(4);
 		});
 	}
 
 	/**
-	 * What is decided in the flight of the lock sees what the last holder has committed:
-	 * whoever gets the lock in the moment that it is free does not run the tick again,
-	 * nor fails because it was completed meanwhile.
+	 * What is decided under the lock sees what the last holder has committed: whoever
+	 * gets the lock in the moment that it is free does not run the tick again, nor fails
+	 * because it was completed meanwhile.
 	 */
 	@ParameterizedTest
 	@EnumSource(LockScope.class)

@@ -48,7 +48,7 @@ class LedgerRowFetchSizeTests extends AbstractLedgerTests {
 
 	@Test
 	void recordedHolderThatDecidesUnderTheLockPinsNoSnapshot() {
-		Foresight.without(() -> this.template.execute(LockRequest.of("job").oncePerTick(TICK), (lock) -> {
+		Precheck.without(() -> this.template.execute(LockRequest.of("job").oncePerTick(TICK), (lock) -> {
 			assertThatHolderPinsNoSnapshot();
 			return 1;
 		}).orElseThrow());

@@ -108,11 +108,11 @@ class LedgerSkipTests {
 		}
 		this.ledger.pause("paused", "tester");
 		assertThatSkipsWriteNoWal(tick, LockOutcome.ALREADY_RAN);
-		Foresight.without(() -> assertThatSkipsWriteNoWal(tick, LockOutcome.ALREADY_RAN));
+		Precheck.without(() -> assertThatSkipsWriteNoWal(tick, LockOutcome.ALREADY_RAN));
 		assertThatSkipsWriteNoWal(once, LockOutcome.ALREADY_RAN);
 		assertThatSkipsWriteNoWal(seldom, LockOutcome.TOO_SOON);
 		assertThatSkipsWriteNoWal(paused, LockOutcome.PAUSED);
-		Foresight.without(() -> assertThatSkipsWriteNoWal(paused, LockOutcome.PAUSED));
+		Precheck.without(() -> assertThatSkipsWriteNoWal(paused, LockOutcome.PAUSED));
 		LockRequest busy = request("busy", scope).oncePerTick(TICK);
 		this.other
 			.execute(busy,
@@ -149,7 +149,7 @@ class LedgerSkipTests {
 			LockRequest event = request("event-" + i, scope).oncePerKey();
 			caller.execute(tick, (lock) -> null);
 			caller.execute(event, (lock) -> null);
-			Foresight.without(() -> caller.execute(tick.waitFor(Duration.ofSeconds(10)), (lock) -> null));
+			Precheck.without(() -> caller.execute(tick.waitFor(Duration.ofSeconds(10)), (lock) -> null));
 			caller.execute(event.waitFor(Duration.ofSeconds(10)), (lock) -> null);
 		}
 	}
@@ -203,7 +203,7 @@ class LedgerSkipTests {
 				List::of);
 		this.ledger = ledger;
 		return new PostgresAdvisoryLockTemplate(this.pool, new JdbcTransactionManager(this.pool), session, "tests",
-				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, Foresight.of(ledger));
+				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, Precheck.of(ledger));
 	}
 
 }

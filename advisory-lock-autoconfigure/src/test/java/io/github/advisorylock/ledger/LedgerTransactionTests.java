@@ -117,7 +117,7 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 			usePool(TestPostgres.pool(proxy.url(), 2));
 			this.ledger.prepare();
 			this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, null, NAMESPACE,
-					AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, Foresight.of(this.ledger));
+					AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000, Precheck.of(this.ledger));
 			LockRequest request = request(LockScope.TRANSACTION).oncePerTick(TICK);
 			assertThat(virtualThreads.submit(() -> this.template.execute(request, (lock) -> {
 				Thread.currentThread().interrupt();

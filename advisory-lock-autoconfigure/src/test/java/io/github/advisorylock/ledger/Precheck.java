@@ -22,18 +22,16 @@ import java.util.function.Supplier;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.RunLedger;
-import io.github.advisorylock.jdbc.RunLedger.Question;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Has a ledger not asked before the lock is taken, so that it decides under the lock.
  */
-final class Foresight {
+final class Precheck {
 
 	private static final ThreadLocal<Boolean> MISSING = ThreadLocal.withInitial(() -> false);
 
-	private Foresight() {
+	private Precheck() {
 	}
 
 	/**
@@ -42,7 +40,7 @@ final class Foresight {
 	static Supplier<RunLedger> of(RunLedger ledger) {
 		return () -> (key, scope, request) -> {
 			RunRecord record = ledger.record(key, scope, request);
-			return MISSING.get() ? new Unforeseen(record) : record;
+			return MISSING.get() ? new Unchecked(record) : record;
 		};
 	}
 
@@ -63,16 +61,11 @@ final class Foresight {
 		});
 	}
 
-	private record Unforeseen(RunRecord record) implements RunRecord {
+	private record Unchecked(RunRecord record) implements RunRecord {
 
 		@Override
-		public LockOutcome foresee() {
+		public LockOutcome precheck() {
 			return LockOutcome.EXECUTED;
-		}
-
-		@Override
-		public @Nullable Question question(Boundary boundary) {
-			return this.record.question(boundary);
 		}
 
 		@Override

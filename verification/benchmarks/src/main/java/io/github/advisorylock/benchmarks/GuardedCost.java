@@ -64,7 +64,7 @@ enum GuardedCost {
 	/**
 	 * A recorded run.
 	 */
-	PER_TICK("PER_TICK", Baseline.SHEDLOCK, new Counts(3, 6, 560, 0.8)),
+	PER_TICK("PER_TICK", Baseline.SHEDLOCK, new Counts(4, 7, 560, 0.8)),
 
 	/**
 	 * A recorded run.
@@ -74,7 +74,7 @@ enum GuardedCost {
 	/**
 	 * A recorded run.
 	 */
-	PER_KEY("PER_KEY", Baseline.SHEDLOCK_BY_KEY, new Counts(3, 6, 720, 0.75)),
+	PER_KEY("PER_KEY", Baseline.SHEDLOCK_BY_KEY, new Counts(4, 7, 720, 0.75)),
 
 	/**
 	 * A skip, as the ledger knows better.
