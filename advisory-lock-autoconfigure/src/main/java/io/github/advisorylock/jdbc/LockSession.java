@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.ObjIntConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -472,12 +473,13 @@ public final class LockSession implements AutoCloseable {
 	 * @param channel on which channel
 	 * @param connected is told that a new connection begins to listen: what was announced
 	 * before is not known
-	 * @param heard is told what was announced, by a thread that uses the connection: must
-	 * be quick
+	 * @param heard is told what was announced, and by which process of the server, by a
+	 * thread that uses the connection: must be quick. Any role that may connect may
+	 * announce anything; the server tells the process, which nobody can forge
 	 */
-	public void listen(String channel, Runnable connected, Consumer<String> heard) {
+	public void listen(String channel, Runnable connected, ObjIntConsumer<String> heard) {
 		this.listener = new SessionConnection.Listener(channel, connected,
-				(announcement) -> heard.accept(announcement.text()));
+				(announcement) -> heard.accept(announcement.text(), announcement.process()));
 	}
 
 	/**

@@ -144,12 +144,20 @@ final class LeaderRole {
 		this.invited = false;
 	}
 
-	void heard(String message) {
+	/**
+	 * Note what was announced, which any role that may connect may do: it is no more than
+	 * a reason to look, unless it is known who has said it.
+	 * @param message what was said
+	 * @param process the process of the server that has passed it on
+	 */
+	void heard(String message, int process) {
 		if (message.equals(resigned())) {
-			this.predecessor.resigned();
+			this.predecessor.resigned(process);
 		}
 		else if (message.equals(elected())) {
 			this.predecessor.elected();
+			// the process that leads now must be known before it can resign
+			this.invited = true;
 		}
 		else if (message.equals(released())) {
 			this.invited = true;
@@ -197,7 +205,8 @@ final class LeaderRole {
 
 	/**
 	 * Read how a candidacy has ended.
-	 * @param holder who holds the lock, {@code null} if this application does now
+	 * @param holder who holds the lock, as {@link PostgresLeaderStatements#campaign}
+	 * answers, {@code null} if this application does now
 	 * @param asked when the server was asked
 	 */
 	void count(@Nullable String holder, long asked) {
@@ -209,7 +218,7 @@ final class LeaderRole {
 		}
 		this.hold = null;
 		long answered = this.ticker.nanoTime();
-		this.predecessor.seen(holder, asked, answered);
+		this.predecessor.seen(Predecessor.Holder.parse(holder), asked, answered);
 		long pause = this.predecessor.isSuspect(answered) ? this.interval / 10 : this.interval;
 		this.due = answered + pause + ThreadLocalRandom.current().nextLong(pause / 10 + 1);
 	}

@@ -136,8 +136,8 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		this.roles.values().forEach(LeaderRole::connected);
 	}
 
-	private void heard(String message) {
-		this.roles.values().forEach((role) -> role.heard(message));
+	private void heard(String message, int process) {
+		this.roles.values().forEach((role) -> role.heard(message, process));
 		this.elector.wake();
 	}
 

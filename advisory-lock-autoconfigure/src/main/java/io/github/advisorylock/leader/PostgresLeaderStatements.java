@@ -54,9 +54,11 @@ final class PostgresLeaderStatements {
 
 	/**
 	 * Try to take the locks of roles, in one statement with a column for each. Answers
-	 * {@code null} for a lock that was taken, else the process that holds it and when
-	 * that last said something, or an empty text where the server does not tell. Needs no
-	 * room in the lock table to find out which database this is.
+	 * {@code null} for a lock that was taken, else three words on the process that holds
+	 * it: its number, whether its role is that of this application, or a member of it,
+	 * and when it last said something, which is empty where the server does not tell. All
+	 * is empty where it holds the lock no more. Needs no room in the lock table to find
+	 * out which database this is.
 	 */
 	static String campaign(List<AdvisoryLockKey> keys) {
 		return keys.stream()
@@ -84,7 +86,9 @@ final class PostgresLeaderStatements {
 	private static String candidacy(String arguments, int entry) {
 		return """
 				CASE WHEN %s THEN NULL ELSE coalesce((
-				SELECT a.pid || ' ' || a.state_change
+				SELECT pg_catalog.concat_ws(' ', a.pid,
+				  coalesce(pg_catalog.pg_has_role(a.usesysid, session_user, 'MEMBER'), false)::text,
+				  coalesce(a.state_change::text, ''))
 				FROM pg_catalog.pg_locks l, pg_catalog.pg_stat_get_activity(l.pid) a,
 				pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
 				WHERE l.locktype = 'advisory' AND l.granted AND a.datid = me.datid

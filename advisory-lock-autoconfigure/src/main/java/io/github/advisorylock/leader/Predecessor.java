@@ -21,7 +21,9 @@ package io.github.advisorylock.leader;
  * in itself for a whole trust window from when its lock was free, unless there is
  * evidence that it does not:
  * <ul>
- * <li>It has said that it resigned.</li>
+ * <li>It has said that it resigned. Anybody may say so; it counts if the server process
+ * that has said it is the one that the latest look has shown with the lock, and has
+ * logged in as this application does.</li>
  * <li>The server process that holds its lock has said nothing to it for longer than the
  * window, seen by two looks. A leader that was silent for so long must announce itself
  * again before it believes again.</li>
@@ -33,7 +35,7 @@ final class Predecessor {
 
 	private final long window;
 
-	private String process = "";
+	private Holder holder = Holder.UNKNOWN;
 
 	private long silentSince;
 
@@ -54,30 +56,38 @@ final class Predecessor {
 	 * Forget everything: what was announced meanwhile is not known.
 	 */
 	synchronized void forget() {
-		this.process = "";
+		this.holder = Holder.UNKNOWN;
 		this.silent = false;
 		this.over = false;
 	}
 
-	synchronized void resigned() {
-		this.over = true;
+	/**
+	 * Note that a resignation was announced.
+	 * @param process the process of the server that has announced it
+	 */
+	synchronized void resigned(int process) {
+		if (this.holder.ours() && this.holder.process() == process) {
+			this.over = true;
+		}
 	}
 
+	/**
+	 * Note that an election was announced, by whomever: to wait for too long is safe.
+	 */
 	synchronized void elected() {
 		forget();
 	}
 
 	/**
 	 * Note what a look has shown.
-	 * @param shown the server process that holds the lock and when it last said
-	 * something, empty if that is not known
+	 * @param shown the server process that holds the lock
 	 * @param asked when the look began, as of {@link System#nanoTime()}
 	 * @param answered when it was over
 	 */
-	synchronized void seen(String shown, long asked, long answered) {
-		this.silent = !shown.isEmpty() && shown.equals(this.process);
+	synchronized void seen(Holder shown, long asked, long answered) {
+		this.silent = !shown.lastSaid().isEmpty() && shown.equals(this.holder);
 		if (!this.silent) {
-			this.process = shown;
+			this.holder = shown;
 			this.silentSince = answered;
 		}
 		else if (asked - this.silentSince > this.window) {
@@ -99,6 +109,30 @@ final class Predecessor {
 	 */
 	synchronized boolean isOver() {
 		return this.over;
+	}
+
+	/**
+	 * A server process that holds the lock of a role.
+	 *
+	 * @param process its number
+	 * @param ours whether its role is that of this application, or a member of it
+	 * @param lastSaid when it last said something, empty if that is not known
+	 */
+	record Holder(int process, boolean ours, String lastSaid) {
+
+		static final Holder UNKNOWN = new Holder(0, false, "");
+
+		/**
+		 * Read what {@link PostgresLeaderStatements#campaign} answers.
+		 */
+		static Holder parse(String answer) {
+			if (answer.isEmpty()) {
+				return UNKNOWN;
+			}
+			String[] words = answer.split(" ", 3);
+			return new Holder(Integer.parseInt(words[0]), Boolean.parseBoolean(words[1]), words[2]);
+		}
+
 	}
 
 }

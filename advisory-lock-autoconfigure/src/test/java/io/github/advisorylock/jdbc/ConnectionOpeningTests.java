@@ -143,7 +143,7 @@ class ConnectionOpeningTests {
 		try (LockSession session = session(TestPostgres.url(), LockSessionSettings.DEFAULT)) {
 			assertThat(session.hasInput()).isFalse();
 			session.listen("advisory_lock_test", () -> {
-			}, heard::add);
+			}, (text, process) -> heard.add(text));
 			assertThat(tryLock(session, "input")).succeedsWithin(Patience.TIME).isNull();
 			session.hearNow();
 			assertThat(session.hasInput()).isFalse();

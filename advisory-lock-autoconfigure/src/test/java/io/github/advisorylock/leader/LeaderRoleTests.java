@@ -62,6 +62,13 @@ class LeaderRoleTests {
 
 	private static final String APPLICATION = "leader-role";
 
+	private static final int PROCESS = 42;
+
+	/**
+	 * What a look shows of a leader.
+	 */
+	private static final String LEADER = PROCESS + " true now";
+
 	/**
 	 * A trust window of half an hour, and no heartbeat that matters.
 	 */
@@ -119,7 +126,47 @@ class LeaderRoleTests {
 
 	@Test
 	void whatAnotherRoleHasSaidIsNoEvidence() {
-		this.role.heard(KEY.value() + 1 + " resigned");
+		busy(LEADER);
+		this.role.heard(KEY.value() + 1 + " resigned", PROCESS);
+		campaign();
+		this.role.advance();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
+	}
+
+	@Test
+	void resignationOfAnotherProcessIsNoEvidence() {
+		busy(LEADER);
+		this.role.heard(KEY.value() + " resigned", PROCESS + 1);
+		campaign();
+		this.role.advance();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
+	}
+
+	@Test
+	void resignationOfAProcessOfAnotherRoleIsNoEvidence() {
+		busy(PROCESS + " false ");
+		heard("resigned");
+		campaign();
+		this.role.advance();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
+	}
+
+	@Test
+	void resignationOfAProcessThatNoLookHasShownIsNoEvidence() {
+		heard("resigned");
+		busy(LEADER);
+		campaign();
+		this.role.advance();
+		assertThat(this.role.leadership().isBelieved()).isFalse();
+	}
+
+	@Test
+	void followerLooksAtOnceWhoHasTheLockWhenALeaderIsElected() {
+		busy(LEADER);
+		heard("elected");
+		assertThat(this.role.isDue()).isTrue();
+		heard("resigned");
+		assertThat(this.role.isDue()).isTrue();
 		campaign();
 		this.role.advance();
 		assertThat(this.role.leadership().isBelieved()).isFalse();
@@ -127,6 +174,7 @@ class LeaderRoleTests {
 
 	@Test
 	void resignationIsNoEvidenceAfterAnElection() {
+		busy(LEADER);
 		heard("resigned");
 		heard("elected");
 		campaign();
@@ -136,6 +184,7 @@ class LeaderRoleTests {
 
 	@Test
 	void resignationIsNoEvidenceOnALaterConnection() {
+		busy(LEADER);
 		heard("resigned");
 		this.role.connected();
 		campaign();
@@ -145,8 +194,8 @@ class LeaderRoleTests {
 
 	@Test
 	void candidateLeadsAtOnceWhenItsPredecessorWasSilentForLongerThanItMayBelieve() {
-		busy("42 silent");
-		looked("42 silent", System.nanoTime() + 2 * PATIENT_WINDOW);
+		busy(LEADER);
+		looked(LEADER, System.nanoTime() + 2 * PATIENT_WINDOW);
 		campaign();
 		this.role.advance();
 		assertThat(this.role.leadership().isBelieved()).isTrue();
@@ -154,12 +203,12 @@ class LeaderRoleTests {
 
 	@Test
 	void followerLooksWhenTheLockIsReleased() {
-		busy("42 a");
+		busy("42 true a");
 		assertThat(this.role.isDue()).isFalse();
 		assertThat(this.role.isListening()).isTrue();
 		heard("released");
 		assertThat(this.role.isDue()).isTrue();
-		busy("42 b");
+		busy("42 true b");
 		assertThat(this.role.isDue()).isFalse();
 		heard("released");
 		this.role.connected();
@@ -181,7 +230,7 @@ class LeaderRoleTests {
 			LeaderRole follower = role(other);
 			follower.runForLock();
 			long before = System.nanoTime();
-			follower.count("42 a", before);
+			follower.count("42 true a", before);
 			long interval = settings.trust().toNanos() / 3 * 2;
 			assertThat(follower.pause()).isLessThanOrEqualTo(interval / 10 * 11);
 			assertThat(follower.pause() + System.nanoTime() - before).isGreaterThanOrEqualTo(interval);
@@ -190,11 +239,11 @@ class LeaderRoleTests {
 
 	@Test
 	void followerLooksTenTimesAsOftenWhileTheLeaderIsSilent() {
-		busy("42 a");
+		busy("42 true a");
 		for (int i = 0; i < 100; i++) {
-			assertDueWithin(() -> busy("42 a"), Duration.ofMillis(500), Duration.ofMillis(550));
+			assertDueWithin(() -> busy("42 true a"), Duration.ofMillis(500), Duration.ofMillis(550));
 		}
-		assertDueWithin(() -> busy("42 b"), Duration.ofSeconds(5), Duration.ofMillis(5500));
+		assertDueWithin(() -> busy("42 true b"), Duration.ofSeconds(5), Duration.ofMillis(5500));
 	}
 
 	@Test
@@ -220,7 +269,7 @@ class LeaderRoleTests {
 				WhenLost.REPORT);
 		try (LockSession slow = session(settings)) {
 			LeaderRole doubtful = role(slow);
-			doubtful.heard(KEY.value() + " resigned");
+			resign(doubtful);
 			Hold hold = campaign(doubtful, slow);
 			doubtful.advance();
 			long term = doubtful.leadership().term().orElseThrow();
@@ -307,7 +356,7 @@ class LeaderRoleTests {
 		try (LockSession failing = new LockSession(faulty, APPLICATION, PATIENT, (lost) -> {
 		})) {
 			LeaderRole resigned = role(failing);
-			resigned.heard(KEY.value() + " resigned");
+			resign(resigned);
 			campaign(resigned, failing);
 			resigned.advance();
 			OutOfMemoryError failure = new OutOfMemoryError("injected");
@@ -498,15 +547,24 @@ class LeaderRoleTests {
 		this.role.count(holder, asked);
 	}
 
+	/**
+	 * Have the leader before resign.
+	 */
+	private static void resign(LeaderRole role) {
+		role.runForLock();
+		role.count(LEADER, System.nanoTime());
+		role.heard(KEY.value() + " resigned", PROCESS);
+	}
+
 	private void lead() {
-		heard("resigned");
+		resign(this.role);
 		campaign();
 		this.role.advance();
 		assertThat(this.role.leadership().isBelieved()).isTrue();
 	}
 
 	private void heard(String what) {
-		this.role.heard(KEY.value() + " " + what);
+		this.role.heard(KEY.value() + " " + what, PROCESS);
 	}
 
 	private long term() {

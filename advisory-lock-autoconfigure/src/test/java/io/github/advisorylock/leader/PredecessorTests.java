@@ -29,10 +29,10 @@ class PredecessorTests {
 
 	@Test
 	void leaderThatWasSilentForLongerThanTheWindowIsOver() {
-		this.predecessor.seen("1/now", 1000, 1000);
-		this.predecessor.seen("1/now", 1010, 1010);
+		this.predecessor.seen(holder(1, "now"), 1000, 1000);
+		this.predecessor.seen(holder(1, "now"), 1010, 1010);
 		assertThat(this.predecessor.isOver()).isFalse();
-		this.predecessor.seen("1/now", 1011, 1011);
+		this.predecessor.seen(holder(1, "now"), 1011, 1011);
 		assertThat(this.predecessor.isOver()).isTrue();
 	}
 
@@ -41,24 +41,48 @@ class PredecessorTests {
 	 */
 	@Test
 	void silenceLastsFromAnAnswerToTheNextQuestion() {
-		this.predecessor.seen("1/now", 1000, 1005);
-		this.predecessor.seen("1/now", 1015, 1030);
+		this.predecessor.seen(holder(1, "now"), 1000, 1005);
+		this.predecessor.seen(holder(1, "now"), 1015, 1030);
 		assertThat(this.predecessor.isOver()).isFalse();
-		this.predecessor.seen("1/now", 1016, 1031);
+		this.predecessor.seen(holder(1, "now"), 1016, 1031);
 		assertThat(this.predecessor.isOver()).isTrue();
 	}
 
 	@Test
 	void anythingThatIsSaidEndsTheSilence() {
-		this.predecessor.seen("1/now", 1000, 1000);
-		this.predecessor.seen("1/later", 1011, 1011);
-		this.predecessor.seen("1/later", 1021, 1021);
+		this.predecessor.seen(holder(1, "now"), 1000, 1000);
+		this.predecessor.seen(holder(1, "later"), 1011, 1011);
+		this.predecessor.seen(holder(1, "later"), 1021, 1021);
 		assertThat(this.predecessor.isOver()).isFalse();
-		this.predecessor.seen("2/later", 1022, 1022);
+		this.predecessor.seen(holder(2, "later"), 1022, 1022);
 		assertThat(this.predecessor.isOver()).isFalse();
-		this.predecessor.seen("", 1040, 1040);
-		this.predecessor.seen("", 1060, 1060);
+		this.predecessor.seen(Predecessor.Holder.UNKNOWN, 1040, 1040);
+		this.predecessor.seen(Predecessor.Holder.UNKNOWN, 1060, 1060);
 		assertThat(this.predecessor.isOver()).as("nothing is known").isFalse();
+	}
+
+	/**
+	 * Of a process of another role the server may tell no more.
+	 */
+	@Test
+	void processThatTheServerTellsNothingOfIsNotSilent() {
+		Predecessor.Holder hidden = Predecessor.Holder.parse("7 false ");
+		assertThat(hidden).isEqualTo(new Predecessor.Holder(7, false, ""));
+		this.predecessor.seen(hidden, 1000, 1000);
+		this.predecessor.seen(hidden, 1020, 1020);
+		assertThat(this.predecessor.isOver()).isFalse();
+		assertThat(this.predecessor.isSuspect(1020)).isFalse();
+	}
+
+	@Test
+	void answerOfTheServerIsRead() {
+		assertThat(Predecessor.Holder.parse("7 true 2026-01-02 03:04:05+00"))
+			.isEqualTo(new Predecessor.Holder(7, true, "2026-01-02 03:04:05+00"));
+		assertThat(Predecessor.Holder.parse("")).isEqualTo(Predecessor.Holder.UNKNOWN);
+	}
+
+	private static Predecessor.Holder holder(int process, String lastSaid) {
+		return new Predecessor.Holder(process, true, lastSaid);
 	}
 
 }

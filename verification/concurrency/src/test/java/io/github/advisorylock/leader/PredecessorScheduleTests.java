@@ -45,15 +45,19 @@ class PredecessorScheduleTests {
 	 */
 	private static Predecessor silent() {
 		Predecessor predecessor = new Predecessor(10);
-		predecessor.seen("1/now", 0, 0);
+		predecessor.seen(holder("now"), 0, 0);
 		return predecessor;
+	}
+
+	private static Predecessor.Holder holder(String lastSaid) {
+		return new Predecessor.Holder(1, true, lastSaid);
 	}
 
 	private static int run(Predecessor predecessor, News news) {
 		switch (news) {
-			case SILENCE -> predecessor.seen("1/now", 100, 100);
-			case SIGN_OF_LIFE -> predecessor.seen("1/later", 100, 100);
-			case RESIGNED -> predecessor.resigned();
+			case SILENCE -> predecessor.seen(holder("now"), 100, 100);
+			case SIGN_OF_LIFE -> predecessor.seen(holder("later"), 100, 100);
+			case RESIGNED -> predecessor.resigned(1);
 			case ELECTED -> predecessor.elected();
 			case ASK -> {
 				return predecessor.isOver() ? 1 : 0;
