@@ -53,20 +53,13 @@ final class LedgerStatements {
 	private static final String DRAW = "(" + RisingNumbers.ERA + ") + pg_catalog.nextval('{token}')";
 
 	/**
-	 * After a restore into another cluster, whose timeline may be an earlier one, what is
-	 * known of the key is higher than what is drawn.
-	 */
-	private static final String TOKEN = "greatest(" + DRAW
-			+ """
-					,
-						  1 + (SELECT j.fencing_token FROM {job} j WHERE j.namespace = :namespace AND j.key = :key),
-						  1 + (SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = :namespace AND r.key = :key))
-					""";
-
-	/**
-	 * A token is given where it was drawn before. The outcome has a type of a fixed
-	 * length: before a statement with any other column the driver waits once more, to be
-	 * sure that the answer is not too long.
+	 * A token is given where it was drawn before. What is drawn must be higher than the
+	 * last token of the key that is known: in another cluster, or after an upgrade, the
+	 * server counts from a lower number. Runs that leave nothing in the row of the job
+	 * are in the history only, which is not read in a transaction with level SERIALIZABLE
+	 * where the row may do: runs of other keys could make it fail. The outcome has a type
+	 * of a fixed length: before a statement with any other column the driver waits once
+	 * more, to be sure that the answer is not too long.
 	 */
 	private static final String DECISION = """
 			WITH decision AS MATERIALIZED (
@@ -86,8 +79,10 @@ final class LedgerStatements {
 			    WHEN j.held_until > pg_catalog.clock_timestamp() THEN 'TOO_SOON'
 			    ELSE 'EXECUTED' END AS name) AS outcome,
 			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
-			    coalesce(j.fencing_token, (SELECT pg_catalog.max(r.fencing_token) FROM {run} r
-			      WHERE r.namespace = :namespace AND r.key = :key), 0) AS last_token,
+			    coalesce(greatest(j.fencing_token, CASE WHEN CAST(:token AS bigint) IS NULL AND (j.fencing_token IS NULL
+			      OR NOT :keepsJob OR pg_catalog.current_setting('transaction_isolation') <> 'serializable')
+			      THEN (SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = :namespace AND r.key = :key)
+			      END), 0) AS last_token,
 			    CAST(:tick AS timestamptz) IS NOT NULL AND CAST(:holder AS text) IS NOT NULL
 			      AND coalesce(j.last_started_at < CAST(:since AS timestamptz), true) AS follows
 			  FROM (SELECT) one LEFT JOIN {job} j ON j.namespace = :namespace AND j.key = :key
@@ -227,8 +222,9 @@ final class LedgerStatements {
 			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, CAST(NULL AS bigint) FROM decision d";
 
 	private static final String DRAW_IN_SESSION = DECISION.replace("{overtaken}", "")
-			+ "SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN " + TOKEN + """
-					END, pg_catalog.clock_timestamp(), d.attempts + 1, CAST(NULL AS bigint) FROM decision d
+			+ "SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN greatest(" + DRAW
+			+ """
+					, d.last_token + 1) END, pg_catalog.clock_timestamp(), d.attempts + 1, CAST(NULL AS bigint) FROM decision d
 					""";
 
 	/**

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.LockRequest;
@@ -34,24 +36,61 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  */
 class FencingTokenFloorTests extends AbstractLedgerTests {
 
-	static Stream<Arguments> requests() {
+	/**
+	 * All kinds of recorded runs, each after all others: some leave a row of the job
+	 * behind and some don't.
+	 */
+	static Stream<Arguments> runs() {
 		return Stream.of(LockScope.values())
-			.flatMap((scope) -> Stream.of(Arguments.of("per key", LockRequest.of("job").scope(scope).oncePerKey()),
-					Arguments.of("per tick", LockRequest.of("job").scope(scope).oncePerTick(TICK))));
+			.flatMap((before) -> Stream.of(LockScope.values())
+				.flatMap((after) -> Stream.of(Kind.values())
+					.flatMap((earlier) -> Stream.of(Kind.values())
+						.map((later) -> Arguments.of(before, earlier, after, later)))));
 	}
 
-	@ParameterizedTest(name = "{0}, {1}")
-	@MethodSource("requests")
-	void tokenIsHigherThanAllThatTheLedgerKnows(String once, LockRequest request) {
+	@ParameterizedTest(name = "{0} {1}, then {2} {3}")
+	@MethodSource("runs")
+	void tokenIsHigherThanAllThatTheLedgerKnows(LockScope before, Kind earlier, LockScope after, Kind later) {
 		TestPostgres.execute("SELECT pg_catalog.setval('ledger_tests_fencing_token', 1000000)");
-		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
+		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(earlier.of(before, TICK), (lock) -> {
 			throw new IllegalStateException("token " + lock.fencingToken().orElseThrow());
 		})).withMessageStartingWith("token ");
-		long known = Long
-			.parseLong(TestPostgres.query("SELECT max(fencing_token) FROM ledger_tests_run WHERE key = 'job'").get(0));
 		TestPostgres.execute("SELECT pg_catalog.setval('ledger_tests_fencing_token', 1)");
-		long next = this.template.execute(request, (lock) -> lock.fencingToken().orElseThrow()).orElseThrow();
-		assertThat(next).isGreaterThan(known);
+		for (int i = 1; i <= 3; i++) {
+			long known = known();
+			LockRequest request = ((i == 2) ? earlier : later).of(after, TICK.plusSeconds(i));
+			assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
+				assertThat(lock.fencingToken().orElseThrow()).isGreaterThan(known);
+				throw new IllegalStateException("expected");
+			})).withMessage("expected");
+			assertThat(known()).isGreaterThan(known);
+		}
+	}
+
+	private static long known() {
+		return Long
+			.parseLong(TestPostgres.query("SELECT max(fencing_token) FROM ledger_tests_run WHERE key = 'job'").get(0));
+	}
+
+	/**
+	 * What has a run recorded.
+	 */
+	enum Kind {
+
+		PER_KEY, PER_KEY_WITH_INTERVAL, PER_TICK, CAUGHT_UP, MIN_INTERVAL, RECORDED_ONLY;
+
+		LockRequest of(LockScope scope, Instant tick) {
+			LockRequest request = LockRequest.of("job").scope(scope);
+			return switch (this) {
+				case PER_KEY -> request.oncePerKey();
+				case PER_KEY_WITH_INTERVAL -> request.oncePerKey().minInterval(Duration.ofNanos(1000));
+				case PER_TICK -> request.oncePerTick(tick);
+				case CAUGHT_UP -> request.oncePerTick(tick).backOff();
+				case MIN_INTERVAL -> request.minInterval(Duration.ofNanos(1000));
+				case RECORDED_ONLY -> request.recordedUnder("job");
+			};
+		}
+
 	}
 
 }
