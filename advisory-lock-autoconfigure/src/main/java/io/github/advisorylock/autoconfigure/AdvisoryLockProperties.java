@@ -30,6 +30,7 @@ import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.leader.PostgresLeaderElection;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -62,6 +63,7 @@ import org.springframework.core.env.Environment;
  * @param jobs Overrides of single annotations, by the text of their key.
  * @param session The connection that carries session locks.
  * @param ledger The tables that remember runs.
+ * @param leader Leader roles.
  * @param databases What differs in a database besides the default one, by the name of its
  * transaction manager.
  */
@@ -71,7 +73,7 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0") Duration waitFor,
 		@DefaultValue("5m") Duration rememberTicks, @Nullable String transactionManager,
 		@DefaultValue("1000") int maxHeldLocks, @DefaultValue Map<String, Job> jobs, @DefaultValue Session session,
-		@DefaultValue Ledger ledger, @DefaultValue Map<String, Database> databases) {
+		@DefaultValue Ledger ledger, @DefaultValue Leader leader, @DefaultValue Map<String, Database> databases) {
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
 
@@ -88,6 +90,7 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 		require(this.maxHeldLocks >= 1, "max-held-locks", this.maxHeldLocks, "At least one lock must be possible.");
 		this.session.toSettings();
 		this.ledger.check();
+		this.leader.check();
 		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
 				memory(this.rememberTicks), this.ledger.use(), (key) -> {
 					Job job = overrides.of(key);
@@ -333,6 +336,23 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 				return "Connection";
 			}
 
+		}
+
+	}
+
+	/**
+	 * Leader roles.
+	 *
+	 * @param termsAbove Number that all terms of leaders are higher than: the highest
+	 * term before the server began to count from a lower number, as after pg_upgrade. All
+	 * instances need the same. It is added to what the server counts.
+	 */
+	record Leader(@DefaultValue("0") long termsAbove) {
+
+		private void check() {
+			require(this.termsAbove >= 0 && this.termsAbove <= PostgresLeaderElection.MOST_TERMS_ABOVE,
+					"leader.terms-above", this.termsAbove,
+					"The number must be from 0 to " + PostgresLeaderElection.MOST_TERMS_ABOVE + ".");
 		}
 
 	}

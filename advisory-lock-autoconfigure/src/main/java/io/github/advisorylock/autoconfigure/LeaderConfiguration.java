@@ -89,14 +89,15 @@ class LeaderConfiguration {
 		@Bean
 		@Lazy
 		@ConditionalOnMissingBean(LeaderElection.class)
-		@Nullable LeaderElection advisoryLockLeaderElection(SingleRunnerSettings settings, ObjectProvider<LockSession> session,
-				LeaderOnlyAnnotationBeanPostProcessor postProcessor, ConfigurableApplicationContext context) {
+		@Nullable LeaderElection advisoryLockLeaderElection(SingleRunnerSettings settings, AdvisoryLockProperties properties,
+				ObjectProvider<LockSession> session, LeaderOnlyAnnotationBeanPostProcessor postProcessor,
+				ConfigurableApplicationContext context) {
 			LockSession available = session.getIfAvailable();
 			if (available == null) {
 				return null;
 			}
 			PostgresLeaderElection election = new PostgresLeaderElection(available, settings.namespace(),
-					settings.keyFactory(), (event) -> {
+					settings.keyFactory(), properties.leader().termsAbove(), (event) -> {
 						if (event instanceof LeadershipGainedEvent gained) {
 							postProcessor.callOnElection(gained.role());
 						}

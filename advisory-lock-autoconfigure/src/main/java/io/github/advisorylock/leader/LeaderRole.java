@@ -64,6 +64,8 @@ final class LeaderRole {
 
 	private final LockSession session;
 
+	private final long termsAbove;
+
 	private final LockScheduler.Ticker ticker;
 
 	private final Leadership leadership;
@@ -98,13 +100,16 @@ final class LeaderRole {
 	 * @param name the name of the role
 	 * @param key what its leader locks
 	 * @param session carries the lock
+	 * @param termsAbove is added to the numbers of the server to make terms
 	 * @param events is told who leads
 	 * @param wake has the elector look what is due
 	 */
-	LeaderRole(String name, AdvisoryLockKey key, LockSession session, Consumer<Object> events, Runnable wake) {
+	LeaderRole(String name, AdvisoryLockKey key, LockSession session, long termsAbove, Consumer<Object> events,
+			Runnable wake) {
 		this.name = name;
 		this.key = key;
 		this.session = session;
+		this.termsAbove = termsAbove;
 		this.ticker = session.ticker();
 		this.due = this.ticker.nanoTime();
 		this.leadership = new Leadership(name, key, session, events, wake);
@@ -289,7 +294,7 @@ final class LeaderRole {
 			follow();
 		}
 		else if (this.predecessor.isOver() || this.ticker.nanoTime() - this.due >= 0) {
-			long term = announce(current, elected());
+			long term = Math.addExact(this.termsAbove, announce(current, elected()));
 			this.state = State.LEADER;
 			this.leadership.begin(current, term);
 		}

@@ -63,6 +63,8 @@ final class Leadership {
 
 	private volatile boolean forced;
 
+	private long highestTerm;
+
 	/**
 	 * Create a leadership that has not begun.
 	 * @param role the name of the role
@@ -198,6 +200,13 @@ final class Leadership {
 			this.events.accept(new LeadershipGainedEvent(this.role, term));
 		}
 		logger.info("Leading role '" + this.role + "' in term " + term);
+		if (term <= this.highestTerm) {
+			logger.warn("Term " + term + " of role '" + this.role + "' is not higher than term " + this.highestTerm
+					+ ", in which this instance has led before: the server counts from a lower number now, as after "
+					+ "pg_upgrade. Systems that refuse lower terms refuse what the leader writes; set "
+					+ "'advisory-lock.leader.terms-above' to the highest term of all instances, on all instances");
+		}
+		this.highestTerm = Math.max(this.highestTerm, term);
 	}
 
 	/**

@@ -55,6 +55,12 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	 */
 	static final int PHASE = ExecutorConfigurationSupport.DEFAULT_PHASE - 1024;
 
+	/**
+	 * The highest number that all terms can be told to be higher than: it leaves room for
+	 * what the server counts.
+	 */
+	public static final long MOST_TERMS_ABOVE = 1L << 62;
+
 	private static final int MOST_ROLES = 100;
 
 	private static final long STOP_SECONDS = 10;
@@ -66,6 +72,8 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	private final String namespace;
 
 	private final AdvisoryLockKeyFactory keyFactory;
+
+	private final long termsAbove;
 
 	private final Consumer<Object> eventPublisher;
 
@@ -80,12 +88,17 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	 * @param session carries the locks; no other election may use it
 	 * @param namespace the namespace of the application
 	 * @param keyFactory makes the keys of roles
+	 * @param termsAbove a number that all terms are higher than; terms rise only if all
+	 * instances have the same one, or a higher one than those before them
 	 * @param eventPublisher is given a {@link LeadershipGainedEvent} or
 	 * {@link LeadershipLostEvent} for each change, one after the other
 	 */
 	public PostgresLeaderElection(LockSession session, String namespace, AdvisoryLockKeyFactory keyFactory,
-			Consumer<Object> eventPublisher) {
+			long termsAbove, Consumer<Object> eventPublisher) {
 		Assert.notNull(session, "'session' must not be null");
+		Assert.isTrue(termsAbove >= 0 && termsAbove <= MOST_TERMS_ABOVE,
+				() -> "'termsAbove' must be from 0 to " + MOST_TERMS_ABOVE + ", and is " + termsAbove);
+		this.termsAbove = termsAbove;
 		this.session = session;
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
@@ -214,7 +227,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 						+ " roles already, each for as long as it lives; names of roles must not be made of data");
 		LeaderRole joined = this.roles.computeIfAbsent(role,
 				(name) -> new LeaderRole(name, this.keyFactory.createKey(this.namespace, KEY_PREFIX + name),
-						this.session, this::publish, this.elector::wake));
+						this.session, this.termsAbove, this::publish, this.elector::wake));
 		beginElections();
 		return joined.leadership();
 	}

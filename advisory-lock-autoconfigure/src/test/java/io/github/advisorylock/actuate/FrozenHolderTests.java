@@ -110,7 +110,7 @@ class FrozenHolderTests {
 				LockSession session = new LockSession(new DriverManagerDataSource(proxy.url()), "shop",
 						LockSessionSettings.DEFAULT, (event) -> {
 						})) {
-			PostgresLeaderElection cut = new PostgresLeaderElection(session, "shop", AdvisoryLockKeyFactory.sha256(),
+			PostgresLeaderElection cut = new PostgresLeaderElection(session, "shop", AdvisoryLockKeyFactory.sha256(), 0,
 					(event) -> {
 					});
 			cut.start();

@@ -42,7 +42,7 @@ public final class LeadingInstance {
 				LockSessionSettings.DEFAULT, (event) -> {
 				});
 		PostgresLeaderElection election = new PostgresLeaderElection(session, "shop", AdvisoryLockKeyFactory.sha256(),
-				(event) -> {
+				0, (event) -> {
 				});
 		election.start();
 		while (!election.isLeader(arguments[1])) {

@@ -53,8 +53,10 @@ class AdvisoryLockPropertiesTests {
 	@CsvSource({ "advisory-lock.wait-for, -1s, zero or more", "advisory-lock.doctor.long-hold, -1s, zero",
 			"advisory-lock.doctor.long-hold, soon, java.time.Duration",
 			"advisory-lock.jobs.job.wait-for, -1s, zero or more", "advisory-lock.jobs.job.max-run, 0s, more than zero",
-			"advisory-lock.namespace, a/b, slash", "spring.application.name, a/b, slash",
-			"advisory-lock.transaction-manager, missing, transactionManager",
+			"advisory-lock.leader.terms-above, -1, from 0 to 4611686018427387904",
+			"advisory-lock.leader.terms-above, 4611686018427387905, from 0 to 4611686018427387904",
+			"advisory-lock.leader.terms-above, many, long", "advisory-lock.namespace, a/b, slash",
+			"spring.application.name, a/b, slash", "advisory-lock.transaction-manager, missing, transactionManager",
 			"advisory-lock.wait-for, soon, java.time.Duration",
 			"advisory-lock.jobs.job.wait-for, soon, java.time.Duration",
 			"advisory-lock.jobs.job.scope, forever, LockScope", "advisory-lock.key-format, md5, KeyFormat" })
@@ -124,6 +126,8 @@ class AdvisoryLockPropertiesTests {
 		assertThat(defaultOf("advisory-lock.wait-for")).isEqualTo(Long.toString(properties.waitFor().toSeconds()));
 		assertThat(((Number) defaultOf("advisory-lock.max-held-locks")).intValue())
 			.isEqualTo(properties.maxHeldLocks());
+		assertThat(((Number) defaultOf("advisory-lock.leader.terms-above")).longValue())
+			.isEqualTo(properties.leader().termsAbove());
 		AdvisoryLockProperties.Session session = properties.session();
 		assertThat(defaultOf("advisory-lock.session.heartbeat")).isEqualTo(session.heartbeat().toSeconds() + "s");
 		assertThat(defaultOf("advisory-lock.session.dead-client-timeout"))
@@ -144,7 +148,7 @@ class AdvisoryLockPropertiesTests {
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))
 			.map((property) -> (String) property.get("name"))
 			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page|shedlock)\\..*|management\\..*")))
-			.hasSize(14);
+			.hasSize(15);
 	}
 
 	static Object defaultOf(String name) {

@@ -49,7 +49,8 @@ class PropertyFuzzTests {
 			"advisory-lock.session.heartbeat", "advisory-lock.session.dead-client-timeout",
 			"advisory-lock.session.when-lost", "advisory-lock.ledger.enabled", "advisory-lock.ledger.initialize-schema",
 			"advisory-lock.ledger.table-prefix", "advisory-lock.ledger.remember-keys", "advisory-lock.ledger.keep-runs",
-			"advisory-lock.jobs.a.min-interval", "advisory-lock.jobs.a.max-run", "advisory-lock.max-held-locks");
+			"advisory-lock.jobs.a.min-interval", "advisory-lock.jobs.a.max-run", "advisory-lock.max-held-locks",
+			"advisory-lock.leader.terms-above");
 
 	@Test
 	void valueIsTakenOrRefusedByNameOfProperty() {

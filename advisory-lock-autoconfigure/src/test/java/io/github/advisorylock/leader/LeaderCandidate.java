@@ -75,14 +75,20 @@ final class LeaderCandidate implements AutoCloseable {
 	}
 
 	LeaderCandidate(DataSource dataSource, LockSessionSettings settings, LockScheduler.Threads threads) {
+		this(dataSource, settings, threads, 0);
+	}
+
+	LeaderCandidate(DataSource dataSource, LockSessionSettings settings, LockScheduler.Threads threads,
+			long termsAbove) {
 		this.session = new LockSession(() -> dataSource, this.application, settings, (lost) -> {
 		}, threads);
-		this.election = new PostgresLeaderElection(this.session, "tests", AdvisoryLockKeyFactory.sha256(), (event) -> {
-			this.events.add(event);
-			if (this.events.size() == 1) {
-				throw new IllegalStateException("expected");
-			}
-		});
+		this.election = new PostgresLeaderElection(this.session, "tests", AdvisoryLockKeyFactory.sha256(), termsAbove,
+				(event) -> {
+					this.events.add(event);
+					if (this.events.size() == 1) {
+						throw new IllegalStateException("expected");
+					}
+				});
 		this.election.isLeader(ROLE);
 		this.election.start();
 	}

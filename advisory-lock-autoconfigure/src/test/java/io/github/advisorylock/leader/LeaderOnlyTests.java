@@ -94,6 +94,18 @@ class LeaderOnlyTests {
 	}
 
 	@Test
+	void termsAreHigherThanThePropertySays() {
+		long above = 35_184_372_089_594L;
+		this.application.withPropertyValues("advisory-lock.leader.terms-above=" + above)
+			.withBean("jobs", Jobs.class)
+			.run((context) -> {
+				LeaderElection election = context.getBean(LeaderElection.class);
+				Awaitility.await().until(() -> election.isLeader("reports"));
+				assertThat(election.term("reports").orElseThrow()).isGreaterThan(above);
+			});
+	}
+
+	@Test
 	void stoppingContextTellsListenersAndHandsOver() {
 		this.application.withBean("jobs", Jobs.class).run((context) -> {
 			Jobs jobs = context.getBean(Jobs.class);

@@ -598,7 +598,7 @@ class LeaderRoleTests {
 	}
 
 	private LeaderRole role(LockSession session) {
-		return new LeaderRole("role", KEY, session, this.events::add, this.wakes::incrementAndGet);
+		return new LeaderRole("role", KEY, session, 0, this.events::add, this.wakes::incrementAndGet);
 	}
 
 	private static LockSession session(LockSessionSettings settings) {
