@@ -5,13 +5,13 @@
  *
  * take      leader.Elector.campaign, leader.LeaderRole.count
  *           PostgresLeaderElectionTests.leaderWhoseSessionEndsIsReplacedAfterItsTrustWindow
- * ask       leader.LeaderRole.waitForPredecessor, jdbc.LockSession.beat
+ * ask       leader.LeaderRole.waitForPreviousLeader, jdbc.LockSession.beat
  *           PostgresLeaderElectionTests.leaderThatWasInDoubtGoesOnWhenItsLockIsConfirmed
  * elect     environment
  *           PostgresLeaderElectionTests.leaderThatWasSilentAnnouncesItselfBeforeItBelievesAgain
  * confirm   environment
  *           PostgresLeaderElectionTests.leaderThatWasInDoubtGoesOnWhenItsLockIsConfirmed
- * hear      jdbc.LockSession.ask, leader.Belief.begin
+ * hear      jdbc.LockSession.ask, leader.CurrentTerm.begin
  *           LockSessionTests.whatTheServerConfirmsIsTrustedFromTheQuestionOn
  * free      environment
  *           PostgresLeaderElectionTests.leaderBehindAFrozenNetworkStopsBelievingBeforeAnotherBegins
@@ -23,7 +23,7 @@
  *           PostgresLeaderElectionTests.candidateThatStopsWhileItWaitsDoesNotVouchForItsPredecessor
  * release   leader.LeaderRole.giveBack
  *           PostgresLeaderElectionTests.resignationHandsOverAtOnceAndTermsRise
- * pass      leader.Belief.endIfOver, leader.LeaderRole.watchBelief
+ * pass      leader.CurrentTerm.endIfOver, leader.LeaderRole.watchTerm
  *           PostgresLeaderElectionTests.leaderBehindAFrozenNetworkStopsBelievingBeforeAnotherBegins
  */
 module LeaderTrust

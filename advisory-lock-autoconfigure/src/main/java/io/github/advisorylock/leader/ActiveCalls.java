@@ -45,7 +45,7 @@ final class ActiveCalls {
 	 * @param context what it knows of its role
 	 * @param term the term in which it does
 	 */
-	void begin(WorkContext context, Belief.Term term) {
+	void begin(WorkContext context, CurrentTerm.Term term) {
 		this.calls.put(Thread.currentThread(), new Call(context, term));
 	}
 
@@ -71,7 +71,7 @@ final class ActiveCalls {
 	/**
 	 * Return the calls that were begun in a term.
 	 */
-	List<WorkContext> begunIn(Belief.Term term) {
+	List<WorkContext> begunIn(CurrentTerm.Term term) {
 		return find(term, (thread) -> true);
 	}
 
@@ -79,11 +79,11 @@ final class ActiveCalls {
 	 * As {@link #begunIn}, less that of a thread that waits for the end of all: an
 	 * interrupt would reach that wait.
 	 */
-	List<WorkContext> toTell(Belief.Term term) {
+	List<WorkContext> toTell(CurrentTerm.Term term) {
 		return find(term, (thread) -> thread != this.waiting);
 	}
 
-	private List<WorkContext> find(Belief.Term term, Predicate<Thread> condition) {
+	private List<WorkContext> find(CurrentTerm.Term term, Predicate<Thread> condition) {
 		return this.calls.entrySet()
 			.stream()
 			.filter((call) -> call.getValue().term.equals(term) && condition.test(call.getKey()))
@@ -142,7 +142,7 @@ final class ActiveCalls {
 	 * @param context what it knows of its role
 	 * @param term the term in which it was begun
 	 */
-	private record Call(WorkContext context, Belief.Term term) {
+	private record Call(WorkContext context, CurrentTerm.Term term) {
 
 	}
 

@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * Advances all roles, on a thread of its own, when something is due or was heard.
  * Followers ask for all their locks in one statement, seldom, and have the session look
  * in between for the word that one is free. Leaders cost nothing here: the heartbeat
- * confirms what they believe.
+ * confirms their terms.
  * <p>
  * No failure ends it, errors included.
  */
@@ -118,7 +118,7 @@ final class Elector {
 		this.scheduler.next(PAUSE_AFTER_FAILURE, this.turn);
 		campaign();
 		this.roles.forEach(this::advance);
-		if (this.roles.stream().anyMatch((role) -> role.leadership().isBelieved())) {
+		if (this.roles.stream().anyMatch((role) -> role.leadership().isLeader())) {
 			this.watcher.execute(this.watch);
 		}
 		if (endIfOut()) {
@@ -163,7 +163,7 @@ final class Elector {
 
 	/**
 	 * What is over because its time is must not wait for a server that is silent, as a
-	 * turn may. Goes on as long as anything is believed.
+	 * turn may. Goes on as long as any term is running.
 	 */
 	private void watch() {
 		long left = PAUSE_AFTER_FAILURE.toNanos();

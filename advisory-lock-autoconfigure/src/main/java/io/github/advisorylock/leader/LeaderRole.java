@@ -31,16 +31,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One role that this application leads, or would like to. Whoever holds the lock of the
- * role may lead it, but not before nobody else can believe that it still does:
+ * role may lead it, but not before nobody else can take itself for the leader:
  * <ul>
- * <li>A leader {@linkplain Belief believes} in itself for a trust window, counted from
- * before the question that the server has answered last.</li>
- * <li>A leader that resigns stops believing, announces that, and then releases the lock:
- * in this order, so that everybody who listens and gets the lock has heard of it.</li>
- * <li>A candidate that gets the lock leads at once when its {@linkplain Predecessor
- * predecessor} is known to be over. Otherwise it first waits for longer than the window
- * of one that has vanished. It announces its election before it believes in it.</li>
- * <li>A leader that was in doubt for a moment announces itself again before it believes
+ * <li>A leader {@linkplain CurrentTerm leads} for a trust window, counted from before the
+ * question that the server has answered last.</li>
+ * <li>A leader that resigns ends its term, announces that, and then releases the lock: in
+ * this order, so that everybody who listens and gets the lock has heard of it.</li>
+ * <li>A candidate that gets the lock leads at once when the term of the
+ * {@linkplain PreviousLeader previous leader} is known to be over. Otherwise it first
+ * waits for longer than the window of one that has vanished. It announces its election
+ * before it leads.</li>
+ * <li>A leader that was in doubt for a moment announces itself again before it leads
  * again.</li>
  * </ul>
  * It belongs to the thread of the elector; its {@link Leadership} is for any thread.
@@ -72,7 +73,7 @@ final class LeaderRole {
 
 	private final Runnable whenLost;
 
-	private final Predecessor predecessor;
+	private final PreviousLeader previous;
 
 	private final String subject;
 
@@ -118,7 +119,7 @@ final class LeaderRole {
 		// so that two looks, a window apart, see the silence of a leader behind a cut
 		// network before the server ends its session: then it shows nobody any more
 		this.interval = Math.min(trust / 3 * 2, LONGEST_INTERVAL);
-		this.predecessor = new Predecessor(this.window);
+		this.previous = new PreviousLeader(this.window);
 		this.whenLost = new GuardedTask("Failed to tell that role '" + name + "' is lost", () -> {
 			this.leadership.check();
 			wake.run();
@@ -145,7 +146,7 @@ final class LeaderRole {
 	 * What was announced on an earlier connection may be out of date.
 	 */
 	void connected() {
-		this.predecessor.forget();
+		this.previous.forget();
 		this.invited = false;
 	}
 
@@ -157,10 +158,10 @@ final class LeaderRole {
 	 */
 	void heard(String message, int process) {
 		if (message.equals(resigned())) {
-			this.predecessor.resigned(process);
+			this.previous.resigned(process);
 		}
 		else if (message.equals(elected())) {
-			this.predecessor.elected();
+			this.previous.elected();
 			// the process that leads now must be known before it can resign
 			this.invited = true;
 		}
@@ -223,8 +224,8 @@ final class LeaderRole {
 		}
 		this.hold = null;
 		long answered = this.ticker.nanoTime();
-		this.predecessor.seen(Predecessor.Holder.parse(holder), asked, answered);
-		long pause = this.predecessor.isSuspect(answered) ? this.interval / 10 : this.interval;
+		this.previous.seen(PreviousLeader.Holder.parse(holder), asked, answered);
+		long pause = this.previous.isSuspect(answered) ? this.interval / 10 : this.interval;
 		this.due = answered + pause + ThreadLocalRandom.current().nextLong(pause / 10 + 1);
 	}
 
@@ -237,8 +238,8 @@ final class LeaderRole {
 		}
 		switch (this.state) {
 			case FOLLOWER -> giveBack();
-			case WAITING -> waitForPredecessor();
-			case LEADER -> watchBelief();
+			case WAITING -> waitForPreviousLeader();
+			case LEADER -> watchTerm();
 		}
 	}
 
@@ -288,24 +289,24 @@ final class LeaderRole {
 		}
 	}
 
-	private void waitForPredecessor() {
+	private void waitForPreviousLeader() {
 		Hold current = this.hold;
 		if (current == null || !current.isActive()) {
 			follow();
 		}
-		else if (this.predecessor.isOver() || this.ticker.nanoTime() - this.due >= 0) {
+		else if (this.previous.isOver() || this.ticker.nanoTime() - this.due >= 0) {
 			long term = Math.addExact(this.termsAbove, announce(current, elected()));
 			this.state = State.LEADER;
 			this.leadership.begin(current, term);
 		}
 	}
 
-	private void watchBelief() {
+	private void watchTerm() {
 		Hold current = this.hold;
 		if (current == null || !current.isActive()) {
 			follow();
 		}
-		else if (!this.leadership.isBelieved()) {
+		else if (!this.leadership.isLeader()) {
 			this.leadership.check();
 			this.state = State.WAITING;
 			this.due = this.ticker.nanoTime();
@@ -343,12 +344,12 @@ final class LeaderRole {
 		FOLLOWER,
 
 		/**
-		 * Has the lock, but a predecessor may still believe.
+		 * Has the lock, but the previous leader may still lead.
 		 */
 		WAITING,
 
 		/**
-		 * Is elected, and believes as long as there is no doubt.
+		 * Is elected, and leads as long as there is no doubt.
 		 */
 		LEADER
 

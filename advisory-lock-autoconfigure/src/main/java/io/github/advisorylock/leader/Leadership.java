@@ -33,11 +33,11 @@ import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an application knows of itself as the leader of a role: what it {@linkplain Belief
- * believes}, the work that relies on that, and whether it wants to resign. Any thread may
- * read it, see that the belief is over, begin work, and ask for resignation; the elector
- * alone begins a term, and resigns. Work of a leader that stops believing without having
- * resigned is told.
+ * What an application knows of itself as the leader of a role: its
+ * {@linkplain CurrentTerm current term}, the work that relies on that, and whether it
+ * wants to resign. Any thread may read it, see that the term is over, begin work, and ask
+ * for resignation; the elector alone begins a term, and resigns. Work of a leader whose
+ * term ends without a resignation is told.
  */
 final class Leadership {
 
@@ -55,7 +55,7 @@ final class Leadership {
 
 	private final ActiveCalls work = new ActiveCalls();
 
-	private final Belief belief;
+	private final CurrentTerm currentTerm;
 
 	private volatile boolean resigning;
 
@@ -84,22 +84,22 @@ final class Leadership {
 		this.session = session;
 		this.events = events;
 		this.wake = wake;
-		this.belief = new Belief(trust);
+		this.currentTerm = new CurrentTerm(trust);
 	}
 
-	boolean isBelieved() {
-		return this.belief.holds();
+	boolean isLeader() {
+		return this.currentTerm.isRunning();
 	}
 
 	OptionalLong term() {
-		return this.belief.number();
+		return this.currentTerm.number();
 	}
 
 	/**
 	 * Return how many nanoseconds are left if nothing is confirmed meanwhile.
 	 */
 	long left() {
-		return this.belief.left();
+		return this.currentTerm.left();
 	}
 
 	/**
@@ -115,7 +115,7 @@ final class Leadership {
 			return new LeaderOnlyGate.Work(null, () -> {
 			});
 		}
-		Belief.Term term = this.belief.current();
+		CurrentTerm.Term term = this.currentTerm.get();
 		return (term != null) ? beginWork(term) : null;
 	}
 
@@ -123,11 +123,11 @@ final class Leadership {
 	 * The work is known to those who have it told before it is certain to begin: what
 	 * happens in between would else reach nobody.
 	 */
-	private LeaderOnlyGate.@Nullable Work beginWork(Belief.Term term) {
-		WorkContext context = WorkContext.begin(this.key, OptionalLong.of(term.number()), () -> this.belief.isIn(term),
-				() -> this.session.confirm(term.hold()));
+	private LeaderOnlyGate.@Nullable Work beginWork(CurrentTerm.Term term) {
+		WorkContext context = WorkContext.begin(this.key, OptionalLong.of(term.number()),
+				() -> this.currentTerm.isIn(term), () -> this.session.confirm(term.hold()));
 		this.work.begin(context, term);
-		if (this.belief.isIn(term) && !isLeaving()) {
+		if (this.currentTerm.isIn(term) && !isLeaving()) {
 			return new LeaderOnlyGate.Work(context, this.work::end);
 		}
 		context.cancel();
@@ -136,13 +136,13 @@ final class Leadership {
 	}
 
 	/**
-	 * Have whoever relies on the belief told as soon as it is over, be it by the time
-	 * alone. Never waits.
-	 * @return how many nanoseconds are left, none when nothing is believed
+	 * Have the work that relies on the term told as soon as that is over, be it by the
+	 * time alone. Never waits.
+	 * @return how many nanoseconds are left, none when this application does not lead
 	 */
 	long check() {
-		stopBelieving(Belief::endIfOver);
-		return this.belief.left();
+		endTermAndTell(CurrentTerm::endIfOver);
+		return this.currentTerm.left();
 	}
 
 	/**
@@ -193,8 +193,8 @@ final class Leadership {
 	 * @param term the number of the term
 	 */
 	void begin(Hold hold, long term) {
-		synchronized (this.belief) {
-			if (!this.belief.begin(hold, term)) {
+		synchronized (this.currentTerm) {
+			if (!this.currentTerm.begin(hold, term)) {
 				return;
 			}
 			this.events.accept(new LeadershipGainedEvent(this.role, term));
@@ -210,14 +210,14 @@ final class Leadership {
 	}
 
 	/**
-	 * Stop believing at once.
+	 * End the term at once.
 	 */
 	void end() {
-		stopBelieving(Belief::end);
+		endTermAndTell(CurrentTerm::end);
 	}
 
 	/**
-	 * Stop believing in order. Nobody waits for work that is running now, and it has lost
+	 * End the term in order. Nobody waits for work that is running now, and it has lost
 	 * nothing by an accident, unless it was not waited for.
 	 */
 	void handOver() {
@@ -225,7 +225,7 @@ final class Leadership {
 			end();
 			return;
 		}
-		Belief.Term ended = endBelief(Belief::end);
+		CurrentTerm.Term ended = endTerm(CurrentTerm::end);
 		if (ended != null) {
 			this.work.begunIn(ended).forEach(WorkContext::release);
 			logger.info("No longer leading role '" + this.role + "'");
@@ -242,8 +242,8 @@ final class Leadership {
 		return resigned;
 	}
 
-	private void stopBelieving(Function<Belief, Belief.@Nullable Term> verb) {
-		Belief.Term ended = endBelief(verb);
+	private void endTermAndTell(Function<CurrentTerm, CurrentTerm.@Nullable Term> verb) {
+		CurrentTerm.Term ended = endTerm(verb);
 		if (ended == null) {
 			return;
 		}
@@ -258,9 +258,9 @@ final class Leadership {
 		}
 	}
 
-	private Belief.@Nullable Term endBelief(Function<Belief, Belief.@Nullable Term> verb) {
-		synchronized (this.belief) {
-			Belief.Term ended = verb.apply(this.belief);
+	private CurrentTerm.@Nullable Term endTerm(Function<CurrentTerm, CurrentTerm.@Nullable Term> verb) {
+		synchronized (this.currentTerm) {
+			CurrentTerm.Term ended = verb.apply(this.currentTerm);
 			if (ended != null) {
 				this.events.accept(new LeadershipLostEvent(this.role, ended.number()));
 			}

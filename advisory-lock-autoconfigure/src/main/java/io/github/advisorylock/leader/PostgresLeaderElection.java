@@ -109,7 +109,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	@Override
 	public boolean isLeader(String role) {
-		return join(role).isBelieved();
+		return join(role).isLeader();
 	}
 
 	@Override

@@ -15,7 +15,7 @@
  */
 
 /**
- * Leader roles on the lock session: the election, what an instance believes of itself,
+ * Leader roles on the lock session: the election, the term in which an instance leads,
  * and what brings {@code @LeaderOnly} methods to the leader.
  */
 @NullMarked

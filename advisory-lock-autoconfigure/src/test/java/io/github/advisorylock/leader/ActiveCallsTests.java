@@ -42,9 +42,9 @@ class ActiveCallsTests {
 			LockSessionSettings.DEFAULT, (lost) -> {
 			});
 
-	private final Belief.Term first = term(1);
+	private final CurrentTerm.Term first = term(1);
 
-	private final Belief.Term second = term(2);
+	private final CurrentTerm.Term second = term(2);
 
 	private final ActiveCalls calls = new ActiveCalls();
 
@@ -81,15 +81,15 @@ class ActiveCallsTests {
 		}
 	}
 
-	private WorkContext begin(Belief.Term term) {
+	private WorkContext begin(CurrentTerm.Term term) {
 		WorkContext call = WorkContext.begin(KEY, OptionalLong.empty(), () -> true, () -> {
 		});
 		this.calls.begin(call, term);
 		return call;
 	}
 
-	private Belief.Term term(long number) {
-		return new Belief.Term(this.session.candidate(KEY, () -> {
+	private CurrentTerm.Term term(long number) {
+		return new CurrentTerm.Term(this.session.candidate(KEY, () -> {
 		}), number, 0);
 	}
 

@@ -104,7 +104,7 @@ class LeaderRoleTests {
 		assertThat(due()).isGreaterThanOrEqualTo(before + PATIENT_WINDOW);
 		assertThat(this.role.pause()).isLessThanOrEqualTo(PATIENT_WINDOW);
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 		assertThat(this.role.isOut()).isFalse();
 		assertThat(this.role.isListening()).isFalse();
 		assertThat(this.role.isDue()).isFalse();
@@ -120,7 +120,7 @@ class LeaderRoleTests {
 		assertThat(this.role.pause()).isPositive();
 		assertThat(this.role.leadership().check()).isPositive();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isTrue();
+		assertThat(this.role.leadership().isLeader()).isTrue();
 		assertThat(this.events).hasSize(1);
 	}
 
@@ -130,7 +130,7 @@ class LeaderRoleTests {
 		this.role.heard(KEY.value() + 1 + " resigned", PROCESS);
 		campaign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 	}
 
 	@Test
@@ -139,7 +139,7 @@ class LeaderRoleTests {
 		this.role.heard(KEY.value() + " resigned", PROCESS + 1);
 		campaign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 	}
 
 	@Test
@@ -148,7 +148,7 @@ class LeaderRoleTests {
 		heard("resigned");
 		campaign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 	}
 
 	@Test
@@ -157,7 +157,7 @@ class LeaderRoleTests {
 		busy(LEADER);
 		campaign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 	}
 
 	@Test
@@ -169,7 +169,7 @@ class LeaderRoleTests {
 		assertThat(this.role.isDue()).isTrue();
 		campaign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 	}
 
 	@Test
@@ -179,7 +179,7 @@ class LeaderRoleTests {
 		heard("elected");
 		campaign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 	}
 
 	@Test
@@ -189,7 +189,7 @@ class LeaderRoleTests {
 		this.role.connected();
 		campaign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 	}
 
 	@Test
@@ -198,7 +198,7 @@ class LeaderRoleTests {
 		looked(LEADER, System.nanoTime() + 2 * PATIENT_WINDOW);
 		campaign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isTrue();
+		assertThat(this.role.leadership().isLeader()).isTrue();
 	}
 
 	@Test
@@ -279,7 +279,7 @@ class LeaderRoleTests {
 			// what is slow here would be the network, which no limit of the server ends
 			slow.ask(hold, "SELECT 1, set_config('statement_timeout', '0', false)", List.of());
 			slow.ask(hold, "SELECT 1, pg_sleep(3.1)", List.of());
-			assertThat(doubtful.leadership().isBelieved()).isFalse();
+			assertThat(doubtful.leadership().isLeader()).isFalse();
 			assertThat(context.isHeld()).isFalse();
 			assertThatExceptionOfType(LockLostException.class).isThrownBy(work::complete);
 			doubtful.advance();
@@ -426,7 +426,7 @@ class LeaderRoleTests {
 		this.role.leadership().resign();
 		assertThat(this.wakes).hasValue(0);
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isTrue();
+		assertThat(this.role.leadership().isLeader()).isTrue();
 		LeaderOnlyGate.Work part = this.role.leadership().beginWork();
 		assertThat(part).isNotNull();
 		part.complete();
@@ -434,7 +434,7 @@ class LeaderRoleTests {
 		work.complete();
 		assertThat(this.wakes).hasValue(1);
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 	}
 
 	@Test
@@ -458,7 +458,7 @@ class LeaderRoleTests {
 		LockContext context = LockContext.current().orElseThrow();
 		assertThat(context.isHeld()).isTrue();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(context::checkHeld);
-		assertThat(this.role.leadership().isBelieved()).isFalse();
+		assertThat(this.role.leadership().isLeader()).isFalse();
 		assertThatExceptionOfType(LockLostException.class).isThrownBy(work::complete);
 	}
 
@@ -497,7 +497,7 @@ class LeaderRoleTests {
 		LeaderOnlyGate.Work work = this.role.leadership().beginWork();
 		this.role.leadership().resign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isTrue();
+		assertThat(this.role.leadership().isLeader()).isTrue();
 		work.complete();
 	}
 
@@ -507,7 +507,7 @@ class LeaderRoleTests {
 		LeaderOnlyGate.Work work = this.another.submit(this.role.leadership()::beginWork).get();
 		this.role.leadership().stop(false);
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isTrue();
+		assertThat(this.role.leadership().isLeader()).isTrue();
 		this.role.leadership().stop(true);
 		this.role.advance();
 		assertThat(this.role.isOut()).isTrue();
@@ -560,7 +560,7 @@ class LeaderRoleTests {
 		resign(this.role);
 		campaign();
 		this.role.advance();
-		assertThat(this.role.leadership().isBelieved()).isTrue();
+		assertThat(this.role.leadership().isLeader()).isTrue();
 	}
 
 	private void heard(String what) {

@@ -67,7 +67,7 @@ class ActiveCallsScheduleTests {
 				() -> true, () -> {
 				});
 
-		private static final Belief.Term TERM = new Belief.Term(
+		private static final CurrentTerm.Term TERM = new CurrentTerm.Term(
 				new LockSession(new DriverManagerDataSource(), "tests", LockSessionSettings.DEFAULT, (event) -> {
 				}).candidate(AdvisoryLockKey.of("role"), () -> {
 				}), 1, 0);

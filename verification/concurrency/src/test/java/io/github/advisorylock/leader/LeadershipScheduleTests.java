@@ -138,7 +138,7 @@ class LeadershipScheduleTests {
 				this.leadership.handOver();
 				this.handedOver = true;
 			}
-			else if (renew && !this.handedOver && !this.leadership.isBelieved()) {
+			else if (renew && !this.handedOver && !this.leadership.isLeader()) {
 				this.leadership.check();
 				this.leadership.begin(this.hold, 2);
 			}
@@ -163,7 +163,7 @@ class LeadershipScheduleTests {
 
 		private int state() {
 			elect(false);
-			return (this.leadership.isBelieved() ? 1 : 0) + 2 * this.lost.get() + 6 * this.gained.get();
+			return (this.leadership.isLeader() ? 1 : 0) + 2 * this.lost.get() + 6 * this.gained.get();
 		}
 
 		@Override
@@ -171,7 +171,7 @@ class LeadershipScheduleTests {
 			int state = state();
 			if (!this.right.get(Schedules.outcome(answers, state))) {
 				throw new AssertionError("They have answered " + Arrays.toString(answers) + ", it believes: "
-						+ this.leadership.isBelieved() + ", and has gained " + this.gained + " and lost " + this.lost);
+						+ this.leadership.isLeader() + ", and has gained " + this.gained + " and lost " + this.lost);
 			}
 			if (this.handedOver && this.woken.get() == 0) {
 				throw new AssertionError("The elector was not woken");

@@ -25,17 +25,17 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Tests for {@link Predecessor} under many schedules: what is heard, seen and asked at
+ * Tests for {@link PreviousLeader} under many schedules: what is heard, seen and asked at
  * one time could have been one after the other, and evidence of an earlier leader is none
  * against the next.
  */
-class PredecessorScheduleTests {
+class PreviousLeaderScheduleTests {
 
 	@TestFactory
 	List<DynamicTest> newsCountsAsIfItCameOneByOne() {
 		return Schedules.ofPairsAndTriples((news) -> {
-			BitSet right = Schedules.sequentially(PredecessorScheduleTests::silent, news, PredecessorScheduleTests::run,
-					(predecessor) -> predecessor.isOver() ? 1 : 0);
+			BitSet right = Schedules.sequentially(PreviousLeaderScheduleTests::silent, news, PreviousLeaderScheduleTests::run,
+					(previous) -> previous.isOver() ? 1 : 0);
 			return () -> new Follower(right);
 		}, List.of(News.values()));
 	}
@@ -43,24 +43,24 @@ class PredecessorScheduleTests {
 	/**
 	 * One that was seen once, at the time 0.
 	 */
-	private static Predecessor silent() {
-		Predecessor predecessor = new Predecessor(10);
-		predecessor.seen(holder("now"), 0, 0);
-		return predecessor;
+	private static PreviousLeader silent() {
+		PreviousLeader previous = new PreviousLeader(10);
+		previous.seen(holder("now"), 0, 0);
+		return previous;
 	}
 
-	private static Predecessor.Holder holder(String lastSaid) {
-		return new Predecessor.Holder(1, true, lastSaid);
+	private static PreviousLeader.Holder holder(String lastSaid) {
+		return new PreviousLeader.Holder(1, true, lastSaid);
 	}
 
-	private static int run(Predecessor predecessor, News news) {
+	private static int run(PreviousLeader previous, News news) {
 		switch (news) {
-			case SILENCE -> predecessor.seen(holder("now"), 100, 100);
-			case SIGN_OF_LIFE -> predecessor.seen(holder("later"), 100, 100);
-			case RESIGNED -> predecessor.resigned(1);
-			case ELECTED -> predecessor.elected();
+			case SILENCE -> previous.seen(holder("now"), 100, 100);
+			case SIGN_OF_LIFE -> previous.seen(holder("later"), 100, 100);
+			case RESIGNED -> previous.resigned(1);
+			case ELECTED -> previous.elected();
 			case ASK -> {
-				return predecessor.isOver() ? 1 : 0;
+				return previous.isOver() ? 1 : 0;
 			}
 		}
 		return 0;
@@ -77,7 +77,7 @@ class PredecessorScheduleTests {
 	 */
 	private static final class Follower implements Schedules.State<News> {
 
-		private final Predecessor predecessor = silent();
+		private final PreviousLeader previous = silent();
 
 		private final BitSet right;
 
@@ -87,12 +87,12 @@ class PredecessorScheduleTests {
 
 		@Override
 		public int run(News operation) {
-			return PredecessorScheduleTests.run(this.predecessor, operation);
+			return PreviousLeaderScheduleTests.run(this.previous, operation);
 		}
 
 		@Override
 		public void check(int[] answers) {
-			boolean over = this.predecessor.isOver();
+			boolean over = this.previous.isOver();
 			if (!this.right.get(Schedules.outcome(answers, over ? 1 : 0))) {
 				throw new AssertionError(
 						"They have answered " + Arrays.toString(answers) + ", and it is over: " + over);

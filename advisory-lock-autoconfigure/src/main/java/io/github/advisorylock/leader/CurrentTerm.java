@@ -24,68 +24,68 @@ import io.github.advisorylock.jdbc.LockSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a leader believes of itself: until a time that it knows in advance. Each time the
- * server confirms the session, that time moves on, as long as it has not come; a belief
- * that is over once is over for good.
+ * The term in which an application leads a role: until a time that it knows in advance.
+ * Each time the server confirms the session, that time moves on, as long as it has not
+ * come; a term that is over once is over for good.
  */
-final class Belief {
+final class CurrentTerm {
 
 	private final AtomicReference<@Nullable Term> term = new AtomicReference<>();
 
 	private final LockSession.TrustWindow trust;
 
 	/**
-	 * Create a belief of nothing.
+	 * Create what no term has begun in yet.
 	 * @param trust that of the session which carries the lock of the role
 	 */
-	Belief(LockSession.TrustWindow trust) {
+	CurrentTerm(LockSession.TrustWindow trust) {
 		this.trust = trust;
 	}
 
 	/**
-	 * Begin to believe.
+	 * Begin a term.
 	 * @param hold the lock of the role, which the server has just confirmed
 	 * @param number the number of the term
 	 * @return whether that is not over already
 	 */
 	boolean begin(Hold hold, long number) {
 		Term begun = new Term(hold, number, this.trust.unbrokenSince());
-		if (!holds(begun)) {
+		if (!isRunning(begun)) {
 			return false;
 		}
 		this.term.set(begun);
 		return true;
 	}
 
-	boolean holds() {
-		return current() != null;
+	boolean isRunning() {
+		return get() != null;
 	}
 
 	OptionalLong number() {
-		Term current = current();
+		Term current = get();
 		return (current != null) ? OptionalLong.of(current.number) : OptionalLong.empty();
 	}
 
 	/**
-	 * Return the term that is believed in, {@code null} if none is.
+	 * Return the term that is running, {@code null} if none is.
 	 */
-	@Nullable Term current() {
+	@Nullable Term get() {
 		Term current = this.term.get();
-		return (current != null && holds(current)) ? current : null;
+		return (current != null && isRunning(current)) ? current : null;
 	}
 
 	/**
-	 * Return whether a term is believed in still.
+	 * Return whether a term is still running.
 	 */
 	boolean isIn(Term term) {
-		return term.equals(this.term.get()) && holds(term);
+		return term.equals(this.term.get()) && isRunning(term);
 	}
 
 	/**
 	 * The time is read before the hold is: one that was confirmed on a new connection
 	 * comes with a hold that is lost.
 	 */
-	private boolean holds(Term term) {
+	private boolean isRunning(Term term) {
 		return this.trust.left(term.since) > 0 && term.hold.isActive();
 	}
 
@@ -98,20 +98,20 @@ final class Belief {
 	}
 
 	/**
-	 * Stop believing.
-	 * @return the term that was believed in, {@code null} if none was
+	 * End the term.
+	 * @return the term that was not ended before, {@code null} if there is none
 	 */
 	@Nullable Term end() {
 		return this.term.getAndSet(null);
 	}
 
 	/**
-	 * Stop believing if there is no reason to any more.
-	 * @return the term that was believed in, {@code null} if none was or is no more
+	 * End the term if its time is over, or its lock is lost.
+	 * @return the term that was ended, {@code null} if none was
 	 */
 	@Nullable Term endIfOver() {
 		Term current = this.term.get();
-		return (current != null && !holds(current) && this.term.compareAndSet(current, null)) ? current : null;
+		return (current != null && !isRunning(current) && this.term.compareAndSet(current, null)) ? current : null;
 	}
 
 	/**

@@ -30,27 +30,27 @@ import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link Belief}.
+ * Tests for {@link CurrentTerm}.
  */
-class BeliefTests {
+class CurrentTermTests {
 
-	private static final List<AdvisoryLockKey> KEYS = List.of(AdvisoryLockKey.of("tests", "belief"));
+	private static final List<AdvisoryLockKey> KEYS = List.of(AdvisoryLockKey.of("tests", "current"));
 
 	@Test
 	void termIsBelievedInUntilItIsEnded() {
-		try (LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), "belief",
+		try (LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), "current",
 				LockSessionSettings.DEFAULT, (lost) -> {
 				})) {
-			Belief belief = new Belief(session.trust());
-			assertThat(belief.left()).isZero();
-			assertThat(belief.begin(elect(session), 7)).isTrue();
-			assertThat(belief.left()).isPositive();
-			Belief.Term term = belief.current();
+			CurrentTerm current = new CurrentTerm(session.trust());
+			assertThat(current.left()).isZero();
+			assertThat(current.begin(elect(session), 7)).isTrue();
+			assertThat(current.left()).isPositive();
+			CurrentTerm.Term term = current.get();
 			assertThat(term).isNotNull();
-			assertThat(belief.isIn(term)).isTrue();
-			assertThat(belief.end()).isEqualTo(term);
-			assertThat(belief.isIn(term)).isFalse();
-			assertThat(belief.left()).isZero();
+			assertThat(current.isIn(term)).isTrue();
+			assertThat(current.end()).isEqualTo(term);
+			assertThat(current.isIn(term)).isFalse();
+			assertThat(current.left()).isZero();
 		}
 	}
 

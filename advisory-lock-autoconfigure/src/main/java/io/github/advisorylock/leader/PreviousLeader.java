@@ -17,21 +17,21 @@
 package io.github.advisorylock.leader;
 
 /**
- * What a follower knows about whoever led its role before. A vanished leader may believe
- * in itself for a whole trust window from when its lock was free, unless there is
- * evidence that it does not:
+ * What a follower knows about the leader of its role before. One that has vanished may
+ * take itself for the leader for a whole trust window from when its lock was free, unless
+ * there is evidence that it does not:
  * <ul>
  * <li>It has said that it resigned. Anybody may say so; it counts if the server process
  * that has said it is the one that the latest look has shown with the lock, and has
  * logged in as this application does.</li>
  * <li>The server process that holds its lock has said nothing to it for longer than the
  * window, seen by two looks. A leader that was silent for so long must announce itself
- * again before it believes again.</li>
+ * again before it leads again.</li>
  * </ul>
  * Both kinds are out of date as soon as somebody is elected. Time is measured here, from
  * after the first look to before the last: no other clock is trusted.
  */
-final class Predecessor {
+final class PreviousLeader {
 
 	private final long window;
 
@@ -45,10 +45,10 @@ final class Predecessor {
 
 	/**
 	 * Create it.
-	 * @param window for how many nanoseconds of this computer's clock a leader may
-	 * believe
+	 * @param window for how many nanoseconds of this computer's clock a leader may take
+	 * itself for the leader
 	 */
-	Predecessor(long window) {
+	PreviousLeader(long window) {
 		this.window = window;
 	}
 
@@ -105,7 +105,7 @@ final class Predecessor {
 	}
 
 	/**
-	 * Return whether nobody can believe any more who did before.
+	 * Return whether the leader before can't take itself for the leader any more.
 	 */
 	synchronized boolean isOver() {
 		return this.over;
