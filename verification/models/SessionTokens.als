@@ -4,7 +4,7 @@
  *
  * take   jdbc.SessionScope.acquire
  *        SessionScopeTests.heldLockIsHeldUntilClosed
- * draw   ledger.RunRepository.drawToken
+ * draw   ledger.RunRepository.draw
  *        LedgerFencingTests.tokensRiseThoughInstancesWaitForEachOther
  * start  ledger.RecordedRun.begin, ledger.RunRepository.begin
  *        LedgerAttemptTests.holderThatLostItsLockBeforeItsStartWasWrittenOvertakesNobody
