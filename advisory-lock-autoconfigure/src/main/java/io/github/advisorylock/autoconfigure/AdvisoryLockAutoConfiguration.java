@@ -51,7 +51,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -102,17 +101,6 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	/**
-	 * Applies to all properties of the application, and looks at ours. Spring Boot
-	 * creates it with the first properties that it binds, which can be those of a
-	 * post-processor.
-	 */
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static ConfigurationPropertiesBindHandlerAdvisor advisoryLockTimesNeedUnits() {
-		return TimesNeedUnits::new;
-	}
-
-	/**
 	 * Post-processors are not inherited: a context has its own even if its parent has
 	 * one.
 	 */
@@ -160,12 +148,6 @@ public final class AdvisoryLockAutoConfiguration {
 				Environment environment) {
 			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, beanFactory,
 					environment);
-		}
-
-		@Bean
-		PropertyNamesStartupCheck advisoryLockPropertyNamesStartupCheck(ListableBeanFactory beanFactory,
-				Environment environment) {
-			return new PropertyNamesStartupCheck(beanFactory, environment);
 		}
 
 	}

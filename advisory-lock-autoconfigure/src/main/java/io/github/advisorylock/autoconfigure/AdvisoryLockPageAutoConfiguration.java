@@ -33,7 +33,6 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.util.StringUtils;
@@ -48,7 +47,6 @@ import org.springframework.util.StringUtils;
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
 @ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
 @ConditionalOnAvailableEndpoint(AdvisoryLocksPageEndpoint.class)
-@EnableConfigurationProperties(AdvisoryLocksPageProperties.class)
 @Import(EndpointSourceConfiguration.class)
 public final class AdvisoryLockPageAutoConfiguration {
 
@@ -59,9 +57,9 @@ public final class AdvisoryLockPageAutoConfiguration {
 	@Bean
 	@ConditionalOnMissingBean
 	AdvisoryLocksPageEndpoint advisoryLocksPageEndpoint(AdvisoryLocksSource source,
-			AdvisoryLocksEndpointProperties endpoint, AdvisoryLocksPageProperties page, EndpointAccessResolver access,
+			AdvisoryLocksEndpointProperties endpoint, AdvisoryLockProperties properties, EndpointAccessResolver access,
 			ObjectProvider<PathMappedEndpoints> paths) {
-		return new AdvisoryLocksPageEndpoint(source, page.toSettings(endpoint),
+		return new AdvisoryLocksPageEndpoint(source, properties.page().toSettings(endpoint),
 				() -> (access.accessFor(ENDPOINT, Access.READ_ONLY) == Access.UNRESTRICTED)
 						? pathFromPage(paths.getIfAvailable()) : null);
 	}

@@ -17,6 +17,7 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,8 +36,10 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.NestedConfigurationProperty;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.convert.DurationUnit;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
@@ -51,10 +54,10 @@ import org.springframework.core.env.Environment;
  * database. Must not contain a slash. By default the value of 'spring.application.name'.
  * @param keyFormat How PostgreSQL is asked for a key.
  * @param waitFor Time to wait for a lock that is busy, where neither annotation nor
- * request say so.
+ * request say so. In seconds if it has no unit.
  * @param rememberTicks Longest time for which a lock remembers that a tick was run, so
  * that an instance whose clock is late does not run it again. Half the time to the next
- * tick if that is shorter. Zero to remember none.
+ * tick if that is shorter. Zero to remember none. In seconds if it has no unit.
  * @param transactionManager Name of the bean that manages the transactions locks live in.
  * Needed when there are several transaction managers and none of them is primary.
  * @param maxHeldLocks Largest number of locks that this application holds at a time.
@@ -66,14 +69,23 @@ import org.springframework.core.env.Environment;
  * @param leader Leader roles.
  * @param databases What differs in a database besides the default one, by the name of its
  * transaction manager.
+ * @param doctor What the doctor looks at.
+ * @param page The page for operators.
+ * @param shedlock ShedLock on advisory locks.
+ * @param test What advisory-lock-test reads.
  */
-@ConfigurationProperties("advisory-lock")
+@ConfigurationProperties(prefix = "advisory-lock", ignoreUnknownFields = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
-		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0") Duration waitFor,
-		@DefaultValue("5m") Duration rememberTicks, @Nullable String transactionManager,
-		@DefaultValue("1000") int maxHeldLocks, @DefaultValue Map<String, Job> jobs, @DefaultValue Session session,
-		@DefaultValue Ledger ledger, @DefaultValue Leader leader, @DefaultValue Map<String, Database> databases) {
+		@DefaultValue("sha256") KeyFormat keyFormat,
+		@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("0") Duration waitFor,
+		@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("5m") Duration rememberTicks,
+		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
+		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger,
+		@DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
+		@NestedConfigurationProperty @DefaultValue DoctorProperties doctor,
+		@NestedConfigurationProperty @DefaultValue AdvisoryLocksPageProperties page,
+		@NestedConfigurationProperty @DefaultValue AdvisoryLockShedLockProperties shedlock, @DefaultValue Test test) {
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
 
@@ -85,7 +97,7 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	 * Return what holds for annotated methods.
 	 */
 	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment) {
-		JobOverrides<Job> overrides = overrides(environment);
+		JobOverrides overrides = new JobOverrides(environment);
 		this.jobs.forEach((key, job) -> job.toSettings(key, this.enabled));
 		require(this.maxHeldLocks >= 1, "max-held-locks", this.maxHeldLocks, "At least one lock must be possible.");
 		this.session.toSettings();
@@ -96,13 +108,6 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 					Job job = overrides.of(key);
 					return (job != null) ? job.toSettings(key, this.enabled) : null;
 				});
-	}
-
-	/**
-	 * Return the overrides of jobs, however their keys are written.
-	 */
-	static JobOverrides<Job> overrides(Environment environment) {
-		return new JobOverrides<>(environment, Job.class);
 	}
 
 	private String namespace(Environment environment) {
@@ -201,15 +206,19 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	 *
 	 * @param paused Whether the method does not run at all for now.
 	 * @param scope How long the lock lives.
-	 * @param waitFor Time to wait for a lock that is busy.
-	 * @param minInterval Shortest time from the start of a run to that of the next.
+	 * @param waitFor Time to wait for a lock that is busy. In seconds if it has no unit.
+	 * @param minInterval Shortest time from the start of a run to that of the next. In
+	 * seconds if it has no unit.
 	 * @param catchUp For how long any instance makes up for a tick that nobody has
-	 * completed.
+	 * completed. In seconds if it has no unit.
 	 * @param maxRun Longest time that a run may take before it is told that its lock is
-	 * lost.
+	 * lost. In seconds if it has no unit.
 	 */
-	record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
-			@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable Duration maxRun) {
+	record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope,
+			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration waitFor,
+			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration minInterval,
+			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration catchUp,
+			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration maxRun) {
 
 		/**
 		 * Return these overrides; what is switched off can't be paused.
@@ -238,15 +247,18 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	 * 'sslrootcert'. They are added to those of the application's DataSource, and replace
 	 * what has the same name there or in the URL.
 	 * @param heartbeat How often that connection is checked while it carries locks. Must
-	 * be shorter than the dead client timeout.
+	 * be shorter than the dead client timeout. In seconds if it has no unit.
 	 * @param deadClientTimeout Time within which the server is to notice that this
 	 * application has vanished without closing its connection, and to release its locks.
+	 * In seconds if it has no unit.
 	 * @param whenLost What happens to a thread that runs under a session lock when that
 	 * lock is lost.
 	 */
 	record Session(@Nullable String url, @Nullable String username, @Nullable String password,
-			@DefaultValue Map<String, String> properties, @DefaultValue("2s") Duration heartbeat,
-			@DefaultValue("10s") Duration deadClientTimeout, @DefaultValue("interrupt") WhenLost whenLost) {
+			@DefaultValue Map<String, String> properties,
+			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("2s") Duration heartbeat,
+			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("10s") Duration deadClientTimeout,
+			@DefaultValue("interrupt") WhenLost whenLost) {
 
 		/**
 		 * Return the names of those properties of the connection that are set.
@@ -366,14 +378,16 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	 * missing. A PostgreSQL does not count as embedded.
 	 * @param tablePrefix What the names of the tables start with. May name a schema, with
 	 * a dot.
-	 * @param rememberKeys Time for which a completed key is remembered.
+	 * @param rememberKeys Time for which a completed key is remembered. In days if it has
+	 * no unit.
 	 * @param keepRuns How much of the history is kept.
 	 * @param instances Whether each instance says in the ledger that it is there, once a
 	 * minute.
 	 */
 	record Ledger(@Nullable Boolean enabled, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
-			@DefaultValue("advisory_lock_") String tablePrefix, @DefaultValue("7d") Duration rememberKeys,
-			@DefaultValue KeepRuns keepRuns, @DefaultValue("true") boolean instances) {
+			@DefaultValue("advisory_lock_") String tablePrefix,
+			@DurationUnit(ChronoUnit.DAYS) @DefaultValue("7d") Duration rememberKeys, @DefaultValue KeepRuns keepRuns,
+			@DefaultValue("true") boolean instances) {
 
 		LedgerUse use() {
 			return (this.enabled == null) ? LedgerUse.ON_DEMAND : this.enabled ? LedgerUse.ALWAYS : LedgerUse.OFF;
@@ -391,12 +405,23 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 		/**
 		 * How much of the history is kept.
 		 *
-		 * @param age Time for which a run is kept in the history.
+		 * @param age Time for which a run is kept in the history. In days if it has no
+		 * unit.
 		 * @param count Largest number of runs of one key that are kept in the history.
 		 */
-		record KeepRuns(@DefaultValue("30d") Duration age, @DefaultValue("1000") int count) {
+		record KeepRuns(@DurationUnit(ChronoUnit.DAYS) @DefaultValue("30d") Duration age,
+				@DefaultValue("1000") int count) {
 
 		}
+
+	}
+
+	/**
+	 * What advisory-lock-test reads.
+	 *
+	 * @param postgresImage Image of the container that tests start.
+	 */
+	record Test(@Nullable String postgresImage) {
 
 	}
 

@@ -44,7 +44,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -63,7 +62,6 @@ import org.springframework.context.annotation.Role;
 @ConditionalOnClass(LockProvider.class)
 @ConditionalOnBooleanProperty(name = "advisory-lock.shedlock.enabled", matchIfMissing = true)
 @ConditionalOnBean(AdvisoryLockOperations.class)
-@EnableConfigurationProperties(AdvisoryLockShedLockProperties.class)
 public final class AdvisoryLockShedLockAutoConfiguration {
 
 	private static final String PROVIDER = "advisoryLockProvider";
@@ -89,16 +87,16 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 
 		@Bean(PROVIDER)
 		AdvisoryLockProvider advisoryLockProvider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
-				AdvisoryLockProperties locks, AdvisoryLockShedLockProperties properties,
-				ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
-			return provider(operations, ledger, locks, properties, eventPublisher, threads);
+				AdvisoryLockProperties properties, ApplicationEventPublisher eventPublisher,
+				LockScheduler.Threads threads) {
+			return provider(operations, ledger, properties, eventPublisher, threads);
 		}
 
 		static AdvisoryLockProvider provider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
-				AdvisoryLockProperties locks, AdvisoryLockShedLockProperties properties,
-				ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
-			return new AdvisoryLockProvider(operations, ledger(ledger, locks), properties.scope(),
-					locks.session().whenLost() == WhenLost.INTERRUPT, eventPublisher::publishEvent, threads);
+				AdvisoryLockProperties properties, ApplicationEventPublisher eventPublisher,
+				LockScheduler.Threads threads) {
+			return new AdvisoryLockProvider(operations, ledger(ledger, properties), properties.shedlock().scope(),
+					properties.session().whenLost() == WhenLost.INTERRUPT, eventPublisher::publishEvent, threads);
 		}
 
 	}
@@ -114,9 +112,9 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 
 		@Bean(name = PROVIDER, autowireCandidate = false)
 		AdvisoryLockProvider advisoryLockProvider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
-				AdvisoryLockProperties locks, AdvisoryLockShedLockProperties properties,
-				ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
-			return OneLockConfiguration.provider(operations, ledger, locks, properties, eventPublisher, threads);
+				AdvisoryLockProperties properties, ApplicationEventPublisher eventPublisher,
+				LockScheduler.Threads threads) {
+			return OneLockConfiguration.provider(operations, ledger, properties, eventPublisher, threads);
 		}
 
 		@Bean
@@ -138,8 +136,8 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 
 		@Bean
 		LockUse advisoryLockProviderUse(ConfigurableListableBeanFactory beanFactory,
-				AdvisoryLockShedLockProperties properties) {
-			return () -> isInjected(beanFactory) ? Set.of(properties.scope()) : Set.of();
+				AdvisoryLockProperties properties) {
+			return () -> isInjected(beanFactory) ? Set.of(properties.shedlock().scope()) : Set.of();
 		}
 
 		@Bean
@@ -202,16 +200,16 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 
 		@Bean
 		LockUse advisoryLockSchedulerLockUse(SchedulerLockMethods methods, ConfigurableListableBeanFactory beanFactory,
-				AdvisoryLockShedLockProperties properties) {
-			return new SchedulerLockUse(methods, () -> isProvided(beanFactory), properties.scope());
+				AdvisoryLockProperties properties) {
+			return new SchedulerLockUse(methods, () -> isProvided(beanFactory), properties.shedlock().scope());
 		}
 
 		@Bean
 		@ConditionalOnBean(ExtendedLockConfigurationExtractor.class)
 		SmartInitializingSingleton advisoryLockAtLeastForCheck(SchedulerLockMethods methods,
-				ObjectProvider<RunLedger> ledger, AdvisoryLockProperties locks,
+				ObjectProvider<RunLedger> ledger, AdvisoryLockProperties properties,
 				ExtendedLockConfigurationExtractor times) {
-			return methods.lockAtLeastForCheck(ledger(ledger, locks), times);
+			return methods.lockAtLeastForCheck(ledger(ledger, properties), times);
 		}
 
 	}

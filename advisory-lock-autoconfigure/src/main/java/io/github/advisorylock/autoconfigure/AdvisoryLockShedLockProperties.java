@@ -18,11 +18,10 @@ package io.github.advisorylock.autoconfigure;
 
 import io.github.advisorylock.LockScope;
 
-import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * {@link ConfigurationProperties @ConfigurationProperties} of ShedLock on advisory locks.
+ * Properties of ShedLock on advisory locks.
  *
  * @param enabled Whether ShedLock gets its locks from this library, where the application
  * has no lock provider of its own.
@@ -32,7 +31,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param bothLocks Whether each lock provider of the application takes an advisory lock
  * as well, for a rolling deployment.
  */
-@ConfigurationProperties("advisory-lock.shedlock")
 record AdvisoryLockShedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("session") LockScope scope,
 		@DefaultValue("false") boolean bothLocks) {
 

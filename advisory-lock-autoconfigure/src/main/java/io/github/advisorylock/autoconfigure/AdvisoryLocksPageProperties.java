@@ -17,25 +17,26 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 
 import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
 
-import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.convert.DurationUnit;
 
 /**
- * {@link ConfigurationProperties @ConfigurationProperties} of the page for operators.
+ * Properties of the page for operators.
  *
- * @param refresh How often the page shows what is new.
- * @param timeline How far the timeline goes back, in hours, unless the page is asked for
- * another time.
+ * @param refresh How often the page shows what is new. In seconds if it has no unit.
+ * @param timeline How far the timeline goes back, unless the page is asked for another
+ * time. In hours if it has no unit.
  * @param rows Number of jobs in the table at a time.
  * @param links Where to find more of a run.
  */
-@ConfigurationProperties("advisory-lock.page")
-record AdvisoryLocksPageProperties(@DefaultValue("5s") Duration refresh, @DefaultValue("6h") Duration timeline,
-		@DefaultValue("100") int rows, @DefaultValue Links links) {
+record AdvisoryLocksPageProperties(@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("5s") Duration refresh,
+		@DurationUnit(ChronoUnit.HOURS) @DefaultValue("6h") Duration timeline, @DefaultValue("100") int rows,
+		@DefaultValue Links links) {
 
 	AdvisoryLocksPageEndpoint.Settings toSettings(AdvisoryLocksEndpointProperties endpoint) {
 		require(this.refresh.compareTo(Duration.ofSeconds(1)) >= 0 && this.refresh.compareTo(Duration.ofDays(1)) <= 0,

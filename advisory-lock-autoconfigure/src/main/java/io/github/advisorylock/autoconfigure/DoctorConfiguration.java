@@ -45,7 +45,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
-import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
@@ -67,7 +66,6 @@ import org.springframework.util.function.SingletonSupplier;
  * The doctor, who looks at database and application once at start-up.
  */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties(DoctorProperties.class)
 class DoctorConfiguration {
 
 	/**
@@ -77,12 +75,12 @@ class DoctorConfiguration {
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	ApplicationDoctor advisoryLockApplicationDoctor(ConfigurableListableBeanFactory beanFactory,
 			SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockUse> uses,
-			AdvisoryLockProperties properties, DoctorProperties doctorProperties, Environment environment) {
+			AdvisoryLockProperties properties, Environment environment) {
 		return new ApplicationDoctor(beanFactory, postProcessor::getMethods,
 				() -> uses.stream().flatMap((use) -> use.unguarded().stream()).toList(), properties.namespace() != null,
 				textOf((properties.namespace() != null) ? "advisory-lock.namespace" : "spring.application.name",
 						environment),
-				doctorProperties.everyInstance(), doctorProperties::of);
+				properties.doctor().everyInstance(), properties.doctor()::of);
 	}
 
 	/**
@@ -119,8 +117,8 @@ class DoctorConfiguration {
 	static class GuardedConfiguration {
 
 		@Bean
-		ServerJudge advisoryLockServerJudge(DoctorProperties properties) {
-			return LockDoctor.judge(properties.switchedOff());
+		ServerJudge advisoryLockServerJudge(AdvisoryLockProperties properties) {
+			return LockDoctor.judge(properties.doctor().switchedOff());
 		}
 
 		@Bean
@@ -132,21 +130,21 @@ class DoctorConfiguration {
 		@Bean
 		Doctors advisoryLockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 				ConfigurableListableBeanFactory beanFactory, ObjectProvider<LeaderRoles> roles,
-				ObjectProvider<LockUse> uses, AdvisoryLockProperties properties, DoctorProperties doctorProperties,
+				ObjectProvider<LockUse> uses, AdvisoryLockProperties properties,
 				ObjectProvider<LockDatabases> databases, TransactionManagers managers,
 				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
 			Supplier<OtherUses> others = SingletonSupplier.of(() -> otherUses(beanFactory, roles, uses));
-			return new Doctors(postProcessor, others, properties, doctorProperties, databases, managers, metadata,
-					schedulers, simpleSchedulers);
+			return new Doctors(postProcessor, others, properties, databases, managers, metadata, schedulers,
+					simpleSchedulers);
 		}
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LongHoldWatcher advisoryLockLongHoldWatcher(PostgresAdvisoryLockTemplate template, DoctorProperties properties,
-				LockScheduler.Threads threads) {
-			return new LongHoldWatcher(template, properties.checkedLongHold(), threads);
+		LongHoldWatcher advisoryLockLongHoldWatcher(PostgresAdvisoryLockTemplate template,
+				AdvisoryLockProperties properties, LockScheduler.Threads threads) {
+			return new LongHoldWatcher(template, properties.doctor().checkedLongHold(), threads);
 		}
 
 	}
@@ -155,8 +153,7 @@ class DoctorConfiguration {
 	 * Makes the doctor of a database.
 	 */
 	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, Supplier<OtherUses> others,
-			AdvisoryLockProperties properties, DoctorProperties doctorProperties,
-			ObjectProvider<LockDatabases> databases, TransactionManagers managers,
+			AdvisoryLockProperties properties, ObjectProvider<LockDatabases> databases, TransactionManagers managers,
 			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) implements LockDatabases.Feature {
 
@@ -180,7 +177,7 @@ class DoctorConfiguration {
 					this.properties.session().toSettings(), this.properties.maxHeldLocks(),
 					(method) -> hasTenants(method, database));
 			return new LockDoctor(subject, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
-					this.doctorProperties::of,
+					this.properties.doctor()::of,
 					() -> databases.areSeveral() ? "Database of transaction manager '" + database.name() + "': " : "");
 		}
 

@@ -17,15 +17,16 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 
 import io.github.advisorylock.doctor.DoctorCheck;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 
-import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.convert.DurationUnit;
 
 /**
  * Properties of the doctor.
@@ -90,23 +91,22 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param everyInstance Packages, classes and methods of others whose scheduled methods
  * are known to run on every instance.
  * @param longHold Time after which a lock that this instance still holds is warned of,
- * once. Zero for never.
+ * once. Zero for never. In seconds if it has no unit.
  */
-@ConfigurationProperties("advisory-lock.doctor")
 record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultValue("fail") Severity lookAlike,
 		@DefaultValue("fail") Severity standby, @DefaultValue("fail") Severity transactionManager,
 		@DefaultValue("fail") Severity transactionPooler, @DefaultValue("warn") Severity tickMemory,
 		@DefaultValue("warn") Severity preparedStatements, @DefaultValue("fail") Severity sessionLogin,
-		@DefaultValue("fail") Severity sessionDatabase, @DefaultValue("warn") Severity unreachable,
-		@DefaultValue("warn") Severity holderTimeout, @DefaultValue("warn") Severity deadClient,
-		@DefaultValue("warn") Severity poolSize, @DefaultValue("warn") Severity foreignDriver,
-		@DefaultValue("warn") Severity autoCommit, @DefaultValue("warn") Severity isolation,
-		@DefaultValue("warn") Severity lockTable, @DefaultValue("warn") Severity bareKey,
-		@DefaultValue("warn") Severity namespace, @DefaultValue("warn") Severity keyOfInstance,
-		@DefaultValue("warn") Severity scheduling, @DefaultValue("warn") Severity selfInvocation,
-		@DefaultValue("warn") Severity springBatch, @DefaultValue("warn") Severity schedulerLock,
-		@DefaultValue("warn") Severity oneTenant, @DefaultValue("off") Severity unguardedScheduled,
-		@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
+		@DefaultValue("fail") Severity sessionDatabase, @DefaultValue("warn") Severity unreachable, @DefaultValue("warn") Severity holderTimeout,
+		@DefaultValue("warn") Severity deadClient, @DefaultValue("warn") Severity poolSize,
+		@DefaultValue("warn") Severity foreignDriver, @DefaultValue("warn") Severity autoCommit,
+		@DefaultValue("warn") Severity isolation, @DefaultValue("warn") Severity lockTable,
+		@DefaultValue("warn") Severity bareKey, @DefaultValue("warn") Severity namespace,
+		@DefaultValue("warn") Severity keyOfInstance, @DefaultValue("warn") Severity scheduling,
+		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("warn") Severity springBatch,
+		@DefaultValue("warn") Severity schedulerLock, @DefaultValue("warn") Severity oneTenant,
+		@DefaultValue("off") Severity unguardedScheduled, @DefaultValue List<String> everyInstance,
+		@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("10m") Duration longHold) {
 
 	List<DoctorCheck> switchedOff() {
 		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();

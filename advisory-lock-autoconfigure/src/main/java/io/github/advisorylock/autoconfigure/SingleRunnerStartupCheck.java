@@ -63,7 +63,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 	 */
 	private final Supplier<@Nullable LockDatabases> databases;
 
-	private final JobOverrides<?> overrides;
+	private final JobOverrides overrides;
 
 	private final TransactionStartupCheck transactions;
 
@@ -77,13 +77,14 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		this.databases = SingletonSupplier.ofNullable(databases::getIfAvailable);
 		this.transactions = new TransactionStartupCheck(SingletonSupplier.ofNullable(managers::getIfAvailable));
 		this.beans = beans;
-		this.overrides = AdvisoryLockProperties.overrides(environment);
+		this.overrides = new JobOverrides(environment);
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
 		List<SingleRunnerMethod> methods = this.postProcessor.getMethods();
-		this.overrides.check(methods.stream().map((method) -> method.operation().keyTemplate()).distinct().toList());
+		this.overrides
+			.warnOfUnknown(methods.stream().map((method) -> method.operation().keyTemplate()).distinct().toList());
 		if (!methods.isEmpty()) {
 			checkOperations(methods);
 		}

@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -65,6 +67,26 @@ class AdvisoryLockPropertiesTests {
 			.analyzeFailure(this.runner.withPropertyValues(property + "=" + value));
 		assertThat(analysis.getDescription()).contains(property, value);
 		assertThat(analysis.getDescription() + analysis.getAction()).contains(reason);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "waitFor, PT5S", "rememberTicks, PT5S", "jobs[job].waitFor, PT5S", "jobs[job].minInterval, PT5S",
+			"jobs[job].catchUp, PT5S", "jobs[job].maxRun, PT5S", "session.heartbeat, PT5S",
+			"session.deadClientTimeout, PT5S", "ledger.rememberKeys, P5D", "ledger.keepRuns.age, P5D",
+			"doctor.longHold, PT5S", "page.refresh, PT5S", "page.timeline, PT5H" })
+	void numberIsATimeInTheUnitOfTheProperty(String name, Duration time) {
+		AdvisoryLockProperties properties = new Binder(
+				new MapConfigurationPropertySource(Map.of("advisory-lock." + name, "5")))
+			.bindOrCreate("advisory-lock", AdvisoryLockProperties.class);
+		assertThat(PropertyAccessorFactory.forDirectFieldAccess(properties).getPropertyValue(name)).isEqualTo(time);
+	}
+
+	@Test
+	void everyTimeTellsTheUnitOfANumber() {
+		assertThat(metadata().filter((property) -> ((String) property.get("name")).startsWith("advisory-lock."))
+			.filter((property) -> property.get("type").equals(Duration.class.getName()))).hasSizeGreaterThan(8)
+			.allSatisfy((property) -> assertThat((String) property.get("description"))
+				.matches(".* In (seconds|hours|days) if it has no unit\\."));
 	}
 
 	@Test

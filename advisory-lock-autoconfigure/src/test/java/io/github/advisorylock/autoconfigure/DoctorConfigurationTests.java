@@ -265,11 +265,12 @@ class DoctorConfigurationTests {
 	@EnumSource
 	void everyCheckHasAPropertyWithItsDefault(DoctorCheck check) {
 		DoctorContexts.create(TestPostgres.url())
-			.run((context) -> assertThat(context.getBean(DoctorProperties.class).of(check)).asString()
+			.run((context) -> assertThat(context.getBean(AdvisoryLockProperties.class).doctor().of(check)).asString()
 				.isEqualToIgnoringCase((String) AdvisoryLockPropertiesTests.defaultOf(check.property())));
 		DoctorContexts.create(TestPostgres.url())
 			.withPropertyValues(check.property() + "=off")
-			.run((context) -> assertThat(context.getBean(DoctorProperties.class).of(check)).hasToString("OFF"));
+			.run((context) -> assertThat(context.getBean(AdvisoryLockProperties.class).doctor().of(check))
+				.hasToString("OFF"));
 	}
 
 	@Test

@@ -20,24 +20,21 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.autoconfigure.AdvisoryLockProperties.Job;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.diagnostics.FailureAnalysis;
@@ -45,13 +42,12 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
-import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
  * Tests for {@link JobOverrides}.
@@ -68,7 +64,7 @@ class JobOverridesTests {
 				EnvironmentInstance.class.getName(), TestPostgres.url());
 		builder.environment()
 			.putAll(Map.of("ADVISORYLOCK_JOBS_NIGHTLYREPORT_PAUSED", "true",
-					"ADVISORY_LOCK_JOBS_ORDERS_EXPORT_WAIT_FOR", "7s", "ADVISORYLOCK_JOBS_CLEAN_UP_PAUSED", "true",
+					"ADVISORY_LOCK_JOBS_ORDERS_EXPORT_WAIT_FOR", "7s", "ADVISORYLOCK_JOBS_CLEANUP_PAUSED", "true",
 					"ADVISORYLOCK_JOBS_NIGHTLYREPROT_PAUSED", "true"));
 		Process process = builder.redirectErrorStream(true).redirectOutput(log).start();
 		try {
@@ -85,17 +81,19 @@ class JobOverridesTests {
 
 	@Tag("slow")
 	@ParameterizedTest
-	@CsvSource({ "advisory-lock.jobs.orders.export.paused, orders.export",
-			"advisory-lock.jobs[orders.export].paused, orders.export",
-			"advisory-lock.jobs.nightly-report.paused, nightly-report",
+	@CsvSource({ "advisory-lock.jobs[orders.export].paused, orders.export",
+			"advisory-lock.jobs[reports/daily].paused, reports/daily", "advisory-lock.jobs.cleanUp.paused, cleanUp",
+			"advisory-lock.jobs[cleanUp].paused, cleanUp", "advisory-lock.jobs.nightly-report.paused, nightly-report",
+			"advisory-lock.jobs[nightly-report].paused, nightly-report",
 			"advisory-lock.jobs.nightlyReport.paused, nightly-report",
 			"advisory-lock.jobs.[payment:#{#id}].paused, payment:#{#id}" })
-	void propertyReachesJobHoweverItsKeyIsWritten(String property, String key) {
+	void propertyReachesJobHoweverItsKeyIsWritten(String property, String key, CapturedOutput output) {
 		runner(Map.of(property, "true")).run((context) -> {
 			assertThat(operation(context, key).paused()).isTrue();
 			assertThat(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class).getMethods())
 				.filteredOn((method) -> method.operation().paused())
 				.hasSize(1);
+			assertThat(output).doesNotContain("has no effect");
 		});
 	}
 
@@ -113,12 +111,8 @@ class JobOverridesTests {
 	void environmentTakesPrecedenceOverFile() {
 		runner(Map.of("advisory-lock.jobs.nightly-report.paused", "false", "advisory-lock.jobs.nightly-report.wait-for",
 				"3s"))
-			.withInitializer(
-					(context) -> context.getEnvironment()
-						.getPropertySources()
-						.addFirst(new SystemEnvironmentPropertySource(
-								StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-								Map.of("ADVISORYLOCK_JOBS_NIGHTLY_REPORT_PAUSED", "${pause}", "pause", "true"))))
+			.withInitializer((context) -> addVariables(context.getEnvironment(),
+					Map.of("ADVISORYLOCK_JOBS_NIGHTLY_REPORT_PAUSED", "${pause}", "pause", "true")))
 			.run((context) -> {
 				assertThat(operation(context, "nightly-report").paused()).isTrue();
 				assertThat(operation(context, "nightly-report").waitFor()).hasSeconds(3);
@@ -126,23 +120,38 @@ class JobOverridesTests {
 	}
 
 	@Tag("slow")
+	@Test
+	void settingThatDoesNotExistIsToldOfAVariable(CapturedOutput output) {
+		runner(Map.of())
+			.withInitializer((context) -> addVariables(context.getEnvironment(),
+					Map.of("ADVISORYLOCK_JOBS_NIGHTLY_REPORT_PAUSE", "true")))
+			.run((context) -> {
+				assertThat(context).hasNotFailed();
+				assertThat(output).contains("ADVISORYLOCK_JOBS_NIGHTLY_REPORT_PAUSE", "has no effect",
+						"the settings [paused, scope, wait-for");
+			});
+	}
+
+	@Tag("slow")
 	@ParameterizedTest
-	@ValueSource(strings = { "advisory-lock.jobs.orders.export.pause", "advisory-lock.jobs.nightly-report.pause" })
-	void settingThatDoesNotExistIsWarnedOf(String property, CapturedOutput output) {
-		runner(Map.of(property, "true")).run((context) -> {
-			assertThat(context).hasNotFailed();
-			assertThat(output).contains("'" + property + "'", "has no effect: 'pause' is no setting of a job");
-		});
+	@CsvSource({ "WAITFOR", "WAIT_FOR" })
+	void wrongValueOfAVariableIsToldByItsName(String setting) {
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(runner(Map.of()).withInitializer((context) -> addVariables(context.getEnvironment(),
+					Map.of("ADVISORYLOCK_JOBS_NIGHTLY_REPORT_" + setting, "soon"))));
+		assertThat(analysis.getDescription()).contains("ADVISORYLOCK_JOBS_NIGHTLY_REPORT_" + setting, "\"soon\"");
 	}
 
 	@Tag("slow")
 	@Test
-	void propertyThatIsMeantForOneOfTwoJobsIsRefused() {
-		FailureAnalysis analysis = LockContextRunner.analyzeFailure(
-				runner(Map.of("advisory-lock.jobs.orders-export.paused", "true")).withBean(OtherJobs.class));
-		assertThat(analysis.getDescription()).contains("'advisory-lock.jobs.orders-export.paused'",
-				"[orders-export, orders.export]");
-		assertThat(analysis.getAction()).contains("'advisory-lock.jobs[orders-export].paused'");
+	void variableIsForEachJobThatItSpells() {
+		runner(Map.of()).withBean(OtherJobs.class)
+			.withInitializer((context) -> addVariables(context.getEnvironment(),
+					Map.of("ADVISORYLOCK_JOBS_ORDERS_EXPORT_PAUSED", "true")))
+			.run((context) -> {
+				assertThat(operation(context, "orders-export").paused()).isTrue();
+				assertThat(operation(context, "orders.export").paused()).isTrue();
+			});
 	}
 
 	@Tag("slow")
@@ -154,18 +163,6 @@ class JobOverridesTests {
 		});
 	}
 
-	@Tag("slow")
-	@ParameterizedTest
-	@ValueSource(strings = { "advisory-lock.jobs.nightly-report.wait-for", "advisory-lock.jobs.orders.export.max-run",
-			"advisory-lock.wait-for", "advisory-lock.session.heartbeat", "advisory-lock.doctor.long-hold" })
-	void timeWithoutUnitIsRefused(String property) {
-		FailureAnalysis analysis = LockContextRunner.analyzeFailure(runner(Map.of(property, 10)));
-		assertThat(analysis.getDescription()).contains("10");
-		assertThat(analysis.getDescription() + analysis.getAction()).contains("A time needs a unit");
-		assertThat(analysis.getDescription().replaceAll("[\\[\\]]", "."))
-			.contains(property.substring(property.lastIndexOf('.')));
-	}
-
 	/**
 	 * Without an application: what it makes of these is tested above.
 	 */
@@ -175,12 +172,20 @@ class JobOverridesTests {
 			"advisory-lock.jobs[nightly-report].paused, nightly-report, true",
 			"advisory-lock.jobs[Nightly-Report].paused, nightly-report, false",
 			"advisory-lock.jobs[nightly.report].paused, nightly-report, false",
-			"advisory-lock.jobs.orders.export.paused, orders.export, true",
+			"advisory-lock.jobs[orders.export].paused, orders.export, true",
+			"advisory-lock.jobs[orders.export].paused, orders-export, false",
+			"advisory-lock.jobs.orders-export.paused, orders.export, false",
 			"ADVISORYLOCK_JOBS_NIGHTLY_REPORT_PAUSED, nightly-report, true",
+			"ADVISORYLOCK_JOBS_NIGHTLYREPORT_PAUSED, nightly-report, true",
+			"ADVISORY_LOCK_JOBS_NIGHTLY_REPORT_PAUSED, nightly-report, true",
+			"ADVISORYLOCK_JOBS_ORDERS_EXPORT_PAUSED, orders.export, true",
+			"ADVISORYLOCK_JOBS_REPORTS_DAILY_PAUSED, reports/daily, true",
+			"ADVISORYLOCK_JOBS_PAYMENT_ID_PAUSED, payment:#{#id}, true", "ADVISORYLOCK_JOBS_A_B_PAUSED, a]b, true",
+			"ADVISORYLOCK_JOBS_NIGHTLY_PAUSED, nightly-report, false",
 			"advisory-lock.jobs.nightly.paused, nightly-report, false" })
 	void propertyIsForTheKeyThatItSpells(String property, String key, boolean meant) {
-		Setting setting = overrides(Map.of(property, "true")).of(key);
-		assertThat(setting).isEqualTo(meant ? new Setting(true, null) : null);
+		Job job = new JobOverrides(environment(Map.of(property, "true"))).of(key);
+		assertThat(job).isEqualTo(meant ? new Job(true, null, null, null, null, null) : null);
 	}
 
 	@Test
@@ -190,35 +195,26 @@ class JobOverridesTests {
 		environment.getPropertySources()
 			.addFirst(new MapPropertySource("first",
 					Map.of("advisory-lock.jobs.report.paused", "${pause}", "pause", "true")));
-		assertThat(new JobOverrides<>(environment, Setting.class).of("report"))
-			.isEqualTo(new Setting(true, Duration.ofSeconds(3)));
-	}
-
-	@Test
-	void propertyThatMayBeMeantForTwoJobsIsRefusedUnlessItsKeyIsInBrackets() {
-		List<String> keys = List.of("orders-export", "orders.export");
-		assertThatExceptionOfType(AdvisoryLockConfigurationException.class)
-			.isThrownBy(() -> overrides(Map.of("advisory-lock.jobs.orders-export.paused", "true")).check(keys))
-			.withMessageContaining("[orders-export, orders.export]");
-		assertThatNoException()
-			.isThrownBy(() -> overrides(Map.of("advisory-lock.jobs[orders-export].paused", "true")).check(keys));
-	}
-
-	private static JobOverrides<Setting> overrides(Map<String, Object> properties) {
-		return new JobOverrides<>(environment(properties), Setting.class);
+		assertThat(new JobOverrides(environment).of("report"))
+			.isEqualTo(new Job(true, null, Duration.ofSeconds(3), null, null, null));
 	}
 
 	private static StandardEnvironment environment(Map<String, Object> properties) {
 		StandardEnvironment environment = new StandardEnvironment();
-		boolean variables = properties.keySet().iterator().next().startsWith("ADVISORY");
-		environment.getPropertySources()
-			.addFirst(
-					variables
-							? new SystemEnvironmentPropertySource(
-									StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, properties)
-							: new MapPropertySource("file", properties));
+		if (properties.keySet().iterator().next().startsWith("ADVISORY")) {
+			addVariables(environment, properties);
+		}
+		else {
+			environment.getPropertySources().addFirst(new MapPropertySource("file", properties));
+		}
 		ConfigurationPropertySources.attach(environment);
 		return environment;
+	}
+
+	private static void addVariables(ConfigurableEnvironment environment, Map<String, Object> variables) {
+		environment.getPropertySources()
+			.addFirst(new SystemEnvironmentPropertySource(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+					variables));
 	}
 
 	private static ApplicationContextRunner runner(Map<String, Object> properties) {
@@ -249,6 +245,14 @@ class JobOverridesTests {
 		void export() {
 		}
 
+		@SingleRunner("cleanUp")
+		void cleanUp() {
+		}
+
+		@SingleRunner("reports/daily")
+		void daily() {
+		}
+
 		@SingleRunner("payment:#{#id}")
 		void pay(String id) {
 		}
@@ -260,16 +264,6 @@ class JobOverridesTests {
 		@SingleRunner("orders-export")
 		void export() {
 		}
-
-	}
-
-	/**
-	 * What can be set of a job, for these tests.
-	 *
-	 * @param paused whether it is paused
-	 * @param waitFor how long it waits
-	 */
-	record Setting(@Nullable Boolean paused, @Nullable Duration waitFor) {
 
 	}
 
