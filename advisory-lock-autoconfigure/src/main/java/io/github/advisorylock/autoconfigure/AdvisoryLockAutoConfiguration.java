@@ -97,7 +97,7 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static SingleRunnerSettings advisoryLockSettings(AdvisoryLockProperties properties,
 			AdvisoryLockKeyFactory keyFactory, Environment environment) {
-		return properties.toSettings(keyFactory, environment);
+		return properties.toSettings(keyFactory, environment, new JobOverrides(environment)::of);
 	}
 
 	/**

@@ -21,6 +21,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -96,8 +97,8 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	/**
 	 * Return what holds for annotated methods.
 	 */
-	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment) {
-		JobOverrides overrides = new JobOverrides(environment);
+	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment,
+			Function<String, @Nullable Job> overrides) {
 		this.jobs.forEach((key, job) -> job.toSettings(key, this.enabled));
 		require(this.maxHeldLocks >= 1, "max-held-locks", this.maxHeldLocks, "At least one lock must be possible.");
 		this.session.toSettings();
@@ -105,7 +106,7 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 		this.leader.check();
 		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
 				memory(this.rememberTicks), this.ledger.use(), (key) -> {
-					Job job = overrides.of(key);
+					Job job = overrides.apply(key);
 					return (job != null) ? job.toSettings(key, this.enabled) : null;
 				});
 	}

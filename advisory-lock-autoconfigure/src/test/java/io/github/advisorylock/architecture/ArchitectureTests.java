@@ -46,8 +46,6 @@ import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.context.properties.ConfigurationProperties;
-import org.springframework.boot.context.properties.bind.BindHandler;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ComponentScan;
@@ -145,13 +143,11 @@ class ArchitectureTests {
 			.should()
 			.beMetaAnnotatedWith(Configuration.class)
 			.orShould()
-			.beAnnotatedWith(ConfigurationProperties.class)
+			.haveSimpleNameEndingWith("Properties")
 			.orShould()
 			.beAssignableTo(FailureAnalyzer.class)
 			.orShould()
 			.beAssignableTo(Condition.class)
-			.orShould()
-			.beAssignableTo(BindHandler.class)
 			.orShould()
 			.beAssignableTo(RuntimeHintsRegistrar.class)
 			.orShould()
