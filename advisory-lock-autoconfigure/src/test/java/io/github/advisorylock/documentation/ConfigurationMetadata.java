@@ -57,8 +57,8 @@ final class ConfigurationMetadata {
 	 */
 	static boolean knows(String name) {
 		return properties().stream()
-			.anyMatch((property) -> name.equals(property.get("name"))
-					|| (isMap(property) && name.startsWith(property.get("name") + ".")));
+			.anyMatch((property) -> name.equals(property.get("name")) || (isMap(property)
+					&& (name.startsWith(property.get("name") + ".") || name.startsWith(property.get("name") + "["))));
 	}
 
 	/**
