@@ -21,7 +21,6 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.annotation.EveryInstance;
 import io.github.advisorylock.annotation.LeaderOnly;
@@ -42,8 +41,9 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Looks at the scheduled methods of all beans: whether each says how it runs in a fleet,
- * and whether anybody calls them. Finds them as Spring's scheduler does, which knows
- * composed and repeated annotations.
+ * and whether anything can call them. Finds them as Spring's scheduler does, which knows
+ * composed and repeated annotations. Of a bean that is not there yet, because it is lazy
+ * or has a scope of its own, nobody can tell whether the application asks for it later.
  */
 final class FleetExamination {
 
@@ -71,11 +71,10 @@ final class FleetExamination {
 	 * Look, unless nobody wants to know.
 	 */
 	void examine(Treatment treatment, Diagnosis diagnosis) {
-		boolean calls = !treatment.isOff(DoctorCheck.SCHEDULING);
-		boolean unscheduled = calls
+		boolean unscheduled = !treatment.isOff(DoctorCheck.SCHEDULING)
 				&& this.beans.getBeanNamesForType(ScheduledAnnotationBeanPostProcessor.class, true, false).length == 0;
 		boolean unguarded = !treatment.isOff(DoctorCheck.UNGUARDED_SCHEDULED);
-		List<ScheduledMethod> all = (unguarded || unscheduled) ? find(beanNames(true)) : List.of();
+		List<ScheduledMethod> all = (unguarded || unscheduled) ? find() : List.of();
 		if (unguarded) {
 			all.stream().filter(this::isUnguarded).forEach((method) -> foundUnguarded(method, diagnosis));
 		}
@@ -87,25 +86,6 @@ final class FleetExamination {
 						+ " is @Scheduled, and nothing calls it, because scheduling is not enabled in this application",
 						"put @EnableScheduling on a configuration class"));
 		}
-		else if (calls) {
-			find(beanNames(false)).stream()
-				.filter(ScheduledMethod::isDeclared)
-				.forEach((method) -> diagnosis.found(DoctorCheck.SCHEDULING,
-						method + " is @Scheduled, and nothing calls it as long as nobody asks for its bean, which is "
-								+ "lazy or of a scope of its own and was not created at start-up",
-						"remove its @Lazy or @Scope, or move the method to a bean without"));
-		}
-	}
-
-	/**
-	 * Return the names of beans.
-	 * @param all all of them, but for what stands behind the proxies of scopes, or those
-	 * that were not created with the context
-	 */
-	private List<String> beanNames(boolean all) {
-		return Stream.of(this.beans.getBeanNamesForType(Object.class, true, false))
-			.filter((name) -> all ? !ScopedProxyUtils.isScopedTarget(name) : !this.beans.containsSingleton(name))
-			.toList();
 	}
 
 	private static void foundUnguarded(ScheduledMethod method, Diagnosis diagnosis) {
@@ -122,10 +102,11 @@ final class FleetExamination {
 					&& (name.charAt(known.length()) == '.' || name.charAt(known.length()) == '$')));
 	}
 
-	private List<ScheduledMethod> find(List<String> beanNames) {
+	private List<ScheduledMethod> find() {
 		List<ScheduledMethod> found = new ArrayList<>();
-		for (String beanName : beanNames) {
-			Class<?> type = typeOf(beanName);
+		for (String beanName : this.beans.getBeanNamesForType(Object.class, true, false)) {
+			// what stands behind the proxy of a scope is found by that
+			Class<?> type = ScopedProxyUtils.isScopedTarget(beanName) ? null : typeOf(beanName);
 			if (type != null && AnnotationUtils.isCandidateClass(type, SCHEDULES)) {
 				scheduled(type).forEach((method) -> found.add(new ScheduledMethod(beanName, method)));
 			}
