@@ -103,6 +103,13 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 	protected abstract boolean register(String beanName, Class<?> targetClass);
 
 	/**
+	 * Look again at what may be different for a bean that was made before: the values of
+	 * placeholders.
+	 */
+	void madeAgain(Class<?> targetClass) {
+	}
+
+	/**
 	 * Return whether an advisor must stay outside ours.
 	 */
 	boolean belongsOutside(Advisor advisor) {
@@ -212,6 +219,9 @@ public abstract class AnnotatedMethodBeanPostProcessor extends AbstractBeanFacto
 		if (first) {
 			this.proxied.checkProxy(proxy, beanName);
 			this.checked.add(List.of(beanName, ClassUtils.getUserClass(targetClass)));
+		}
+		else {
+			madeAgain(ClassUtils.getUserClass(targetClass));
 		}
 		return proxy;
 	}

@@ -63,6 +63,20 @@ class AnnotationSingleRunnerOperationSource implements SingleRunnerOperationSour
 		return operation.orElse(null);
 	}
 
+	/**
+	 * Parse the schedules of methods again that a scheduler is given anew.
+	 * @param method ends with the name of the class and the method
+	 * @return whether any schedule is another one now
+	 */
+	boolean parseSchedulesAgain(String method) {
+		return this.operations.values()
+			.stream()
+			.flatMap(Optional::stream)
+			.filter((operation) -> method.endsWith(operation.method()))
+			.filter(SingleRunnerOperation::parseScheduleAgain)
+			.count() > 0;
+	}
+
 	SingleRunnerOperationParser parser() {
 		return this.parser.get();
 	}

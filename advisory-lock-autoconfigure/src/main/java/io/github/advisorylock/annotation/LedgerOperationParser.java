@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.time.ZoneId;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
@@ -81,8 +82,8 @@ final class LedgerOperationParser {
 		}
 		checkAsked(annotation, fixedKey, perTick, job);
 		checkNotOnceForAll(annotation, method, fixedKey);
-		return new LedgerOperation(true, perTick, perTick ? ticks(method) : null, annotation.once() == Once.PER_KEY,
-				minInterval, catchUp);
+		Supplier<@Nullable CronTicks> ticks = () -> perTick ? ticks(method) : null;
+		return new LedgerOperation(true, perTick, ticks, annotation.once() == Once.PER_KEY, minInterval, catchUp);
 	}
 
 	/**
@@ -125,11 +126,16 @@ final class LedgerOperationParser {
 				|| SkippedValue.of(method) == SkippedValue.NONE) {
 			return null;
 		}
+		boolean scheduled = !schedules(method).isEmpty();
+		return new AutoTicks(() -> scheduled ? ticksIfAny(method) : null, longest);
+	}
+
+	private @Nullable CronTicks ticksIfAny(Method method) {
 		try {
-			return new AutoTicks(ticks(method), longest);
+			return ticks(method);
 		}
 		catch (InvalidAttributeException ex) {
-			return new AutoTicks(null, longest);
+			return null;
 		}
 	}
 

@@ -19,6 +19,7 @@ package io.github.advisorylock.annotation;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
@@ -62,6 +63,10 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 
 	private transient @Nullable SingleRunnerMethodRegistry methods;
 
+	private transient @Nullable AnnotationSingleRunnerOperationSource operationSource;
+
+	private final transient AtomicInteger changedSchedules = new AtomicInteger();
+
 	private transient @Nullable Advisor insideTransaction;
 
 	/**
@@ -94,6 +99,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 				placeholders);
 		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.observer,
 				this.eventPublisher);
+		this.operationSource = source;
 		this.interceptor = interceptor;
 		this.methods = new SingleRunnerMethodRegistry(annotated(), source, placeholders);
 		this.advisor = createAdvisor(interceptor);
@@ -111,6 +117,31 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	@Override
 	protected boolean register(String beanName, Class<?> targetClass) {
 		return methods().register(beanName, targetClass);
+	}
+
+	@Override
+	void madeAgain(Class<?> targetClass) {
+		findMethods(targetClass).forEach((method) -> planned(targetClass.getSimpleName() + "." + method.getName()));
+	}
+
+	/**
+	 * Parse the schedule of a method again, as a scheduler was given the method anew.
+	 * @param task what the task of the scheduler prints, which ends with the name of the
+	 * class and the method
+	 */
+	public void planned(String task) {
+		Assert.state(this.operationSource != null, "'beanFactory' must be set");
+		if (this.operationSource.parseSchedulesAgain(task)) {
+			this.changedSchedules.incrementAndGet();
+		}
+	}
+
+	/**
+	 * Return how often the schedule of a method has become another one.
+	 * @return the number of changes so far
+	 */
+	public int changedSchedules() {
+		return this.changedSchedules.get();
 	}
 
 	@Override

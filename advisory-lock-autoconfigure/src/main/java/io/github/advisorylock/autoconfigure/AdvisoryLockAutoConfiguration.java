@@ -60,9 +60,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Role;
-import org.springframework.core.annotation.Order;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for advisory locks. Each bean of the
@@ -125,12 +126,17 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	/**
-	 * Spring asks the configurers of each context for its own scheduled methods.
+	 * Spring asks the configurers of each context for its own scheduled methods: this one
+	 * first, and last of all, as it is among those that are no definitions.
 	 */
 	@Bean
-	@Order
-	static SchedulingConfigurer advisoryLockPlannedTimes() {
-		return PlannedTimeScheduler.configurer();
+	static BeanFactoryPostProcessor advisoryLockPlannedTimes() {
+		return (beanFactory) -> {
+			SchedulingConfigurer configurer = PlannedTimeScheduler
+				.configurer((task) -> beanFactory.getBean(SingleRunnerAnnotationBeanPostProcessor.class).planned(task));
+			beanFactory.registerSingleton("advisoryLockPlannedTimesFirst", new FirstSchedulingConfigurer(configurer));
+			beanFactory.registerSingleton("advisoryLockPlannedTimesLast", configurer);
+		};
 	}
 
 	/**
@@ -251,6 +257,24 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
 		UnguardedLockOperations advisoryLockOperations(SingleRunnerSettings settings) {
 			return new UnguardedLockOperations(settings.namespace(), settings.keyFactory());
+		}
+
+	}
+
+	/**
+	 * Is asked before those that have a lower precedence, or none.
+	 */
+	private record FirstSchedulingConfigurer(
+			SchedulingConfigurer configurer) implements SchedulingConfigurer, PriorityOrdered {
+
+		@Override
+		public void configureTasks(ScheduledTaskRegistrar registrar) {
+			this.configurer.configureTasks(registrar);
+		}
+
+		@Override
+		public int getOrder() {
+			return HIGHEST_PRECEDENCE;
 		}
 
 	}

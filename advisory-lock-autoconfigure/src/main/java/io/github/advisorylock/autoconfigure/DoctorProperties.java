@@ -76,7 +76,7 @@ import org.springframework.boot.convert.DurationUnit;
  * for something that each instance has of its own, as a random value or the name of its
  * host.
  * @param scheduling What happens when there are scheduled methods and nothing that calls
- * them: no EnableScheduling, or a bean that is not created at start-up.
+ * them: no EnableScheduling.
  * @param selfInvocation What happens when a bean calls its own annotated method past its
  * proxy.
  * @param springBatch What happens when a method of scope TRANSACTION is on a bean that

@@ -17,6 +17,7 @@
 package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.LockRequest;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param recorded whether runs are recorded
  * @param oncePerTick whether there is one run for each tick
- * @param ticks the ticks, {@code null} while the method has no schedule
+ * @param schedule the ticks that the method is planned for
  * @param oncePerKey whether there is one run for each key
  * @param minInterval the time from the start of a run to that of the next, {@code null}
  * if any will do
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * {@code null} if none is
  * @since 0.1.0
  */
-public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable CronTicks ticks, boolean oncePerKey,
+public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTicks schedule, boolean oncePerKey,
 		@Nullable Duration minInterval, @Nullable Duration catchUp) {
 
 	/**
@@ -46,12 +47,14 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable C
 	/**
 	 * Asks nothing.
 	 */
-	public static final LedgerOperation NONE = new LedgerOperation(false, false, null, false, null, null);
+	public static final LedgerOperation NONE = new LedgerOperation(false, false, ScheduledTicks.NONE, false, null,
+			null);
 
 	/**
 	 * Asks for runs to be recorded.
 	 */
-	public static final LedgerOperation RECORDED = new LedgerOperation(true, false, null, false, null, null);
+	public static final LedgerOperation RECORDED = new LedgerOperation(true, false, ScheduledTicks.NONE, false, null,
+			null);
 
 	/**
 	 * Create what is asked, with no time longer than {@link #FOR_EVER}.
@@ -62,12 +65,49 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable C
 	}
 
 	/**
+	 * Create what is asked, for a schedule that a refresh may change.
+	 * @param recorded whether runs are recorded
+	 * @param oncePerTick whether there is one run for each tick
+	 * @param ticks parses the ticks, {@code null} if there are none; asked whenever a
+	 * scheduler is given the method
+	 * @param oncePerKey whether there is one run for each key
+	 * @param minInterval the time from the start of a run to that of the next
+	 * @param catchUp for how long a tick is made up for
+	 */
+	public LedgerOperation(boolean recorded, boolean oncePerTick, Supplier<? extends @Nullable CronTicks> ticks,
+			boolean oncePerKey, @Nullable Duration minInterval, @Nullable Duration catchUp) {
+		this(recorded, oncePerTick, new ScheduledTicks(ticks), oncePerKey, minInterval, catchUp);
+	}
+
+	/**
+	 * Create what is asked, for ticks that no refresh changes.
+	 * @param recorded whether runs are recorded
+	 * @param oncePerTick whether there is one run for each tick
+	 * @param ticks the ticks, {@code null} if there are none
+	 * @param oncePerKey whether there is one run for each key
+	 * @param minInterval the time from the start of a run to that of the next
+	 * @param catchUp for how long a tick is made up for
+	 */
+	public LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable CronTicks ticks, boolean oncePerKey,
+			@Nullable Duration minInterval, @Nullable Duration catchUp) {
+		this(recorded, oncePerTick, ScheduledTicks.of(ticks), oncePerKey, minInterval, catchUp);
+	}
+
+	/**
 	 * Return a duration that databases and instants have room for.
 	 * @param duration the duration
 	 * @return the duration, or {@link #FOR_EVER} if it is longer
 	 */
 	public static Duration bounded(Duration duration) {
 		return (duration.compareTo(FOR_EVER) < 0) ? duration : FOR_EVER;
+	}
+
+	/**
+	 * Return the ticks that the method is planned for now.
+	 * @return the ticks, {@code null} while the method has no schedule
+	 */
+	public @Nullable CronTicks ticks() {
+		return this.schedule.current();
 	}
 
 	/**

@@ -22,6 +22,7 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.ScheduledFuture;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -30,11 +31,12 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.TriggerContext;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
-import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+import org.springframework.scheduling.support.PeriodicTrigger;
 
 /**
  * Has the time that a trigger planned travel with the call. Stands before whatever
- * scheduler {@code @Scheduled} methods use.
+ * scheduler {@code @Scheduled} methods and the tasks of a {@link SchedulingConfigurer}
+ * use.
  *
  * @since 0.1.0
  */
@@ -42,24 +44,35 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	private final TaskScheduler scheduler;
 
-	private PlannedTimeScheduler(TaskScheduler scheduler) {
+	private final Consumer<String> planned;
+
+	private PlannedTimeScheduler(TaskScheduler scheduler, Consumer<String> planned) {
 		this.scheduler = scheduler;
+		this.planned = planned;
 	}
 
 	/**
-	 * Return what puts such a scheduler before the one that {@code @Scheduled} methods
-	 * use. Has to be asked after all others.
+	 * Return what puts such a scheduler before the one that a registrar has. Has to be
+	 * asked before all others, for what they schedule themselves, and once more after all
+	 * others, for the scheduler that they choose.
+	 * @param planned is told what a task prints that is given to the scheduler
 	 * @return the configurer
 	 */
-	public static SchedulingConfigurer configurer() {
-		return PlannedTimeScheduler::configure;
+	public static SchedulingConfigurer configurer(Consumer<String> planned) {
+		return (registrar) -> {
+			TaskScheduler scheduler = registrar.getScheduler();
+			if (scheduler != null && !(scheduler instanceof PlannedTimeScheduler)) {
+				registrar.setTaskScheduler(new PlannedTimeScheduler(scheduler, planned));
+			}
+		};
 	}
 
-	private static void configure(ScheduledTaskRegistrar registrar) {
-		TaskScheduler scheduler = registrar.getScheduler();
-		if (scheduler != null) {
-			registrar.setTaskScheduler(new PlannedTimeScheduler(scheduler));
-		}
+	/**
+	 * A period is counted from the start of each instance, so that no two of them plan
+	 * the same times.
+	 */
+	private static boolean isPlanned(Runnable task, Trigger trigger) {
+		return !(task instanceof PlannedTask) && !(trigger instanceof PeriodicTrigger);
 	}
 
 	@Override
@@ -69,6 +82,10 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	@Override
 	public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
+		this.planned.accept(task.toString());
+		if (!isPlanned(task, trigger)) {
+			return this.scheduler.schedule(task, trigger);
+		}
 		PlannedTask planned = new PlannedTask(task, trigger);
 		return this.scheduler.schedule(planned, planned);
 	}

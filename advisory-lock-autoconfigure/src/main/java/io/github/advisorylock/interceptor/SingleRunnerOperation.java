@@ -19,6 +19,7 @@ package io.github.advisorylock.interceptor;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -59,9 +60,9 @@ public final class SingleRunnerOperation {
 
 	private final boolean oncePerTick;
 
-	private final @Nullable CronTicks ticks;
-
 	private final @Nullable AutoTicks autoTicks;
+
+	private final UnplannedCalls unplannedCalls;
 
 	private final @Nullable String transactionManager;
 
@@ -107,8 +108,8 @@ public final class SingleRunnerOperation {
 		this.paused = paused;
 		this.ledger = ledger;
 		this.oncePerTick = ledger.oncePerTick();
-		this.ticks = ledger.ticks();
 		this.autoTicks = autoTicks;
+		this.unplannedCalls = new UnplannedCalls(method, keyTemplate);
 		this.transactionManager = transactionManager;
 		this.fixedKey = fixedKey;
 		this.fixedRequest = (this.fixedKey != null) ? request(this.fixedKey, false) : null;
@@ -212,19 +213,47 @@ public final class SingleRunnerOperation {
 					: request;
 		}
 		if (!this.oncePerTick) {
-			return (this.autoTicks != null && !now) ? this.autoTicks.apply(request, invocation) : request;
+			return (this.autoTicks != null && !now) ? perPlannedTime(request, this.autoTicks, invocation) : request;
 		}
+		CronTicks ticks = this.ledger.ticks();
 		Instant time = Instant.now();
 		Instant planned = PlannedTime.take(invocation);
 		if (planned != null) {
 			request = (this.ledger.catchUp() != null) ? request.backOff() : request;
-			return request.oncePerTick(tick(planned, this.ticks, time));
+			return request.oncePerTick(tick(planned, ticks, time));
 		}
-		if (this.ticks == null) {
+		if (ticks == null) {
 			throw new IllegalStateException(
 					"Failed to run once per tick: the schedule of the method is switched off on this instance");
 		}
-		return request.oncePerTick(this.ticks.ofCallAt(time));
+		this.unplannedCalls.look("this instance takes it for the tick that its own clock tells");
+		return request.oncePerTick(ticks.ofCallAt(time));
+	}
+
+	private LockRequest perPlannedTime(LockRequest request, AutoTicks ticks, MethodInvocation invocation) {
+		Instant planned = PlannedTime.take(invocation);
+		if (ticks.longest.isZero() && !request.isRecorded()) {
+			return request;
+		}
+		if (planned != null) {
+			return ticks.apply(request, planned);
+		}
+		if (this.ledger.minInterval() == null) {
+			this.unplannedCalls
+				.look("with 'once' as AUTO every instance that calls it runs it whenever the lock is free");
+		}
+		return request;
+	}
+
+	/**
+	 * Parse the schedule of the method again: a scheduler is given the method anew, maybe
+	 * because a placeholder has another value now. Of a schedule that can't be parsed
+	 * Spring says what is wrong with it.
+	 * @return whether it is another one now
+	 */
+	public boolean parseScheduleAgain() {
+		ScheduledTicks schedule = (this.autoTicks != null) ? this.autoTicks.schedule : this.ledger.schedule();
+		return schedule.parseAgain();
 	}
 
 	/**
@@ -248,7 +277,7 @@ public final class SingleRunnerOperation {
 	 * come
 	 */
 	public boolean remembersTicks() {
-		return this.autoTicks != null && this.autoTicks.ticks != null && !this.autoTicks.longest.isZero()
+		return this.autoTicks != null && this.autoTicks.schedule.current() != null && !this.autoTicks.longest.isZero()
 				&& !this.ledger.recorded();
 	}
 
@@ -260,7 +289,7 @@ public final class SingleRunnerOperation {
 	 */
 	public @Nullable Instant rememberedTick(Instant time) {
 		try {
-			CronTicks ticks = (this.autoTicks != null) ? this.autoTicks.ticks : null;
+			CronTicks ticks = (this.autoTicks != null) ? this.autoTicks.schedule.current() : null;
 			return (ticks != null && remembersTicks()) ? ticks.latestAt(time) : null;
 		}
 		catch (IllegalStateException ex) {
@@ -286,11 +315,11 @@ public final class SingleRunnerOperation {
 	/**
 	 * Has a method run once for a tick when a scheduler calls it, and only then.
 	 *
-	 * @param ticks the ticks of its schedule, {@code null} if it has none, several or
-	 * another one: then each planned time is a tick
+	 * @param schedule the ticks of its schedule; where it has none, several or another
+	 * one, each planned time is a tick
 	 * @param longest for how long at most a lock remembers each, zero if none does
 	 */
-	public record AutoTicks(@Nullable CronTicks ticks, Duration longest) {
+	public record AutoTicks(ScheduledTicks schedule, Duration longest) {
 
 		/**
 		 * For how long a tick is remembered whose next one is not known: it may come
@@ -299,23 +328,29 @@ public final class SingleRunnerOperation {
 		private static final Duration NEXT_UNKNOWN = Duration.ofSeconds(30);
 
 		/**
+		 * Create what has a method run once for a tick.
+		 * @param ticks parses the ticks, {@code null} if there are none; asked whenever a
+		 * scheduler is given the method
+		 * @param longest for how long at most a lock remembers each, zero if none does
+		 */
+		public AutoTicks(Supplier<? extends @Nullable CronTicks> ticks, Duration longest) {
+			this(new ScheduledTicks(ticks), longest);
+		}
+
+		/**
 		 * Where runs are recorded anyway, the ledger remembers their ticks, too.
 		 */
-		private LockRequest apply(LockRequest request, MethodInvocation invocation) {
-			Instant planned = PlannedTime.take(invocation);
-			if (planned == null || (this.longest.isZero() && !request.isRecorded())) {
-				return request;
-			}
-			Instant tick = tick(planned, this.ticks, Instant.now());
-			return request.isRecorded() ? request.oncePerTick(tick) : request.oncePerTick(tick, memory(tick));
+		private LockRequest apply(LockRequest request, Instant planned) {
+			CronTicks ticks = this.schedule.current();
+			Instant tick = tick(planned, ticks, Instant.now());
+			return request.isRecorded() ? request.oncePerTick(tick) : request.oncePerTick(tick, memory(tick, ticks));
 		}
 
 		/**
 		 * A clock that is late by more takes the tick for another one.
 		 */
-		private Duration memory(Instant tick) {
-			Instant next = (this.ticks != null && this.ticks.latestAt(tick).equals(tick)) ? this.ticks.nextAfter(tick)
-					: null;
+		private Duration memory(Instant tick, @Nullable CronTicks ticks) {
+			Instant next = (ticks != null && ticks.latestAt(tick).equals(tick)) ? ticks.nextAfter(tick) : null;
 			Duration half = (next != null) ? Duration.between(tick, next).dividedBy(2) : NEXT_UNKNOWN;
 			return (half.compareTo(this.longest) < 0) ? half : this.longest;
 		}

@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -70,6 +71,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private static final int MOST_JOBS = 1000;
 
+	private static final int NEVER = -1;
+
 	private final LedgerSettings settings;
 
 	private final Supplier<? extends Collection<JobFinder.LedgerMethod>> methods;
@@ -92,7 +95,15 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private volatile @Nullable Opened opened;
 
-	private volatile boolean registered;
+	/**
+	 * Tells how often what was registered may have changed since.
+	 */
+	private final IntSupplier changedSchedules;
+
+	/**
+	 * What that told when the jobs were registered.
+	 */
+	private volatile int registered = NEVER;
 
 	private volatile Runnable whenOpen = () -> {
 	};
@@ -114,23 +125,25 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 			String instance, SingleRunnerAnnotationBeanPostProcessor methods, Predicate<SingleRunnerMethod> isHere,
 			BeanFactory beans, Consumer<Object> eventPublisher) {
 		this(dataSource, settings, defaultNamespace, instance,
-				new RecordedMethodRegistry(methods, beans, isHere)::withFixedKey, eventPublisher);
+				new RecordedMethodRegistry(methods, beans, isHere)::withFixedKey, methods::changedSchedules,
+				eventPublisher);
 	}
 
 	PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace, String instance,
 			Supplier<? extends Collection<JobFinder.LedgerMethod>> methods) {
-		this(dataSource, settings, defaultNamespace, instance, methods, (event) -> {
+		this(dataSource, settings, defaultNamespace, instance, methods, () -> 0, (event) -> {
 		});
 	}
 
 	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			String instance, Supplier<? extends Collection<JobFinder.LedgerMethod>> methods,
-			Consumer<Object> eventPublisher) {
+			IntSupplier changedSchedules, Consumer<Object> eventPublisher) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(settings, "'settings' must not be null");
 		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
 		this.settings = settings;
 		this.methods = methods;
+		this.changedSchedules = changedSchedules;
 		this.eventPublisher = eventPublisher;
 		this.instance = instance;
 		this.connections = new LedgerConnections(target);
@@ -158,6 +171,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * what may be the only connection.
 	 */
 	private void register() {
+		int changes = this.changedSchedules.getAsInt();
 		Collection<JobFinder.LedgerMethod> methods = this.methods.get();
 		if (!methods.isEmpty() && this.connections.areInTransaction()) {
 			return;
@@ -165,7 +179,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		if (!methods.isEmpty()) {
 			repository().register(methods.stream().map(JobFinder.LedgerMethod::facts).toList());
 		}
-		this.registered = true;
+		this.registered = changes;
+	}
+
+	private boolean isRegistered() {
+		return this.registered == this.changedSchedules.getAsInt();
 	}
 
 	/**
@@ -203,7 +221,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		if (!this.registered) {
+		if (!isRegistered()) {
 			open();
 		}
 		return new RecordedRun(opened().runs(), key, scope, request);
@@ -258,13 +276,13 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	private void open() {
-		if (!this.registered) {
+		if (!isRegistered()) {
 			this.opening.lock();
 			try {
 				if (this.opened == null) {
 					prepare();
 				}
-				else if (!this.registered) {
+				else if (!isRegistered()) {
 					register();
 				}
 			}

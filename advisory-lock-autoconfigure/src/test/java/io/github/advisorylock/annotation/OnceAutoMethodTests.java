@@ -43,11 +43,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.util.TestPropertyValues;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProcessor;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * Tests for {@link Once#AUTO}: which calls of which methods are for a tick.
@@ -121,18 +124,58 @@ class OnceAutoMethodTests {
 	 */
 	@Test
 	void methodThatRunsPerTickGoesOnWhenItsScheduleIsChangedAtRunTime() {
-		this.runner.withUserConfiguration(Scheduling.class)
+		withChangingJob("0 0 0 29 2 *").run((context) -> {
+			TestPropertyValues.of("changing-cron=* * * * * *").applyTo(context);
+			// as a refresh of the configuration does
+			((DefaultListableBeanFactory) context.getBeanFactory()).destroySingleton("changing");
+			ChangingJob job = context.getBean(ChangingJob.class);
+			Awaitility.await().until(() -> job.ticks().size() >= 3);
+			assertThat(job.ticks()).isNotEmpty().doesNotHaveDuplicates().allMatch((tick) -> tick.isAfter(TICK));
+		});
+	}
+
+	static Stream<Consumer<ConfigurableApplicationContext>> refreshes() {
+		return Stream.of((context) -> {
+			((DefaultListableBeanFactory) context.getBeanFactory()).destroySingleton("changing");
+			context.getBean("changing");
+		}, (context) -> {
+			ScheduledAnnotationBeanPostProcessor scheduling = context
+				.getBean(ScheduledAnnotationBeanPostProcessor.class);
+			Object bean = context.getBean("changing");
+			scheduling.postProcessBeforeDestruction(bean, "changing");
+			scheduling.postProcessAfterInitialization(bean, "changing");
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("refreshes")
+	void callByHandIsForTheLatestTickOfTheScheduleThatWasRefreshed(Consumer<ConfigurableApplicationContext> refresh) {
+		withChangingJob("0 0 0 29 2 *").run((context) -> {
+			TestPropertyValues.of("changing-cron=0 0 0 * * *").applyTo(context);
+			refresh.accept(context.getSourceApplicationContext(ConfigurableApplicationContext.class));
+			ChangingJob job = context.getBean(ChangingJob.class);
+			job.run();
+			assertThat(job.ticks()).containsExactly(TICK);
+			assertThat(TestPostgres.query("SELECT schedules FROM once_auto_job WHERE key = 'changing'"))
+				.containsExactly("[{\"type\":\"cron\",\"expression\":\"0 0 0 * * *\",\"zone\":\"UTC\"}]");
+		});
+	}
+
+	@Test
+	void callByHandOfAScheduleThatWasSwitchedOffIsForNoTick() {
+		withChangingJob("0 0 0 29 2 *").run((context) -> {
+			TestPropertyValues.of("changing-cron=-").applyTo(context);
+			((DefaultListableBeanFactory) context.getBeanFactory()).destroySingleton("changing");
+			assertThatIllegalStateException().isThrownBy(context.getBean(ChangingJob.class)::run)
+				.withMessageContaining("schedule of the method is switched off");
+		});
+	}
+
+	private ApplicationContextRunner withChangingJob(String cron) {
+		return this.runner.withUserConfiguration(Scheduling.class)
 			.withBean("changing", ChangingJob.class)
-			.withPropertyValues("changing-cron=0 0 0 29 2 *", "advisory-lock.ledger.initialize-schema=always",
-					"advisory-lock.ledger.table-prefix=once_auto_")
-			.run((context) -> {
-				TestPropertyValues.of("changing-cron=* * * * * *").applyTo(context);
-				// as a refresh of the configuration does
-				((DefaultListableBeanFactory) context.getBeanFactory()).destroySingleton("changing");
-				ChangingJob job = context.getBean(ChangingJob.class);
-				Awaitility.await().until(() -> job.ticks().size() >= 3);
-				assertThat(job.ticks()).isNotEmpty().doesNotHaveDuplicates().allMatch((tick) -> tick.isAfter(TICK));
-			});
+			.withPropertyValues("changing-cron=" + cron, "advisory-lock.ledger.initialize-schema=always",
+					"advisory-lock.ledger.table-prefix=once_auto_");
 	}
 
 	@ParameterizedTest

@@ -165,7 +165,8 @@ class PlannedTimeSchedulerTests {
 		CronTrigger cron = new CronTrigger("* * * * * *", ZoneOffset.UTC);
 		ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 		registrar.setTaskScheduler(scheduler);
-		PlannedTimeScheduler.configurer().configureTasks(registrar);
+		PlannedTimeScheduler.configurer((task) -> {
+		}).configureTasks(registrar);
 		registrar.addTriggerTask(() -> this.arrivals.add(new Arrival(PlannedTime.take(), this.clock.instant())),
 				(context) -> {
 					Instant time = cron.nextExecution(context);
@@ -202,7 +203,8 @@ class PlannedTimeSchedulerTests {
 		private HandScheduler() {
 			ScheduledTaskRegistrar registrar = new ScheduledTaskRegistrar();
 			registrar.setTaskScheduler(this);
-			PlannedTimeScheduler.configurer().configureTasks(registrar);
+			PlannedTimeScheduler.configurer((task) -> {
+			}).configureTasks(registrar);
 			registrar.addTriggerTask(
 					() -> PlannedTimeSchedulerTests.this.arrivals.add(new Arrival(PlannedTime.take(), Instant.now())),
 					(context) -> this.times.remove());

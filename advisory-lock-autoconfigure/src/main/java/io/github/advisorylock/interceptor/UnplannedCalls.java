@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+package io.github.advisorylock.interceptor;
+
+import java.lang.StackWalker.StackFrame;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.github.advisorylock.LockContext;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * The calls of one method that no trigger has planned. A person or a request may make
+ * them; if a scheduler does, each of its ticks may run on every instance, and that is
+ * told once.
+ */
+final class UnplannedCalls {
+
+	private static final Log logger = LogFactory.getLog(UnplannedCalls.class);
+
+	/**
+	 * Looking at the stack costs some microseconds, so that calls by hand do not pay for
+	 * it for ever.
+	 */
+	private static final int LOOKS = 100;
+
+	/**
+	 * What repeats tasks: Spring's registrar and triggers, executors of Java, and Quartz.
+	 */
+	private static final Set<String> SCHEDULERS = Set.of(
+			"org.springframework.scheduling.config.Task$OutcomeTrackingRunnable.run",
+			"org.springframework.scheduling.concurrent.ReschedulingRunnable.run",
+			"java.util.concurrent.FutureTask.runAndReset", "org.quartz.core.JobRunShell.run");
+
+	private static final String TASK_OF_SCHEDULER = "org.springframework.scheduling.support.DelegatingErrorHandlingRunnable.run";
+
+	private static final String TASK_OF_POOL = "java.util.concurrent.FutureTask.run";
+
+	private final String method;
+
+	private final String key;
+
+	private final AtomicInteger looks = new AtomicInteger();
+
+	private final AtomicBoolean told = new AtomicBoolean();
+
+	UnplannedCalls(String method, String key) {
+		this.method = method;
+		this.key = key;
+	}
+
+	/**
+	 * Look at a call, and tell if a scheduler makes it. What a guarded run calls is
+	 * guarded by that.
+	 * @param consequence what it means for the method
+	 */
+	void look(String consequence) {
+		if (this.told.get() || this.looks.get() >= LOOKS || LockContext.current().isPresent()) {
+			return;
+		}
+		this.looks.incrementAndGet();
+		if (isMadeByScheduler() && this.told.compareAndSet(false, true)) {
+			logger.info("A scheduler calls method '" + this.method + "' (key '" + this.key + "') for no planned time: "
+					+ consequence
+					+ ". Use @Scheduled(cron = ...), or register a cron or trigger task in a SchedulingConfigurer; set "
+					+ "'minInterval' if the schedule is a rate or a delay, or 'once' to NONE if this is what you want");
+		}
+	}
+
+	private static boolean isMadeByScheduler() {
+		List<String> frames = StackWalker.getInstance().walk(UnplannedCalls::names);
+		// A scheduler with a thread for each call has none of those that repeat on it
+		return frames.stream().anyMatch(SCHEDULERS::contains)
+				|| (frames.contains(TASK_OF_SCHEDULER) && !frames.contains(TASK_OF_POOL));
+	}
+
+	private static List<String> names(Stream<StackFrame> frames) {
+		return frames.map((frame) -> frame.getClassName() + "." + frame.getMethodName()).toList();
+	}
+
+}
