@@ -20,29 +20,32 @@ import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Queue;
-import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Value;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
@@ -53,72 +56,90 @@ import org.springframework.boot.autoconfigure.task.TaskSchedulingAutoConfigurati
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
-import org.springframework.boot.task.SimpleAsyncTaskSchedulerCustomizer;
-import org.springframework.boot.task.ThreadPoolTaskSchedulerCustomizer;
 import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.event.EventListener;
+import org.springframework.scheduling.TaskScheduler;
+import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.ScheduledAnnotationBeanPostProcessor;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.config.CronTask;
 import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.SimpleTriggerContext;
 import org.springframework.transaction.annotation.Transactional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests for {@link Once#AUTO}: instances whose clocks differ by more than an empty job
- * lasts run each tick once.
+ * lasts run each tick once. Their schedulers call when a test says so.
  */
-@Tag("slow")
 class OnceAutoTests {
 
-	private static final Duration SKEW = Duration.ofMillis(300);
+	private static final String HOURLY = "0 0 * * * *";
+
+	/**
+	 * What is planned is yet to come, so that no call is late for it by the clock of the
+	 * machine.
+	 */
+	private static final Instant START = Instant.now().truncatedTo(ChronoUnit.HOURS).plus(1, ChronoUnit.HOURS);
+
+	private static final int TICKS = 4;
+
+	private static final List<String> ONCE = List.of("transaction", "session", "transactional", "async",
+			"two-schedules", "cron-task", "trigger-task", "unannotated", "refreshed");
 
 	private static final Queue<Run> runs = new ConcurrentLinkedQueue<>();
 
 	private static final Queue<LockOutcome> skips = new ConcurrentLinkedQueue<>();
+
+	private static final AtomicInteger ended = new AtomicInteger();
 
 	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
 
 	@AfterEach
 	void stopInstances() {
 		this.instances.forEach(ConfigurableApplicationContext::close);
+		runs.clear();
+		skips.clear();
+		ended.set(0);
 		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
 	}
 
+	/**
+	 * Each instance has called all jobs when the clock of the next one shows the tick.
+	 */
 	@Test
 	void everyTickRunsOnceWhateverTheClocksSay() {
-		runs.clear();
-		skips.clear();
-		Stream.of(Duration.ZERO, SKEW, SKEW.negated()).forEach(this::start);
-		Instant from = Instant.now().plusSeconds(2);
-		Awaitility.await()
-			.atMost(Duration.ofMinutes(2))
-			.untilAsserted(() -> assertThat(ticksThatAllInstancesMet(from)).hasSizeGreaterThanOrEqualTo(5));
-		// the latest one may not have been met by all other jobs yet
-		List<Instant> ticks = ticksThatAllInstancesMet(from).subList(0, 4);
-		for (String job : List.of("transaction", "session", "transactional", "async", "two-schedules", "cron-task",
-				"trigger-task", "unannotated", "refreshed")) {
-			Awaitility.await().untilAsserted(() -> assertThat(ticksOf(job)).as(job).containsAll(ticks));
-			assertThat(ticksOf(job)).as(job).doesNotHaveDuplicates();
+		for (int i = 0; i < 3; i++) {
+			start();
 		}
-		assertThat(runs).filteredOn((run) -> !run.job().equals("none"))
-			.isNotEmpty()
-			.allSatisfy((run) -> assertThat(run.tick()).isBeforeOrEqualTo(run.time().plusMillis(100)));
+		List<Instant> ticks = new ArrayList<>();
+		for (int i = 1; i <= TICKS; i++) {
+			Instant tick = START.plus(i, ChronoUnit.HOURS);
+			ticks.add(tick);
+			this.instances.forEach((instance) -> instance.getBean(SteppedScheduler.class).step(tick));
+			int calls = i * this.instances.size() * (ONCE.size() + 1);
+			Awaitility.await().until(() -> ended.get() == calls);
+			Collections.rotate(this.instances, 1);
+		}
+		for (String job : ONCE) {
+			assertThat(ticksOf(job)).as(job).isEqualTo(ticks);
+		}
+		assertThat(runs).filteredOn((run) -> run.job().equals("none")).hasSize(TICKS * this.instances.size());
 		assertThat(skips).contains(LockOutcome.ALREADY_RAN);
 	}
 
 	@Test
 	void callsByHandRunWhenTheLockIsFree() {
-		runs.clear();
-		start(Duration.ZERO);
+		start();
 		Jobs jobs = this.instances.get(0).getBean(Jobs.class);
-		runs.clear();
 		jobs.never();
 		jobs.never();
 		assertThat(runs).filteredOn((run) -> run.job().equals("never"))
@@ -130,33 +151,17 @@ class OnceAutoTests {
 		return runs.stream().filter((run) -> run.job().equals(job)).map(Run::tick).sorted().toList();
 	}
 
-	/**
-	 * Return the ticks at which each instance was there in time: on a machine that is
-	 * busy, a scheduler may miss one, and that says nothing of locks. Told by the clocks
-	 * of the instances, and the job that runs on all of them.
-	 */
-	private List<Instant> ticksThatAllInstancesMet(Instant from) {
-		return runs.stream()
-			.filter((run) -> run.job().equals("none"))
-			.map((run) -> Instant.ofEpochSecond(run.time().plusMillis(100).getEpochSecond() / 2 * 2))
-			.filter((tick) -> tick.isAfter(from))
-			.collect(Collectors.groupingBy((tick) -> tick, TreeMap::new, Collectors.counting()))
-			.entrySet()
-			.stream()
-			.filter((tick) -> tick.getValue() == this.instances.size())
-			.map(Map.Entry::getKey)
-			.toList();
-	}
-
-	private void start(Duration skew) {
+	private void start() {
 		this.instances.add(new SpringApplicationBuilder(Application.class).web(WebApplicationType.NONE)
 			.properties("spring.application.name=once-auto", "spring.datasource.url=" + TestPostgres.url(),
-					"spring.task.scheduling.pool.size=8", "spring.datasource.hikari.maximum-pool-size=10",
-					"skew=" + skew, "refreshed-cron=0 0 0 29 2 *")
+					"spring.datasource.hikari.maximum-pool-size=10", "refreshed-cron=0 0 0 29 2 *")
 			.run());
 		ConfigurableApplicationContext instance = this.instances.get(this.instances.size() - 1);
-		TestPropertyValues.of("refreshed-cron=*/2 * * * * *").applyTo(instance);
-		// as a refresh of the configuration does
+		TestPropertyValues.of("refreshed-cron=" + HOURLY).applyTo(instance);
+		// as a refresh of the configuration does; Spring leaves the tasks of a proxy
+		// alone
+		instance.getBean(ScheduledAnnotationBeanPostProcessor.class)
+			.postProcessBeforeDestruction(instance.getBean("jobs"), "jobs");
 		((DefaultListableBeanFactory) instance.getBeanFactory()).destroySingleton("jobs");
 		instance.getBean("jobs");
 	}
@@ -166,46 +171,40 @@ class OnceAutoTests {
 	 */
 	static class Jobs {
 
-		private final Clock clock;
-
-		Jobs(Clock clock) {
-			this.clock = clock;
-		}
-
-		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@Scheduled(cron = HOURLY, zone = "UTC")
 		@SingleRunner(key = "transaction")
 		void transaction() {
 			run("transaction");
 		}
 
-		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@Scheduled(cron = HOURLY, zone = "UTC")
 		@SingleRunner(key = "session", scope = LockScope.SESSION)
 		void session() {
 			run("session");
 		}
 
 		@Transactional
-		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@Scheduled(cron = HOURLY, zone = "UTC")
 		@SingleRunner(key = "transactional")
 		void transactional() {
 			run("transactional");
 		}
 
 		@Async
-		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@Scheduled(cron = HOURLY, zone = "UTC")
 		@SingleRunner(key = "async")
 		void async() {
 			run("async");
 		}
 
-		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@Scheduled(cron = HOURLY, zone = "UTC")
 		@SingleRunner(key = "none", once = Once.NONE)
 		void none() {
 			run("none");
 		}
 
-		@Scheduled(cron = "*/4 * * * * *", zone = "UTC")
-		@Scheduled(cron = "2/4 * * * * *", zone = "UTC")
+		@Scheduled(cron = "0 0 0/2 * * *", zone = "UTC")
+		@Scheduled(cron = "0 0 1/2 * * *", zone = "UTC")
 		@SingleRunner(key = "two-schedules")
 		void twoSchedules() {
 			run("two-schedules");
@@ -239,12 +238,18 @@ class OnceAutoTests {
 		}
 
 		private void run(String job) {
-			runs.add(new Run(job, this.clock.instant(), LockContext.current().flatMap(LockContext::tick).orElse(null)));
+			runs.add(new Run(job, LockContext.current().flatMap(LockContext::tick).orElse(null)));
+		}
+
+		@EventListener
+		void note(SingleRunnerFinishedEvent event) {
+			ended.incrementAndGet();
 		}
 
 		@EventListener
 		void note(SingleRunnerSkippedEvent event) {
 			skips.add(event.outcome());
+			ended.incrementAndGet();
 		}
 
 	}
@@ -262,25 +267,15 @@ class OnceAutoTests {
 	static class Application {
 
 		@Bean
-		Clock clock(@Value("${skew}") Duration skew) {
-			return Clock.offset(Clock.systemUTC(), skew);
-		}
-
-		@Bean
-		ThreadPoolTaskSchedulerCustomizer clockOfScheduler(Clock clock) {
-			return (scheduler) -> scheduler.setClock(clock);
-		}
-
-		@Bean
-		SimpleAsyncTaskSchedulerCustomizer clockOfSchedulerWithVirtualThreads(Clock clock) {
-			return (scheduler) -> scheduler.setClock(clock);
+		SteppedScheduler scheduler() {
+			return new SteppedScheduler();
 		}
 
 		@Bean
 		SchedulingConfigurer tasks(ObjectProvider<Jobs> jobs) {
 			return (registrar) -> {
-				CronTrigger trigger = new CronTrigger("*/2 * * * * *", ZoneOffset.UTC);
-				registrar.addCronTask(() -> jobs.getObject().cronTask(), "*/2 * * * * *");
+				CronTrigger trigger = new CronTrigger(HOURLY, ZoneOffset.UTC);
+				registrar.addCronTask(new CronTask(() -> jobs.getObject().cronTask(), trigger));
 				registrar.addTriggerTask(() -> jobs.getObject().triggerTask(), trigger);
 			};
 		}
@@ -291,8 +286,8 @@ class OnceAutoTests {
 		}
 
 		@Bean
-		Jobs jobs(Clock clock) {
-			return new Jobs(clock);
+		Jobs jobs() {
+			return new Jobs();
 		}
 
 	}
@@ -308,14 +303,112 @@ class OnceAutoTests {
 			this.jobs = jobs;
 		}
 
-		@Scheduled(cron = "*/2 * * * * *", zone = "UTC")
+		@Scheduled(cron = HOURLY, zone = "UTC")
 		void call() {
 			this.jobs.getObject().calledByOther();
 		}
 
 	}
 
-	private record Run(String job, Instant time, @Nullable Instant tick) {
+	/**
+	 * Plans by a clock that a test sets, and calls when that shows what it has planned.
+	 */
+	private static final class SteppedScheduler implements TaskScheduler {
+
+		private final List<SteppedTask> tasks = new CopyOnWriteArrayList<>();
+
+		private Instant time = START;
+
+		/**
+		 * Set the clock, and call what is due.
+		 */
+		void step(Instant time) {
+			this.time = time;
+			this.tasks.forEach((task) -> task.step(this));
+		}
+
+		@Override
+		public Clock getClock() {
+			return Clock.fixed(this.time, ZoneOffset.UTC);
+		}
+
+		@Override
+		public ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
+			SteppedTask stepped = new SteppedTask(task, trigger);
+			stepped.plan(this);
+			this.tasks.add(stepped);
+			return stepped;
+		}
+
+		@Override
+		public ScheduledFuture<?> schedule(Runnable task, Instant startTime) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
+			throw new UnsupportedOperationException();
+		}
+
+		@Override
+		public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
+			throw new UnsupportedOperationException();
+		}
+
+	}
+
+	private static final class SteppedTask extends CompletableFuture<Void> implements ScheduledFuture<Void> {
+
+		private final Runnable task;
+
+		private final Trigger trigger;
+
+		private @Nullable Instant last;
+
+		private @Nullable Instant next;
+
+		private SteppedTask(Runnable task, Trigger trigger) {
+			this.task = task;
+			this.trigger = trigger;
+		}
+
+		private void plan(SteppedScheduler scheduler) {
+			SimpleTriggerContext context = new SimpleTriggerContext(scheduler.getClock());
+			context.update(this.last, this.last, this.last);
+			this.next = this.trigger.nextExecution(context);
+		}
+
+		private void step(SteppedScheduler scheduler) {
+			if (!isCancelled() && this.next != null && !this.next.isAfter(scheduler.getClock().instant())) {
+				this.task.run();
+				this.last = this.next;
+				plan(scheduler);
+			}
+		}
+
+		@Override
+		public long getDelay(TimeUnit unit) {
+			return 0;
+		}
+
+		@Override
+		public int compareTo(Delayed other) {
+			return 0;
+		}
+
+	}
+
+	private record Run(String job, @Nullable Instant tick) {
 
 	}
 
