@@ -202,8 +202,8 @@ final class Leadership {
 		logger.info("Leading role '" + this.role + "' in term " + term);
 		if (term <= this.highestTerm) {
 			logger.warn("Term " + term + " of role '" + this.role + "' is not higher than term " + this.highestTerm
-					+ ", in which this instance has led before: the server counts from a lower number now, as after "
-					+ "pg_upgrade. Systems that refuse lower terms refuse what the leader writes; set "
+					+ ", in which this instance has led before: the server counts from a lower number now, as after an "
+					+ "upgrade. Systems that refuse lower terms refuse what the leader writes; set "
 					+ "'advisory-lock.leader.terms-above' to the highest term of all instances, on all instances");
 		}
 		this.highestTerm = Math.max(this.highestTerm, term);
