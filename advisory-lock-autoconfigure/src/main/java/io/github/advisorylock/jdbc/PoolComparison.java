@@ -116,21 +116,21 @@ final class PoolComparison implements ServerJudge.Comparison {
 	}
 
 	private void compare(ToLongFunction<PostgresAdvisoryLockFunctions.Call> session, Consumer<String> differs) {
-		List<Object> key = List.of(ThreadLocalRandom.current().nextLong());
+		long key = ThreadLocalRandom.current().nextLong();
 		try {
-			session.applyAsLong(new PostgresAdvisoryLockFunctions.Call(PostgresAdvisoryLockFunctions.MARK, key));
-			String difference = null;
-			boolean marked;
-			try {
-				difference = differenceOf((Long) key.get(0));
-			}
-			finally {
-				// a session that was lost in between has lost the key, too
-				marked = session
-					.applyAsLong(new PostgresAdvisoryLockFunctions.Call(PostgresAdvisoryLockFunctions.UNMARK, key)) > 0;
-			}
-			if (difference != null && marked) {
-				differs.accept(difference);
+			if (ask(session, PostgresAdvisoryLockFunctions.MARK, key)) {
+				String difference = null;
+				boolean marked;
+				try {
+					difference = differenceOf(key);
+				}
+				finally {
+					// a session that was lost in between has lost the key, too
+					marked = ask(session, PostgresAdvisoryLockFunctions.UNMARK, key);
+				}
+				if (difference != null && marked) {
+					differs.accept(difference);
+				}
 			}
 		}
 		catch (SQLException | RuntimeException ex) {
@@ -140,6 +140,10 @@ final class PoolComparison implements ServerJudge.Comparison {
 			this.comparedNanos = this.ticker.nanoTime();
 			this.underWay.set(false);
 		}
+	}
+
+	private static boolean ask(ToLongFunction<PostgresAdvisoryLockFunctions.Call> session, String sql, long key) {
+		return session.applyAsLong(new PostgresAdvisoryLockFunctions.Call(sql, List.of(key))) > 0;
 	}
 
 	private @Nullable String answerInTime(long key) {
