@@ -37,6 +37,12 @@ final class PreviousLeader {
 
 	private Holder holder = Holder.UNKNOWN;
 
+	/**
+	 * The process that has announced its resignation latest. What has arrived may be told
+	 * before the look that it has arrived with.
+	 */
+	private int resigned;
+
 	private long silentSince;
 
 	private boolean silent;
@@ -57,6 +63,7 @@ final class PreviousLeader {
 	 */
 	synchronized void forget() {
 		this.holder = Holder.UNKNOWN;
+		this.resigned = 0;
 		this.silent = false;
 		this.over = false;
 	}
@@ -66,7 +73,12 @@ final class PreviousLeader {
 	 * @param process the process of the server that has announced it
 	 */
 	synchronized void resigned(int process) {
-		if (this.holder.ours() && this.holder.process() == process) {
+		this.resigned = process;
+		checkResigned();
+	}
+
+	private void checkResigned() {
+		if (this.holder.ours() && this.holder.process() == this.resigned) {
 			this.over = true;
 		}
 	}
@@ -93,6 +105,7 @@ final class PreviousLeader {
 		else if (asked - this.silentSince > this.window) {
 			this.over = true;
 		}
+		checkResigned();
 	}
 
 	/**

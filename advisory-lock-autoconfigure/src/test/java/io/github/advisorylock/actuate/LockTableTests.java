@@ -256,7 +256,7 @@ class LockTableTests {
 	void lockThatRemembersATickIsOneOfTheLibrary() {
 		AdvisoryLockKey key = AdvisoryLockKey.of("shop",
 				"advisory-lock:tick:yearly@" + Year.now(ZoneOffset.UTC).atDay(1) + "T00:00:00Z");
-		String[] properties = { PROPERTIES[0], "advisory-lock.ledger.enabled=" };
+		String[] properties = { PROPERTIES[0], "advisory-lock.ledger.enabled=false" };
 		try (OperatedApplication withoutLedger = OperatedApplication.start(Yearly.class, properties);
 				ForeignSession session = ForeignSession.holding(key)) {
 			assertThat(EndpointAnswer.all(withoutLedger).lock(key.name())).containsEntry("kind", "LIBRARY");

@@ -38,7 +38,7 @@ class LibrarySizeTests {
 	 * These get smaller, but for what a new feature has users name; 75 public types are
 	 * wanted.
 	 */
-	private static final int FILES_IN_PACKAGE = 35;
+	private static final int FILES_IN_PACKAGE = 36;
 
 	private static final int PUBLIC_TYPES = 122;
 

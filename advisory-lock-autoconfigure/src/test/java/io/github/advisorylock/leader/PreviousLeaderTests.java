@@ -81,6 +81,19 @@ class PreviousLeaderTests {
 		assertThat(PreviousLeader.Holder.parse("")).isEqualTo(PreviousLeader.Holder.UNKNOWN);
 	}
 
+	@Test
+	void resignationMayBeHeardBeforeTheLookThatShowsWhoseItIs() {
+		this.previous.resigned(1);
+		assertThat(this.previous.isOver()).isFalse();
+		this.previous.seen(holder(2, "now"), 1000, 1000);
+		assertThat(this.previous.isOver()).as("of another process").isFalse();
+		this.previous.seen(holder(1, "now"), 1001, 1001);
+		assertThat(this.previous.isOver()).isTrue();
+		this.previous.elected();
+		this.previous.seen(holder(1, "later"), 1002, 1002);
+		assertThat(this.previous.isOver()).as("of an earlier term").isFalse();
+	}
+
 	private static PreviousLeader.Holder holder(int process, String lastSaid) {
 		return new PreviousLeader.Holder(process, true, lastSaid);
 	}
