@@ -57,6 +57,8 @@ final class SnippetCompiler {
 			import org.springframework.context.event.EventListener;
 			import org.springframework.jdbc.core.*;
 			import org.springframework.scheduling.annotation.*;
+			import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+			import org.springframework.scheduling.support.CronTrigger;
 			import org.springframework.stereotype.*;
 			import org.springframework.transaction.annotation.*;
 			""";
