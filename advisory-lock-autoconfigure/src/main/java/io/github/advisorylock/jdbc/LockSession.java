@@ -29,7 +29,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.ObjIntConsumer;
-import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -979,41 +978,6 @@ public final class LockSession implements AutoCloseable {
 		 * @param loss why
 		 */
 		void cancel(String entry, Duration since, Hold.Loss loss);
-
-	}
-
-	/**
-	 * Says how the connection is opened, each time, and which database it is to lead to.
-	 */
-	@FunctionalInterface
-	public interface ConnectionSource extends Supplier<DataSource> {
-
-		/**
-		 * Return what opens one connection, as of now: credentials may have changed.
-		 * @return opens a new physical connection
-		 */
-		@Override
-		DataSource get();
-
-		/**
-		 * Return where connections would lead if they were opened now. Asked before each
-		 * lock, so it must cost nothing and ask nobody.
-		 * @return an address to be compared with others, {@code null} if it is not known
-		 * or never changes
-		 */
-		default @Nullable Object address() {
-			return null;
-		}
-
-		/**
-		 * Return what the transactions are on that go with the session locks. The session
-		 * has to lead to the same database.
-		 * @return the DataSource of the application, {@code null} if nobody can tell
-		 * where it leads to
-		 */
-		default @Nullable DataSource pool() {
-			return null;
-		}
 
 	}
 

@@ -43,7 +43,7 @@ final class SessionOpener {
 
 	private static final long LONGEST = TimeUnit.SECONDS.toNanos(5);
 
-	private final LockSession.ConnectionSource connectionSource;
+	private final ConnectionSource connectionSource;
 
 	private final ServerJudge.Comparison comparison;
 
@@ -81,8 +81,8 @@ final class SessionOpener {
 	 * @param settings how long the server may take
 	 * @param threads has the clock, and the class loader by which drivers are found
 	 */
-	SessionOpener(LockSession.ConnectionSource connectionSource, ServerJudge.Comparison comparison,
-			String applicationName, LockSessionSettings settings, LockScheduler.Threads threads) {
+	SessionOpener(ConnectionSource connectionSource, ServerJudge.Comparison comparison, String applicationName,
+			LockSessionSettings settings, LockScheduler.Threads threads) {
 		this.connectionSource = connectionSource;
 		this.comparison = comparison;
 		this.applicationName = applicationName;

@@ -154,10 +154,21 @@ class LeaderRoleTests {
 	@Test
 	void resignationOfAProcessThatNoLookHasShownIsNoEvidence() {
 		heard("resigned");
-		busy(LEADER);
 		campaign();
 		this.role.advance();
 		assertThat(this.role.leadership().isLeader()).isFalse();
+	}
+
+	/**
+	 * It may have arrived with the answer that shows whose it is.
+	 */
+	@Test
+	void resignationThatIsHeardRightBeforeTheLookIsEvidence() {
+		heard("resigned");
+		busy(LEADER);
+		campaign();
+		this.role.advance();
+		assertThat(this.role.leadership().isLeader()).isTrue();
 	}
 
 	@Test

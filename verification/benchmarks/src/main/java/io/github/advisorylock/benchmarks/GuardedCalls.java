@@ -187,6 +187,34 @@ public class GuardedCalls {
 		application.jobs().heldHere();
 	}
 
+	/**
+	 * ShedLock's whole cycle.
+	 * @param thread what this thread has for itself
+	 * @throws Exception if that fails
+	 */
+	@Benchmark
+	public void shedLock(RecordedState thread) throws Exception {
+		thread.rival().empty();
+	}
+
+	/**
+	 * A run for a tick that is recorded, in a transaction.
+	 * @param thread what this thread has for itself
+	 */
+	@Benchmark
+	public void recordedTransaction(RecordedState thread) {
+		thread.ledger().perTick();
+	}
+
+	/**
+	 * A run for a tick that is recorded, on the session connection.
+	 * @param thread what this thread has for itself
+	 */
+	@Benchmark
+	public void recordedSession(RecordedState thread) {
+		thread.ledger().perTickInSession();
+	}
+
 	private static LockResult<Boolean> execute(ApplicationState application, LockRequest request) {
 		return application.operations().execute(request, (lock) -> Boolean.TRUE);
 	}

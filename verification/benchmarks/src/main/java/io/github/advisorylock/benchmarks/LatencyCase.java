@@ -57,6 +57,18 @@ enum LatencyCase {
 
 	SESSION_LIBRARY_8("SESSION, execute, one connection", "sessionLibrary", 8, SESSION_PLAIN_8, 1.2),
 
+	SHEDLOCK("ShedLock", "shedLock", 1, null, 0),
+
+	RECORDED_TRANSACTION("PER_TICK in TRANSACTION", "recordedTransaction", 1, SHEDLOCK, 1),
+
+	RECORDED_SESSION("PER_TICK in SESSION", "recordedSession", 1, SHEDLOCK, 0),
+
+	SHEDLOCK_8("ShedLock", "shedLock", 8, null, 0),
+
+	RECORDED_TRANSACTION_8("PER_TICK in TRANSACTION", "recordedTransaction", 8, SHEDLOCK_8, 1),
+
+	RECORDED_SESSION_8("PER_TICK in SESSION", "recordedSession", 8, SHEDLOCK_8, 0),
+
 	TRANSACTION_VIRTUAL("TRANSACTION, execute, virtual thread", "transactionLibrary", 1, TRANSACTION_PLAIN, 0),
 
 	TRANSACTION_VIRTUAL_8("TRANSACTION, execute, virtual threads", "transactionLibrary", 8, TRANSACTION_PLAIN_8, 0),
