@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Fencing tokens on a server that got the tables of another one, and not the place where
  * its sequence was.
  */
+@Tag("slow")
 class FencingTokenFloorTests extends AbstractLedgerTests {
 
 	/**

@@ -31,6 +31,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.jdbc.ConnectionSource;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
@@ -75,8 +76,8 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 	 * @param heldLocks knows how many locks it holds
 	 * @param ledger returns its ledger, {@code null} if it has none
 	 */
-	PostgresTestLocks(SingleRunnerSettings settings, Supplier<? extends DataSource> connectionSource,
-			CallRecorder calls, IntSupplier heldLocks, Supplier<@Nullable AdvisoryLockLedger> ledger) {
+	PostgresTestLocks(SingleRunnerSettings settings, ConnectionSource connectionSource, CallRecorder calls,
+			IntSupplier heldLocks, Supplier<@Nullable AdvisoryLockLedger> ledger) {
 		this.settings = settings;
 		this.calls = calls;
 		this.heldLocks = heldLocks;
@@ -154,9 +155,9 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 	 */
 	private static final class OutsideDataSource extends DelegatingDataSource {
 
-		private final Supplier<? extends DataSource> connectionSource;
+		private final ConnectionSource connectionSource;
 
-		private OutsideDataSource(Supplier<? extends DataSource> connectionSource) {
+		private OutsideDataSource(ConnectionSource connectionSource) {
 			this.connectionSource = connectionSource;
 		}
 
