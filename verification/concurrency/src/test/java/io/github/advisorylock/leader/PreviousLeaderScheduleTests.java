@@ -34,8 +34,8 @@ class PreviousLeaderScheduleTests {
 	@TestFactory
 	List<DynamicTest> newsCountsAsIfItCameOneByOne() {
 		return Schedules.ofPairsAndTriples((news) -> {
-			BitSet right = Schedules.sequentially(PreviousLeaderScheduleTests::silent, news, PreviousLeaderScheduleTests::run,
-					(previous) -> previous.isOver() ? 1 : 0);
+			BitSet right = Schedules.sequentially(PreviousLeaderScheduleTests::silent, news,
+					PreviousLeaderScheduleTests::run, (previous) -> previous.isOver() ? 1 : 0);
 			return () -> new Follower(right);
 		}, List.of(News.values()));
 	}
