@@ -25,7 +25,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
-import org.openqa.selenium.StaleElementReferenceException;
+import org.openqa.selenium.WebDriverException;
 import org.openqa.selenium.WebElement;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -123,10 +123,11 @@ final class OperatorPage {
 	}
 
 	/**
-	 * Press a button of a job, which asks for a confirmation.
+	 * Press a button of a job, which asks for a confirmation. The page may be drawing the
+	 * job anew.
 	 */
 	void press(String key, String state) {
-		await().ignoreException(StaleElementReferenceException.class).untilAsserted(() -> {
+		await().ignoreExceptionsInstanceOf(WebDriverException.class).untilAsserted(() -> {
 			element("[data-key=\"" + this.namespace + key + "\"] button[data-state=" + state + "]").click();
 			assertThat(isAsking()).isTrue();
 		});
