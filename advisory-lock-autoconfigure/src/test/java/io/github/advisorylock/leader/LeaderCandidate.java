@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 
 import javax.sql.DataSource;
 
@@ -30,6 +31,7 @@ import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -141,6 +143,19 @@ final class LeaderCandidate implements AutoCloseable {
 			.query("SELECT pid FROM pg_stat_activity WHERE state = 'idle' AND query LIKE '%try_advisory_lock%' "
 					+ "AND application_name LIKE 'al:" + this.application + "@%'")
 			.isEmpty();
+	}
+
+	/**
+	 * Take a step, over and over, until something is reached.
+	 */
+	static void awaitWhile(Runnable step, BooleanSupplier reached) {
+		Awaitility.await().pollInSameThread().pollInterval(Duration.ofMillis(1)).until(() -> {
+			boolean done = reached.getAsBoolean();
+			if (!done) {
+				step.run();
+			}
+			return done;
+		});
 	}
 
 	/**

@@ -22,7 +22,6 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.LockSessionSettings;
@@ -82,7 +81,7 @@ class LeaderNoticeTests {
 	 */
 	private void begin(String roleOfLeader, String roleOfFollower) {
 		this.leader = candidate(this.proxy, roleOfLeader, this.behind);
-		awaitWhile(() -> this.behind.advance(STEP), this.leader::isLeader);
+		LeaderCandidate.awaitWhile(() -> this.behind.advance(STEP), this.leader::isLeader);
 		this.follower = candidate(this.looks, roleOfFollower, this.ticker);
 		Awaitility.await().until(this.follower::isFollowing);
 	}
@@ -132,7 +131,7 @@ class LeaderNoticeTests {
 			execute(stranger, "SELECT pg_advisory_lock(" + KEY.value() + ")");
 			say(stranger, "elected");
 			int before = this.looks.waits();
-			awaitWhile(() -> this.ticker.advance(STEP), () -> this.looks.waits() > before);
+			LeaderCandidate.awaitWhile(() -> this.ticker.advance(STEP), () -> this.looks.waits() > before);
 			say(stranger, "resigned");
 			execute(stranger, "SELECT pg_advisory_unlock(" + KEY.value() + ")");
 			say(stranger, "released");
@@ -165,7 +164,7 @@ class LeaderNoticeTests {
 	private Duration handOver() {
 		long stopped = this.ticker.nanoTime();
 		this.leader.election().stop();
-		awaitWhile(() -> this.ticker.advance(STEP), this.follower::isLeader);
+		LeaderCandidate.awaitWhile(() -> this.ticker.advance(STEP), this.follower::isLeader);
 		return Duration.ofNanos(this.ticker.nanoTime() - stopped);
 	}
 
@@ -180,7 +179,7 @@ class LeaderNoticeTests {
 
 	private void assertFollowsAfterWholeWindow() {
 		long free = this.ticker.nanoTime();
-		awaitWhile(() -> this.ticker.advance(STEP), this.follower::isLeader);
+		LeaderCandidate.awaitWhile(() -> this.ticker.advance(STEP), this.follower::isLeader);
 		assertThat(this.leader.isLeader()).as("the clock of the leader stands still").isTrue();
 		assertThat(Duration.ofNanos(this.ticker.nanoTime() - free)).isGreaterThanOrEqualTo(WINDOW);
 	}
@@ -207,16 +206,6 @@ class LeaderNoticeTests {
 	private static LeaderCandidate candidate(TestProxy proxy, String role, SettableTicker ticker) {
 		return new LeaderCandidate(new DriverManagerDataSource(withoutRole(proxy.url()), role, "low"), SETTINGS,
 				ticker.threads());
-	}
-
-	private static void awaitWhile(Runnable step, BooleanSupplier reached) {
-		Awaitility.await().pollInSameThread().pollInterval(Duration.ofMillis(1)).until(() -> {
-			boolean done = reached.getAsBoolean();
-			if (!done) {
-				step.run();
-			}
-			return done;
-		});
 	}
 
 }

@@ -29,7 +29,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeadershipGainedEvent;
@@ -172,7 +171,7 @@ class PostgresLeaderElectionTests {
 		try (TestProxy proxy = new TestProxy(Duration.ZERO)) {
 			LeaderCandidate frozen = join(
 					new LeaderCandidate(new DriverManagerDataSource(proxy.url()), SETTINGS, behind.threads()));
-			awaitWhile(() -> behind.advance(STEP), frozen::isLeader);
+			LeaderCandidate.awaitWhile(() -> behind.advance(STEP), frozen::isLeader);
 			long term = frozen.election().term(LeaderCandidate.ROLE).orElseThrow();
 			LeaderCandidate other = join(candidate());
 			awaitFollower(other);
@@ -237,7 +236,7 @@ class PostgresLeaderElectionTests {
 			awaitFollower(other);
 			proxy.stall();
 			int before = looks.waits();
-			awaitWhile(() -> this.ticker.pass(STEP), () -> looks.waits() >= before + 10);
+			LeaderCandidate.awaitWhile(() -> this.ticker.pass(STEP), () -> looks.waits() >= before + 10);
 			assertThat(other.isLeader()).isFalse();
 			silent.terminate();
 			long terminated = this.ticker.nanoTime();
@@ -276,7 +275,7 @@ class PostgresLeaderElectionTests {
 		FaultyDataSource faulty = new FaultyDataSource();
 		faulty.failAfter("execute", statement, new OutOfMemoryError("injected"));
 		LeaderCandidate candidate = join(new LeaderCandidate(faulty, SETTINGS, this.ticker.threads()));
-		awaitWhile(() -> this.ticker.advance(STEP), () -> faulty.hasFailed());
+		LeaderCandidate.awaitWhile(() -> this.ticker.advance(STEP), () -> faulty.hasFailed());
 		awaitLeader(candidate);
 		assertThat(ForeignSession.holders(KEY)).hasSize(1);
 	}
@@ -337,7 +336,7 @@ class PostgresLeaderElectionTests {
 		awaitLeader(first);
 		LeaderCandidate second = join(candidate());
 		assertThat(second.election().isLeader("metrics")).isFalse();
-		awaitWhile(() -> this.ticker.advance(STEP), () -> second.election().isLeader("metrics"));
+		LeaderCandidate.awaitWhile(() -> this.ticker.advance(STEP), () -> second.election().isLeader("metrics"));
 		assertThat(first.election().isLeader("metrics")).isFalse();
 		assertThat(second.isLeader()).isFalse();
 		assertThat(first.isLeader()).isTrue();
@@ -461,30 +460,20 @@ class PostgresLeaderElectionTests {
 	 * Let time pass until a candidate leads.
 	 */
 	private void awaitLeader(LeaderCandidate candidate) {
-		awaitWhile(() -> this.ticker.advance(STEP), candidate::isLeader);
+		LeaderCandidate.awaitWhile(() -> this.ticker.advance(STEP), candidate::isLeader);
 	}
 
 	/**
 	 * As {@link #awaitLeader}, where another candidate waits for a server that is silent.
 	 */
 	private void passUntilLeader(LeaderCandidate candidate) {
-		awaitWhile(() -> this.ticker.pass(STEP), candidate::isLeader);
+		LeaderCandidate.awaitWhile(() -> this.ticker.pass(STEP), candidate::isLeader);
 	}
 
 	private void awaitOneLeaderOtherThan(long term) {
-		awaitWhile(() -> this.ticker.advance(STEP), () -> {
+		LeaderCandidate.awaitWhile(() -> this.ticker.advance(STEP), () -> {
 			LeaderCandidate leader = LeaderCandidate.findLeader(this.candidates, () -> fail("Two lead at once"));
 			return leader != null && leader.election().term(LeaderCandidate.ROLE).orElse(term) > term;
-		});
-	}
-
-	private static void awaitWhile(Runnable step, BooleanSupplier reached) {
-		Awaitility.await().pollInSameThread().pollInterval(Duration.ofMillis(1)).until(() -> {
-			boolean done = reached.getAsBoolean();
-			if (!done) {
-				step.run();
-			}
-			return done;
 		});
 	}
 
