@@ -28,6 +28,7 @@ import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.leader.PostgresLeaderElection;
 import io.github.advisorylock.testsupport.JavaProcess;
+import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.Tag;
@@ -59,6 +60,8 @@ class FrozenHolderTests {
 				JavaProcess holder = JavaProcess.start(directory.resolve("log"), HoldingInstance.class,
 						TestPostgres.url(), scope.name())) {
 			holder.awaitLine("has the lock");
+			// A watch misses only what it has seen before
+			Pause.of(LockSessionSettings.DEFAULT.heartbeat().multipliedBy(3));
 			signal("-STOP", holder);
 			try {
 				assertThat(asked.setState(scope.name(), "cancelled").body()).contains("cancelled")
