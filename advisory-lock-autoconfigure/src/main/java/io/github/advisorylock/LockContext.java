@@ -88,6 +88,24 @@ public interface LockContext {
 	}
 
 	/**
+	 * Return the planned time that the innermost run of the current thread is for. What
+	 * is worked out from it, rather than from the clock, is right for a run that comes
+	 * late, too.
+	 * @return the {@linkplain #tick() tick}
+	 * @throws IllegalStateException if the thread is in no run, or in one that is for no
+	 * tick
+	 */
+	static Instant currentTick() {
+		LockContext run = current().orElseThrow(() -> new IllegalStateException(
+				"Failed to find the tick of the current run: thread '" + Thread.currentThread().getName()
+						+ "' runs under no lock; call this from the thread on which the guarded method was called"));
+		return run.tick()
+			.orElseThrow(() -> new IllegalStateException("Failed to find the tick of the current run: this call of '"
+					+ run.key() + "' is for none; have a scheduler call the method by a cron expression, or use "
+					+ "'once = PER_TICK', which finds one for calls by hand, too"));
+	}
+
+	/**
 	 * Bind a context to the current thread. For implementations of
 	 * {@link AdvisoryLockOperations}.
 	 * @param context the context of the run that begins, or the one to go back to
