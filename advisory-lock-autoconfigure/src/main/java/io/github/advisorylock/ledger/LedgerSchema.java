@@ -75,6 +75,7 @@ final class LedgerSchema {
 			tables = this.connections.reading(this::inspect);
 		}
 		checkTables(tables);
+		checkKinds(tables);
 		checkPrivileges(tables);
 		checkRowSecurity(tables);
 		LedgerStatements statements = statements(tables);
@@ -117,7 +118,8 @@ final class LedgerSchema {
 		return new Table(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
 				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
 				row.getString("path"), row.getBoolean("has_schema"), row.getString("target"), row.getString("database"),
-				row.getString("read_only"), row.getString("hidden"));
+				row.getString("read_only"), row.getString("hidden"), row.getString("other_kind"),
+				row.getString("primary_key"), row.getBoolean("has_key"));
 	}
 
 	private boolean isComplete(NamedParameterJdbcOperations jdbc) {
@@ -147,6 +149,25 @@ final class LedgerSchema {
 					: "schema does not exist of '" + table.wanted() + "' in database '" + table.database() + "'"),
 					(Throwable) null);
 		});
+	}
+
+	/**
+	 * What takes rows in another way than a table does, or lets two of them have one key,
+	 * keeps no promise: a failure would not be recorded, or a key be run twice.
+	 */
+	private static void checkKinds(List<Table> tables) {
+		for (Table table : tables) {
+			if (table.otherKind() != null) {
+				throw new LedgerSchemaException(table.qualifiedName() + " is " + table.otherKind() + ", not a table",
+						null, "Let 'advisory-lock.ledger.table-prefix' name the tables themselves, with their schema.");
+			}
+			if (!table.hasKey()) {
+				throw new LedgerSchemaException(
+						table.qualifiedName() + " has no unique index on (" + table.primaryKey() + ") alone",
+						"have one, on a table that is partitioned, if at all, by such a column", List.of("ALTER TABLE "
+								+ table.qualifiedName() + " ADD PRIMARY KEY (" + table.primaryKey() + ");"));
+			}
+		}
 	}
 
 	private static void checkPrivileges(List<Table> tables) {
@@ -328,7 +349,8 @@ final class LedgerSchema {
 	 */
 	private record Table(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
 			@Nullable String missing, boolean deletable, String role, String path, boolean hasSchema,
-			@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden) {
+			@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden,
+			@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey) {
 
 		private String grantCreate() {
 			return "GRANT CREATE ON SCHEMA " + ((this.target != null) ? this.target : "<schema>") + " TO " + this.role

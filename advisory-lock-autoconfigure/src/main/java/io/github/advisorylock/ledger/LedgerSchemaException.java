@@ -64,12 +64,13 @@ class LedgerSchemaException extends AdvisoryLockConfigurationException {
 	}
 
 	/**
-	 * Create an exception for tables that could not be created.
+	 * Create an exception for tables that could not be created, or something else in
+	 * their place.
 	 * @param problem what could not be done
-	 * @param cause what the database said
+	 * @param cause what the database said, if anything
 	 * @param action what to do about it
 	 */
-	LedgerSchemaException(String problem, Throwable cause, String action) {
+	LedgerSchemaException(String problem, @Nullable Throwable cause, String action) {
 		super(START + problem + reason(cause) + "; its DDL is 'classpath:" + LOCATION + "'", action, cause);
 	}
 

@@ -472,6 +472,9 @@ final class LedgerStatements {
 			)""";
 
 	/**
+	 * What was chosen is deleted by its primary key, unless somebody has promised more
+	 * meanwhile: where a row lies is not unique in a partitioned table.
+	 * <p>
 	 * Answers whether it was this one's turn, how many rows it had, and the position of
 	 * the last one, where the next statement goes on: what was deleted stands in the
 	 * index for a while, and need not be passed again.
@@ -874,16 +877,19 @@ final class LedgerStatements {
 	 * ones}.
 	 */
 	String purgeInstances() {
-		return name(TURN + """
-				, old AS MATERIALIZED (
-				  SELECT o.ctid AS place, o.seen_at AS position FROM {instance} o WHERE (SELECT t.mine FROM turn t)
-				    AND o.seen_at >= CAST(:after AS timestamptz)
-				    AND o.seen_at < pg_catalog.statement_timestamp() - INTERVAL '1 day'
-				  ORDER BY o.seen_at LIMIT :batch
-				), gone AS (
-				  DELETE FROM {instance} i WHERE i.ctid = ANY (ARRAY(SELECT o.place FROM old o))
-				)
-				""" + PURGED);
+		return name(
+				TURN + """
+						, old AS MATERIALIZED (
+						  SELECT o.namespace, o.instance, o.born_at, o.seen_at AS position FROM {instance} o WHERE (SELECT t.mine FROM turn t)
+						    AND o.seen_at >= CAST(:after AS timestamptz)
+						    AND o.seen_at < pg_catalog.statement_timestamp() - INTERVAL '1 day'
+						  ORDER BY o.seen_at LIMIT :batch
+						), gone AS (
+						  DELETE FROM {instance} i USING old o
+						  WHERE i.namespace = o.namespace AND i.instance = o.instance AND i.born_at = o.born_at AND i.seen_at = o.position
+						)
+						"""
+						+ PURGED);
 	}
 
 	String jobs() {
@@ -1138,11 +1144,12 @@ final class LedgerStatements {
 		return name(
 				TURN + """
 						, old AS MATERIALIZED (
-						  SELECT o.ctid AS place, o.remember_until AS position FROM {completion} o WHERE (SELECT t.mine FROM turn t)
+						  SELECT o.namespace, o.key, o.remember_until AS position FROM {completion} o WHERE (SELECT t.mine FROM turn t)
 						    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
 						  ORDER BY o.remember_until LIMIT :batch
 						), gone AS (
-						  DELETE FROM {completion} c WHERE c.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+						  DELETE FROM {completion} c USING old o
+						  WHERE c.namespace = o.namespace AND c.key = o.key AND c.remember_until = o.position
 						)
 						"""
 						+ PURGED);
@@ -1152,16 +1159,19 @@ final class LedgerStatements {
 	 * Forget some runs that are over, {@link #PURGED the next ones}.
 	 */
 	String purgeRuns() {
-		return name(TURN + """
-				, old AS MATERIALIZED (
-				  SELECT o.ctid AS place, o.keep_until AS position FROM {run} o WHERE (SELECT t.mine FROM turn t)
-				    AND o.keep_until >= CAST(:after AS timestamptz) AND o.keep_until < pg_catalog.statement_timestamp()
-				    AND o.finished_at IS NOT NULL
-				  ORDER BY o.keep_until LIMIT :batch
-				), gone AS (
-				  DELETE FROM {run} r WHERE r.ctid = ANY (ARRAY(SELECT o.place FROM old o))
-				)
-				""" + PURGED);
+		return name(
+				TURN + """
+						, old AS MATERIALIZED (
+						  SELECT o.namespace, o.key, o.fencing_token, o.keep_until AS position FROM {run} o WHERE (SELECT t.mine FROM turn t)
+						    AND o.keep_until >= CAST(:after AS timestamptz) AND o.keep_until < pg_catalog.statement_timestamp()
+						    AND o.finished_at IS NOT NULL
+						  ORDER BY o.keep_until LIMIT :batch
+						), gone AS (
+						  DELETE FROM {run} r USING old o WHERE r.namespace = o.namespace AND r.key = o.key
+						    AND r.fencing_token = o.fencing_token AND r.keep_until = o.position
+						)
+						"""
+						+ PURGED);
 	}
 
 	/**
@@ -1174,13 +1184,14 @@ final class LedgerStatements {
 		return name(
 				TURN + """
 						, old AS MATERIALIZED (
-						  SELECT o.ctid AS place, o.remember_until AS position FROM {job} o WHERE (SELECT t.mine FROM turn t)
+						  SELECT o.namespace, o.key, o.remember_until AS position FROM {job} o WHERE (SELECT t.mine FROM turn t)
 						    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
 						    AND o.paused_at IS NULL AND (SELECT r.finished_at IS NULL FROM {run} r
 						      WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token) IS NOT TRUE
 						  ORDER BY o.remember_until LIMIT :batch FOR UPDATE OF o SKIP LOCKED
 						), gone AS (
-						  DELETE FROM {job} j WHERE j.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+						  DELETE FROM {job} j USING old o
+						  WHERE j.namespace = o.namespace AND j.key = o.key AND j.remember_until = o.position
 						)
 						"""
 						+ PURGED);
@@ -1192,14 +1203,15 @@ final class LedgerStatements {
 	String purgeRunsOfKey() {
 		return name(TURN + """
 				, old AS MATERIALIZED (
-				  SELECT o.ctid AS place, o.fencing_token AS position FROM {run} o WHERE (SELECT t.mine FROM turn t)
+				  SELECT o.fencing_token AS position FROM {run} o WHERE (SELECT t.mine FROM turn t)
 				    AND o.namespace = :namespace AND o.key = :key AND o.fencing_token > :after AND o.fencing_token <= (
 				      SELECT k.fencing_token FROM {run} k WHERE k.namespace = :namespace AND k.key = :key
 				      ORDER BY k.fencing_token DESC OFFSET :kept LIMIT 1)
 				    AND o.finished_at IS NOT NULL
 				  ORDER BY o.fencing_token LIMIT :batch
 				), gone AS (
-				  DELETE FROM {run} r WHERE r.ctid = ANY (ARRAY(SELECT o.place FROM old o))
+				  DELETE FROM {run} r USING old o
+				  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = o.position
 				)
 				""" + PURGED);
 	}
@@ -1248,7 +1260,8 @@ final class LedgerStatements {
 	 */
 	static String inspect() {
 		return """
-				SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden,
+				SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden, c.other_kind, w.columns AS primary_key,
+				  c.has_key,
 				  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path,
 				  pg_catalog.quote_ident(pg_catalog.current_database()) AS database,
 				  (SELECT s.source FROM pg_catalog.pg_settings s
@@ -1260,7 +1273,8 @@ final class LedgerStatements {
 				    SELECT pg_catalog.current_setting('default_transaction_isolation') AS level UNION ALL
 				    SELECT s.reset_val FROM pg_catalog.pg_settings s
 				      WHERE s.name = 'default_transaction_isolation') d) AS strict
-				FROM pg_catalog.unnest(ARRAY['job', 'run', 'completion', 'instance', 'namespace', 'fencing_token']) w (kind)
+				FROM (VALUES ('job', 'namespace, key'), ('run', 'namespace, key, fencing_token'), ('completion', 'namespace, key'),
+				    ('instance', 'namespace, instance, born_at'), ('namespace', 'namespace'), ('fencing_token', NULL)) w (kind, columns)
 				LEFT JOIN LATERAL (
 				  SELECT pg_catalog.quote_ident(n.nspname) AS schema, pg_catalog.quote_ident(o.relname) AS name,
 				    pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable,
@@ -1270,6 +1284,18 @@ final class LedgerStatements {
 				      SELECT p.name FROM pg_catalog.unnest(ARRAY['SELECT', 'INSERT', 'UPDATE']) p (name)
 				      WHERE NOT pg_catalog.has_table_privilege(o.oid, p.name)), ', ') END AS missing,
 				    o.relkind = 'S' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable,
+				    CASE o.relkind WHEN 'v' THEN 'a view' WHEN 'f' THEN 'a foreign table' END AS other_kind,
+				    o.relkind IN ('S', 'v', 'f') OR EXISTS (
+				      SELECT FROM pg_catalog.pg_index x CROSS JOIN LATERAL (
+				        SELECT pg_catalog.array_agg(CAST(a.attname AS text)) FROM pg_catalog.pg_attribute a
+				        JOIN pg_catalog.unnest(x.indkey) WITH ORDINALITY i (number, position)
+				          ON i.number = a.attnum AND i.position <= x.indnkeyatts
+				        WHERE a.attrelid = o.oid) k (columns)
+				      WHERE x.indrelid = o.oid AND x.indisunique AND x.indimmediate
+				        AND x.indisvalid AND x.indpred IS NULL AND x.indexprs IS NULL
+				        AND pg_catalog.string_to_array(w.columns, ', ') @> k.columns
+				        AND k.columns @> pg_catalog.string_to_array(w.columns, ', ')
+				    ) AS has_key,
 				    CASE WHEN o.relkind = 'S' OR NOT pg_catalog.row_security_active(o.oid) THEN NULL ELSE (
 				      SELECT CASE WHEN pg_catalog.bool_or(NOT p.polpermissive) THEN 'by a restrictive policy'
 				        WHEN pg_catalog.bool_or(p.polcmd = '*' AND pg_catalog.pg_get_expr(p.polqual, o.oid) = 'true'

@@ -87,6 +87,29 @@ class LedgerUnusableTests {
 	}
 
 	@Test
+	void viewInPlaceOfTableStopsTheStart() {
+		this.runner.run((context) -> assertThat(context).hasNotFailed());
+		TestPostgres
+			.execute("SET search_path = " + SCHEMA + "; ALTER TABLE advisory_lock_completion RENAME TO completions; "
+					+ "CREATE VIEW advisory_lock_completion AS SELECT * FROM completions");
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(this.runner);
+		assertThat(analysis.getDescription()).contains(SCHEMA + ".advisory_lock_completion is a view, not a table");
+		assertThat(analysis.getAction()).contains("'advisory-lock.ledger.table-prefix'");
+	}
+
+	@Test
+	void runsThatArePartitionedByTimeStopTheStart() {
+		this.runner.run((context) -> assertThat(context).hasNotFailed());
+		TestPostgres.execute("SET search_path = " + SCHEMA + "; ALTER TABLE advisory_lock_run RENAME TO runs; "
+				+ "CREATE TABLE advisory_lock_run (LIKE runs INCLUDING DEFAULTS INCLUDING IDENTITY, "
+				+ "PRIMARY KEY (namespace, key, fencing_token, started_at)) PARTITION BY RANGE (started_at)");
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(this.runner);
+		assertThat(analysis.getDescription()).contains(
+				SCHEMA + ".advisory_lock_run has no unique index on (namespace, key, fencing_token) alone",
+				"ADD PRIMARY KEY (namespace, key, fencing_token);");
+	}
+
+	@Test
 	void secondDatabaseWithoutTablesIsToldAtStart() {
 		FailureAnalysis analysis = LockContextRunner.analyzeFailure(ReportingDatabase.application()
 			.withPropertyValues("advisory-lock.ledger.table-prefix=unusable_")
