@@ -23,6 +23,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -50,6 +51,10 @@ final class LedgerSchema {
 
 	private static final Log logger = LogFactory.getLog(LedgerSchema.class);
 
+	private static final String LOCK_NOT_AVAILABLE = "55P03";
+
+	private static final int ATTEMPTS = 5;
+
 	private final LedgerConnections connections;
 
 	private final LedgerSettings settings;
@@ -68,14 +73,14 @@ final class LedgerSchema {
 	 */
 	Opened open() {
 		List<Table> tables = this.connections.reading(this::inspect);
-		List<Table> found = tables;
 		checkWritable(tables.get(0));
-		if (this.settings.initializeSchema() && !this.connections.reading((jdbc) -> isComplete(jdbc, found))) {
+		if (this.settings.initializeSchema() && !isComplete(tables)) {
 			create(tables.get(0));
 			tables = this.connections.reading(this::inspect);
 		}
 		checkTables(tables);
 		checkKinds(tables);
+		checkCollations(tables);
 		checkPrivileges(tables);
 		checkRowSecurity(tables);
 		LedgerStatements statements = statements(tables);
@@ -119,20 +124,15 @@ final class LedgerSchema {
 				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
 				row.getString("path"), row.getBoolean("has_schema"), row.getString("target"), row.getString("database"),
 				row.getString("read_only"), row.getString("hidden"), row.getString("other_kind"),
-				row.getString("primary_key"), row.getBoolean("has_key"));
+				row.getString("primary_key"), row.getBoolean("has_key"), row.getString("localized"));
 	}
 
-	private boolean isComplete(NamedParameterJdbcOperations jdbc) {
-		return isComplete(jdbc, inspect(jdbc));
-	}
-
-	private static boolean isComplete(NamedParameterJdbcOperations jdbc, List<Table> tables) {
-		if (tables.stream().allMatch((table) -> table.name() == null)) {
-			return false;
-		}
-		return tables.stream().anyMatch((table) -> table.name() != null && !table.usable())
-				|| (tables.stream().allMatch((table) -> table.name() != null) && Boolean.TRUE
-					.equals(jdbc.queryForObject(statements(tables).exists(), Map.of(), Boolean.class)));
+	/**
+	 * Whoever may not use a schema does not see what is in it.
+	 */
+	private static boolean isComplete(List<Table> tables) {
+		return tables.stream().allMatch((table) -> table.name() != null)
+				|| tables.stream().anyMatch((table) -> table.name() != null && !table.usable());
 	}
 
 	private static LedgerStatements statements(List<Table> tables) {
@@ -167,6 +167,22 @@ final class LedgerSchema {
 						"have one, on a table that is partitioned, if at all, by such a column", List.of("ALTER TABLE "
 								+ table.qualifiedName() + " ADD PRIMARY KEY (" + table.primaryKey() + ");"));
 			}
+		}
+	}
+
+	/**
+	 * The order of a locale changes with the operating system, and what an index has in
+	 * the old order is not found any more.
+	 */
+	private static void checkCollations(List<Table> tables) {
+		List<Table> localized = tables.stream().filter((table) -> table.localized() != null).toList();
+		if (!localized.isEmpty()) {
+			throw new LedgerSchemaException(
+					"text of " + names(localized) + " is ordered by a locale, which may change under an index",
+					"order it by its bytes",
+					localized.stream()
+						.map((table) -> "ALTER TABLE " + table.qualifiedName() + " " + table.localized() + ";")
+						.toList());
 		}
 	}
 
@@ -254,17 +270,24 @@ final class LedgerSchema {
 	}
 
 	/**
-	 * One instance at a time, and only what is still missing then: changing tables that
-	 * are used already ends in deadlocks with those who use them. An instance of an
-	 * earlier release takes no turn; where both do the same, this one waits, fails, and
-	 * finds everything there.
+	 * One instance at a time, and only what is still missing then: a table that is used
+	 * already is not touched. Whoever waits for a lock keeps all that come later from the
+	 * table, so that each try waits for a moment only.
 	 */
 	private void create(Table table) {
+		for (int attempt = 1; !createInTime(table, attempt == ATTEMPTS); attempt++) {
+			logger.debug("The ledger of advisory locks waits for somebody else to commit");
+		}
+	}
+
+	private boolean createInTime(Table table, boolean last) {
 		try {
-			this.connections.inTransaction((jdbc) -> {
+			return this.connections.inTransaction((jdbc) -> {
+				jdbc.getJdbcOperations().execute(LedgerStatements.hurry());
 				jdbc.query(LedgerStatements.takeTurn(), Map.of("lock", LedgerPurge.LOCK), (row) -> {
 				});
-				return isComplete(jdbc) || populate(jdbc);
+				List<Table> found = inspect(jdbc);
+				return isComplete(found) || populate(jdbc, found);
 			});
 		}
 		catch (DataAccessResourceFailureException ex) {
@@ -274,16 +297,32 @@ final class LedgerSchema {
 					ex, byMigration("L"));
 		}
 		catch (DataAccessException ex) {
-			if (!this.connections.reading(this::isComplete)) {
-				throw new LedgerSchemaException("its tables could not be created", ex, byMigration(
-						isDenied(ex) ? "Run '" + table.grantCreate() + "' as the owner of the schema, or l" : "L"));
+			if (isComplete(this.connections.reading(this::inspect))) {
+				return true;
 			}
+			String state = (ex.getMostSpecificCause() instanceof SQLException cause) ? cause.getSQLState() : null;
+			if (LOCK_NOT_AVAILABLE.equals(state)) {
+				if (last) {
+					throw new LedgerSchemaException("its tables could not be created" + findMaker(), ex,
+							"Have that end its transaction, and start again.");
+				}
+				return false;
+			}
+			throw new LedgerSchemaException("its tables could not be created", ex,
+					byMigration(LedgerSchemaException.INSUFFICIENT_PRIVILEGE.equals(state)
+							? "Run '" + table.grantCreate() + "' as the owner of the schema, or l" : "L"));
 		}
 	}
 
-	private static boolean isDenied(DataAccessException failure) {
-		return failure.getMostSpecificCause() instanceof SQLException ex
-				&& LedgerSchemaException.INSUFFICIENT_PRIVILEGE.equals(ex.getSQLState());
+	private String findMaker() {
+		return this.connections
+			.reading((jdbc) -> jdbc.query(LedgerStatements.findMaker(), Map.of("lock", LedgerPurge.LOCK),
+					(row, number) -> ", server process " + row.getInt("pid") + " ('" + row.getString("application_name")
+							+ "', role " + row.getString("usename") + ", in a transaction for " + row.getString("age")
+							+ ") is in the way"))
+			.stream()
+			.findFirst()
+			.orElse("");
 	}
 
 	/**
@@ -294,8 +333,8 @@ final class LedgerSchema {
 				+ "' with a role that may create tables, and set 'advisory-lock.ledger.initialize-schema' to 'never'.";
 	}
 
-	private boolean populate(NamedParameterJdbcOperations jdbc) {
-		ResourceDatabasePopulator populator = new ResourceDatabasePopulator(script());
+	private boolean populate(NamedParameterJdbcOperations jdbc, List<Table> tables) {
+		ResourceDatabasePopulator populator = new ResourceDatabasePopulator(script(tables));
 		jdbc.getJdbcOperations().execute((Connection connection) -> {
 			populator.populate(connection);
 			return true;
@@ -315,12 +354,19 @@ final class LedgerSchema {
 	}
 
 	/**
-	 * The script for the configured names. An index has no schema of its own.
+	 * The parts of the script, with an empty line between them, for what is missing, with
+	 * the configured names. An index has no schema of its own.
 	 */
-	private Resource script() {
+	private Resource script(List<Table> tables) {
 		try {
-			String ddl = new ClassPathResource(LedgerSchemaException.LOCATION, LedgerSchema.class.getClassLoader())
+			String script = new ClassPathResource(LedgerSchemaException.LOCATION, LedgerSchema.class.getClassLoader())
 				.getContentAsString(StandardCharsets.UTF_8);
+			String ddl = tables.stream()
+				.filter((table) -> table.name() == null)
+				.flatMap((table) -> Arrays.stream(script.split("\\R\\R"))
+					.filter((part) -> part
+						.contains(" IF NOT EXISTS " + LedgerSettings.DEFAULT_TABLE_PREFIX + table.kind() + " ")))
+				.collect(Collectors.joining("\n"));
 			String prefix = this.settings.tablePrefix();
 			String named = ddl
 				.replace("INDEX IF NOT EXISTS " + LedgerSettings.DEFAULT_TABLE_PREFIX, "INDEX IF NOT EXISTS ?")
@@ -350,7 +396,7 @@ final class LedgerSchema {
 	private record Table(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
 			@Nullable String missing, boolean deletable, String role, String path, boolean hasSchema,
 			@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden,
-			@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey) {
+			@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, @Nullable String localized) {
 
 		private String grantCreate() {
 			return "GRANT CREATE ON SCHEMA " + ((this.target != null) ? this.target : "<schema>") + " TO " + this.role

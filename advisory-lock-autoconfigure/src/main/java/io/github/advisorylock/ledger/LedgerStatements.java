@@ -1261,7 +1261,7 @@ final class LedgerStatements {
 	static String inspect() {
 		return """
 				SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden, c.other_kind, w.columns AS primary_key,
-				  c.has_key,
+				  c.has_key, c.localized,
 				  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path,
 				  pg_catalog.quote_ident(pg_catalog.current_database()) AS database,
 				  (SELECT s.source FROM pg_catalog.pg_settings s
@@ -1296,6 +1296,11 @@ final class LedgerStatements {
 				        AND pg_catalog.string_to_array(w.columns, ', ') @> k.columns
 				        AND k.columns @> pg_catalog.string_to_array(w.columns, ', ')
 				    ) AS has_key,
+				    (SELECT pg_catalog.string_agg('ALTER COLUMN ' || a.attname || ' TYPE text COLLATE "C"', ', ')
+				      FROM pg_catalog.pg_attribute a
+				      JOIN pg_catalog.pg_collation n ON n.oid = a.attcollation
+				      WHERE a.attrelid = o.oid AND a.attname IN ('namespace', 'key', 'instance', 'template')
+				        AND n.collname NOT IN ('C', 'POSIX')) AS localized,
 				    CASE WHEN o.relkind = 'S' OR NOT pg_catalog.row_security_active(o.oid) THEN NULL ELSE (
 				      SELECT CASE WHEN pg_catalog.bool_or(NOT p.polpermissive) THEN 'by a restrictive policy'
 				        WHEN pg_catalog.bool_or(p.polcmd = '*' AND pg_catalog.pg_get_expr(p.polqual, o.oid) = 'true'
@@ -1333,17 +1338,20 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * Ask whether the columns that came later are there.
+	 * Find the process that keeps others longest from making tables: one that keeps house
+	 * or makes them itself, or has changed a table and not committed that.
 	 */
-	String exists() {
-		return name("""
-				SELECT 9 = count(*) FROM pg_catalog.pg_attribute a WHERE NOT a.attisdropped
-				  AND (a.attrelid, a.attname) IN ((CAST('{job}' AS regclass), 'remember_until'),
-				    (CAST('{job}' AS regclass), 'held_until'), (CAST('{job}' AS regclass), 'lock'),
-				    (CAST('{job}' AS regclass), 'paused_reason'), (CAST('{job}' AS regclass), 'catch_up'),
-				    (CAST('{instance}' AS regclass), 'born_at'), (CAST('{run}' AS regclass), 'lock'),
-				    (CAST('{run}' AS regclass), 'stack_trace'), (CAST('{completion}' AS regclass), 'remember_until'))
-				""");
+	static String findMaker() {
+		return """
+				SELECT a.pid, a.application_name, a.usename, pg_catalog.age(pg_catalog.clock_timestamp(), a.xact_start) AS age
+				FROM pg_catalog.pg_stat_activity a WHERE a.pid <> pg_catalog.pg_backend_pid() AND a.pid IN (
+				  SELECT l.pid FROM pg_catalog.pg_locks l
+				  JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
+				  WHERE l.granted AND ((l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock')
+				    OR (l.locktype = 'advisory' AND l.objsubid = 1
+				      AND CAST(l.classid AS bigint) << 32 | CAST(l.objid AS bigint) = :lock)))
+				ORDER BY a.xact_start LIMIT 1
+				""";
 	}
 
 	/**

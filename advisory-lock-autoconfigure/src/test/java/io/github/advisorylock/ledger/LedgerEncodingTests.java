@@ -112,10 +112,11 @@ class LedgerEncodingTests extends AbstractLedgerTests {
 		this.asciiLedger.jobs(NAMESPACE, "", 10);
 		JdbcTemplate jdbc = new JdbcTemplate(this.asciiPool);
 		for (String table : List.of("job", "run", "completion")) {
-			jdbc.execute("ALTER TABLE " + PREFIX + table + " ALTER namespace TYPE varchar(255), "
-					+ "ALTER key TYPE varchar(512)");
+			jdbc.execute("ALTER TABLE " + PREFIX + table + " ALTER namespace TYPE varchar(255) COLLATE \"C\", "
+					+ "ALTER key TYPE varchar(512) COLLATE \"C\"");
 		}
-		jdbc.execute("ALTER TABLE " + PREFIX + "run ALTER instance TYPE varchar(255), ALTER error TYPE varchar(1024)");
+		jdbc.execute("ALTER TABLE " + PREFIX
+				+ "run ALTER instance TYPE varchar(255) COLLATE \"C\", ALTER error TYPE varchar(1024)");
 		LockRequest request = LockRequest.of("job").scope(scope);
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request.oncePerTick(TICK), (lock) -> {
 			throw new IllegalStateException("expected");

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.ledger;
 
+import java.sql.Connection;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -27,6 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import jakarta.annotation.PostConstruct;
 import org.junit.jupiter.api.AfterEach;
@@ -58,6 +61,8 @@ class LedgerSchemaTests {
 		.withPropertyValues("spring.datasource.hikari.schema=" + this.schema)
 		.withBean(Payments.class);
 
+	private final ExecutorService starter = Executors.newSingleThreadExecutor();
+
 	@BeforeEach
 	void createSchema() {
 		TestPostgres.execute("DROP SCHEMA IF EXISTS " + this.schema + " CASCADE; CREATE SCHEMA " + this.schema);
@@ -65,6 +70,7 @@ class LedgerSchemaTests {
 
 	@AfterEach
 	void dropSchema() {
+		this.starter.shutdownNow();
 		TestPostgres.execute("DROP SCHEMA " + this.schema + " CASCADE");
 	}
 
@@ -132,6 +138,64 @@ class LedgerSchemaTests {
 		assertThat(analysis.getAction()).contains("classpath:io/github/advisorylock/ledger/R__advisory_lock_ledger.sql")
 			.contains("advisory-lock.ledger.initialize-schema");
 		assertThat(columns()).isEmpty();
+	}
+
+	/**
+	 * The order of a locale changes with the operating system: what was written in the
+	 * old order is not found, and a payment is made twice.
+	 */
+	@Test
+	void textThatIsComparedIsOrderedByItsBytes() {
+		always(this.runner)
+			.run((context) -> assertThat(query("SELECT c.relname || '.' || a.attname FROM pg_attribute a "
+					+ "JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r' "
+					+ "JOIN pg_collation n ON n.oid = a.attcollation AND n.collname <> 'C' "
+					+ "WHERE c.relnamespace = '%1$s'::regnamespace AND (a.attname IN ('namespace', 'key', 'instance', 'template') "
+					+ "OR EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND a.attnum = ANY (i.indkey)))"))
+				.isEmpty());
+	}
+
+	@Test
+	void textThatIsOrderedByLocaleStopsTheStartAndStatementsAreNamed() {
+		always(this.runner).run((context) -> assertThat(context).hasNotFailed());
+		TestPostgres.execute("ALTER TABLE " + this.schema + ".advisory_lock_completion ALTER key TYPE text COLLATE "
+				+ "\"default\", ALTER namespace TYPE text COLLATE \"default\"");
+		String problem = LockContextRunner.analyzeFailure(always(this.runner)).getDescription();
+		assertThat(problem).contains("text of " + this.schema + ".advisory_lock_completion is ordered by a locale");
+		TestPostgres.execute(problem.substring(problem.indexOf("ALTER TABLE")));
+		always(this.runner).run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	/**
+	 * A writer keeps whoever indexes a table waiting, and that one all that come after
+	 * it.
+	 */
+	@Test
+	void tableThatIsMissingIsMadeWithoutWaitingForWritersOfOthers() throws Exception {
+		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+		TestPostgres.execute("DROP TABLE " + this.schema + ".advisory_lock_namespace");
+		try (Connection dump = TestPostgres.open(); Statement statement = dump.createStatement()) {
+			dump.setAutoCommit(false);
+			for (String table : List.of("job", "run", "completion", "instance")) {
+				statement.execute("LOCK TABLE " + this.schema + ".advisory_lock_" + table + " IN ROW EXCLUSIVE MODE");
+			}
+			Future<?> start = this.starter
+				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(5)));
+			start.get(Patience.SECONDS, TimeUnit.SECONDS);
+		}
+	}
+
+	@Test
+	void processThatKeepsTablesFromBeingMadeIsNamed() throws Exception {
+		try (Connection migration = TestPostgres.open(); Statement statement = migration.createStatement()) {
+			migration.setAutoCommit(false);
+			statement.execute("SET application_name = 'a migration'");
+			statement.execute("CREATE TABLE " + this.schema + ".advisory_lock_job (namespace text)");
+			FailureAnalysis analysis = LockContextRunner.analyzeFailure(always(this.runner));
+			assertThat(analysis.getDescription()).contains("its tables could not be created, server process ",
+					"('a migration', role ");
+			assertThat(analysis.getAction()).isEqualTo("Have that end its transaction, and start again.");
+		}
 	}
 
 	@Test
