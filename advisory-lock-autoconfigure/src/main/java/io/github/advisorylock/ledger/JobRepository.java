@@ -110,9 +110,9 @@ public class JobRepository {
 	void register(Collection<JobFacts> jobs) {
 		List<JobName> names = jobs.stream().map(JobFacts::name).toList();
 		this.connections.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.register()), names)
-			.param("methods", array(jobs, JobFacts::method))
+			.param("methods", array(jobs, (job) -> text(job.method())))
 			.param("scopes", array(jobs, JobFacts::scope))
-			.param("schedules", array(jobs, JobFacts::schedules))
+			.param("schedules", array(jobs, (job) -> text(job.schedules())))
 			.param("onces", array(jobs, JobFacts::once))
 			.param("intervals", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::minInterval).toArray()))
 			.param("windows", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::catchUp).toArray()))
@@ -130,12 +130,12 @@ public class JobRepository {
 					.sql(this.statements.appear())
 					.param("namespace", namespace)
 					.param("instance", this.instance)
-					.param("version", version, Types.VARCHAR)
+					.param("version", text(version), Types.VARCHAR)
 					.param("born", BORN)
 					.param("library", JobRepository.class.getPackage().getImplementationVersion(), Types.VARCHAR)
 					.param("now", OffsetDateTime.now(ZoneOffset.UTC))
 					.param("first", first)
-					.param("roles", array(roles, KnownInstance.Role::name))
+					.param("roles", array(roles, (role) -> text(role.name())))
 					.param("terms", new SqlArrayValue("bigint", roles.stream().map(KnownInstance.Role::term).toArray()))
 					.param("since", array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
 					.update());
@@ -175,8 +175,8 @@ public class JobRepository {
 	 */
 	boolean pause(JobName name, String by, @Nullable String reason) {
 		return change("pause", name,
-				(client) -> bind(client.sql(this.statements.pause()), name).param("by", by)
-					.param("reason", reason, Types.VARCHAR)
+				(client) -> bind(client.sql(this.statements.pause()), name).param("by", text(by))
+					.param("reason", text(reason), Types.VARCHAR)
 					.param("patience", PATIENCE)
 					.update()) == 1;
 	}
@@ -199,8 +199,8 @@ public class JobRepository {
 		return this.connections.apart((apart) -> JdbcClient.create(apart)
 			.sql(this.statements.pauseAll())
 			.param("namespace", namespace)
-			.param("by", by)
-			.param("reason", reason, Types.VARCHAR)
+			.param("by", text(by))
+			.param("reason", text(reason), Types.VARCHAR)
 			.query(Integer.class)
 			.single());
 	}
@@ -243,6 +243,10 @@ public class JobRepository {
 				(client) -> bind(client.sql(this.statements.retry()), name).param("patience", PATIENCE)
 					.query((row, number) -> required(row, "open_tick"))
 					.optional());
+	}
+
+	private @Nullable String text(@Nullable String text) {
+		return this.connections.text().ofNullable(text);
 	}
 
 	private <T> T change(String verb, JobName name, Function<JdbcClient, T> change) {

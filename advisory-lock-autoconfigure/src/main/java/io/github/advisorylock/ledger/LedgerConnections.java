@@ -57,6 +57,8 @@ final class LedgerConnections {
 
 	private volatile boolean strict;
 
+	private volatile StorableText text = StorableText.in("UTF8");
+
 	LedgerConnections(DataSource dataSource) {
 		this.dataSource = dataSource;
 		this.opening = ServerJudge.Opening.checked(dataSource::getConnection);
@@ -69,6 +71,20 @@ final class LedgerConnections {
 	 */
 	void useReadCommitted(boolean strict) {
 		this.strict = strict;
+	}
+
+	/**
+	 * Set what the encoding of the database can have.
+	 */
+	void useText(StorableText text) {
+		this.text = text;
+	}
+
+	/**
+	 * Return what the encoding of the database can have.
+	 */
+	StorableText text() {
+		return this.text;
 	}
 
 	/**

@@ -119,6 +119,7 @@ final class LedgerSchema {
 
 	private Table table(ResultSet row) throws SQLException {
 		this.connections.useReadCommitted(row.getBoolean("strict"));
+		this.connections.useText(StorableText.in(row.getString("encoding")));
 		String kind = row.getString("kind");
 		return new Table(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
 				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),

@@ -1264,6 +1264,7 @@ final class LedgerStatements {
 				  c.has_key, c.localized,
 				  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path,
 				  pg_catalog.quote_ident(pg_catalog.current_database()) AS database,
+				  pg_catalog.current_setting('server_encoding') AS encoding,
 				  (SELECT s.source FROM pg_catalog.pg_settings s
 				    WHERE s.name = 'default_transaction_read_only' AND s.setting = 'on') AS read_only,
 				  CAST(:schema AS text) IS NULL OR EXISTS (

@@ -159,9 +159,10 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public void prepare() {
 		LedgerSchema.Opened schema = this.schema.open();
+		String instance = this.connections.text().of(this.instance);
 		RunRepository runs = new RunRepository(this.connections, schema.statements(), this.settings, this.abandoned,
-				this.instance, this.recentKeys);
-		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.statements(), this.instance));
+				instance, this.recentKeys);
+		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.statements(), instance));
 		this.whenOpen.run();
 		register();
 	}

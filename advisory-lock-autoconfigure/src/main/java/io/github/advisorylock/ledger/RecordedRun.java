@@ -342,7 +342,7 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public void traced(String traceId) {
-		this.parameters.addValue("traceId", traceId, Types.VARCHAR);
+		this.parameters.addValue("traceId", this.runs.text().of(traceId), Types.VARCHAR);
 	}
 
 	@Override

@@ -127,6 +127,13 @@ final class RunRepository {
 	}
 
 	/**
+	 * Return what the encoding of the database can have.
+	 */
+	StorableText text() {
+		return this.connections.text();
+	}
+
+	/**
 	 * Return what would be decided about a tick, as far as can be seen without the lock.
 	 */
 	Decision precheck(MapSqlParameterSource run) {
@@ -247,10 +254,12 @@ final class RunRepository {
 		}));
 	}
 
-	private static MapSqlParameterSource with(MapSqlParameterSource parameters, LedgerRun.@Nullable Failure failure) {
-		return parameters.addValue("errorClass", (failure != null) ? failure.type() : null, Types.VARCHAR)
-			.addValue("error", (failure != null) ? failure.text() : null, Types.VARCHAR)
-			.addValue("stackTrace", (failure != null) ? failure.stackTrace() : null, Types.VARCHAR);
+	private MapSqlParameterSource with(MapSqlParameterSource parameters, LedgerRun.@Nullable Failure failure) {
+		StorableText text = this.connections.text();
+		return parameters
+			.addValue("errorClass", text.ofNullable((failure != null) ? failure.type() : null), Types.VARCHAR)
+			.addValue("error", text.ofNullable((failure != null) ? failure.text() : null), Types.VARCHAR)
+			.addValue("stackTrace", text.ofNullable((failure != null) ? failure.stackTrace() : null), Types.VARCHAR);
 	}
 
 	static Decision decision(ResultSet row) throws SQLException {
