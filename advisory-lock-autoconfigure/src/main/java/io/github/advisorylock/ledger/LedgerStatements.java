@@ -75,9 +75,11 @@ final class LedgerStatements {
 			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND j.retry_at > pg_catalog.clock_timestamp()
 			      THEN 'TOO_SOON'
 			    WHEN j.last_started_at > pg_catalog.clock_timestamp() - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond'
-			      THEN 'TOO_SOON'
+			      AND j.last_started_at <= {future} THEN 'TOO_SOON'
 			    WHEN j.held_until > pg_catalog.clock_timestamp() THEN 'TOO_SOON'
 			    ELSE 'EXECUTED' END AS name) AS outcome,
+			    CASE WHEN CAST(:minInterval AS bigint) IS NOT NULL AND j.last_started_at > {future} THEN j.last_started_at END
+			      AS ignored,
 			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
 			    coalesce(greatest(j.fencing_token, CASE WHEN CAST(:token AS bigint) IS NULL AND (j.fencing_token IS NULL
 			      OR NOT :keepsJob OR pg_catalog.current_setting('transaction_isolation') <> 'serializable')
@@ -212,19 +214,19 @@ final class LedgerStatements {
 					)
 					SELECT d.outcome, coalesce(CAST(:token AS bigint), greatest(n.one, n.other, n.next)), pg_catalog.clock_timestamp(),
 					  n.attempt, CASE WHEN d.follows THEN greatest(least(n.one, n.other), n.next - 1) END
-					  , (SELECT count(*) FROM locked)
+					  , d.ignored, (SELECT count(*) FROM locked)
 					FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
 					""";
 
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
 	private static final String PRECHECK = DECISION.replace("{overtaken}", "")
-			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, CAST(NULL AS bigint) FROM decision d";
+			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, CAST(NULL AS bigint), d.ignored FROM decision d";
 
 	private static final String DRAW_IN_SESSION = DECISION.replace("{overtaken}", "")
 			+ "SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN greatest(" + DRAW
 			+ """
-					, d.last_token + 1) END, pg_catalog.clock_timestamp(), d.attempts + 1, CAST(NULL AS bigint) FROM decision d
+					, d.last_token + 1) END, pg_catalog.clock_timestamp(), d.attempts + 1, CAST(NULL AS bigint), d.ignored FROM decision d
 					""";
 
 	/**
@@ -275,7 +277,7 @@ final class LedgerStatements {
 			+ """
 
 					)
-					SELECT d.outcome, t.fencing_token, coalesce(t.started_at, pg_catalog.clock_timestamp()), t.attempt, CAST(NULL AS bigint), t.synchronous
+					SELECT d.outcome, t.fencing_token, coalesce(t.started_at, pg_catalog.clock_timestamp()), t.attempt, CAST(NULL AS bigint), d.ignored, t.synchronous
 					FROM decision d LEFT JOIN token t ON true
 					""";
 

@@ -187,6 +187,12 @@ final class RecordedRun implements RunRecord {
 				.addValue("startedAt", decision.time(), Types.TIMESTAMP_WITH_TIMEZONE)
 				.addValue("attempt", decision.attempt())
 				.addValue("earlierToken", decision.earlierToken(), Types.BIGINT);
+			if (decision.ignored() != null) {
+				logger.warn("The ledger of advisory locks has " + decision.ignored().toInstant()
+						+ " as the start of the last run of '" + this.key
+						+ "', which is later than the clock of the database " + "server, " + decision.time().toInstant()
+						+ ": its 'minInterval' is counted from this run on");
+			}
 			if (this.keepsJob) {
 				this.runs.noteRun(JobName.of(this.key));
 			}

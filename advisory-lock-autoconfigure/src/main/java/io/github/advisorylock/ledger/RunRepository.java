@@ -264,7 +264,7 @@ final class RunRepository {
 
 	static Decision decision(ResultSet row) throws SQLException {
 		return new Decision(row.getString(1), row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class),
-				Math.max(1, row.getInt(4)), row.getObject(5, Long.class));
+				Math.max(1, row.getInt(4)), row.getObject(5, Long.class), row.getObject(6, OffsetDateTime.class));
 	}
 
 	/**
@@ -301,9 +301,11 @@ final class RunRepository {
 	 * @param attempt how often its tick was tried, this time included
 	 * @param earlierToken the token of the runner before it that vanished, {@code null}
 	 * if none did
+	 * @param ignored when the last run started, where that says nothing as it is in the
+	 * future
 	 */
-	record Decision(String answer, @Nullable Long token, OffsetDateTime time, int attempt,
-			@Nullable Long earlierToken) {
+	record Decision(String answer, @Nullable Long token, OffsetDateTime time, int attempt, @Nullable Long earlierToken,
+			@Nullable OffsetDateTime ignored) {
 	}
 
 }

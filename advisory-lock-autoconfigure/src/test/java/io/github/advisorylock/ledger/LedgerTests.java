@@ -22,8 +22,13 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -32,6 +37,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for runs that are recorded by {@link PostgresAdvisoryLockTemplate} in
  * {@link PostgresAdvisoryLockLedger}.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class LedgerTests extends AbstractLedgerTests {
 
 	@ParameterizedTest
@@ -88,6 +94,23 @@ class LedgerTests extends AbstractLedgerTests {
 			.isEqualTo(LockOutcome.PAUSED);
 		this.ledger.resume("job", "me");
 		assertThat(this.template.execute(request(scope).recordedUnder("job"), (lock) -> 1).executed()).isTrue();
+	}
+
+	/**
+	 * The clock of the server was wrong for a moment, and has been set right.
+	 */
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void intervalOfRunThatStartsInTheFutureKeepsNobodyFromRunningAndIsToldOnce(LockScope scope, CapturedOutput output) {
+		LockRequest seldom = request(scope).minInterval(Duration.ofMinutes(10));
+		execute(seldom);
+		TestPostgres.execute("UPDATE ledger_tests_job SET last_started_at = now() + interval '50 seconds'");
+		assertThat(execute(seldom)).isEqualTo(LockOutcome.TOO_SOON);
+		TestPostgres.execute("UPDATE ledger_tests_job SET last_started_at = now() + interval '1 year'");
+		assertThat(execute(seldom)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(execute(seldom)).isEqualTo(LockOutcome.TOO_SOON);
+		assertThat(output)
+			.containsOnlyOnce("as the start of the last run of 'tests/job', which is later than the clock");
 	}
 
 }
