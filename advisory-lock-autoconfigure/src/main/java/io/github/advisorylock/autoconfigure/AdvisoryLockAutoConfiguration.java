@@ -27,18 +27,16 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.connection.PooledConnectionPreparation;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.database.LockRouter;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
-import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.RunLedger;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -58,6 +56,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.PriorityOrdered;
@@ -74,6 +73,7 @@ import org.springframework.scheduling.config.ScheduledTaskRegistrar;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties(AdvisoryLockProperties.class)
@@ -89,7 +89,7 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	@Bean
-	LockScheduler.Threads advisoryLockThreads(ConfigurableListableBeanFactory beanFactory) {
+	static LockScheduler.Threads advisoryLockThreads(ConfigurableListableBeanFactory beanFactory) {
 		return new LockScheduler.Threads(beanFactory.getBeanClassLoader());
 	}
 
@@ -140,19 +140,21 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	/**
-	 * What is looked at before the features look further, in a configuration that is read
-	 * before theirs.
+	 * The gate: has everything made that locks need if this application uses any, and
+	 * looks at its methods before the features look further, in a configuration that is
+	 * read before theirs.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	static class StartupConfiguration {
 
 		@Bean
-		SingleRunnerStartupCheck advisoryLockSingleRunnerStartupCheck(
-				SingleRunnerAnnotationBeanPostProcessor postProcessor,
-				ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
-				ObjectProvider<TransactionManagers> managers, ListableBeanFactory beanFactory,
-				Environment environment) {
-			return new SingleRunnerStartupCheck(postProcessor, operations, databases, managers, beanFactory,
+		@Lazy(false)
+		static SingleRunnerStartupCheck advisoryLockSingleRunnerStartupCheck(
+				SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockDatabases> databases,
+				ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
+				SingleRunnerSettings settings, ConfigurableListableBeanFactory beanFactory, Environment environment) {
+			return new SingleRunnerStartupCheck(postProcessor, operations, databases, properties, beanFactory,
 					environment);
 		}
 
@@ -161,6 +163,7 @@ public final class AdvisoryLockAutoConfiguration {
 	/**
 	 * Locks on a database.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	@ConditionalOnBean(DataSource.class)
@@ -193,27 +196,10 @@ public final class AdvisoryLockAutoConfiguration {
 			return session;
 		}
 
-		@Bean
+		@Bean(LockDatabaseConfiguration.TEMPLATE)
 		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-		PostgresAdvisoryLockTemplate advisoryLockTemplate(LockDatabaseConfiguration.Parts parts, LockDatabase database,
-				ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
-				ObjectProvider<LockDatabases> databases) {
-			PostgresAdvisoryLockTemplate template = parts.template(database.dataSource(), database.transactionManager(),
-					session.getIfAvailable(), ledger::getObject);
-			template.setRoutes((manager) -> databases.getObject().route(manager));
-			return template;
-		}
-
-		@Bean
-		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LockLifecycle advisoryLockLifecycle(PostgresAdvisoryLockTemplate template) {
-			return LockLifecycle.ofRuns(template);
-		}
-
-		@Bean
-		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LockLifecycle advisoryLockWaitLifecycle(PostgresAdvisoryLockTemplate template) {
-			return LockLifecycle.ofWaits(template);
+		PostgresAdvisoryLockTemplate advisoryLockTemplate(LockDatabases databases) {
+			return databases.templates().get(0);
 		}
 
 		/**
@@ -223,8 +209,8 @@ public final class AdvisoryLockAutoConfiguration {
 		@Bean
 		@Primary
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		AdvisoryLockOperations advisoryLockOperations(PostgresAdvisoryLockTemplate template) {
-			return template;
+		AdvisoryLockOperations advisoryLockOperations(PostgresAdvisoryLockTemplate template, LockDatabases databases) {
+			return new LockRouter(template, databases);
 		}
 
 	}
@@ -232,6 +218,7 @@ public final class AdvisoryLockAutoConfiguration {
 	/**
 	 * Connections of a pool that can be prepared when they are opened.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	@ConditionalOnClass(name = "com.zaxxer.hikari.HikariDataSource")
@@ -249,6 +236,7 @@ public final class AdvisoryLockAutoConfiguration {
 	/**
 	 * No locks, because the application said so.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
 	static class UnguardedConfiguration {

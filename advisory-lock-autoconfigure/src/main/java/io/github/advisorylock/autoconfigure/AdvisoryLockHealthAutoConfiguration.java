@@ -18,13 +18,12 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.List;
 
+import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
-import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.RunLedger;
 
-import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -33,12 +32,14 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for the health of advisory locks.
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(after = AdvisoryLockAutoConfiguration.class,
 		beforeName = "org.springframework.boot.health.autoconfigure.contributor.HealthContributorAutoConfiguration")
 @ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
@@ -48,11 +49,22 @@ public final class AdvisoryLockHealthAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = { "advisoryLockHealthIndicator", "advisoryLockHealthContributor" })
-	AdvisoryLockHealthIndicator advisoryLockHealthIndicator(ObjectProvider<LockSession> session,
-			ObjectProvider<RunLedger> ledger, ObjectProvider<LockDatabases> databases) {
-		LockDatabases all = databases.getIfAvailable();
-		return new AdvisoryLockHealthIndicator(session::getIfAvailable, ledger.getIfAvailable(),
-				(all != null) ? all::others : List::of);
+	static AdvisoryLockHealthIndicator advisoryLockHealthIndicator(ConfigurableListableBeanFactory beans) {
+		return new AdvisoryLockHealthIndicator(() -> inUse(beans));
+	}
+
+	/**
+	 * To look at the health of an application that takes no locks must not make what
+	 * takes them.
+	 */
+	private static List<LockDatabase> inUse(ConfigurableListableBeanFactory beans) {
+		String name = "advisoryLockDatabases";
+		if (!beans.containsLocalBean(name)) {
+			return (beans.getParentBeanFactory() instanceof ConfigurableListableBeanFactory parent) ? inUse(parent)
+					: List.of();
+		}
+		return (beans.getSingleton(name) instanceof LockDatabases databases)
+				? databases.all().stream().filter(databases::isNamed).toList() : List.of();
 	}
 
 }

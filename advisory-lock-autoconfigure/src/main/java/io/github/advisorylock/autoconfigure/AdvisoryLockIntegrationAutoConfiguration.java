@@ -31,6 +31,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.integration.support.locks.DefaultLockRegistry;
 import org.springframework.integration.support.locks.DistributedLock;
 import org.springframework.integration.support.locks.LockRegistry;
@@ -49,6 +50,7 @@ public final class AdvisoryLockIntegrationAutoConfiguration {
 	/**
 	 * Locks on a database.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	static class GuardedConfiguration {
@@ -74,6 +76,7 @@ public final class AdvisoryLockIntegrationAutoConfiguration {
 	 * No locks on a database, because the application said so: the threads of an
 	 * aggregator have to exclude each other all the same.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
 	static class UnguardedConfiguration {

@@ -16,9 +16,10 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -32,6 +33,7 @@ import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.database.LockRouter;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
@@ -41,6 +43,7 @@ import io.github.advisorylock.ledger.LedgerSettings;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactoryUtils;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -51,6 +54,7 @@ import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.info.BuildProperties;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
+import org.springframework.context.ApplicationEvent;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
@@ -63,6 +67,7 @@ import org.springframework.context.annotation.Lazy;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(after = AdvisoryLockAutoConfiguration.class)
 @ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 @ConditionalOnBooleanProperty(name = "advisory-lock.ledger.enabled", matchIfMissing = true)
@@ -73,63 +78,21 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	 * Made by whatever uses it first.
 	 */
 	@Bean
-	@Lazy
 	@ConditionalOnMissingBean(AdvisoryLockLedger.class)
 	@DependsOnDatabaseInitialization
-	PostgresAdvisoryLockLedger advisoryLockLedger(Ledgers ledgers, LockDatabase database,
-			ObjectProvider<LedgerLifecycle> lifecycle, ObjectProvider<InstancePresence> presence) {
-		PostgresAdvisoryLockLedger ledger = ledgers.ledger(database);
-		ledger.whenOpen(() -> {
-			lifecycle.getObject().ledgerOpened();
-			presence.ifAvailable(InstancePresence::ledgerOpened);
-		});
-		return ledger;
-	}
-
-	@Bean
-	@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
-	LedgerLifecycle advisoryLockLedgerLifecycle(Ledgers ledgers, ObjectProvider<PostgresAdvisoryLockLedger> ledger,
-			ObjectProvider<AdvisoryLockOperations> operations, LockDatabase database) {
-		return ledgers.lifecycle(ledger::getObject, operations::getIfAvailable, database);
-	}
-
-	@Bean
-	@ConditionalOnBean(PostgresAdvisoryLockLedger.class)
-	@ConditionalOnBooleanProperty(name = "advisory-lock.ledger.instances", matchIfMissing = true)
-	InstancePresence advisoryLockInstancePresence(Ledgers ledgers, ObjectProvider<PostgresAdvisoryLockLedger> ledger,
-			ObjectProvider<LeaderRoles> roles) {
-		return ledgers.presence(ledger::getObject, () -> roles.getIfAvailable(() -> LeaderRoles.NONE).get());
-	}
-
-	@Bean
-	@ConditionalOnBean(InstancePresence.class)
-	ApplicationListener<PayloadApplicationEvent<LeadershipGainedEvent>> advisoryLockLeadershipGainedListener(
-			InstancePresence presence) {
-		return (event) -> presence.gained(event.getPayload().role(), event.getPayload().term());
-	}
-
-	@Bean
-	@ConditionalOnBean(InstancePresence.class)
-	ApplicationListener<PayloadApplicationEvent<LeadershipLostEvent>> advisoryLockLeadershipLostListener(
-			InstancePresence presence) {
-		return (event) -> presence.lost(event.getPayload().role());
-	}
-
-	@Bean
-	@ConditionalOnBean(LedgerLifecycle.class)
-	ApplicationListener<ApplicationReadyEvent> advisoryLockMissedTickListener(LedgerLifecycle lifecycle) {
-		return (event) -> lifecycle.catchUp();
+	PostgresAdvisoryLockLedger advisoryLockLedger(Ledgers ledgers, LockDatabase database) {
+		return ledgers.create(database);
 	}
 
 	@Bean
 	Ledgers advisoryLockLedgers(AdvisoryLockProperties lockProperties, SingleRunnerSettings settings,
 			SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-			ObjectProvider<BuildProperties> build, ConfigurableApplicationContext context,
-			LockScheduler.Threads threads) {
+			ObjectProvider<LeaderRoles> roles, ObjectProvider<BuildProperties> build,
+			ConfigurableApplicationContext context, LockScheduler.Threads threads) {
 		BuildProperties properties = build.getIfUnique();
 		String version = (properties != null) ? properties.getVersion()
 				: context.getEnvironment().getProperty("spring.application.version");
-		return new Ledgers(lockProperties.ledger(), settings, methods, databases, version, context, threads);
+		return new Ledgers(lockProperties.ledger(), settings, methods, databases, roles, version, context, threads);
 	}
 
 	private static LedgerSettings settings(AdvisoryLockProperties.Ledger properties) {
@@ -141,7 +104,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	/**
 	 * Makes the ledger of a database, and what looks after it.
 	 */
-	static final class Ledgers implements LockDatabases.Feature, ApplicationListener<ApplicationReadyEvent> {
+	static final class Ledgers implements LockStartup, LockDatabases.Ledgers {
 
 		private final AdvisoryLockProperties.Ledger properties;
 
@@ -151,76 +114,162 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 		private final ObjectProvider<LockDatabases> databases;
 
+		private final ObjectProvider<LeaderRoles> roles;
+
 		private final @Nullable String version;
 
 		private final ConfigurableApplicationContext context;
 
 		private final LockScheduler.Threads threads;
 
-		private final List<LedgerLifecycle> lifecycles = new CopyOnWriteArrayList<>();
+		private final Map<String, PostgresAdvisoryLockLedger> others = new ConcurrentHashMap<>();
 
-		private volatile boolean ready;
+		/**
+		 * Is known while its bean is still being created, as its creation begins all
+		 * that.
+		 */
+		private volatile @Nullable LockDatabases begun;
+
+		private final Map<String, Keeping> keepings = new ConcurrentHashMap<>();
 
 		Ledgers(AdvisoryLockProperties.Ledger properties, SingleRunnerSettings settings,
 				SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-				@Nullable String version, ConfigurableApplicationContext context, LockScheduler.Threads threads) {
+				ObjectProvider<LeaderRoles> roles, @Nullable String version, ConfigurableApplicationContext context,
+				LockScheduler.Threads threads) {
 			this.properties = properties;
 			this.settings = settings;
 			this.methods = methods;
 			this.databases = databases;
+			this.roles = roles;
 			this.version = version;
 			this.context = context;
 			this.threads = threads;
 		}
 
 		@Override
-		public List<Object> createFor(LockDatabase database) {
-			PostgresAdvisoryLockLedger ledger = ledger(database);
-			LedgerLifecycle lifecycle = lifecycle(() -> ledger, database.template()::get, database);
-			this.lifecycles.add(lifecycle);
-			if (this.ready) {
+		public PostgresAdvisoryLockLedger of(LockDatabase database) {
+			return this.others.computeIfAbsent(database.name(), (name) -> create(database));
+		}
+
+		private PostgresAdvisoryLockLedger create(LockDatabase database) {
+			PostgresAdvisoryLockLedger ledger = new PostgresAdvisoryLockLedger(database.dataSource(),
+					settings(this.properties), this.settings.namespace(), InstanceName.get(), this.methods,
+					isIn(database), this.context, this.context::publishEvent);
+			ledger.whenOpen(() -> opened(database));
+			return ledger;
+		}
+
+		/**
+		 * An application may use the ledger alone.
+		 */
+		private void opened(LockDatabase database) {
+			databases();
+			Keeping keeping = this.keepings.get(database.name());
+			if (keeping != null) {
+				keeping.opened();
+			}
+		}
+
+		private LockDatabases databases() {
+			LockDatabases begun = this.begun;
+			return (begun != null) ? begun : this.databases.getObject();
+		}
+
+		/**
+		 * Where an application keeps a ledger of its own, there is nothing to look after.
+		 */
+		@Override
+		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+			this.begun = databases;
+			boolean own = BeanFactoryUtils.beanNamesForTypeIncludingAncestors(this.context,
+					PostgresAdvisoryLockLedger.class, true, false).length == 0;
+			databases.all()
+				.stream()
+				.filter((database) -> !own || !databases.isDefault(database))
+				.forEach((database) -> begin(database, databases.isDefault(database), lifecycles));
+		}
+
+		private void begin(LockDatabase database, boolean isDefault, Lifecycles lifecycles) {
+			Supplier<PostgresAdvisoryLockLedger> ledger = () -> (PostgresAdvisoryLockLedger) Objects
+				.requireNonNull(database.ledger().get());
+			LedgerLifecycle lifecycle = new LedgerLifecycle(ledger, () -> operations(database, isDefault), this.methods,
+					isIn(database), this.context, settings(this.properties),
+					Boolean.TRUE.equals(this.properties.enabled()), this.threads);
+			InstancePresence presence = this.properties.instances() ? presence(ledger, isDefault) : null;
+			Keeping keeping = new Keeping(lifecycle, presence, isDefault);
+			this.keepings.put(database.name(), keeping);
+			this.context.addApplicationListener(keeping);
+			String place = isDefault ? "" : "@" + database.name();
+			if (presence != null) {
+				lifecycles.add("advisoryLockInstancePresence" + place, presence);
+			}
+			lifecycles.add("advisoryLockLedgerLifecycle" + place, lifecycle);
+			if (this.context.isRunning()) {
 				lifecycle.catchUp();
 			}
-			if (!this.properties.instances()) {
-				ledger.whenOpen(lifecycle::ledgerOpened);
-				return List.of(ledger, lifecycle);
-			}
-			InstancePresence presence = presence(() -> ledger, List::of);
-			ledger.whenOpen(() -> {
-				lifecycle.ledgerOpened();
-				presence.ledgerOpened();
-			});
-			return List.of(ledger, presence, lifecycle);
 		}
 
-		private PostgresAdvisoryLockLedger ledger(LockDatabase database) {
-			return new PostgresAdvisoryLockLedger(database.dataSource(), settings(this.properties),
-					this.settings.namespace(), InstanceName.get(), this.methods, isIn(database), this.context,
-					this.context::publishEvent);
-		}
-
-		private LedgerLifecycle lifecycle(Supplier<PostgresAdvisoryLockLedger> ledger,
-				Supplier<@Nullable AdvisoryLockOperations> operations, LockDatabase database) {
-			return new LedgerLifecycle(ledger, operations, this.methods, isIn(database), this.context,
-					settings(this.properties), Boolean.TRUE.equals(this.properties.enabled()), this.threads);
+		/**
+		 * A mock that a test has put in the place of what takes locks records nothing.
+		 */
+		private @Nullable AdvisoryLockOperations operations(LockDatabase database, boolean isDefault) {
+			return (isDefault
+					&& this.context.getBeanFactory()
+						.getSingleton("advisoryLockOperations") instanceof AdvisoryLockOperations operations
+					&& !(operations instanceof LockRouter)) ? operations : database.template().get();
 		}
 
 		/**
 		 * Roles are those of the default database.
 		 */
-		private InstancePresence presence(Supplier<PostgresAdvisoryLockLedger> ledger,
-				Supplier<? extends Collection<String>> roles) {
-			return new InstancePresence(ledger, this.settings.namespace(), this.version, roles, this.threads);
+		private InstancePresence presence(Supplier<PostgresAdvisoryLockLedger> ledger, boolean isDefault) {
+			return new InstancePresence(ledger, this.settings.namespace(), this.version,
+					() -> isDefault ? this.roles.getIfAvailable(() -> LeaderRoles.NONE).get() : List.of(),
+					this.threads);
 		}
 
 		private Predicate<SingleRunnerMethod> isIn(LockDatabase database) {
-			return (method) -> this.databases.getObject().has(database, method);
+			return (method) -> databases().has(database, method);
 		}
 
 		@Override
-		public void onApplicationEvent(ApplicationReadyEvent event) {
-			this.ready = true;
-			this.lifecycles.forEach(LedgerLifecycle::catchUp);
+		public void check(LockDatabases databases) {
+			databases.all()
+				.stream()
+				.filter(databases::isNamed)
+				.map((database) -> this.keepings.get(database.name()))
+				.filter(Objects::nonNull)
+				.forEach((keeping) -> keeping.lifecycle.prepare());
+		}
+
+	}
+
+	/**
+	 * What looks after the ledger of a database.
+	 */
+	private record Keeping(LedgerLifecycle lifecycle, @Nullable InstancePresence presence,
+			boolean withRoles) implements ApplicationListener<ApplicationEvent> {
+
+		private void opened() {
+			this.lifecycle.ledgerOpened();
+			if (this.presence != null) {
+				this.presence.ledgerOpened();
+			}
+		}
+
+		@Override
+		public void onApplicationEvent(ApplicationEvent event) {
+			if (event instanceof ApplicationReadyEvent) {
+				this.lifecycle.catchUp();
+			}
+			if (this.withRoles && this.presence != null && event instanceof PayloadApplicationEvent<?> carrier) {
+				if (carrier.getPayload() instanceof LeadershipGainedEvent gained) {
+					this.presence.gained(gained.role(), gained.term());
+				}
+				if (carrier.getPayload() instanceof LeadershipLostEvent lost) {
+					this.presence.lost(lost.role());
+				}
+			}
 		}
 
 	}

@@ -44,7 +44,6 @@ import io.micrometer.observation.ObservationPredicate;
 import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -55,8 +54,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 
@@ -66,6 +67,7 @@ import org.springframework.util.ClassUtils;
  *
  * @since 0.1.0
  */
+@Lazy
 @AutoConfiguration(after = AdvisoryLockAutoConfiguration.class, afterName = {
 		"org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration",
 		"org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration",
@@ -127,91 +129,107 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 		return configuration != null && beans.findAnnotationOnBean(configuration, AutoConfiguration.class) != null;
 	}
 
-	@Bean
-	@ConditionalOnBean(MicrometerSingleRunnerObserver.class)
-	ApplicationListener<PayloadApplicationEvent<LockLostEvent>> advisoryLockLostLockCounter(
-			MicrometerSingleRunnerObserver observer) {
-		return ApplicationListener.forPayload(observer::lost);
-	}
-
 	/**
 	 * Registers the meters of methods once these are known.
 	 */
 	@Bean
 	@ConditionalOnBean(MicrometerSingleRunnerObserver.class)
-	SmartInitializingSingleton advisoryLockSingleRunnerMeters(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-			MicrometerSingleRunnerObserver observer) {
-		return () -> postProcessor.getMethods().forEach((method) -> {
-			AdvisoryLockKey key = method.fixedKey();
-			observer.register(method.operation(),
-					(key != null) ? key : AdvisoryLockKey.of(method.operation().keyTemplate()));
-		});
+	MethodMeters advisoryLockSingleRunnerMeters(SingleRunnerAnnotationBeanPostProcessor postProcessor,
+			MicrometerSingleRunnerObserver observer, ConfigurableApplicationContext context) {
+		return new MethodMeters(postProcessor, observer, context);
 	}
 
 	@Bean
 	DatabaseMeters advisoryLockDatabaseMeters(MeterRegistry meters,
-			ObjectProvider<PostgresAdvisoryLockTemplate> template, ObjectProvider<LockDatabases> databases,
 			@Qualifier("advisoryLockDatabaseClock") ObjectProvider<DoubleSupplier> clock,
 			@Qualifier("advisoryLockDatabaseClocks") ObjectProvider<Function<LockDatabase, DoubleSupplier>> clocks) {
-		return new DatabaseMeters(meters, template, databases, () -> clock.getIfAvailable(() -> () -> Double.NaN),
-				(database) -> clocks.getIfAvailable(() -> (none) -> () -> Double.NaN).apply(database));
+		return new DatabaseMeters(meters, clock, clocks);
+	}
+
+	@Bean
+	RoleMeters advisoryLockRoleMeters(MeterRegistry meters, ObjectProvider<LeaderRoles> roles,
+			ObjectProvider<LeaderElection> election) {
+		return new RoleMeters(meters, roles, election);
+	}
+
+	/**
+	 * Registers the meters of methods, and counts the locks that are lost.
+	 */
+	record MethodMeters(SingleRunnerAnnotationBeanPostProcessor postProcessor, MicrometerSingleRunnerObserver observer,
+			ConfigurableApplicationContext context)
+			implements
+				LockStartup,
+				ApplicationListener<PayloadApplicationEvent<LockLostEvent>> {
+
+		@Override
+		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+			this.context.addApplicationListener(this);
+			this.postProcessor.getMethods().forEach((method) -> {
+				AdvisoryLockKey key = method.fixedKey();
+				this.observer.register(method.operation(),
+						(key != null) ? key : AdvisoryLockKey.of(method.operation().keyTemplate()));
+			});
+		}
+
+		@Override
+		public void onApplicationEvent(PayloadApplicationEvent<LockLostEvent> event) {
+			this.observer.lost(event.getPayload());
+		}
+
 	}
 
 	/**
 	 * Registers which roles are led.
 	 */
-	@Bean
-	SmartInitializingSingleton advisoryLockMetrics(MeterRegistry meters, ObjectProvider<LeaderRoles> leaders,
-			ObjectProvider<LeaderElection> election) {
-		return () -> leaders.getIfAvailable(() -> LeaderRoles.NONE)
-			.get()
-			.stream()
-			.sorted()
-			.forEach((role) -> Gauge.builder("advisory.lock.leader", () -> election.getObject().isLeader(role) ? 1 : 0)
-				.description("Whether this instance leads the role")
-				.tag("role", role)
-				.register(meters));
+	record RoleMeters(MeterRegistry meters, ObjectProvider<LeaderRoles> roles,
+			ObjectProvider<LeaderElection> election) implements LockStartup {
+
+		@Override
+		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+			this.roles.getIfAvailable(() -> LeaderRoles.NONE)
+				.get()
+				.stream()
+				.sorted()
+				.forEach((role) -> Gauge
+					.builder("advisory.lock.leader", () -> this.election.getObject().isLeader(role) ? 1 : 0)
+					.description("Whether this instance leads the role")
+					.tag("role", role)
+					.register(this.meters));
+		}
+
 	}
 
 	/**
 	 * Registers what is not of one method: locks held, and how far the clocks are apart,
-	 * for each database where there may be several. What one name is registered for must
+	 * for each database where there are several. What one name is registered for must
 	 * have the same tags from the start.
 	 *
 	 * @param meters where the meters are registered
-	 * @param template takes the locks
-	 * @param databases the databases
 	 * @param clock the clock of the default one
 	 * @param clocks those of further ones
 	 */
-	record DatabaseMeters(MeterRegistry meters, ObjectProvider<PostgresAdvisoryLockTemplate> template,
-			ObjectProvider<LockDatabases> databases, Supplier<DoubleSupplier> clock,
-			Function<LockDatabase, DoubleSupplier> clocks)
-			implements
-				SmartInitializingSingleton,
-				LockDatabases.Feature {
+	record DatabaseMeters(MeterRegistry meters, ObjectProvider<DoubleSupplier> clock,
+			ObjectProvider<Function<LockDatabase, DoubleSupplier>> clocks) implements LockStartup {
 
 		@Override
-		public void afterSingletonsInstantiated() {
-			LockDatabases databases = this.databases.getIfAvailable();
-			PostgresAdvisoryLockTemplate template = this.template.getObject();
-			if (databases != null && databases.mayBeSeveral()) {
-				register(template::getHeldLocksHere, this.clock.get(), Tags.of(TAG, databases.of(null).name()));
-			}
-			else {
-				register(template::getHeldLocks, this.clock.get(), Tags.empty());
+		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+			for (LockDatabase database : databases.all()) {
+				PostgresAdvisoryLockTemplate template = database.template().get();
+				if (template != null) {
+					register(template::getHeldLocks, clockOf(database, databases),
+							databases.areSeveral() ? Tags.of(TAG, database.name()) : Tags.empty());
+				}
 			}
 		}
 
-		@Override
-		public List<Object> createFor(LockDatabase database) {
-			SmartInitializingSingleton registration = () -> {
-				PostgresAdvisoryLockTemplate own = database.template().get();
-				if (own != null) {
-					register(own::getHeldLocksHere, this.clocks.apply(database), Tags.of(TAG, database.name()));
-				}
-			};
-			return List.of(registration);
+		/**
+		 * A database that has no locks is not asked for its time.
+		 */
+		private DoubleSupplier clockOf(LockDatabase database, LockDatabases databases) {
+			DoubleSupplier none = () -> Double.NaN;
+			DoubleSupplier own = databases.isDefault(database) ? this.clock.getIfAvailable(() -> none)
+					: this.clocks.getIfAvailable(() -> (other) -> none).apply(database);
+			return () -> databases.isNamed(database) ? own.getAsDouble() : Double.NaN;
 		}
 
 		private void register(Supplier<Number> held, DoubleSupplier clock, Tags tags) {

@@ -104,6 +104,7 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 		this.session.toSettings();
 		this.ledger.check();
 		this.leader.check();
+		this.doctor.checkedLongHold();
 		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
 				memory(this.rememberTicks), this.ledger.use(), (key) -> {
 					Job job = overrides.apply(key);

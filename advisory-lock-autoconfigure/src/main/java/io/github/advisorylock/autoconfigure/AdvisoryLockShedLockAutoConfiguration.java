@@ -48,6 +48,7 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 
 /**
@@ -85,6 +86,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	@ConditionalOnMissingBean(LockProvider.class)
 	static class OneLockConfiguration {
 
+		@Lazy
 		@Bean(PROVIDER)
 		AdvisoryLockProvider advisoryLockProvider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
 				AdvisoryLockProperties properties, ApplicationEventPublisher eventPublisher,
@@ -110,6 +112,7 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	@ConditionalOnBooleanProperty(name = "advisory-lock.shedlock.both-locks")
 	static class BothLocksConfiguration {
 
+		@Lazy
 		@Bean(name = PROVIDER, autowireCandidate = false)
 		AdvisoryLockProvider advisoryLockProvider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
 				AdvisoryLockProperties properties, ApplicationEventPublisher eventPublisher,

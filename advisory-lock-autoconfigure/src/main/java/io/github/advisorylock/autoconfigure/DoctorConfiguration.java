@@ -29,12 +29,13 @@ import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.database.MethodTransactions;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.doctor.LongHoldWatcher;
-import io.github.advisorylock.doctor.Subject;
 import io.github.advisorylock.doctor.Subject.OtherUses;
+import io.github.advisorylock.doctor.Subject;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.ServerJudge;
@@ -54,6 +55,7 @@ import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadata;
 import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
@@ -65,6 +67,7 @@ import org.springframework.util.function.SingletonSupplier;
 /**
  * The doctor, who looks at database and application once at start-up.
  */
+@Lazy
 @Configuration(proxyBeanMethods = false)
 class DoctorConfiguration {
 
@@ -72,8 +75,9 @@ class DoctorConfiguration {
 	 * What can be seen without a database.
 	 */
 	@Bean
+	@Lazy(false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	ApplicationDoctor advisoryLockApplicationDoctor(ConfigurableListableBeanFactory beanFactory,
+	static ApplicationDoctor advisoryLockApplicationDoctor(ConfigurableListableBeanFactory beanFactory,
 			SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockUse> uses,
 			AdvisoryLockProperties properties, Environment environment) {
 		return new ApplicationDoctor(beanFactory, postProcessor::getMethods,
@@ -111,6 +115,7 @@ class DoctorConfiguration {
 	/**
 	 * Something to look at.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	@ConditionalOnBean(DataSource.class)
@@ -123,66 +128,77 @@ class DoctorConfiguration {
 
 		@Bean
 		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
-		LockDoctor advisoryLockDoctor(Doctors doctors, LockDatabase database, PostgresAdvisoryLockTemplate template) {
-			return doctors.doctorOf(database, template);
-		}
-
-		@Bean
 		Doctors advisoryLockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 				ConfigurableListableBeanFactory beanFactory, ObjectProvider<LeaderRoles> roles,
-				ObjectProvider<LockUse> uses, AdvisoryLockProperties properties,
-				ObjectProvider<LockDatabases> databases, TransactionManagers managers,
+				ObjectProvider<LockUse> uses, AdvisoryLockProperties properties, TransactionManagers managers,
 				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
 			Supplier<OtherUses> others = SingletonSupplier.of(() -> otherUses(beanFactory, roles, uses));
-			return new Doctors(postProcessor, others, properties, databases, managers, metadata, schedulers,
-					simpleSchedulers);
+			return new Doctors(postProcessor, others, properties, managers,
+					new MethodTransactions(beanFactory, managers), metadata, schedulers, simpleSchedulers);
 		}
 
 		@Bean
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LongHoldWatcher advisoryLockLongHoldWatcher(PostgresAdvisoryLockTemplate template,
-				AdvisoryLockProperties properties, LockScheduler.Threads threads) {
-			return new LongHoldWatcher(template, properties.doctor().checkedLongHold(), threads);
+		LockStartup advisoryLockLongHolds(AdvisoryLockProperties properties, LockScheduler.Threads threads) {
+			return new LongHolds(properties, threads);
 		}
 
 	}
 
 	/**
-	 * Makes the doctor of a database.
+	 * Warns of locks that are held for long.
 	 */
-	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, Supplier<OtherUses> others,
-			AdvisoryLockProperties properties, ObjectProvider<LockDatabases> databases, TransactionManagers managers,
-			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
-			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) implements LockDatabases.Feature {
+	private record LongHolds(AdvisoryLockProperties properties, LockScheduler.Threads threads) implements LockStartup {
 
 		@Override
-		public List<Object> createFor(LockDatabase database) {
-			PostgresAdvisoryLockTemplate template = database.template().get();
-			return (template != null) ? List.of(doctorOf(database, template)) : List.of();
+		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+			lifecycles.add("advisoryLockLongHoldWatcher", new LongHoldWatcher(databases.templates(),
+					this.properties.doctor().checkedLongHold(), this.threads));
 		}
 
-		private LockDoctor doctorOf(LockDatabase database, PostgresAdvisoryLockTemplate template) {
+	}
+
+	/**
+	 * Has a doctor look at each database that is named at start-up.
+	 */
+	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, Supplier<OtherUses> others,
+			AdvisoryLockProperties properties, TransactionManagers managers, MethodTransactions transactions,
+			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
+			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) implements LockStartup {
+
+		@Override
+		public void check(LockDatabases databases) {
+			databases.all().stream().filter(databases::isNamed).forEach((database) -> {
+				PostgresAdvisoryLockTemplate template = database.template().get();
+				if (template != null) {
+					doctorOf(database, template, databases).examine();
+				}
+			});
+		}
+
+		private LockDoctor doctorOf(LockDatabase database, PostgresAdvisoryLockTemplate template,
+				LockDatabases databases) {
 			DataSource dataSource = database.dataSource();
 			DataSourcePoolMetadata pool = new CompositeDataSourcePoolMetadataProvider(
 					this.metadata.orderedStream().toList())
 				.getDataSourcePoolMetadata(dataSource);
-			LockDatabases databases = this.databases.getObject();
 			boolean isDefault = databases.isDefault(database);
-			Subject subject = new Subject(() -> methodsOf(database), isDefault ? this.others : () -> OtherUses.NONE,
-					template, dataSource, (method) -> transactionOf(method, database), database.transactionManager(),
+			Subject subject = new Subject(() -> methodsOf(database, databases),
+					isDefault ? this.others : () -> OtherUses.NONE, template, dataSource,
+					(method) -> transactionOf(method, database), database.transactionManager(),
 					(pool != null) ? pool.getMax() : null, database.session().get(),
 					this.properties.sessionPropertiesOf(isDefault ? null : database.name()),
 					this.properties.session().toSettings(), this.properties.maxHeldLocks(),
 					(method) -> hasTenants(method, database));
+			String place = databases.others().isEmpty() ? ""
+					: "Database of transaction manager '" + database.name() + "': ";
 			return new LockDoctor(subject, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
-					this.properties.doctor()::of,
-					() -> databases.areSeveral() ? "Database of transaction manager '" + database.name() + "': " : "");
+					this.properties.doctor()::of, () -> place);
 		}
 
-		private List<SingleRunnerMethod> methodsOf(LockDatabase database) {
-			LockDatabases databases = this.databases.getObject();
+		private List<SingleRunnerMethod> methodsOf(LockDatabase database, LockDatabases databases) {
 			return this.postProcessor.getMethods()
 				.stream()
 				.filter((method) -> databases.has(database, method))
@@ -193,8 +209,8 @@ class DoctorConfiguration {
 		 * Where the application chooses the manager, that of the locks is looked at.
 		 */
 		private Subject.@Nullable MethodTransaction transactionOf(SingleRunnerMethod method, LockDatabase database) {
-			TransactionAttribute transactional = this.managers.transactionalOf(method);
-			PlatformTransactionManager chosen = this.managers.of(method, database);
+			TransactionAttribute transactional = this.transactions.transactionalOf(method);
+			PlatformTransactionManager chosen = this.transactions.of(method, database);
 			PlatformTransactionManager manager = (chosen != null) ? chosen : database.transactionManager();
 			TransactionDefinition definition = (transactional != null) ? transactional
 					: TransactionDefinition.withDefaults();

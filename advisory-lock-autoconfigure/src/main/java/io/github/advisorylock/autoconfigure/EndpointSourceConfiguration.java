@@ -97,7 +97,7 @@ class EndpointSourceConfiguration {
 
 	private static List<AdvisoryLockKey> holds(LockDatabase database) {
 		PostgresAdvisoryLockTemplate template = database.template().get();
-		return (template != null) ? template.getHeldKeysHere() : List.of();
+		return (template != null) ? template.getHeldKeys() : List.of();
 	}
 
 	private static Stream<ScheduledTask> tasks(ObjectProvider<ScheduledTaskHolder> schedulers) {

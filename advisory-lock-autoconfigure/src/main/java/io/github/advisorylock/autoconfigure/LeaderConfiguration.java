@@ -21,6 +21,7 @@ import javax.sql.DataSource;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.leader.LeaderOnlyAnnotationBeanPostProcessor;
 import io.github.advisorylock.leader.PostgresLeaderElection;
@@ -44,6 +45,7 @@ import org.springframework.scheduling.TaskScheduler;
 /**
  * Leader roles.
  */
+@Lazy
 @Configuration(proxyBeanMethods = false)
 class LeaderConfiguration {
 
@@ -70,13 +72,14 @@ class LeaderConfiguration {
 	}
 
 	@Bean
-	LeaderRoles advisoryLockLeaderRoles(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
+	static LeaderRoles advisoryLockLeaderRoles(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
 		return postProcessor::getRoles;
 	}
 
 	/**
 	 * Roles on a database.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	@ConditionalOnBean(DataSource.class)
@@ -87,12 +90,11 @@ class LeaderConfiguration {
 		 * no bean of a life cycle by its declaration, which would create it in any case.
 		 */
 		@Bean
-		@Lazy
 		@ConditionalOnMissingBean(LeaderElection.class)
 		@Nullable LeaderElection advisoryLockLeaderElection(SingleRunnerSettings settings, AdvisoryLockProperties properties,
-				ObjectProvider<LockSession> session, LeaderOnlyAnnotationBeanPostProcessor postProcessor,
+				LockDatabases databases, LeaderOnlyAnnotationBeanPostProcessor postProcessor,
 				ConfigurableApplicationContext context) {
-			LockSession available = session.getIfAvailable();
+			LockSession available = databases.of(null).session().get();
 			if (available == null) {
 				return null;
 			}
@@ -114,6 +116,7 @@ class LeaderConfiguration {
 	/**
 	 * No elections, because the application said so.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
 	static class UnguardedConfiguration {

@@ -17,7 +17,9 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -28,6 +30,7 @@ import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
+import io.github.advisorylock.jdbc.LockLifecycle;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -40,11 +43,13 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -52,6 +57,7 @@ import org.springframework.util.function.SingletonSupplier;
  * Chooses the transaction manager and the DataSource whose transactions hold locks where
  * nothing else is said, and knows those of what says so.
  */
+@Lazy
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 @ConditionalOnBean(DataSource.class)
@@ -59,6 +65,8 @@ class LockDatabaseConfiguration {
 
 	static final String CHOICE = "Set 'advisory-lock.transaction-manager' to the name of the transaction "
 			+ "manager of the DataSource that holds the locks";
+
+	static final String TEMPLATE = "advisoryLockTemplate";
 
 	@Bean
 	TransactionManagers advisoryLockTransactionManagers(ConfigurableListableBeanFactory beanFactory) {
@@ -82,9 +90,35 @@ class LockDatabaseConfiguration {
 	}
 
 	@Bean
+	LockStartup advisoryLockNamedDatabases(Parts parts, TransactionManagers managers) {
+		return new NamedDatabases(parts, managers);
+	}
+
+	/**
+	 * Is made when something asks for locks, and has everything begin that looks after
+	 * them.
+	 */
+	@Bean
+	@ConditionalOnMissingBean
 	LockDatabases advisoryLockDatabases(LockDatabase lockDatabase, TransactionManagers managers, Parts parts,
-			ObjectProvider<LockDatabases.Feature> features) {
-		return new LockDatabases(lockDatabase, managers, parts, () -> features.orderedStream().toList());
+			ObjectProvider<LockSession> session, ObjectProvider<RunLedger> ledger,
+			ObjectProvider<LockDatabases.Ledgers> ledgers, SingleRunnerStartupCheck check,
+			ListableBeanFactory beanFactory) {
+		String[] own = beanFactory.getBeanNamesForType(PostgresAdvisoryLockTemplate.class, true, false);
+		PostgresAdvisoryLockTemplate template = List.of(own).contains(TEMPLATE)
+				? parts.template(lockDatabase.dataSource(), lockDatabase.transactionManager(), session.getIfAvailable(),
+						ledger::getObject)
+				: lockDatabase.template().get();
+		LockDatabases databases = new LockDatabases(lockDatabase.with(template), managers,
+				(name, dataSource, manager) -> parts.create(name, dataSource, manager, ledgers),
+				parts.namedManagers().stream().map(managers::resembling).toList());
+		if (own.length > 0) {
+			List<PostgresAdvisoryLockTemplate> templates = databases.templates();
+			check.add("advisoryLockLifecycle", LockLifecycle.ofRuns(templates));
+			check.add("advisoryLockWaitLifecycle", LockLifecycle.ofWaits(templates));
+		}
+		check.begin(databases);
+		return databases;
 	}
 
 	private static @Nullable PlatformTransactionManager transactionManager(@Nullable String configuredName,
@@ -131,7 +165,7 @@ class LockDatabaseConfiguration {
 	 */
 	record Parts(AdvisoryLockProperties properties, SingleRunnerSettings settings,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, ObjectProvider<ServerJudge> judge,
-			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) implements LockDatabases.Parts {
+			ApplicationEventPublisher eventPublisher, LockScheduler.Threads threads) {
 
 		/**
 		 * Return what carries session locks in the default database.
@@ -141,8 +175,21 @@ class LockDatabaseConfiguration {
 			return session(dataSource, this.properties.session().overrides());
 		}
 
-		@Override
-		public @Nullable LockSession session(String name, DataSource dataSource) {
+		private LockDatabase create(String name, DataSource dataSource, PlatformTransactionManager manager,
+				ObjectProvider<LockDatabases.Ledgers> ledgers) {
+			LockSession session = session(name, dataSource);
+			AtomicReference<@Nullable LockDatabase> created = new AtomicReference<>();
+			Supplier<@Nullable RunLedger> ledger = () -> {
+				LockDatabases.Ledgers available = ledgers.getIfAvailable();
+				return (available != null) ? available.of(Objects.requireNonNull(created.get())) : null;
+			};
+			PostgresAdvisoryLockTemplate template = template(dataSource, manager, session, ledger);
+			LockDatabase database = new LockDatabase(name, dataSource, manager, () -> session, () -> template, ledger);
+			created.set(database);
+			return database;
+		}
+
+		private @Nullable LockSession session(String name, DataSource dataSource) {
 			LockSession session = session(dataSource, this.properties.database(name).overrides(name));
 			if (session != null) {
 				session.setDatabase(name);
@@ -163,8 +210,7 @@ class LockDatabaseConfiguration {
 			return session;
 		}
 
-		@Override
-		public PostgresAdvisoryLockTemplate template(DataSource dataSource,
+		private PostgresAdvisoryLockTemplate template(DataSource dataSource,
 				@Nullable PlatformTransactionManager manager, @Nullable LockSession session,
 				Supplier<? extends @Nullable RunLedger> ledger) {
 			boolean recording = !Boolean.FALSE.equals(this.properties.ledger().enabled());
@@ -180,17 +226,36 @@ class LockDatabaseConfiguration {
 			return ledger;
 		}
 
-		@Override
-		public Set<String> namedManagers() {
+		private Set<String> namedManagers() {
 			return this.properties.databases().keySet();
 		}
 
-		@Override
-		public void check(String name, boolean isDefault) {
-			if (isDefault) {
-				throw new InvalidConfigurationPropertyValueException("advisory-lock.databases." + name, name,
-						"That is the database of the locks of all others; use 'advisory-lock.session' for it.");
+		/**
+		 * Make sure that properties for a database by name are for one that is there, and
+		 * not for the default one.
+		 */
+		void check(LockDatabases databases, TransactionManagers managers) {
+			for (String name : namedManagers()) {
+				if (databases.isDefault(databases.of(managers.resembling(name)))) {
+					throw new InvalidConfigurationPropertyValueException("advisory-lock.databases." + name, name,
+							"That is the database of the locks of all others; use 'advisory-lock.session' for it.");
+				}
 			}
+		}
+
+	}
+
+	/**
+	 * Databases that properties name are looked at as those of methods are.
+	 *
+	 * @param parts knows the properties
+	 * @param managers finds the managers
+	 */
+	private record NamedDatabases(Parts parts, TransactionManagers managers) implements LockStartup {
+
+		@Override
+		public void begin(LockDatabases databases, Lifecycles lifecycles) {
+			this.parts.check(databases, this.managers);
 		}
 
 	}

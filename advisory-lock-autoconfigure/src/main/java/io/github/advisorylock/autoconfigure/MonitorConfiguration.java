@@ -37,6 +37,7 @@ import org.springframework.context.annotation.Lazy;
  * What looks at the server, for those who ask for it: the endpoint at its locks, meters
  * at its clock.
  */
+@Lazy
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 @ConditionalOnBean(DataSource.class)
@@ -45,12 +46,12 @@ class MonitorConfiguration {
 	/**
 	 * What the endpoint looks at.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = "org.springframework.boot.actuate.endpoint.annotation.Endpoint")
 	static class LockMonitorConfiguration {
 
 		@Bean
-		@Lazy
 		LockMonitor advisoryLockMonitor(LockDatabase database) {
 			return new LockMonitor(database.dataSource());
 		}
@@ -60,12 +61,12 @@ class MonitorConfiguration {
 	/**
 	 * What the meters show.
 	 */
+	@Lazy
 	@Configuration(proxyBeanMethods = false)
 	@ConditionalOnClass(name = "io.micrometer.core.instrument.MeterRegistry")
 	static class DatabaseClockConfiguration {
 
 		@Bean
-		@Lazy
 		@ConditionalOnMissingBean
 		DatabaseClock advisoryLockDatabaseClock(LockDatabase database) {
 			return new DatabaseClock(database.dataSource());

@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockOperations;
@@ -31,14 +32,16 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.database.LockRouter;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
@@ -48,7 +51,7 @@ import org.springframework.util.function.SingletonSupplier;
  * Makes sure, once all beans are there, that annotated methods have got what they need
  * from the application.
  */
-final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
+final class SingleRunnerStartupCheck implements SmartInitializingSingleton, LockStartup.Lifecycles {
 
 	private static final String SESSION_PROPERTIES = "advisory-lock.session";
 
@@ -67,15 +70,25 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 
 	private final TransactionStartupCheck transactions;
 
-	private final ListableBeanFactory beans;
+	private final ConfigurableListableBeanFactory beans;
+
+	private final AdvisoryLockProperties properties;
+
+	private boolean passed;
+
+	private boolean begun;
+
+	private boolean ended;
 
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
-			ObjectProvider<TransactionManagers> managers, ListableBeanFactory beans, Environment environment) {
+			AdvisoryLockProperties properties, ConfigurableListableBeanFactory beans, Environment environment) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
 		this.databases = SingletonSupplier.ofNullable(databases::getIfAvailable);
-		this.transactions = new TransactionStartupCheck(SingletonSupplier.ofNullable(managers::getIfAvailable));
+		this.transactions = new TransactionStartupCheck(
+				SingletonSupplier.ofNullable(beans.getBeanProvider(TransactionManagers.class)::getIfAvailable), beans);
+		this.properties = properties;
 		this.beans = beans;
 		this.overrides = new JobOverrides(environment);
 	}
@@ -88,6 +101,58 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		if (!methods.isEmpty()) {
 			checkOperations(methods);
 		}
+		this.passed = true;
+		LockDatabases databases = usesLocks(methods) ? this.databases.get() : null;
+		if (databases != null) {
+			begin(databases);
+			startups().forEach((startup) -> startup.check(databases));
+		}
+		this.ended = true;
+	}
+
+	/**
+	 * Who was given what takes locks has had it made. Who says in properties where locks
+	 * are wants to hear at the start if that is wrong.
+	 */
+	private boolean usesLocks(List<SingleRunnerMethod> methods) {
+		return !methods.isEmpty() || this.beans.containsSingleton("advisoryLockDatabases")
+				|| LockUse.isInjected(this.beans, "advisoryLockOperations", LockDatabaseConfiguration.TEMPLATE)
+				|| Boolean.TRUE.equals(this.properties.ledger().enabled())
+				|| this.properties.transactionManager() != null || this.properties.session().url() != null
+				|| !this.properties.databases().isEmpty()
+				|| this.beans.getBeanProvider(LeaderRoles.class).stream().anyMatch((roles) -> !roles.get().isEmpty())
+				|| this.beans.getBeanProvider(LockUse.class).stream().anyMatch((use) -> !use.scopes().isEmpty());
+	}
+
+	/**
+	 * Have all features begin, as soon as all beans are there.
+	 */
+	void begin(LockDatabases databases) {
+		if (this.passed && !this.begun) {
+			this.begun = true;
+			startups().forEach((startup) -> startup.begin(databases, this));
+		}
+	}
+
+	/**
+	 * The context starts what is there by then when it starts its own.
+	 */
+	@Override
+	public void add(String name, SmartLifecycle lifecycle) {
+		this.beans.registerSingleton(name, lifecycle);
+		if (this.ended) {
+			lifecycle.start();
+		}
+	}
+
+	/**
+	 * Those of a parent context have begun there. They come in the order of their
+	 * definitions: what chooses the databases, the doctor, then the features.
+	 */
+	private List<LockStartup> startups() {
+		return Stream.of(this.beans.getBeanNamesForType(LockStartup.class, true, false))
+			.map((name) -> this.beans.getBean(name, LockStartup.class))
+			.toList();
 	}
 
 	private void checkOperations(List<SingleRunnerMethod> methods) {
@@ -95,10 +160,10 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 		if (available == null) {
 			throw missingDataSource(methods.get(0));
 		}
-		if (available instanceof PostgresAdvisoryLockTemplate template) {
+		if (available instanceof LockRouter) {
 			Map<List<String>, Place> places = new HashMap<>();
 			for (SingleRunnerMethod method : methods) {
-				LockDatabase database = check(method, template);
+				LockDatabase database = check(method);
 				if (database != null) {
 					Place place = new Place(method, database);
 					List<String> key = List.of(method.namespace(), method.operation().keyTemplate());
@@ -134,15 +199,13 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 				: List.of();
 	}
 
-	private @Nullable LockDatabase check(SingleRunnerMethod method, PostgresAdvisoryLockTemplate template) {
+	private @Nullable LockDatabase check(SingleRunnerMethod method) {
 		LockDatabase database = findDatabase(method);
-		if (database == null) {
-			checkScope(method, template, SESSION_PROPERTIES);
-			return null;
+		PostgresAdvisoryLockTemplate template = (database != null) ? database.template().get() : null;
+		if (database != null && template != null) {
+			checkScope(method, template, sessionProperties(database));
+			this.transactions.check(method, database);
 		}
-		PostgresAdvisoryLockTemplate own = database.template().get();
-		checkScope(method, (own != null) ? own : template, sessionProperties(database));
-		this.transactions.check(method, database);
 		return database;
 	}
 
@@ -169,7 +232,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton {
 	}
 
 	/**
-	 * Find the database of the locks of a method, which is made ready if it is not the
+	 * Find the database of the locks of a method, which is named by that if it is not the
 	 * default one.
 	 * @return the database, {@code null} where the application takes care of that itself
 	 */

@@ -28,10 +28,12 @@ import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.database.LockDatabase;
+import io.github.advisorylock.database.MethodTransactions;
 import io.github.advisorylock.database.TransactionManagers;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
@@ -45,8 +47,11 @@ final class TransactionStartupCheck {
 
 	private final Supplier<@Nullable TransactionManagers> managers;
 
-	TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers) {
+	private final ConfigurableListableBeanFactory beans;
+
+	TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers, ConfigurableListableBeanFactory beans) {
 		this.managers = managers;
+		this.beans = beans;
 	}
 
 	/**
@@ -58,10 +63,11 @@ final class TransactionStartupCheck {
 		if (managers == null) {
 			return;
 		}
-		PlatformTransactionManager manager = managerOf(method, database, managers);
+		MethodTransactions transactions = new MethodTransactions(this.beans, managers);
+		PlatformTransactionManager manager = managerOf(method, database, transactions);
 		if (manager != null && method.operation().scope() == LockScope.TRANSACTION) {
 			checkDatabase(method, database, manager, managers);
-			TransactionAttribute transactional = managers.transactionalOf(method);
+			TransactionAttribute transactional = transactions.transactionalOf(method);
 			if (transactional == null || transactional.getTimeout() == TransactionDefinition.TIMEOUT_DEFAULT) {
 				checkTimeout(method, manager, managers);
 			}
@@ -69,9 +75,9 @@ final class TransactionStartupCheck {
 	}
 
 	private static @Nullable PlatformTransactionManager managerOf(SingleRunnerMethod method, LockDatabase database,
-			TransactionManagers managers) {
+			MethodTransactions transactions) {
 		try {
-			return managers.of(method, database);
+			return transactions.of(method, database);
 		}
 		catch (AdvisoryLockConfigurationException ex) {
 			throw new InvalidSingleRunnerException(method.beanName(), method.method(),

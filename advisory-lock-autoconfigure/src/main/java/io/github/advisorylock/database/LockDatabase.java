@@ -47,6 +47,16 @@ public record LockDatabase(String name, DataSource dataSource, @Nullable Platfor
 		Supplier<@Nullable RunLedger> ledger) {
 
 	/**
+	 * Return this database with what takes its locks.
+	 * @param template takes the locks, {@code null} if something else does
+	 * @return the same database
+	 */
+	public LockDatabase with(@Nullable PostgresAdvisoryLockTemplate template) {
+		return new LockDatabase(this.name, this.dataSource, this.transactionManager, this.session, () -> template,
+				this.ledger);
+	}
+
+	/**
 	 * Return whether transactions of a DataSource are in this database.
 	 * @param other the DataSource
 	 * @return {@code true} if it is the one that locks are taken on

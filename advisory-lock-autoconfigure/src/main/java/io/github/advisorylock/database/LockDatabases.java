@@ -17,14 +17,10 @@
 package io.github.advisorylock.database;
 
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
@@ -33,66 +29,63 @@ import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate.Route;
 import io.github.advisorylock.jdbc.RunLedger;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.beans.factory.SmartInitializingSingleton;
-import org.springframework.context.SmartLifecycle;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The databases that have locks: the default one, and one for each further DataSource
- * whose transaction manager is named by a method, a property or a request. The first time
- * it is named, all is made that looks after the locks there, as the beans do that look
- * after those of the default one.
+ * The databases that can have locks: the default one, and one for each further DataSource
+ * of a transaction manager. What takes locks there is made at once, and opens no
+ * connection before somebody asks for a lock.
  *
  * @since 0.1.0
  */
-public final class LockDatabases implements SmartInitializingSingleton, SmartLifecycle, DisposableBean {
+public final class LockDatabases implements DisposableBean {
 
 	private final LockDatabase defaultDatabase;
 
 	private final TransactionManagers managers;
 
-	private final Parts parts;
+	private final List<LockDatabase> all;
 
-	private final Supplier<List<Feature>> features;
-
+	/**
+	 * By the name of the manager, once a method, a property or a request has named it.
+	 */
 	private final Map<String, Place> places = new ConcurrentHashMap<>();
-
-	private final List<Named> named = new CopyOnWriteArrayList<>();
-
-	private final ReentrantLock changing = new ReentrantLock();
-
-	private boolean initialized;
-
-	private volatile boolean running;
 
 	/**
 	 * Create databases.
 	 * @param defaultDatabase is that of what names no manager
 	 * @param managers finds transaction managers
-	 * @param parts makes what takes locks
-	 * @param features look after the locks of further databases; asked for when there is
-	 * one
+	 * @param maker makes what takes locks in the other databases
+	 * @param preferred the names of managers that have properties of their own, which
+	 * name their database
 	 */
-	public LockDatabases(LockDatabase defaultDatabase, TransactionManagers managers, Parts parts,
-			Supplier<List<Feature>> features) {
+	public LockDatabases(LockDatabase defaultDatabase, TransactionManagers managers, Maker maker,
+			List<String> preferred) {
 		this.defaultDatabase = defaultDatabase;
 		this.managers = managers;
-		this.parts = parts;
-		this.features = SingletonSupplier.of(features);
+		this.all = new ArrayList<>(List.of(defaultDatabase));
+		Stream.concat(preferred.stream().filter(managers.names()::contains), managers.names().stream())
+			.forEach((name) -> add(name, maker));
+	}
+
+	private void add(String name, Maker maker) {
+		PlatformTransactionManager manager = this.managers.get(name);
+		DataSource dataSource = this.managers.dataSourceOf(manager);
+		if (dataSource != null && this.all.stream().noneMatch((database) -> database.isOn(dataSource))) {
+			this.all.add(maker.create(name, dataSource, manager));
+		}
 	}
 
 	/**
-	 * Return the databases that were named so far.
+	 * Return all databases, named or not.
 	 * @return the databases, the default one first
 	 */
 	public List<LockDatabase> all() {
-		return Stream.concat(Stream.of(this.defaultDatabase), this.named.stream().map(Named::database)).toList();
+		return List.copyOf(this.all);
 	}
 
 	/**
@@ -100,24 +93,41 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 	 * @return the databases
 	 */
 	public List<LockDatabase> others() {
-		return this.named.stream().map(Named::database).toList();
+		return this.all.stream().skip(1).filter(this::isNamed).toList();
+	}
+
+	/**
+	 * Return whether somebody has named a manager of a database.
+	 * @param database the database
+	 * @return {@code true} if there may be locks in it, as in the default one
+	 */
+	public boolean isNamed(LockDatabase database) {
+		return database == this.defaultDatabase
+				|| this.places.values().stream().anyMatch((place) -> place.database == database);
 	}
 
 	/**
 	 * Return whether there is more than the default one.
-	 * @return {@code true} if another one was named
+	 * @return {@code true} if a transaction manager is on another database
 	 */
 	public boolean areSeveral() {
-		return !this.named.isEmpty();
+		return this.all.size() > 1;
 	}
 
 	/**
-	 * Return whether there may be more than the default one, as soon as somebody names
-	 * another one.
-	 * @return {@code true} if a transaction manager is on another database
+	 * Return what takes locks in these databases.
+	 * @return the templates, that of the default database first
 	 */
-	public boolean mayBeSeveral() {
-		return this.managers.haveOtherThan(this.defaultDatabase);
+	public List<PostgresAdvisoryLockTemplate> templates() {
+		return this.all.stream().flatMap((database) -> Stream.ofNullable(database.template().get())).toList();
+	}
+
+	/**
+	 * Return how many locks this application holds or is about to take, in all databases.
+	 * @return the number of locks, leaders' not among them
+	 */
+	public int heldLocks() {
+		return templates().stream().mapToInt(PostgresAdvisoryLockTemplate::getHeldLocks).sum();
 	}
 
 	/**
@@ -148,22 +158,10 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 	 * manager does not tell.
 	 * @param manager its name
 	 * @return the database
-	 * @throws AdvisoryLockConfigurationException if there is no such manager, or its
-	 * database can't have locks
+	 * @throws AdvisoryLockConfigurationException if there is no such manager
 	 */
 	public LockDatabase ofTransactions(String manager) {
 		return place(manager, true).database;
-	}
-
-	/**
-	 * Return who takes the locks of a transaction manager.
-	 * @param manager its name
-	 * @return who takes the locks
-	 * @throws AdvisoryLockConfigurationException if there is no such manager, or its
-	 * database is unknown or can't have locks
-	 */
-	public Route route(String manager) {
-		return place(manager, false).route();
 	}
 
 	/**
@@ -175,230 +173,77 @@ public final class LockDatabases implements SmartInitializingSingleton, SmartLif
 		return database.isOn(this.defaultDatabase.dataSource());
 	}
 
-	private Place place(String name, boolean lenient) {
-		Place place = this.places.get(name);
-		return (place != null) ? place : find(name, lenient);
+	Place place(String manager) {
+		return place(manager, false);
 	}
 
-	private Place find(String name, boolean lenient) {
+	private Place place(String name, boolean lenient) {
+		Place known = this.places.get(name);
+		if (known != null) {
+			return known;
+		}
 		PlatformTransactionManager manager = this.managers.get(name);
 		DataSource dataSource = this.managers.dataSourceOf(manager);
 		if (dataSource == null && !lenient && this.managers.haveSeveralDataSources()) {
 			throw this.managers.unknownDataSource(manager);
 		}
-		this.changing.lock();
-		try {
-			Place place = this.places.get(name);
-			if (place == null) {
-				place = new Place((dataSource != null) ? on(dataSource, name, manager) : this.defaultDatabase, manager);
-				this.places.put(name, place);
-			}
-			return place;
-		}
-		finally {
-			this.changing.unlock();
-		}
+		Place place = new Place(on(dataSource), manager);
+		this.places.put(name, place);
+		return place;
 	}
 
-	private LockDatabase on(DataSource dataSource, String name, PlatformTransactionManager manager) {
-		for (LockDatabase database : all()) {
-			if (database.isOn(dataSource)) {
-				return database;
-			}
-		}
-		Named added = create(this.managers.beanName(name), dataSource, manager);
-		try {
-			if (this.initialized) {
-				added.initialize();
-			}
-			if (this.running) {
-				added.start();
-			}
-		}
-		catch (RuntimeException | Error ex) {
-			added.stop();
-			added.close();
-			throw ex;
-		}
-		this.named.add(added);
-		PostgresAdvisoryLockTemplate template = this.defaultDatabase.template().get();
-		if (template != null) {
-			template.add(added.template);
-		}
-		return added.database;
-	}
-
-	private Named create(String name, DataSource dataSource, PlatformTransactionManager manager) {
-		LockSession session = this.parts.session(name, dataSource);
-		List<Object> own = new ArrayList<>();
-		Supplier<@Nullable RunLedger> ledger = () -> own.stream()
-			.filter(RunLedger.class::isInstance)
-			.map(RunLedger.class::cast)
+	private LockDatabase on(@Nullable DataSource dataSource) {
+		return this.all.stream()
+			.filter((database) -> dataSource != null && database.isOn(dataSource))
 			.findFirst()
-			.orElse(null);
-		PostgresAdvisoryLockTemplate template = this.parts.template(dataSource, manager, session, ledger);
-		LockDatabase database = new LockDatabase(name, dataSource, manager, () -> session, () -> template, ledger);
-		this.features.get().forEach((feature) -> own.addAll(feature.createFor(database)));
-		return new Named(database, session, template, own);
-	}
-
-	/**
-	 * Those that properties name are there from the start, as those of methods are.
-	 */
-	@Override
-	public void afterSingletonsInstantiated() {
-		this.parts.namedManagers().forEach(this::checkNamed);
-		this.changing.lock();
-		try {
-			this.initialized = true;
-			this.named.forEach(Named::initialize);
-		}
-		finally {
-			this.changing.unlock();
-		}
-	}
-
-	private void checkNamed(String property) {
-		this.parts.check(property, isDefault(of(this.managers.resembling(property))));
-	}
-
-	@Override
-	public void start() {
-		this.changing.lock();
-		try {
-			this.running = true;
-			this.named.forEach(Named::start);
-		}
-		finally {
-			this.changing.unlock();
-		}
-	}
-
-	@Override
-	public void stop() {
-		this.changing.lock();
-		try {
-			this.running = false;
-			this.named.forEach(Named::stop);
-		}
-		finally {
-			this.changing.unlock();
-		}
-	}
-
-	@Override
-	public boolean isRunning() {
-		return this.running;
+			.orElse(this.defaultDatabase);
 	}
 
 	@Override
 	public void destroy() {
-		this.named.forEach(Named::close);
+		this.all.stream()
+			.skip(1)
+			.map((other) -> other.session().get())
+			.filter(Objects::nonNull)
+			.forEach(LockSession::close);
 	}
 
 	/**
 	 * Where the locks of a transaction manager are.
 	 */
-	private record Place(LockDatabase database, PlatformTransactionManager manager) {
-
-		private Route route() {
-			PostgresAdvisoryLockTemplate template = this.database.template().get();
-			if (template == null) {
-				throw new IllegalStateException("Failed to find what takes locks in the default database");
-			}
-			return new Route(template, this.manager);
-		}
+	record Place(LockDatabase database, PlatformTransactionManager manager) {
 
 	}
 
 	/**
-	 * A database besides the default one.
-	 */
-	private record Named(LockDatabase database, @Nullable LockSession session, PostgresAdvisoryLockTemplate template,
-			List<Object> parts) {
-
-		private <T> Stream<T> parts(Class<T> type) {
-			return this.parts.stream().filter(type::isInstance).map(type::cast);
-		}
-
-		private void initialize() {
-			parts(SmartInitializingSingleton.class).forEach(SmartInitializingSingleton::afterSingletonsInstantiated);
-		}
-
-		private void start() {
-			parts(SmartLifecycle.class).forEach(SmartLifecycle::start);
-		}
-
-		private void stop() {
-			List<SmartLifecycle> parts = new ArrayList<>(parts(SmartLifecycle.class).toList());
-			Collections.reverse(parts);
-			parts.stream().filter(SmartLifecycle::isRunning).forEach(SmartLifecycle::stop);
-		}
-
-		private void close() {
-			if (this.session != null) {
-				this.session.close();
-			}
-		}
-
-	}
-
-	/**
-	 * Makes what takes locks in a database besides the default one, as the application
-	 * configures it.
-	 */
-	public interface Parts {
-
-		/**
-		 * Return what carries session locks.
-		 * @param name the name of the transaction manager
-		 * @param dataSource the DataSource that has the locks
-		 * @return {@code null} if a connection of its own can't be opened
-		 */
-		@Nullable LockSession session(String name, DataSource dataSource);
-
-		/**
-		 * Return what takes locks.
-		 * @param dataSource the DataSource that has the locks
-		 * @param manager begins transactions, {@code null} if nothing does
-		 * @param session carries session locks, {@code null} if nothing does
-		 * @param ledger records runs, unless that is switched off
-		 * @return the template
-		 */
-		PostgresAdvisoryLockTemplate template(DataSource dataSource, @Nullable PlatformTransactionManager manager,
-				@Nullable LockSession session, Supplier<? extends @Nullable RunLedger> ledger);
-
-		/**
-		 * Return the names of transaction managers that the configuration is about.
-		 * @return the names, as they stand there
-		 */
-		Set<String> namedManagers();
-
-		/**
-		 * Make sure that the configuration by the name of a manager is not about the
-		 * default database.
-		 * @param name the name, as it stands there
-		 * @param isDefault whether it is
-		 */
-		void check(String name, boolean isDefault);
-
-	}
-
-	/**
-	 * What a feature does in each database that has locks, besides the default one, whose
-	 * parts are beans.
+	 * Makes what takes locks in a database besides the default one.
 	 */
 	@FunctionalInterface
-	public interface Feature {
+	public interface Maker {
 
 		/**
-		 * Return what looks after the locks of a database. Initializing singletons and
-		 * life cycles among it are treated as those of beans are; a
-		 * {@link io.github.advisorylock.jdbc.RunLedger} records the runs.
-		 * @param database the database, whose ledger can't be asked for yet
-		 * @return the parts, in the order in which they are to begin
+		 * Return a database.
+		 * @param name the name of its transaction manager
+		 * @param dataSource the DataSource that has the locks
+		 * @param manager begins transactions
+		 * @return the database, with a template
 		 */
-		List<Object> createFor(LockDatabase database);
+		LockDatabase create(String name, DataSource dataSource, PlatformTransactionManager manager);
+
+	}
+
+	/**
+	 * Records the runs in databases besides the default one.
+	 */
+	@FunctionalInterface
+	public interface Ledgers {
+
+		/**
+		 * Return the ledger of a database.
+		 * @param database the database
+		 * @return its ledger, the same each time
+		 */
+		RunLedger of(LockDatabase database);
 
 	}
 

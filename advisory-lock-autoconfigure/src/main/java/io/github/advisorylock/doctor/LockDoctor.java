@@ -27,7 +27,6 @@ import io.github.advisorylock.jdbc.ServerJudge;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
@@ -37,7 +36,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
  *
  * @since 0.1.0
  */
-public final class LockDoctor implements SmartInitializingSingleton {
+public final class LockDoctor {
 
 	private static final Log logger = LogFactory.getLog(LockDoctor.class);
 
@@ -81,8 +80,10 @@ public final class LockDoctor implements SmartInitializingSingleton {
 		return SessionExamination.judge(switchedOff);
 	}
 
-	@Override
-	public void afterSingletonsInstantiated() {
+	/**
+	 * Look at all, and act on what was found.
+	 */
+	public void examine() {
 		if (this.subject.usesLocks()) {
 			Diagnosis diagnosis = new Diagnosis();
 			this.examinations.forEach((examination) -> examination.examine(this.subject, diagnosis));

@@ -17,6 +17,7 @@
 package io.github.advisorylock.doctor;
 
 import java.time.Duration;
+import java.util.Collection;
 
 import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
@@ -26,7 +27,7 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * Warns of locks that this instance holds for long, in either scope, once each, while it
- * does. Begins with the first lock, and asks no database.
+ * does. Asks no database.
  *
  * @since 0.1.0
  */
@@ -36,7 +37,7 @@ public final class LongHoldWatcher implements SmartLifecycle {
 
 	private static final Duration LONGEST_PERIOD = Duration.ofMinutes(1);
 
-	private final PostgresAdvisoryLockTemplate template;
+	private final Collection<PostgresAdvisoryLockTemplate> templates;
 
 	private final Duration tooLong;
 
@@ -46,21 +47,23 @@ public final class LongHoldWatcher implements SmartLifecycle {
 
 	/**
 	 * Create a watch.
-	 * @param template knows what is held
+	 * @param templates know what is held
 	 * @param tooLong how long is long, zero to not watch
 	 * @param threads makes its thread
 	 */
-	public LongHoldWatcher(PostgresAdvisoryLockTemplate template, Duration tooLong, LockScheduler.Threads threads) {
-		this.template = template;
+	public LongHoldWatcher(Collection<PostgresAdvisoryLockTemplate> templates, Duration tooLong,
+			LockScheduler.Threads threads) {
+		this.templates = templates;
 		this.tooLong = tooLong;
 		this.watch = new LockScheduler("advisory-lock-watch-long-holds", threads);
 	}
 
 	@Override
-	public void start() {
+	public synchronized void start() {
 		this.running = true;
 		if (!this.tooLong.isZero()) {
-			this.template.whenUsed(this::begin);
+			this.watch.every(period(), period(),
+					new GuardedTask("Failed to look for long-holds, will try again", this::look));
 		}
 	}
 
@@ -75,13 +78,6 @@ public final class LongHoldWatcher implements SmartLifecycle {
 		return this.running;
 	}
 
-	private synchronized void begin() {
-		if (this.running) {
-			this.watch.every(period(), period(),
-					new GuardedTask("Failed to look for long-holds, will try again", this::look));
-		}
-	}
-
 	private Duration period() {
 		Duration period = this.tooLong.dividedBy(10);
 		return (period.compareTo(SHORTEST_PERIOD) < 0) ? SHORTEST_PERIOD
@@ -89,7 +85,7 @@ public final class LongHoldWatcher implements SmartLifecycle {
 	}
 
 	private void look() {
-		this.template.reportLongHolds(this.tooLong);
+		this.templates.forEach((template) -> template.reportLongHolds(this.tooLong));
 	}
 
 }

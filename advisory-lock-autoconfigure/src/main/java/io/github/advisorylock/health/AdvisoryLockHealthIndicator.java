@@ -47,37 +47,18 @@ import org.springframework.context.PayloadApplicationEvent;
 public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 		implements ApplicationListener<PayloadApplicationEvent<LockLostEvent>> {
 
-	private final Supplier<@Nullable LockSession> session;
-
-	private final @Nullable RunLedger ledger;
-
-	private final Supplier<List<LockDatabase>> others;
+	private final Supplier<List<LockDatabase>> databases;
 
 	private volatile @Nullable Loss lastLoss;
 
 	/**
 	 * Create an indicator.
-	 * @param session the lock session, {@code null} as long as there is none; asked for
-	 * each time
-	 * @param ledger the ledger, {@code null} if there is none
+	 * @param databases the databases that are in use, the default one first, none as long
+	 * as nothing has asked for a lock; asked for each time
 	 */
-	public AdvisoryLockHealthIndicator(Supplier<@Nullable LockSession> session, @Nullable RunLedger ledger) {
-		this(session, ledger, List::of);
-	}
-
-	/**
-	 * Create an indicator.
-	 * @param session the lock session, {@code null} as long as there is none; asked for
-	 * each time
-	 * @param ledger the ledger, {@code null} if there is none
-	 * @param others the databases besides the one of these; asked for each time
-	 */
-	public AdvisoryLockHealthIndicator(Supplier<@Nullable LockSession> session, @Nullable RunLedger ledger,
-			Supplier<List<LockDatabase>> others) {
+	public AdvisoryLockHealthIndicator(Supplier<List<LockDatabase>> databases) {
 		super("Failed to use the ledger of advisory locks");
-		this.session = session;
-		this.ledger = ledger;
-		this.others = others;
+		this.databases = databases;
 	}
 
 	@Override
@@ -93,13 +74,16 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 		if (loss != null) {
 			builder.withDetail("lastLoss", loss.details());
 		}
-		List<LockDatabase> others = this.others.get();
+		List<LockDatabase> all = this.databases.get();
+		List<LockDatabase> others = all.stream().skip(1).toList();
 		Map<String, Map<String, Object>> databases = new LinkedHashMap<>();
 		if (!others.isEmpty()) {
 			others.forEach((other) -> databases.put(other.name(), new LinkedHashMap<>()));
 			builder.withDetail("databases", databases);
 		}
-		check(this.session.get(), this.ledger, builder, builder::withDetail);
+		LockDatabase first = all.isEmpty() ? null : all.get(0);
+		check((first != null) ? first.session().get() : null, (first != null) ? first.ledger().get() : null, builder,
+				builder::withDetail);
 		others.forEach((other) -> check(other.session().get(), other.ledger().get(), builder,
 				Objects.requireNonNull(databases.get(other.name()))::put));
 	}

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.util.Collection;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
@@ -23,7 +25,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
- * Ends what a template does at shutdown, in two phases of which each is one of these.
+ * Ends what templates do at shutdown, in two phases of which each is one of these.
  *
  * @since 0.1.0
  */
@@ -51,13 +53,13 @@ public final class LockLifecycle implements SmartLifecycle {
 	/**
 	 * Return what lets no call wait for a busy lock at shutdown, after requests have had
 	 * their time and before schedulers and executors begin to wait for their tasks.
-	 * @param template the template
+	 * @param templates the templates
 	 * @return the first phase
 	 */
-	public static LockLifecycle ofWaits(PostgresAdvisoryLockTemplate template) {
-		return new LockLifecycle(ExecutorConfigurationSupport.DEFAULT_PHASE + 1024, template::resumeWaiting,
-				(callback) -> {
-					template.stopWaiting();
+	public static LockLifecycle ofWaits(Collection<PostgresAdvisoryLockTemplate> templates) {
+		return new LockLifecycle(ExecutorConfigurationSupport.DEFAULT_PHASE + 1024,
+				() -> templates.forEach(PostgresAdvisoryLockTemplate::resumeWaiting), (callback) -> {
+					templates.forEach(PostgresAdvisoryLockTemplate::stopWaiting);
 					callback.run();
 				}, () -> {
 				});
@@ -67,11 +69,22 @@ public final class LockLifecycle implements SmartLifecycle {
 	 * Return what gives runs that are under way at shutdown the time of a phase to end,
 	 * after everything that starts runs was stopped and before connections are closed.
 	 * Closes the connections of session locks when they have ended.
-	 * @param template the template
+	 * @param templates the templates
 	 * @return the last phase to stop
 	 */
-	public static LockLifecycle ofRuns(PostgresAdvisoryLockTemplate template) {
-		return new LockLifecycle(Integer.MIN_VALUE, template::resume, template::whenIdle, template::rest);
+	public static LockLifecycle ofRuns(Collection<PostgresAdvisoryLockTemplate> templates) {
+		return new LockLifecycle(Integer.MIN_VALUE, () -> templates.forEach(PostgresAdvisoryLockTemplate::resume),
+				(callback) -> whenIdle(templates, callback),
+				() -> templates.forEach(PostgresAdvisoryLockTemplate::rest));
+	}
+
+	private static void whenIdle(Collection<PostgresAdvisoryLockTemplate> templates, Runnable callback) {
+		AtomicInteger busy = new AtomicInteger(templates.size());
+		templates.forEach((template) -> template.whenIdle(() -> {
+			if (busy.decrementAndGet() == 0) {
+				callback.run();
+			}
+		}));
 	}
 
 	@Override

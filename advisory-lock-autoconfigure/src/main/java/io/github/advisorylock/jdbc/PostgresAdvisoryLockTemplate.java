@@ -18,13 +18,8 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -52,8 +47,8 @@ import org.springframework.util.Assert;
  * the work runs in, {@link LockScope#SESSION} locks on one connection of the library's
  * own. Threads of one template exclude each other as applications do.
  * <p>
- * Is for one database, and passes on to others what names a transaction manager of
- * theirs.
+ * Is for one database: what picks another one by the transaction manager that a request
+ * names stands outside.
  *
  * @since 0.1.0
  */
@@ -77,20 +72,9 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	private final @Nullable PlatformTransactionManager transactionManager;
 
-	private final Map<PlatformTransactionManager, TransactionScope> otherManagers = new ConcurrentHashMap<>();
-
-	private volatile @Nullable Function<String, Route> routes;
-
-	private volatile List<PostgresAdvisoryLockTemplate> others = List.of();
-
 	private final @Nullable LockSession session;
 
 	private final TransactionCoverage coverage;
-
-	private volatile boolean used;
-
-	private volatile Runnable whenUsed = () -> {
-	};
 
 	/**
 	 * Create a template without a ledger.
@@ -154,8 +138,14 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	@Override
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 			LockCallback<T, X> action) throws X {
+		checkNamesNoManager(request);
+		return execute(request, action, this.transactionScope);
+	}
+
+	private <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
+			LockCallback<T, X> action, TransactionScope transactions) throws X {
 		Assert.notNull(action, "'action' must not be null");
-		try (LockCall call = admitCall(request)) {
+		try (LockCall call = admit(request, transactions)) {
 			T value = (call.outcome() == LockOutcome.EXECUTED) ? call.execute(action) : null;
 			return (call.outcome() == LockOutcome.EXECUTED) ? LockResult.executed(value)
 					: LockResult.skipped(call.outcome(), call.key());
@@ -164,79 +154,49 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 
 	@Override
 	public Admission admit(LockRequest request) {
-		return admitCall(request);
+		checkNamesNoManager(request);
+		return admit(request, this.transactionScope);
 	}
 
-	private LockCall admitCall(LockRequest request) {
+	private LockCall admit(LockRequest request, TransactionScope transactions) {
 		Assert.notNull(request, "'request' must not be null");
-		String named = request.transactionManager();
-		if (named != null) {
-			Route route = route(named);
-			return route.template.admitCall(request, route.template.scopeOf(route.manager));
-		}
-		return admitCall(request, this.transactionScope);
-	}
-
-	private LockCall admitCall(LockRequest request, TransactionScope transactions) {
 		AdvisoryLockKey key = key(request);
-		if (!this.used) {
-			noteUse();
-		}
 		LockScope scope = request.scope();
-		Duration requested = request.waitFor();
-		Duration wait = (requested != null) ? requested : this.waitFor;
+		Duration wait = waitFor(request);
 		Deadline deadline = wait.isZero() ? null : this.waits.until(wait);
 		LockCall call = (scope == LockScope.SESSION) ? this.sessionScope.call(key, deadline, request)
 				: transactions.call(key, deadline, request);
 		return call.admit();
 	}
 
-	private Route route(String transactionManager) {
-		Function<String, Route> routes = this.routes;
-		Assert.state(routes != null, () -> "Failed to find the database of transaction manager '" + transactionManager
-				+ "': this template is for one database");
-		return routes.apply(transactionManager);
-	}
-
-	private TransactionScope scopeOf(PlatformTransactionManager manager) {
-		return (manager == this.transactionManager) ? this.transactionScope : this.otherManagers.computeIfAbsent(
-				manager, (other) -> this.transactionScope.with(other, new TransactionCoverage(this.target, other)));
-	}
-
 	/**
-	 * Set how to find the database of a transaction manager that a request names.
-	 * @param routes tells for the name of a manager who takes locks for it, or throws an
-	 * exception that says what is wrong with the name
+	 * Return what takes the same locks, in transactions that another manager begins.
+	 * @param manager the manager
+	 * @return what takes locks for requests that name it
 	 */
-	public void setRoutes(Function<String, Route> routes) {
-		this.routes = routes;
+	public TwoPhaseLockOperations with(PlatformTransactionManager manager) {
+		return new Named((manager == this.transactionManager) ? this.transactionScope
+				: this.transactionScope.with(manager, new TransactionCoverage(this.target, manager)));
 	}
 
-	/**
-	 * Let what is asked of this template for all its locks be for those of another
-	 * database, too.
-	 * @param other takes the locks there
-	 */
-	public synchronized void add(PostgresAdvisoryLockTemplate other) {
-		List<PostgresAdvisoryLockTemplate> all = new ArrayList<>(this.others);
-		all.add(other);
-		this.others = List.copyOf(all);
-		other.whenUsed(this::noteUse);
-	}
-
-	private void noteUse() {
-		this.used = true;
-		this.whenUsed.run();
+	private Duration waitFor(LockRequest request) {
+		Duration requested = request.waitFor();
+		return (requested != null) ? requested : this.waitFor;
 	}
 
 	@Override
 	public Optional<HeldLock> tryAcquire(LockRequest request) {
-		Assert.notNull(request, "'request' must not be null");
-		String named = request.transactionManager();
-		return (named != null) ? route(named).template.acquire(request) : acquire(request);
+		checkNamesNoManager(request);
+		return tryAcquireHere(request);
 	}
 
-	private Optional<HeldLock> acquire(LockRequest request) {
+	private static void checkNamesNoManager(LockRequest request) {
+		Assert.notNull(request, "'request' must not be null");
+		Assert.state(request.transactionManager() == null, () -> "Failed to find the database of transaction manager '"
+				+ request.transactionManager() + "': this template is for one database");
+	}
+
+	private Optional<HeldLock> tryAcquireHere(LockRequest request) {
 		AdvisoryLockKey key = key(request);
 		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
 				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
@@ -244,11 +204,8 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Assert.isTrue(!request.isRecorded() && request.tick() == null,
 				() -> "'request' must not ask for the ledger, which records work that " + "is executed: advisory lock '"
 						+ key + "' can only be held");
-		noteUse();
-		Duration requested = request.waitFor();
-		Duration wait = (requested != null) ? requested : this.waitFor;
-		return Optional
-			.ofNullable(this.sessionScope.tryAcquire(key, request.mode(), this.waits.until(wait), request.maxRun()));
+		return Optional.ofNullable(this.sessionScope.tryAcquire(key, request.mode(), this.waits.until(waitFor(request)),
+				request.maxRun()));
 	}
 
 	/**
@@ -271,27 +228,18 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	}
 
 	/**
-	 * Return how many locks this application holds or is about to take, in all databases.
+	 * Return how many locks this application holds or is about to take here.
 	 * @return the number of locks, leaders' not among them
 	 */
 	public int getHeldLocks() {
-		return this.holds.size() + this.others.stream().mapToInt(PostgresAdvisoryLockTemplate::getHeldLocks).sum();
-	}
-
-	/**
-	 * Return how many of them are in the database of this template.
-	 * @return the number of locks, leaders' not among them
-	 */
-	public int getHeldLocksHere() {
 		return this.holds.size();
 	}
 
 	/**
 	 * Return the keys of these, each once.
-	 * @return the keys of the locks in the database of this template that this
-	 * application holds or is about to take
+	 * @return the keys of the locks that this application holds or is about to take here
 	 */
-	public List<AdvisoryLockKey> getHeldKeysHere() {
+	public List<AdvisoryLockKey> getHeldKeys() {
 		return this.holds.keys();
 	}
 
@@ -302,7 +250,6 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	public void reportLongHolds(Duration duration) {
 		this.holds.takeHeldLonger(duration)
 			.forEach((hold) -> LockLog.heldLong(hold.key(), hold.scope(), hold.heldFor()));
-		this.others.forEach((other) -> other.reportLongHolds(duration));
 	}
 
 	/**
@@ -315,22 +262,10 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	}
 
 	/**
-	 * Run something as soon as a lock was asked for, at once if one was already.
-	 * @param action what to run, possibly more than once
-	 */
-	public void whenUsed(Runnable action) {
-		this.whenUsed = action;
-		if (this.used) {
-			action.run();
-		}
-	}
-
-	/**
 	 * End all waits for busy locks, and those to come: the locks are busy.
 	 */
 	public void stopWaiting() {
 		this.waits.end();
-		this.others.forEach(PostgresAdvisoryLockTemplate::stopWaiting);
 	}
 
 	/**
@@ -338,7 +273,6 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 */
 	public void resumeWaiting() {
 		this.waits.allow();
-		this.others.forEach(PostgresAdvisoryLockTemplate::resumeWaiting);
 	}
 
 	/**
@@ -348,15 +282,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 * @param action what to do, once
 	 */
 	public void whenIdle(Runnable action) {
-		List<PostgresAdvisoryLockTemplate> others = this.others;
-		AtomicInteger busy = new AtomicInteger(others.size() + 1);
-		Runnable idle = () -> {
-			if (busy.decrementAndGet() == 0) {
-				action.run();
-			}
-		};
-		others.forEach((other) -> other.whenIdle(idle));
-		this.holds.whenIdle(idle);
+		this.holds.whenIdle(action);
 	}
 
 	/**
@@ -367,7 +293,6 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		if (this.session != null) {
 			this.session.rest();
 		}
-		this.others.forEach(PostgresAdvisoryLockTemplate::rest);
 	}
 
 	/**
@@ -377,7 +302,6 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		if (this.session != null) {
 			this.session.resume();
 		}
-		this.others.forEach(PostgresAdvisoryLockTemplate::resume);
 	}
 
 	private AdvisoryLockKey key(LockRequest request) {
@@ -417,12 +341,31 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	}
 
 	/**
-	 * Who takes the locks of a transaction manager.
-	 *
-	 * @param template takes the locks in its database
-	 * @param manager begins the transactions of runs
+	 * Takes locks for requests that name a manager.
 	 */
-	public record Route(PostgresAdvisoryLockTemplate template, PlatformTransactionManager manager) {
+	private final class Named implements TwoPhaseLockOperations {
+
+		private final TransactionScope transactions;
+
+		private Named(TransactionScope transactions) {
+			this.transactions = transactions;
+		}
+
+		@Override
+		public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
+				LockCallback<T, X> action) throws X {
+			return PostgresAdvisoryLockTemplate.this.execute(request, action, this.transactions);
+		}
+
+		@Override
+		public Admission admit(LockRequest request) {
+			return PostgresAdvisoryLockTemplate.this.admit(request, this.transactions);
+		}
+
+		@Override
+		public Optional<HeldLock> tryAcquire(LockRequest request) {
+			return tryAcquireHere(request);
+		}
 
 	}
 

@@ -33,7 +33,6 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -45,7 +44,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
  *
  * @since 0.1.0
  */
-public final class LedgerLifecycle implements SmartInitializingSingleton, SmartLifecycle {
+public final class LedgerLifecycle implements SmartLifecycle {
 
 	private static final Log logger = LogFactory.getLog(LedgerLifecycle.class);
 
@@ -101,8 +100,7 @@ public final class LedgerLifecycle implements SmartInitializingSingleton, SmartL
 	 * Prepare the ledger. Leaves that to the first run where the database can't be
 	 * reached for now; what the doctor thinks of that was said before.
 	 */
-	@Override
-	public void afterSingletonsInstantiated() {
+	public void prepare() {
 		List<SingleRunnerMethod> recorded = this.methods.recorded();
 		if ((!this.always && recorded.isEmpty()) || !(this.operations.get() instanceof PostgresAdvisoryLockTemplate)) {
 			return;

@@ -33,8 +33,8 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.database.LockRouter;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -79,10 +79,10 @@ class AdvisoryLockAutoConfigurationTests {
 	}
 
 	@Test
-	void operationsAreTheTemplateByEitherName() {
-		this.runner.run((context) -> assertThat(context.getBean(AdvisoryLockOperations.class))
-			.isSameAs(context.getBean(PostgresAdvisoryLockTemplate.class))
-			.isSameAs(context.getBean("advisoryLockTemplate")));
+	void operationsPickTheDatabase() {
+		this.runner
+			.run((context) -> assertThat(context.getBean(AdvisoryLockOperations.class)).isInstanceOf(LockRouter.class)
+				.isSameAs(context.getBean("advisoryLockOperations")));
 	}
 
 	@Test

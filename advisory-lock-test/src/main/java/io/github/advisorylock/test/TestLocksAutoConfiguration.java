@@ -23,6 +23,7 @@ import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockLedgerAutoConfiguration;
 import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
+import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
@@ -57,17 +58,12 @@ public final class TestLocksAutoConfiguration {
 	@Lazy
 	@Nullable PostgresTestLocks advisoryLockTestLocks(SingleRunnerSettings settings, LockDatabase database,
 			ObjectProvider<JdbcConnectionDetails> connectionDetails, CallRecorder calls,
-			ObjectProvider<AdvisoryLockLedger> ledger) {
+			ObjectProvider<LockDatabases> databases, ObjectProvider<AdvisoryLockLedger> ledger) {
 		SessionDataSource connectionSource = SessionDataSource.create(
 				new SessionDataSource.Overrides("advisory-lock.session", null, null, null, Map.of()),
 				database.dataSource(), connectionDetails.getIfUnique());
 		return (connectionSource != null) ? new PostgresTestLocks(settings, connectionSource, calls,
-				() -> heldLocks(database), ledger::getIfAvailable) : null;
-	}
-
-	private static int heldLocks(LockDatabase database) {
-		PostgresAdvisoryLockTemplate template = database.template().get();
-		return (template != null) ? template.getHeldLocks() : 0;
+				() -> databases.getObject().heldLocks(), ledger::getIfAvailable) : null;
 	}
 
 }
