@@ -117,7 +117,7 @@ class LockDatabaseConfiguration {
 			check.add("advisoryLockLifecycle", LockLifecycle.ofRuns(templates));
 			check.add("advisoryLockWaitLifecycle", LockLifecycle.ofWaits(templates));
 		}
-		check.begin(databases);
+		check.made(databases);
 		return databases;
 	}
 

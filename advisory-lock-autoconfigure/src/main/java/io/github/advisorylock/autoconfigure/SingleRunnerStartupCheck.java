@@ -49,7 +49,8 @@ import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Makes sure, once all beans are there, that annotated methods have got what they need
- * from the application.
+ * from the application, and has the rest of the library made if the application uses
+ * locks: an application without locks is to pay nothing for them.
  */
 final class SingleRunnerStartupCheck implements SmartInitializingSingleton, LockStartup.Lifecycles {
 
@@ -74,11 +75,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 
 	private final AdvisoryLockProperties properties;
 
-	private boolean passed;
-
-	private boolean begun;
-
-	private boolean ended;
+	private volatile boolean started;
 
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
@@ -101,13 +98,12 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 		if (!methods.isEmpty()) {
 			checkOperations(methods);
 		}
-		this.passed = true;
 		LockDatabases databases = usesLocks(methods) ? this.databases.get() : null;
 		if (databases != null) {
 			begin(databases);
 			startups().forEach((startup) -> startup.check(databases));
 		}
-		this.ended = true;
+		this.started = true;
 	}
 
 	/**
@@ -125,22 +121,25 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 	}
 
 	/**
-	 * Have all features begin, as soon as all beans are there.
+	 * Have all features begin at once if databases are made later than at the start.
 	 */
-	void begin(LockDatabases databases) {
-		if (this.passed && !this.begun) {
-			this.begun = true;
-			startups().forEach((startup) -> startup.begin(databases, this));
+	void made(LockDatabases databases) {
+		if (this.started) {
+			begin(databases);
 		}
 	}
 
+	private void begin(LockDatabases databases) {
+		startups().forEach((startup) -> startup.begin(databases, this));
+	}
+
 	/**
-	 * The context starts what is there by then when it starts its own.
+	 * The context itself starts what is there before it has started.
 	 */
 	@Override
 	public void add(String name, SmartLifecycle lifecycle) {
 		this.beans.registerSingleton(name, lifecycle);
-		if (this.ended) {
+		if (this.started) {
 			lifecycle.start();
 		}
 	}

@@ -102,8 +102,8 @@ public final class LockDatabases implements DisposableBean {
 	 * @return {@code true} if there may be locks in it, as in the default one
 	 */
 	public boolean isNamed(LockDatabase database) {
-		return database == this.defaultDatabase
-				|| this.places.values().stream().anyMatch((place) -> place.database == database);
+		return isDefault(database)
+				|| this.places.values().stream().anyMatch((place) -> database.isOn(place.database.dataSource()));
 	}
 
 	/**
