@@ -27,7 +27,6 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.connection.PooledConnectionPreparation;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
-import io.github.advisorylock.database.LockRouter;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
@@ -210,7 +209,7 @@ public final class AdvisoryLockAutoConfiguration {
 		@Primary
 		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
 		AdvisoryLockOperations advisoryLockOperations(PostgresAdvisoryLockTemplate template, LockDatabases databases) {
-			return new LockRouter(template, databases);
+			return new LockDatabases.Router(template, databases);
 		}
 
 	}

@@ -33,7 +33,6 @@ import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
-import io.github.advisorylock.database.LockRouter;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
@@ -216,7 +215,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 			return (isDefault
 					&& this.context.getBeanFactory()
 						.getSingleton("advisoryLockOperations") instanceof AdvisoryLockOperations operations
-					&& !(operations instanceof LockRouter)) ? operations : database.template().get();
+					&& !(operations instanceof LockDatabases.Router)) ? operations : database.template().get();
 		}
 
 		/**

@@ -29,7 +29,6 @@ import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
-import io.github.advisorylock.database.MethodTransactions;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.LockDoctor;
@@ -135,8 +134,7 @@ class DoctorConfiguration {
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
 			Supplier<OtherUses> others = SingletonSupplier.of(() -> otherUses(beanFactory, roles, uses));
-			return new Doctors(postProcessor, others, properties, managers,
-					new MethodTransactions(beanFactory, managers), metadata, schedulers, simpleSchedulers);
+			return new Doctors(postProcessor, others, properties, managers, metadata, schedulers, simpleSchedulers);
 		}
 
 		@Bean
@@ -164,7 +162,7 @@ class DoctorConfiguration {
 	 * Has a doctor look at each database that is named at start-up.
 	 */
 	record Doctors(SingleRunnerAnnotationBeanPostProcessor postProcessor, Supplier<OtherUses> others,
-			AdvisoryLockProperties properties, TransactionManagers managers, MethodTransactions transactions,
+			AdvisoryLockProperties properties, TransactionManagers managers,
 			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) implements LockStartup {
 
@@ -209,8 +207,8 @@ class DoctorConfiguration {
 		 * Where the application chooses the manager, that of the locks is looked at.
 		 */
 		private Subject.@Nullable MethodTransaction transactionOf(SingleRunnerMethod method, LockDatabase database) {
-			TransactionAttribute transactional = this.transactions.transactionalOf(method);
-			PlatformTransactionManager chosen = this.transactions.of(method, database);
+			TransactionAttribute transactional = this.managers.transactionalOf(method);
+			PlatformTransactionManager chosen = this.managers.of(method, database);
 			PlatformTransactionManager manager = (chosen != null) ? chosen : database.transactionManager();
 			TransactionDefinition definition = (transactional != null) ? transactional
 					: TransactionDefinition.withDefaults();

@@ -32,7 +32,6 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
-import io.github.advisorylock.database.LockRouter;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
@@ -84,7 +83,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 		this.operations = operations;
 		this.databases = SingletonSupplier.ofNullable(databases::getIfAvailable);
 		this.transactions = new TransactionStartupCheck(
-				SingletonSupplier.ofNullable(beans.getBeanProvider(TransactionManagers.class)::getIfAvailable), beans);
+				SingletonSupplier.ofNullable(beans.getBeanProvider(TransactionManagers.class)::getIfAvailable));
 		this.properties = properties;
 		this.beans = beans;
 		this.overrides = new JobOverrides(environment);
@@ -159,7 +158,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 		if (available == null) {
 			throw missingDataSource(methods.get(0));
 		}
-		if (available instanceof LockRouter) {
+		if (available instanceof LockDatabases.Router) {
 			Map<List<String>, Place> places = new HashMap<>();
 			for (SingleRunnerMethod method : methods) {
 				LockDatabase database = check(method);

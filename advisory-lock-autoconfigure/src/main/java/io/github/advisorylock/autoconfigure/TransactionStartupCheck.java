@@ -28,12 +28,10 @@ import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.database.LockDatabase;
-import io.github.advisorylock.database.MethodTransactions;
 import io.github.advisorylock.database.TransactionManagers;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.TransactionAttribute;
@@ -47,11 +45,8 @@ final class TransactionStartupCheck {
 
 	private final Supplier<@Nullable TransactionManagers> managers;
 
-	private final ConfigurableListableBeanFactory beans;
-
-	TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers, ConfigurableListableBeanFactory beans) {
+	TransactionStartupCheck(Supplier<@Nullable TransactionManagers> managers) {
 		this.managers = managers;
-		this.beans = beans;
 	}
 
 	/**
@@ -63,11 +58,10 @@ final class TransactionStartupCheck {
 		if (managers == null) {
 			return;
 		}
-		MethodTransactions transactions = new MethodTransactions(this.beans, managers);
-		PlatformTransactionManager manager = managerOf(method, database, transactions);
+		PlatformTransactionManager manager = managerOf(method, database, managers);
 		if (manager != null && method.operation().scope() == LockScope.TRANSACTION) {
 			checkDatabase(method, database, manager, managers);
-			TransactionAttribute transactional = transactions.transactionalOf(method);
+			TransactionAttribute transactional = managers.transactionalOf(method);
 			if (transactional == null || transactional.getTimeout() == TransactionDefinition.TIMEOUT_DEFAULT) {
 				checkTimeout(method, manager, managers);
 			}
@@ -75,9 +69,9 @@ final class TransactionStartupCheck {
 	}
 
 	private static @Nullable PlatformTransactionManager managerOf(SingleRunnerMethod method, LockDatabase database,
-			MethodTransactions transactions) {
+			TransactionManagers managers) {
 		try {
-			return transactions.of(method, database);
+			return managers.of(method, database);
 		}
 		catch (AdvisoryLockConfigurationException ex) {
 			throw new InvalidSingleRunnerException(method.beanName(), method.method(),

@@ -20,12 +20,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockResult;
+import io.github.advisorylock.TwoPhaseLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -34,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.util.Assert;
 
 /**
  * The databases that can have locks: the default one, and one for each further DataSource
@@ -123,14 +130,6 @@ public final class LockDatabases implements DisposableBean {
 	}
 
 	/**
-	 * Return how many locks this application holds or is about to take, in all databases.
-	 * @return the number of locks, leaders' not among them
-	 */
-	public int heldLocks() {
-		return templates().stream().mapToInt(PostgresAdvisoryLockTemplate::getHeldLocks).sum();
-	}
-
-	/**
 	 * Return whether a database is the one that has the locks of a method.
 	 * @param database the database
 	 * @param method the method
@@ -158,7 +157,6 @@ public final class LockDatabases implements DisposableBean {
 	 * manager does not tell.
 	 * @param manager its name
 	 * @return the database
-	 * @throws AdvisoryLockConfigurationException if there is no such manager
 	 */
 	public LockDatabase ofTransactions(String manager) {
 		return place(manager, true).database;
@@ -171,10 +169,6 @@ public final class LockDatabases implements DisposableBean {
 	 */
 	public boolean isDefault(LockDatabase database) {
 		return database.isOn(this.defaultDatabase.dataSource());
-	}
-
-	Place place(String manager) {
-		return place(manager, false);
 	}
 
 	private Place place(String name, boolean lenient) {
@@ -209,9 +203,65 @@ public final class LockDatabases implements DisposableBean {
 	}
 
 	/**
+	 * Passes each request on to what takes locks in the database that it is for: that of
+	 * the transaction manager it names, else the default one.
+	 */
+	public static final class Router implements TwoPhaseLockOperations {
+
+		private final PostgresAdvisoryLockTemplate template;
+
+		private final LockDatabases databases;
+
+		private final Map<String, TwoPhaseLockOperations> others = new ConcurrentHashMap<>();
+
+		/**
+		 * Create a router.
+		 * @param template takes locks in the default database
+		 * @param databases knows the other ones
+		 */
+		public Router(PostgresAdvisoryLockTemplate template, LockDatabases databases) {
+			this.template = template;
+			this.databases = databases;
+		}
+
+		@Override
+		public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
+				LockCallback<T, X> action) throws X {
+			return of(request).execute(request, action);
+		}
+
+		@Override
+		public Admission admit(LockRequest request) {
+			return of(request).admit(request);
+		}
+
+		@Override
+		public Optional<HeldLock> tryAcquire(LockRequest request) {
+			return of(request).tryAcquire(request);
+		}
+
+		private TwoPhaseLockOperations of(LockRequest request) {
+			Assert.notNull(request, "'request' must not be null");
+			String manager = request.transactionManager();
+			if (manager == null) {
+				return this.template;
+			}
+			TwoPhaseLockOperations known = this.others.get(manager);
+			return (known != null) ? known : this.others.computeIfAbsent(manager, this::find);
+		}
+
+		private TwoPhaseLockOperations find(String manager) {
+			Place place = this.databases.place(manager, false);
+			PostgresAdvisoryLockTemplate other = place.database().template().get();
+			return ((other != null) ? other : this.template).with(place.manager());
+		}
+
+	}
+
+	/**
 	 * Where the locks of a transaction manager are.
 	 */
-	record Place(LockDatabase database, PlatformTransactionManager manager) {
+	private record Place(LockDatabase database, PlatformTransactionManager manager) {
 
 	}
 

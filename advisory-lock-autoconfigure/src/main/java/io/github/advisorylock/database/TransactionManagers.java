@@ -24,17 +24,26 @@ import java.util.stream.Stream;
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.beans.BeanWrapper;
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.ReactiveTransactionManager;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
+import org.springframework.transaction.annotation.TransactionManagementConfigurer;
+import org.springframework.transaction.interceptor.TransactionAspectSupport;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.ResourceTransactionManager;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * The transaction managers of the application, found by name or qualifier as
@@ -52,12 +61,15 @@ public final class TransactionManagers {
 
 	private final ConfigurableListableBeanFactory beanFactory;
 
+	private final AnnotationTransactionAttributeSource transactional = new AnnotationTransactionAttributeSource(false);
+
 	/**
 	 * Create managers.
 	 * @param beanFactory has the beans
 	 */
 	public TransactionManagers(ConfigurableListableBeanFactory beanFactory) {
 		this.beanFactory = beanFactory;
+		this.transactional.setEmbeddedValueResolver(new EmbeddedValueResolver(beanFactory));
 	}
 
 	/**
@@ -69,13 +81,90 @@ public final class TransactionManagers {
 		return this.beanFactory.getBeanProvider(PlatformTransactionManager.class).getIfUnique();
 	}
 
-	AdvisoryLockConfigurationException reactive(String problem) {
+	/**
+	 * Return what the {@code @Transactional} of a method says.
+	 * @param method the method
+	 * @return its attributes, {@code null} if there is none
+	 */
+	public @Nullable TransactionAttribute transactionalOf(SingleRunnerMethod method) {
+		return this.transactional.getTransactionAttribute(method.method(), method.method().getDeclaringClass());
+	}
+
+	/**
+	 * Return the manager of the transactions that a method runs in where its caller has
+	 * begun none: that of its {@code @Transactional}, else that of its lock.
+	 * @param method the method
+	 * @param database has its lock
+	 * @return the manager, {@code null} if there is none, or that is for the application
+	 * to say
+	 * @throws AdvisoryLockConfigurationException if Spring can't find one either, or one
+	 * that begins no transaction on the thread of a call
+	 */
+	public @Nullable PlatformTransactionManager of(SingleRunnerMethod method, LockDatabase database) {
+		TransactionAttribute transactional = transactionalOf(method);
+		String named = method.operation().transactionManager();
+		return (transactional != null) ? ofTransactional(transactional, method)
+				: (named != null) ? get(named) : database.transactionManager();
+	}
+
+	/**
+	 * A qualifier of the class that is that of a manager counts where the annotation has
+	 * none.
+	 */
+	private @Nullable PlatformTransactionManager ofTransactional(TransactionAttribute transactional,
+			SingleRunnerMethod method) {
+		String qualifier = transactional.getQualifier();
+		if (StringUtils.hasText(qualifier)) {
+			return get(qualifier);
+		}
+		Class<?> type = this.beanFactory.containsBean(method.beanName())
+				? AutoProxyUtils.determineTargetClass(this.beanFactory, method.beanName()) : null;
+		String ofClass = (type != null) ? BeanFactoryAnnotationUtils.getQualifierValue(ClassUtils.getUserClass(type))
+				: null;
+		if (StringUtils.hasText(ofClass) && find(ofClass) != null) {
+			return get(ofClass);
+		}
+		return isChosenByApplication() ? null : ofTransactional();
+	}
+
+	private boolean isChosenByApplication() {
+		return this.beanFactory.getBeanNamesForType(TransactionManagementConfigurer.class).length > 0
+				|| this.beanFactory.getBeanProvider(TransactionAspectSupport.class)
+					.stream()
+					.anyMatch((interceptor) -> interceptor.getTransactionManager() != null);
+	}
+
+	/**
+	 * Spring looks among managers of both kinds, where anything makes transactions of the
+	 * annotation at all.
+	 */
+	private @Nullable PlatformTransactionManager ofTransactional() {
+		if (this.beanFactory.getBeanNamesForType(TransactionAspectSupport.class).length == 0) {
+			return unique();
+		}
+		TransactionManager manager = this.beanFactory.getBeanProvider(TransactionManager.class).getIfUnique();
+		List<String> names = List.of(this.beanFactory.getBeanNamesForType(TransactionManager.class));
+		if (manager == null && !names.isEmpty()) {
+			throw new AdvisoryLockConfigurationException(
+					"its @Transactional names no transaction manager, and Spring can't choose between " + names,
+					"Name the one that manages the DataSource of its work, " + example()
+							+ ", or mark that one as @Primary.");
+		}
+		if (manager instanceof ReactiveTransactionManager) {
+			throw reactive("its @Transactional names no transaction manager, and the only or primary one, '"
+					+ names.stream().filter((name) -> this.beanFactory.getBean(name) == manager).findFirst().orElse("")
+					+ "',");
+		}
+		return (manager instanceof PlatformTransactionManager platform) ? platform : null;
+	}
+
+	private AdvisoryLockConfigurationException reactive(String problem) {
 		return new AdvisoryLockConfigurationException(
 				problem + " is a reactive one, which begins no transaction for a method that returns no reactive type",
 				"Name the one that manages the DataSource of its work, " + example() + ".");
 	}
 
-	String example() {
+	private String example() {
 		return "as in @Transactional(\"" + all().findFirst().orElse("transactionManager") + "\")";
 	}
 
@@ -118,7 +207,7 @@ public final class TransactionManagers {
 		return (beanName != null) ? beanName : name;
 	}
 
-	@Nullable String find(String name) {
+	private @Nullable String find(String name) {
 		if (this.beanFactory.containsBean(name)) {
 			return this.beanFactory.isTypeMatch(name, PlatformTransactionManager.class) ? name : null;
 		}

@@ -33,7 +33,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
-import io.github.advisorylock.database.LockRouter;
+import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -80,9 +80,9 @@ class AdvisoryLockAutoConfigurationTests {
 
 	@Test
 	void operationsPickTheDatabase() {
-		this.runner
-			.run((context) -> assertThat(context.getBean(AdvisoryLockOperations.class)).isInstanceOf(LockRouter.class)
-				.isSameAs(context.getBean("advisoryLockOperations")));
+		this.runner.run((context) -> assertThat(context.getBean(AdvisoryLockOperations.class))
+			.isInstanceOf(LockDatabases.Router.class)
+			.isSameAs(context.getBean("advisoryLockOperations")));
 	}
 
 	@Test

@@ -63,7 +63,11 @@ public final class TestLocksAutoConfiguration {
 				new SessionDataSource.Overrides("advisory-lock.session", null, null, null, Map.of()),
 				database.dataSource(), connectionDetails.getIfUnique());
 		return (connectionSource != null) ? new PostgresTestLocks(settings, connectionSource, calls,
-				() -> databases.getObject().heldLocks(), ledger::getIfAvailable) : null;
+				() -> heldLocks(databases.getObject()), ledger::getIfAvailable) : null;
+	}
+
+	private static int heldLocks(LockDatabases databases) {
+		return databases.templates().stream().mapToInt(PostgresAdvisoryLockTemplate::getHeldLocks).sum();
 	}
 
 }
