@@ -83,8 +83,6 @@ public final class Hold {
 
 	private boolean quiet;
 
-	private List<Keepsake> keepsakes = List.of();
-
 	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
 		this(key, mode, scope, LockScheduler.Ticker.SYSTEM);
 	}
@@ -101,12 +99,12 @@ public final class Hold {
 	}
 
 	/**
-	 * Create a candidate for a lock that nobody runs under, and that is never waited for.
-	 * Nobody is told when it is lost.
+	 * Create a candidate for the lock of a tick, which nobody runs under. Nobody is told
+	 * when it is lost.
 	 * @param whenLost is run at once when it is; must be quick
 	 */
-	static Hold quiet(AdvisoryLockKey key, Runnable whenLost) {
-		Hold hold = new Hold(key, LockMode.EXCLUSIVE, LockScope.SESSION);
+	static Hold quiet(AdvisoryLockKey key, LockMode mode, Runnable whenLost) {
+		Hold hold = new Hold(key, mode, LockScope.SESSION);
 		hold.quiet = true;
 		hold.setCleanUp(whenLost);
 		return hold;
@@ -322,30 +320,6 @@ public final class Hold {
 	}
 
 	/**
-	 * Note what shall be kept of the work that was done under this hold, if that comes to
-	 * a good end.
-	 */
-	void willKeep(Keepsake keepsake) {
-		List<Keepsake> all = new ArrayList<>(this.keepsakes);
-		all.add(keepsake);
-		this.keepsakes = all;
-	}
-
-	/**
-	 * Keep what the work has left, before others can have the lock.
-	 */
-	void keep() {
-		this.keepsakes.forEach(Keepsake::keep);
-	}
-
-	/**
-	 * Give back what was kept: the work was undone.
-	 */
-	void giveBack() {
-		this.keepsakes.forEach(Keepsake::giveBack);
-	}
-
-	/**
 	 * Set what is to be done at once when this hold is lost.
 	 */
 	void setCleanUp(Runnable cleanUp) {
@@ -474,23 +448,6 @@ public final class Hold {
 		}
 		this.state = end;
 		return true;
-	}
-
-	/**
-	 * What others shall know of work that was done, after its lock is free again.
-	 */
-	interface Keepsake {
-
-		/**
-		 * Keep it. Never throws.
-		 */
-		void keep();
-
-		/**
-		 * Give it back, if it was kept. Never throws.
-		 */
-		void giveBack();
-
 	}
 
 	/**

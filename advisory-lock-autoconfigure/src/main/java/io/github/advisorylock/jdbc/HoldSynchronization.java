@@ -36,6 +36,8 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private final Hold hold;
 
+	private final LockCall call;
+
 	private final TransactionCoverage coverage;
 
 	private final Consumer<Hold> release;
@@ -44,8 +46,9 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private boolean over;
 
-	private HoldSynchronization(Hold hold, TransactionCoverage coverage, Consumer<Hold> release) {
+	private HoldSynchronization(Hold hold, LockCall call, TransactionCoverage coverage, Consumer<Hold> release) {
 		this.hold = hold;
+		this.call = call;
 		this.coverage = coverage;
 		this.release = release;
 	}
@@ -55,10 +58,11 @@ final class HoldSynchronization implements TransactionSynchronization {
 	 * once if it can't be tied to that. A transaction whose lock is lost can't be
 	 * committed.
 	 */
-	static void register(Hold hold, TransactionCoverage coverage, Consumer<Hold> release) {
+	static void register(Hold hold, LockCall call, TransactionCoverage coverage, Consumer<Hold> release) {
 		boolean registered = false;
 		try {
-			TransactionSynchronizationManager.registerSynchronization(new HoldSynchronization(hold, coverage, release));
+			TransactionSynchronizationManager
+				.registerSynchronization(new HoldSynchronization(hold, call, coverage, release));
 			registered = true;
 			coverage.guardCommit(hold.key());
 		}
@@ -104,6 +108,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 		boolean younger = this.youngerSavepoints != null && this.youngerSavepoints.contains(savepoint);
 		if (this.hold.scope() == LockScope.TRANSACTION && !younger) {
 			this.hold.lose();
+			this.call.giveTickBack();
 			end();
 		}
 	}
@@ -122,14 +127,14 @@ final class HoldSynchronization implements TransactionSynchronization {
 			return;
 		}
 		try {
-			confirmAndKeep();
+			confirm();
 		}
 		finally {
 			InterruptAside.atEndOfTransaction();
 		}
 	}
 
-	private void confirmAndKeep() {
+	private void confirm() {
 		this.coverage.checkNotAborted(this.hold);
 		if (this.hold.isLossTold()) {
 			return;
@@ -140,7 +145,6 @@ final class HoldSynchronization implements TransactionSynchronization {
 		if (this.hold.scope() == LockScope.SESSION) {
 			this.hold.confirm();
 		}
-		this.hold.keep();
 	}
 
 	@Override
@@ -152,13 +156,14 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	@Override
 	public void afterCommit() {
+		this.call.keepTick();
 		end();
 	}
 
 	@Override
 	public void afterCompletion(int status) {
 		if (status != STATUS_COMMITTED) {
-			this.hold.giveBack();
+			this.call.giveTickBack();
 		}
 		end();
 	}

@@ -62,9 +62,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	private final @Nullable Duration maxRun;
 
 	/**
-	 * What is known of the tick without a ledger, {@code null} where that is not asked.
+	 * The lock of the tick, {@code null} where none is asked for.
 	 */
-	final TickMemory.@Nullable Tick memory;
+	final TickLocks.@Nullable Tick tickLock;
 
 	LockOutcome outcome = LockOutcome.EXECUTED;
 
@@ -92,7 +92,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		this.recording = request.isRecorded() ? request : null;
 		this.tick = request.tick();
 		this.maxRun = request.maxRun();
-		this.memory = (request.memory() != null) ? ground.remembering(key, request) : null;
+		this.tickLock = (request.memory() != null) ? ground.remembering(key, request) : null;
 	}
 
 	/**
@@ -105,13 +105,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		this.entered = this.ground.holds.enterUnlessHeld(candidate, this.key, this.deadline);
 		if (this.entered) {
 			this.hold = candidate;
-			if (isRemembered()) {
-				this.outcome = LockOutcome.ALREADY_RAN;
-				close();
-			}
-			else if (this.recording != null) {
-				precheck(this.recording);
-			}
+			admitEntered();
 		}
 		else if (!this.ground.holds.isHeldByThisThread(this.key)) {
 			this.outcome = LockOutcome.BUSY;
@@ -119,28 +113,65 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		return this;
 	}
 
+	private void admitEntered() {
+		boolean asked = false;
+		try {
+			this.outcome = takeTick();
+			if (this.outcome == LockOutcome.EXECUTED && this.recording != null) {
+				precheck(this.recording);
+			}
+			asked = true;
+		}
+		finally {
+			if (!asked || this.outcome != LockOutcome.EXECUTED) {
+				close();
+			}
+		}
+	}
+
 	/**
-	 * Return whether this application remembers that it has run the tick.
+	 * Take the lock of the tick, before a transaction is begun. Another instance that has
+	 * it may fail, and is waited for as for the key.
 	 */
-	final boolean isRemembered() {
-		return this.memory != null && this.memory.isRemembered();
+	private LockOutcome takeTick() {
+		TickLocks.Tick tick = this.tickLock;
+		if (tick == null) {
+			return LockOutcome.EXECUTED;
+		}
+		Supplier<LockOutcome> attempt = (this.scope == LockScope.SESSION) ? tick::take : tick::takeIfPossible;
+		LockOutcome first = attempt.get();
+		return (first == LockOutcome.BUSY && this.deadline != null) ? this.deadline.pollWhile(LockOutcome.BUSY, attempt)
+				: first;
+	}
+
+	/**
+	 * Remember the tick: the run has come to a good end.
+	 */
+	final void keepTick() {
+		if (this.tickLock != null) {
+			this.tickLock.keep();
+		}
+	}
+
+	/**
+	 * Release the lock of the tick, unless the tick is remembered.
+	 */
+	final void giveTickBack() {
+		if (this.tickLock != null) {
+			this.tickLock.giveBack();
+		}
 	}
 
 	private void precheck(LockRequest recording) {
-		boolean prechecked = false;
 		boolean aside = Hold.putInterruptAside();
 		try {
 			this.record = this.ground.record(this.key, this.mode, this.scope, recording);
 			if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 				this.outcome = this.record.precheck();
 			}
-			prechecked = true;
 		}
 		finally {
 			Hold.bringInterruptBack(aside);
-			if (!prechecked || this.outcome != LockOutcome.EXECUTED) {
-				close();
-			}
 		}
 	}
 
@@ -167,10 +198,25 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 				this.outcome = LockOutcome.BUSY;
 				return null;
 			}
+			this.hold = own;
+			this.entered = true;
+			admitEntered();
+			if (this.outcome != LockOutcome.EXECUTED) {
+				return null;
+			}
 		}
-		this.hold = own;
 		this.entered = false;
-		return executeAlone(own, action);
+		boolean ran = false;
+		try {
+			T result = executeAlone(own, action);
+			ran = this.outcome == LockOutcome.EXECUTED;
+			return result;
+		}
+		finally {
+			if (!ran) {
+				giveTickBack();
+			}
+		}
 	}
 
 	/**
@@ -306,9 +352,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		if (this.record != null) {
 			this.record.complete();
 		}
-		if (this.memory != null) {
-			hold.willKeep(this.memory);
-		}
 		return result;
 	}
 
@@ -392,6 +435,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	public final void close() {
 		if (this.entered && this.hold != null) {
 			this.entered = false;
+			giveTickBack();
 			this.ground.holds.leave(this.hold);
 		}
 		Hold.bringInterruptBack(this.interruptAside);
@@ -505,7 +549,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * @param session ends runs that last too long, {@code null} to refuse to limit them
 	 */
 	record Ground(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger,
-			@Nullable TickMemory ticks, @Nullable LockSession session) {
+			@Nullable TickLocks ticks, @Nullable LockSession session) {
 
 		Ground with(TransactionCoverage coverage) {
 			return new Ground(this.holds, coverage, this.ledger, this.ticks, this.session);
@@ -524,7 +568,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			return this.session.limit(hold, maxRun);
 		}
 
-		private TickMemory.@Nullable Tick remembering(AdvisoryLockKey key, LockRequest request) {
+		private TickLocks.@Nullable Tick remembering(AdvisoryLockKey key, LockRequest request) {
 			Instant tick = request.tick();
 			Duration memory = request.memory();
 			return (this.ticks != null && tick != null && memory != null)

@@ -195,16 +195,24 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Try to take the lock of a hold, without waiting for it, for work that is done once
-	 * for a tick.
-	 * @param tick the key of the lock that remembers the tick, by another session
+	 * Try to take the lock of a tick, without waiting for it.
+	 * @param needed whether the run fails without the lock
 	 * @return {@link LockOutcome#EXECUTED} if it was taken, else why not
 	 */
-	LockOutcome tryLock(Hold hold, AdvisoryLockKey tick) {
-		SessionCommand.AcquireForTick command = new SessionCommand.AcquireForTick(hold, tick);
-		submit(hold, command);
-		return command.isGranted() ? LockOutcome.EXECUTED
-				: command.isRemembered() ? LockOutcome.ALREADY_RAN : LockOutcome.BUSY;
+	LockOutcome tryTick(Hold tick, boolean needed) {
+		SessionCommand.AcquireTick command = new SessionCommand.AcquireTick(tick, needed);
+		submit(tick, command);
+		return command.outcome();
+	}
+
+	/**
+	 * Turn the exclusive lock of a tick into a shared one.
+	 * @return whether that is done; the exclusive one is still held if it is active
+	 */
+	boolean share(Hold exclusive, Hold shared) {
+		SessionCommand.ShareTick command = new SessionCommand.ShareTick(exclusive, shared);
+		call(command);
+		return command.isDone();
 	}
 
 	private void submit(Hold hold, SessionCommand command) {
@@ -216,11 +224,11 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Release the locks of quiet holds. Those that are not released stay active.
+	 * Release the locks of ticks. Those that are not released stay active.
 	 */
-	void forget(List<Hold> quiet) {
-		if (!quiet.isEmpty()) {
-			call(new SessionCommand.ReleaseQuiet(quiet));
+	void forget(List<Hold> ticks) {
+		if (!ticks.isEmpty()) {
+			call(new SessionCommand.ReleaseTicks(ticks));
 		}
 	}
 

@@ -25,7 +25,6 @@ import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The SQL of PostgreSQL's advisory lock functions, with everything else that travels with
@@ -112,22 +111,6 @@ final class PostgresAdvisoryLockFunctions {
 	private static final String NAMED = " THEN CASE WHEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL"
 			+ " THEN pg_catalog.pg_backend_pid() END ELSE 0 END" + RELEASE_SNAPSHOT;
 
-	/**
-	 * What is answered in place of a process where the lock is free and the tick was run.
-	 */
-	static final int TICK_REMEMBERED = -2;
-
-	/**
-	 * Looks, with a lock just taken, whether somebody remembers a tick by another one.
-	 * Nobody else can look for the same tick meanwhile, and what is taken for the look is
-	 * let go in the same statement, so that a pooler may send the next one elsewhere.
-	 * What stands in a CASE is evaluated in that order only.
-	 */
-	private static final String NAMED_UNLESS_REMEMBERED = " THEN CASE WHEN NOT pg_catalog.pg_try_advisory_lock(?) THEN "
-			+ TICK_REMEMBERED + " WHEN NOT pg_catalog.pg_advisory_unlock(?) THEN NULL"
-			+ " WHEN pg_catalog.set_config('application_name', ?, true) IS NOT NULL"
-			+ " THEN pg_catalog.pg_backend_pid() END ELSE 0 END" + RELEASE_SNAPSHOT;
-
 	private static final String TRY_IN_TRANSACTION = "SELECT CASE WHEN " + IS_STANDBY
 			+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s";
 
@@ -139,25 +122,37 @@ final class PostgresAdvisoryLockFunctions {
 
 	private static final String[] TRY_TRANSACTION_LOCK_BEFORE_WAIT = variants(TRY_IN_TRANSACTION_BEFORE_WAIT + NAMED);
 
-	private static final String[] TRY_TRANSACTION_LOCK_FOR_TICK = variants(
-			TRY_IN_TRANSACTION + NAMED_UNLESS_REMEMBERED);
-
-	private static final String[] TRY_TRANSACTION_LOCK_FOR_TICK_BEFORE_WAIT = variants(
-			TRY_IN_TRANSACTION_BEFORE_WAIT + NAMED_UNLESS_REMEMBERED);
-
 	private static final String[] TRY_SESSION_LOCK = variants("SELECT pg_catalog.pg_try_advisory_lock%s");
 
 	/**
-	 * As {@link #NAMED_UNLESS_REMEMBERED}, and lets go of the lock where the tick was
-	 * run.
+	 * Answers 1 where the lock was taken exclusively, 2 where another session holds it
+	 * shared, 0 where another holds it exclusively. A shared holder may be another
+	 * instance that only asks: each asks exclusively once more after it has released its
+	 * shared lock, so the last one takes it. A CASE is evaluated in the order in which it
+	 * stands.
 	 */
-	private static final String[] TRY_SESSION_LOCK_FOR_TICK = variants("SELECT CASE WHEN "
-			+ "pg_catalog.pg_try_advisory_lock%1$s THEN CASE WHEN NOT pg_catalog.pg_try_advisory_lock(?)"
-			+ " THEN CASE WHEN pg_catalog.pg_advisory_unlock%1$s THEN " + TICK_REMEMBERED
-			+ " END WHEN pg_catalog.pg_advisory_unlock(?) THEN 1 END ELSE 0 END");
+	private static final String TRY_TICK = """
+			SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(?) THEN 1
+			WHEN NOT pg_catalog.pg_try_advisory_lock_shared(?) THEN 0
+			WHEN pg_catalog.pg_advisory_unlock_shared(?) AND pg_catalog.pg_try_advisory_lock(?) THEN 1
+			ELSE 2 END
+			""";
 
-	private static final String UNLOCK_SOME = "SELECT pg_catalog.bool_and(pg_catalog.pg_advisory_unlock(k::bigint))"
-			+ " FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) AS k";
+	/**
+	 * Other sessions find the lock held at any time in between.
+	 */
+	private static final String SHARE_TICK = "SELECT CASE WHEN pg_catalog.pg_try_advisory_lock_shared(?)"
+			+ " THEN pg_catalog.pg_advisory_unlock(?) ELSE false END";
+
+	/**
+	 * Answers which locks the session did not hold as expected.
+	 */
+	private static final String UNLOCK_SOME = """
+			SELECT pg_catalog.bool_and(CASE WHEN pg_catalog.left(k, 1) = 's'
+			THEN pg_catalog.pg_advisory_unlock_shared(pg_catalog.substr(k, 2)::bigint)
+			ELSE pg_catalog.pg_advisory_unlock(pg_catalog.substr(k, 2)::bigint) END)
+			FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) AS k
+			""";
 
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
 
@@ -205,41 +200,33 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * Take a lock for the session unless a tick is remembered. Answers a number above
-	 * zero where it was taken, zero where somebody else has it, and
-	 * {@link #TICK_REMEMBERED}.
+	 * Take the lock of a tick exclusively, unless another session has it.
 	 */
-	static Call trySessionLockForTick(AdvisoryLockKey key, AdvisoryLockKey tick) {
-		List<Object> own = key.isPair() ? List.of(key.classId(), key.objectId()) : List.of(key.value());
-		List<Object> all = new ArrayList<>(own);
-		all.add(tick.value());
-		all.addAll(own);
-		all.add(tick.value());
-		return new Call(choose(TRY_SESSION_LOCK_FOR_TICK, key, LockMode.EXCLUSIVE), all);
+	static Call tryTick(AdvisoryLockKey tick) {
+		return new Call(TRY_TICK, List.of(tick.value(), tick.value(), tick.value(), tick.value()));
 	}
 
 	/**
-	 * Release 64-bit keys, in one statement.
+	 * Turn the exclusive lock of a tick into a shared one.
 	 */
-	static Call sessionUnlock(List<AdvisoryLockKey> keys) {
+	static Call shareTick(AdvisoryLockKey tick) {
+		return new Call(SHARE_TICK, List.of(tick.value(), tick.value()));
+	}
+
+	/**
+	 * Release 64-bit keys, each in its mode, in one statement.
+	 */
+	static Call sessionUnlock(List<Hold> holds) {
 		return new Call(UNLOCK_SOME,
-				List.of(keys.stream().map((key) -> Long.toString(key.value())).collect(Collectors.joining(","))));
+				List.of(holds.stream()
+					.map((hold) -> ((hold.mode() == LockMode.SHARED) ? "s" : "x") + hold.key().value())
+					.collect(Collectors.joining(","))));
 	}
 
 	private static Call call(String[] variants, AdvisoryLockKey key, LockMode mode) {
 		int shared = (mode == LockMode.SHARED) ? 2 : 0;
 		return key.isPair() ? new Call(variants[shared + 1], List.of(key.classId(), key.objectId()))
 				: new Call(variants[shared], List.of(key.value()));
-	}
-
-	/**
-	 * As {@link #tryTransactionLock}, but answers {@link #TICK_REMEMBERED} where somebody
-	 * remembers a tick. Binds the key, twice the number of the tick's key, then the name.
-	 * @param beforeWait whether it is to answer as {@link #tryTransactionLockBeforeWait}
-	 */
-	static String tryTransactionLockForTick(AdvisoryLockKey key, boolean beforeWait) {
-		return choose(beforeWait ? TRY_TRANSACTION_LOCK_FOR_TICK_BEFORE_WAIT : TRY_TRANSACTION_LOCK_FOR_TICK, key,
-				LockMode.EXCLUSIVE);
 	}
 
 	/**
@@ -308,25 +295,18 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * Bind a key, that of a tick if there is one, then the name of the holder.
+	 * Bind a key, then the name of the holder.
 	 */
-	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key, @Nullable AdvisoryLockKey tick)
-			throws SQLException {
-		boolean pair = key.isPair();
+	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key) throws SQLException {
 		long value = key.value();
-		int next = pair ? 3 : 2;
-		if (tick != null) {
-			statement.setLong(next++, tick.value());
-			statement.setLong(next++, tick.value());
-		}
-		statement.setString(next, ApplicationName.of(key.name()));
-		if (pair) {
+		if (key.isPair()) {
 			statement.setInt(1, (int) (value >> Integer.SIZE));
 			statement.setInt(2, (int) value);
 		}
 		else {
 			statement.setLong(1, value);
 		}
+		statement.setString(key.isPair() ? 3 : 2, ApplicationName.of(key.name()));
 	}
 
 	private static String[] variants(String sql) {

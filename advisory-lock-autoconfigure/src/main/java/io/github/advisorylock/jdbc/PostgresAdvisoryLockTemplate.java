@@ -122,7 +122,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.transactionManager = transactionManager;
 		this.coverage = new TransactionCoverage(target, transactionManager);
 		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger,
-				(session != null) ? new TickMemory(session) : null, session);
+				(session != null) ? new TickLocks(session) : null, session);
 		if (session != null) {
 			session.setCancelled((entry, since, loss) -> this.holds.of(entry)
 				.stream()
@@ -316,7 +316,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 * @return the key, whose name is one of the library's own
 	 */
 	public static AdvisoryLockKey tickKey(AdvisoryLockKey key, Instant tick) {
-		return TickMemory.key(key, tick);
+		return TickLocks.key(key, tick);
 	}
 
 	/**

@@ -27,7 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
@@ -334,44 +334,50 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	}
 
 	/**
-	 * Takes a lock for work that is done once for a tick, unless it was.
+	 * Takes the lock of a tick exclusively, or tells why not.
 	 */
-	static final class AcquireForTick extends Acquire {
+	static final class AcquireTick extends Acquire {
 
-		private boolean remembered;
+		private final boolean needed;
+
+		private LockOutcome outcome = LockOutcome.BUSY;
 
 		/**
 		 * Create a command.
-		 * @param tick the key of the lock that remembers the tick
+		 * @param needed whether the run fails without the lock
 		 */
-		AcquireForTick(Hold hold, AdvisoryLockKey tick) {
-			super(hold, PostgresAdvisoryLockFunctions.trySessionLockForTick(hold.key(), tick));
+		AcquireTick(Hold hold, boolean needed) {
+			super(hold, PostgresAdvisoryLockFunctions.tryTick(hold.key()));
+			this.needed = needed;
 		}
 
-		/**
-		 * Return whether the lock was free, and the work has been done.
-		 */
-		boolean isRemembered() {
-			return this.remembered;
+		LockOutcome outcome() {
+			return this.outcome;
 		}
 
 		@Override
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			int answer = row.getInt(1);
-			this.remembered = answer == PostgresAdvisoryLockFunctions.TICK_REMEMBERED;
-			note(answer > 0, connection);
+			this.outcome = switch (row.getInt(1)) {
+				case 0 -> LockOutcome.BUSY;
+				case 1 -> LockOutcome.EXECUTED;
+				default -> LockOutcome.ALREADY_RAN;
+			};
+			note(this.outcome == LockOutcome.EXECUTED, connection);
+		}
+
+		@Override
+		boolean isOptional() {
+			return !this.needed;
 		}
 
 		/**
-		 * That the lock is held says nothing of the tick, so it is let go and asked for
-		 * once more.
+		 * That the lock is held does not tell how, so it is released and asked for once
+		 * more.
 		 */
 		@Override
-		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+		void settle(SessionConnection connection, SQLException failure) {
 			connection.remove(hold());
-			if (connection.isHeld(hold())) {
-				connection.mayHoldTooOften(hold());
-			}
+			connection.mayHoldTooOften(hold());
 			fail(failure);
 		}
 
@@ -565,14 +571,62 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	}
 
 	/**
-	 * Releases quiet locks, as far as they are held.
+	 * Turns an exclusive lock of a tick into a shared one.
 	 */
-	static final class ReleaseQuiet extends SessionCommand {
+	static final class ShareTick extends OfHold {
+
+		private final Hold shared;
+
+		private boolean done;
+
+		ShareTick(Hold exclusive, Hold shared) {
+			super(exclusive, PostgresAdvisoryLockFunctions.shareTick(exclusive.key()));
+			this.shared = shared;
+		}
+
+		boolean isDone() {
+			return this.done;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.done = row.getBoolean(1);
+			if (this.done) {
+				hold().release();
+				connection.remove(hold());
+				connection.add(this.shared);
+			}
+		}
+
+		@Override
+		boolean isOptional() {
+			return true;
+		}
+
+		/**
+		 * The mode of the lock is unknown: it is released, and taken again later.
+		 */
+		@Override
+		void settle(SessionConnection connection, SQLException failure) {
+			this.done = false;
+			hold().release();
+			connection.remove(hold());
+			connection.remove(this.shared);
+			connection.mayHoldTooOften(hold());
+			fail(failure);
+		}
+
+	}
+
+	/**
+	 * Releases locks of ticks, as far as they are held.
+	 */
+	static final class ReleaseTicks extends SessionCommand {
 
 		private final List<Hold> holds;
 
-		ReleaseQuiet(List<Hold> holds) {
-			super(PostgresAdvisoryLockFunctions.sessionUnlock(holds.stream().map(Hold::key).toList()));
+		ReleaseTicks(List<Hold> holds) {
+			super(PostgresAdvisoryLockFunctions.sessionUnlock(holds));
 			this.holds = holds;
 		}
 

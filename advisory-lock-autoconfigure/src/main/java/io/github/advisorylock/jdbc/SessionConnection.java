@@ -33,6 +33,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockMode;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -225,7 +226,9 @@ final class SessionConnection {
 		for (Hold last : List.copyOf(this.surplus.values())) {
 			if (!carries(last) && !sharesKey(last)) {
 				while (isHeld(last)) {
-					isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.key(), last.mode()));
+					if (!isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.key(), last.mode()))) {
+						isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.key(), LockMode.SHARED));
+					}
 				}
 				this.surplus.remove(last.key());
 			}

@@ -77,7 +77,7 @@ final class SessionScope {
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
 		LockSession session = requireSession(key);
 		Hold hold = new Hold(key, mode, LockScope.SESSION, this.ground.ticker());
-		if (!this.holds.enter(hold, key, deadline) || acquire(hold, key, deadline, null) != LockOutcome.EXECUTED) {
+		if (!this.holds.enter(hold, key, deadline) || !acquire(hold, key, deadline)) {
 			return null;
 		}
 		HeldLock held = null;
@@ -116,36 +116,25 @@ final class SessionScope {
 	 * occupy the connection that the other locks need, and its timeout may come back
 	 * although the lock was granted.
 	 * @param hold what was entered; left if the lock is not taken
-	 * @param tick the key of the lock that remembers the tick that this is for, or
-	 * {@code null}
-	 * @return {@link LockOutcome#EXECUTED} if it was taken, else why not
+	 * @return whether it was taken
 	 */
-	private LockOutcome acquire(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline,
-			@Nullable AdvisoryLockKey tick) {
-		LockOutcome outcome = LockOutcome.BUSY;
+	private boolean acquire(Hold hold, AdvisoryLockKey key, @Nullable Deadline deadline) {
+		boolean acquired = false;
 		try {
 			LockSession session = requireSession(key);
 			hold.setConfirmation(() -> session.confirm(hold));
 			hold.setBesides(session.besides(hold));
-			outcome = tryLock(session, hold, tick);
-			if (outcome == LockOutcome.BUSY && deadline != null) {
-				outcome = deadline.pollWhile(LockOutcome.BUSY, () -> tryLock(session, hold, tick));
-			}
+			acquired = session.tryLock(hold) || (deadline != null && deadline.pollAgain(() -> session.tryLock(hold)));
 		}
 		finally {
-			if (outcome != LockOutcome.EXECUTED) {
+			if (!acquired) {
 				this.holds.leave(hold);
 			}
 		}
-		if (outcome == LockOutcome.EXECUTED) {
+		if (acquired) {
 			hold.acquired();
 		}
-		return outcome;
-	}
-
-	private static LockOutcome tryLock(LockSession session, Hold hold, @Nullable AdvisoryLockKey tick) {
-		return (tick != null) ? session.tryLock(hold, tick)
-				: session.tryLock(hold) ? LockOutcome.EXECUTED : LockOutcome.BUSY;
+		return acquired;
 	}
 
 	/**
@@ -169,23 +158,6 @@ final class SessionScope {
 		if (hold.isLost()) {
 			this.holds.leave(hold);
 			throw hold.lostException();
-		}
-	}
-
-	/**
-	 * A call that fails here has not done its work, whatever was kept of it by then.
-	 */
-	private void keepAndRelease(Hold hold) {
-		boolean released = false;
-		try {
-			hold.keep();
-			releaseOrThrowIfLost(hold);
-			released = true;
-		}
-		finally {
-			if (!released) {
-				hold.giveBack();
-			}
 		}
 	}
 
@@ -236,12 +208,13 @@ final class SessionScope {
 		@Override
 		<T extends @Nullable Object, X extends Exception> @Nullable T executeAlone(Hold hold, LockCallback<T, X> action)
 				throws X {
-			if (!acquire(hold)) {
+			if (!acquire(hold, this.key, this.deadline)) {
+				this.outcome = LockOutcome.BUSY;
 				return null;
 			}
 			TransactionCoverage coverage = SessionScope.this.ground.coverage();
 			if (coverage.isInTransaction()) {
-				HoldSynchronization.register(hold, coverage, SessionScope.this::releaseAfterTransaction);
+				HoldSynchronization.register(hold, this, coverage, SessionScope.this::releaseAfterTransaction);
 				return runInTransaction(hold, boundary(), action);
 			}
 			T result;
@@ -252,23 +225,9 @@ final class SessionScope {
 				releaseAfter(ex, hold);
 				throw ex;
 			}
-			keepAndRelease(hold);
+			keepTick();
+			releaseOrThrowIfLost(hold);
 			return result;
-		}
-
-		/**
-		 * What this application remembers its own session does not see.
-		 */
-		private boolean acquire(Hold hold) {
-			if (isRemembered()) {
-				SessionScope.this.holds.leave(hold);
-				this.outcome = LockOutcome.ALREADY_RAN;
-			}
-			else {
-				this.outcome = SessionScope.this.acquire(hold, this.key, this.deadline,
-						(this.memory != null) ? this.memory.lock() : null);
-			}
-			return this.outcome == LockOutcome.EXECUTED;
 		}
 
 	}

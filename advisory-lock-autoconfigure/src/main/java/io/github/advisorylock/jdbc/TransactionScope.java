@@ -226,7 +226,6 @@ final class TransactionScope {
 				else if (transaction.isCompleted()) {
 					return null;
 				}
-				hold.keep();
 				putInterruptAsideUntilClosed();
 				if (!hold.beginEnd()) {
 					throw hold.lostException();
@@ -236,6 +235,9 @@ final class TransactionScope {
 				}
 				TransactionScope.this.coverage.guardCommit(this.key);
 				commit(manager, transaction);
+				if (this.outcome == LockOutcome.EXECUTED) {
+					keepTick();
+				}
 				return result;
 			}
 			catch (Throwable ex) {
@@ -245,7 +247,6 @@ final class TransactionScope {
 					failWhileHeld(ex);
 				}
 				rollback(manager, transaction, ex);
-				hold.giveBack();
 				fail(ex);
 				throw ex;
 			}
@@ -275,7 +276,8 @@ final class TransactionScope {
 			if (!acquired) {
 				return null;
 			}
-			HoldSynchronization.register(hold, TransactionScope.this.coverage, TransactionScope.this.holds::leave);
+			HoldSynchronization.register(hold, this, TransactionScope.this.coverage,
+					TransactionScope.this.holds::leave);
 			return runInTransaction(hold, boundary, action);
 		}
 
@@ -314,8 +316,6 @@ final class TransactionScope {
 			if (!tryAcquireFirst(hold, mayWait)
 					&& (this.deadline == null || !this.deadline.pollAgain(() -> tryAcquire(hold, mayWait)))) {
 				this.outcome = LockOutcome.BUSY;
-			}
-			if (this.outcome != LockOutcome.EXECUTED) {
 				putInterruptAsideUntilClosed();
 				return false;
 			}
@@ -354,12 +354,13 @@ final class TransactionScope {
 
 		/**
 		 * Try to take the lock.
-		 * @return whether that is decided: the lock was taken, or the tick was run before
+		 * @return whether it was taken
 		 */
 		private boolean tryAcquire(Hold hold, boolean mayWait) {
-			AdvisoryLockKey tick = (this.memory != null) ? this.memory.lock() : null;
-			int backend = TransactionScope.this.jdbc.execute(sql(tick, mayWait), (PreparedStatement statement) -> {
-				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key, tick);
+			String sql = mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(this.key, this.mode)
+					: PostgresAdvisoryLockFunctions.tryTransactionLock(this.key, this.mode);
+			int backend = TransactionScope.this.jdbc.execute(sql, (PreparedStatement statement) -> {
+				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key);
 				statement.execute();
 				ResultSet answer = statement.getResultSet();
 				answer.next();
@@ -369,18 +370,7 @@ final class TransactionScope {
 			if (backend == REFUSED) {
 				throw refusal();
 			}
-			if (backend == PostgresAdvisoryLockFunctions.TICK_REMEMBERED) {
-				this.outcome = LockOutcome.ALREADY_RAN;
-			}
 			return backend != 0;
-		}
-
-		private String sql(@Nullable AdvisoryLockKey tick, boolean mayWait) {
-			if (tick != null) {
-				return PostgresAdvisoryLockFunctions.tryTransactionLockForTick(this.key, mayWait);
-			}
-			return mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(this.key, this.mode)
-					: PostgresAdvisoryLockFunctions.tryTransactionLock(this.key, this.mode);
 		}
 
 		/**

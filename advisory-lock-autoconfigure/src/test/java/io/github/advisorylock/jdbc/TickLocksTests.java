@@ -68,9 +68,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Tests for {@link TickMemory}, with two instances that both are called for a tick.
+ * Tests for {@link TickLocks}, with two instances that both are called for a tick.
  */
-class TickMemoryTests extends AbstractLockTests {
+class TickLocksTests extends AbstractLockTests {
 
 	private static final Instant TICK = Instant.parse("2026-11-22T02:00:00Z");
 
@@ -106,8 +106,8 @@ class TickMemoryTests extends AbstractLockTests {
 	@EnumSource
 	void lateCallerLearnsThatTheTickWasRun(LockScope scope) {
 		assertThat(run(this.template, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
-		assertThat(run(this.template, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(runOnceSettled(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(runOnceSettled(this.template, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(this.runs).hasValue(1);
 		assertThat(TestPostgres.locks()).containsExactly(numberOf(tickKey(TICK)));
 	}
@@ -145,7 +145,7 @@ class TickMemoryTests extends AbstractLockTests {
 		PostgresAdvisoryLockTemplate second = instance(this.sessions.get(this.sessions.size() - 1),
 				AdvisoryLockKeyFactory.pair());
 		assertThat(run(first, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(run(second, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(runOnceSettled(second, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(run(second, request(scope))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
@@ -157,6 +157,29 @@ class TickMemoryTests extends AbstractLockTests {
 		})).withMessage("expected");
 		assertThat(TestPostgres.locks()).isEmpty();
 		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void tickIsBusyWhileItIsRunAndTheKeyForTheNextTick(LockScope scope) throws Exception {
+		whileAnotherThreadRuns(tick(scope, TICK), () -> {
+			assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.BUSY);
+			assertThat(run(this.late, tick(scope, TICK.plusSeconds(1)))).isEqualTo(LockOutcome.BUSY);
+			return true;
+		});
+		assertThat(runOnceSettled(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(run(this.late, tick(scope, TICK.plusSeconds(1)))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@Test
+	void lockThatIsLostWhileTheTickIsRunIsTakenAgain() {
+		this.template.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
+			assertThat(TestPostgres.terminate(NAMESPACE)).isPositive();
+			Awaitility.await().until(() -> TestPostgres.locks().contains(numberOf(tickKey(TICK))));
+			return true;
+		});
+		assertThat(this.events).isEmpty();
+		assertThat(runOnceSettled(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
 
 	@ParameterizedTest
@@ -183,9 +206,8 @@ class TickMemoryTests extends AbstractLockTests {
 		assertThat(TestPostgres.locks()).isEmpty();
 		transaction().executeWithoutResult((status) -> {
 			assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
-			assertThat(TestPostgres.locks()).doesNotContain(numberOf(tickKey(TICK)));
 		});
-		assertThat(run(this.template, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(runOnceSettled(this.template, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
 
 	@ParameterizedTest
@@ -236,7 +258,7 @@ class TickMemoryTests extends AbstractLockTests {
 		SettableTicker ticker = useTicker();
 		run(this.template, request(scope).oncePerTick(TICK, MEMORY));
 		ticker.pass(MEMORY.minusNanos(1));
-		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(runOnceSettled(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		ticker.passUntil(() -> TestPostgres.locks().isEmpty());
 		assertThat(this.session.isConnected()).isTrue();
 		ticker.pass(IDLE);
@@ -250,7 +272,7 @@ class TickMemoryTests extends AbstractLockTests {
 		SettableTicker ticker = useTicker();
 		run(this.template, request(LockScope.TRANSACTION).oncePerTick(TICK, MEMORY));
 		ticker.pass(MEMORY.minusNanos(1));
-		assertThat(run(this.template, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(runOnceSettled(this.template, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 		ticker.passUntil(() -> run(this.template, tick(LockScope.TRANSACTION, TICK)) == LockOutcome.EXECUTED);
 	}
 
@@ -259,7 +281,7 @@ class TickMemoryTests extends AbstractLockTests {
 	 */
 	@Test
 	void tickThatIsTakenSlowlyIsForgottenAllTheSame() throws Exception {
-		Hold carried = Hold.quiet(AdvisoryLockKey.of("carried"), () -> {
+		Hold carried = Hold.quiet(AdvisoryLockKey.of("carried"), LockMode.EXCLUSIVE, () -> {
 		});
 		assertThat(this.session.tryLock(carried)).isTrue();
 		Future<Long> slow = this.threads.submit(() -> this.session.besides(carried)
@@ -284,7 +306,7 @@ class TickMemoryTests extends AbstractLockTests {
 			assertThat(log.messages()).isEmpty();
 		}
 		assertThat(this.events).isEmpty();
-		assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(runOnceSettled(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
 
 	@Test
@@ -301,18 +323,19 @@ class TickMemoryTests extends AbstractLockTests {
 	}
 
 	@Test
-	void commitWaitsUntilASlowServerHasOpenedTheSession() throws Exception {
+	void runWaitsUntilASlowServerHasOpenedTheSession() throws Exception {
 		try (SlowOpening slow = new SlowOpening(); LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
 			PostgresAdvisoryLockTemplate starting = instance(slow, Duration.ofSeconds(30));
 			Future<LockOutcome> run = this.threads.submit(() -> run(starting, tick(LockScope.TRANSACTION, TICK)));
 			slow.begun.await();
 			Awaitility.await().during(Duration.ofMillis(1500)).until(() -> !run.isDone());
-			assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.BUSY);
+			assertThat(this.runs).hasValue(0);
+			assertThat(TestPostgres.locks()).isEmpty();
 			slow.close();
 			assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
 			assertThat(log.messages()).isEmpty();
 		}
-		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(runOnceSettled(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
 
 	@Test
@@ -341,7 +364,7 @@ class TickMemoryTests extends AbstractLockTests {
 			.extracting(SqlState::of)
 			.isEqualTo("08001");
 		assertThat(run(back, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(runOnceSettled(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
 
 	/**
@@ -384,7 +407,7 @@ class TickMemoryTests extends AbstractLockTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void winnerPaysOneRoundTripMoreAndWhoIsLateNone(LockScope scope) {
+	void winnerAsksTwiceMoreAndLateInstanceOnlyForTheTick(LockScope scope) {
 		String url = CountingSocketFactory.addTo(TestPostgres.url());
 		usePool(TestPostgres.pool(url, 1));
 		LockSession counted = new LockSession(new DriverManagerDataSource(url), NAMESPACE,
@@ -393,15 +416,16 @@ class TickMemoryTests extends AbstractLockTests {
 		this.sessions.add(counted);
 		this.template = instance(counted, AdvisoryLockKeyFactory.sha256());
 		long plain = roundTrips(LockOutcome.EXECUTED, (i) -> request(scope));
-		assertThat(roundTrips(LockOutcome.EXECUTED, (i) -> tick(scope, TICK.plusSeconds(i)))).isEqualTo(plain + 1);
+		assertThat(roundTrips(LockOutcome.EXECUTED, (i) -> tick(scope, TICK.plusSeconds(i)))).isBetween(plain + 1,
+				plain + 2);
 		try (HikariDataSource other = TestPostgres.pool(2)) {
 			this.late = new PostgresAdvisoryLockTemplate(other, new JdbcTransactionManager(other),
 					session(TestPostgres.url()), NAMESPACE, AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);
 			assertThat(roundTrips(LockOutcome.ALREADY_RAN, (i) -> {
 				run(this.late, tick(scope, TICK.minusSeconds(i + 1)));
+				runOnceSettled(this.template, tick(scope, TICK.minusSeconds(i + 1)));
 				return tick(scope, TICK.minusSeconds(i + 1));
-			})).as("a session lock that was not taken is not released")
-				.isEqualTo((scope == LockScope.SESSION) ? plain - 1 : plain);
+			})).isOne();
 		}
 	}
 
@@ -438,6 +462,13 @@ class TickMemoryTests extends AbstractLockTests {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> run(this.template, tick(LockScope.SESSION, TICK).mode(LockMode.SHARED)))
 			.withMessageContaining("tests/job");
+	}
+
+	/**
+	 * The tick of a run that has just ended is busy for other instances for a moment.
+	 */
+	private LockOutcome runOnceSettled(PostgresAdvisoryLockTemplate instance, LockRequest request) {
+		return Awaitility.await().until(() -> run(instance, request), (outcome) -> outcome != LockOutcome.BUSY);
 	}
 
 	private LockOutcome run(PostgresAdvisoryLockTemplate instance, LockRequest request) {

@@ -1,0 +1,361 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.log.LockLog;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.util.Assert;
+
+/**
+ * Locks of ticks on the {@linkplain LockSession lock session}. A run takes the lock of
+ * its tick before the lock of its key: exclusively while it is under way, shared after a
+ * good end until the tick is forgotten. Another instance learns from the mode whether the
+ * tick is being run or has been. A run that fails releases the lock.
+ * <p>
+ * The loss of such a lock interrupts no run: it is taken again. A run in scope
+ * TRANSACTION does not fail because its tick can't be locked.
+ */
+final class TickLocks {
+
+	/**
+	 * What the names of these locks begin with. Requests can't have such names.
+	 */
+	static final String PREFIX = "advisory-lock:tick:";
+
+	private static final Log logger = LogFactory.getLog(TickLocks.class);
+
+	private final LockSession session;
+
+	private final Map<AdvisoryLockKey, Tick> ticks = new ConcurrentHashMap<>();
+
+	private final LockScheduler later;
+
+	private final Runnable look = new GuardedTask("A look at the remembered ticks failed", this::look);
+
+	private final AtomicBoolean expecting = new AtomicBoolean();
+
+	private final AtomicBoolean failing = new AtomicBoolean();
+
+	/**
+	 * Create it without a lock.
+	 * @param session carries the locks; opened for the first one
+	 */
+	TickLocks(LockSession session) {
+		this.session = session;
+		this.later = session.scheduler("advisory-lock-ticks");
+	}
+
+	/**
+	 * Return the key of the lock of a tick.
+	 * @param key the key of the work
+	 * @param tick the planned time
+	 */
+	static AdvisoryLockKey key(AdvisoryLockKey key, Instant tick) {
+		return AdvisoryLockKey.of(key.namespace(), PREFIX + key.name() + "@" + tick);
+	}
+
+	/**
+	 * Return a tick whose lock is not taken yet.
+	 * @param key the key of the work
+	 * @param mode how that is to be locked
+	 * @param tick the planned time
+	 * @param memory for how long the tick is remembered after a good end
+	 */
+	Tick tick(AdvisoryLockKey key, LockMode mode, Instant tick, Duration memory) {
+		Assert.isTrue(mode == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: work under advisory "
+				+ "lock '" + key + "' can be done once for a tick only by one after the other");
+		return new Tick(key, tick, memory);
+	}
+
+	private void lookLater() {
+		if (!this.expecting.get() && this.expecting.compareAndSet(false, true)) {
+			this.later.next(this.session.settings().heartbeat(), this.look);
+		}
+	}
+
+	/**
+	 * Forget the ticks whose time is over, and take the locks again that were lost.
+	 */
+	private void look() {
+		this.expecting.set(false);
+		try {
+			forget(this.ticks.values().stream().filter(Tick::isOver).toList());
+			if (!this.session.isResting()) {
+				this.ticks.values().stream().filter((tick) -> !tick.isOver() && !tick.isLocked()).forEach(Tick::retake);
+			}
+		}
+		finally {
+			if (!this.ticks.isEmpty()) {
+				lookLater();
+			}
+		}
+	}
+
+	/**
+	 * A lock that can't be released is tried again at the next look.
+	 */
+	private void forget(List<Tick> over) {
+		release(over.stream().filter(Tick::isLocked).map((tick) -> Objects.requireNonNull(tick.hold)).toList());
+		over.stream().filter((tick) -> !tick.isLocked()).forEach((tick) -> this.ticks.remove(tick.lock, tick));
+	}
+
+	private void release(List<Hold> holds) {
+		try {
+			this.session.forget(holds);
+		}
+		catch (RuntimeException ex) {
+			logger.debug("Failed to release the locks of ticks", ex);
+		}
+	}
+
+	/**
+	 * Alert once that ticks can't be remembered, until they can again.
+	 */
+	private void report(Tick tick, Exception failure) {
+		if (this.session.isClosed()) {
+			return;
+		}
+		logger.debug("Failed to take the lock of tick '" + tick.lock + "'", failure);
+		if (this.failing.compareAndSet(false, true)) {
+			LockLog.unremembered(tick.key, tick.time,
+					JdbcUrl.redact(String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage())));
+		}
+	}
+
+	/**
+	 * A tick that one run is for. Its lock is taken by the thread of the run, or by the
+	 * one thread of {@code later}.
+	 */
+	final class Tick {
+
+		private final AdvisoryLockKey key;
+
+		private final AdvisoryLockKey lock;
+
+		private final Instant time;
+
+		private final Duration memory;
+
+		private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
+
+		private volatile long endNanos;
+
+		private volatile @Nullable Hold hold;
+
+		private Tick(AdvisoryLockKey key, Instant time, Duration memory) {
+			this.key = key;
+			this.lock = key(key, time);
+			this.time = time;
+			this.memory = memory;
+		}
+
+		/**
+		 * Take the lock.
+		 * @return {@link LockOutcome#EXECUTED} to run, {@link LockOutcome#ALREADY_RAN},
+		 * or {@link LockOutcome#BUSY} while another instance runs the tick
+		 * @throws org.springframework.dao.DataAccessException if the server can't be
+		 * asked
+		 */
+		LockOutcome take() {
+			return begin(isRemembered() ? LockOutcome.ALREADY_RAN : tryLock(true));
+		}
+
+		/**
+		 * As {@link #take()}, but run without the lock where the server can't be asked,
+		 * or the session does not open in time.
+		 */
+		LockOutcome takeIfPossible() {
+			return begin(isRemembered() ? LockOutcome.ALREADY_RAN
+					: TickLocks.this.session.isConnected() ? tryLockIfPossible() : tryLockWithPatience());
+		}
+
+		private LockOutcome begin(LockOutcome outcome) {
+			if (outcome == LockOutcome.EXECUTED) {
+				this.state.set(State.RUNNING);
+				TickLocks.this.ticks.put(this.lock, this);
+				lookLater();
+			}
+			return outcome;
+		}
+
+		/**
+		 * Return whether this application has run the tick: its own session does not
+		 * tell.
+		 */
+		private boolean isRemembered() {
+			Tick known = TickLocks.this.ticks.get(this.lock);
+			return known != null && known.state.get() == State.KEPT;
+		}
+
+		private LockOutcome tryLock(boolean needed) {
+			Hold taken = Hold.quiet(this.lock, LockMode.EXCLUSIVE, TickLocks.this::lookLater);
+			LockOutcome outcome = TickLocks.this.session.tryTick(taken, needed);
+			if (outcome == LockOutcome.EXECUTED) {
+				locked(taken);
+			}
+			TickLocks.this.failing.set(false);
+			return outcome;
+		}
+
+		private LockOutcome tryLockIfPossible() {
+			try {
+				return tryLock(false);
+			}
+			catch (RuntimeException ex) {
+				report(this, ex);
+				return LockOutcome.EXECUTED;
+			}
+		}
+
+		/**
+		 * The server may be up again only now, and a busy one needs time to let a
+		 * connection in. Another thread opens it, so that an interrupt or the end of the
+		 * patience ends the wait. A lock that is taken after that counts for the run.
+		 */
+		private LockOutcome tryLockWithPatience() {
+			Duration patience = TickLocks.this.session.settings().deadClientTimeout();
+			TickLocks.this.session.hurry();
+			try {
+				return CompletableFuture.supplyAsync(this::tryLockIfPossible, TickLocks.this.later)
+					.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			catch (TimeoutException ex) {
+				report(this, new TimeoutException(
+						"the lock session could not be opened within " + patience.toMillis() + " ms"));
+			}
+			catch (ExecutionException | RuntimeException ex) {
+				report(this, ex);
+			}
+			return LockOutcome.EXECUTED;
+		}
+
+		/**
+		 * Take the lock again that the session has lost. Another instance may have it: it
+		 * has run the tick meanwhile.
+		 */
+		private void retake() {
+			try {
+				if (this.state.get() == State.RUNNING) {
+					tryLock(false);
+				}
+				else {
+					Hold kept = Hold.quiet(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
+					if (TickLocks.this.session.tryLock(kept)) {
+						locked(kept);
+					}
+					TickLocks.this.failing.set(false);
+				}
+			}
+			catch (RuntimeException ex) {
+				report(this, ex);
+			}
+		}
+
+		/**
+		 * The run may have failed while the server was asked.
+		 */
+		private void locked(Hold taken) {
+			this.hold = taken;
+			if (this.state.get() == State.GIVEN_BACK) {
+				release(List.of(taken));
+			}
+		}
+
+		/**
+		 * Remember the tick: the work for it is done. Other instances hear of it soon;
+		 * until then the tick is busy for them.
+		 */
+		void keep() {
+			this.endNanos = TickLocks.this.session.ticker().nanoTime() + this.memory.toNanos();
+			if (this.state.compareAndSet(State.RUNNING, State.KEPT)) {
+				try {
+					TickLocks.this.later.execute(new GuardedTask("Failed to keep the lock of a tick", this::share));
+				}
+				catch (RejectedExecutionException ex) {
+					logger.debug("The application is shutting down", ex);
+				}
+			}
+		}
+
+		private void share() {
+			Hold current = this.hold;
+			if (current == null || !isLocked()) {
+				retake();
+			}
+			else if (current.mode() == LockMode.EXCLUSIVE) {
+				Hold shared = Hold.quiet(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
+				if (TickLocks.this.session.share(current, shared)) {
+					locked(shared);
+				}
+			}
+		}
+
+		/**
+		 * Release the lock: the work was not done, or was undone.
+		 */
+		void giveBack() {
+			if (this.state.getAndSet(State.GIVEN_BACK) != State.NEW) {
+				TickLocks.this.forget(List.of(this));
+			}
+		}
+
+		private boolean isLocked() {
+			Hold current = this.hold;
+			return current != null && current.isActive();
+		}
+
+		private boolean isOver() {
+			return switch (this.state.get()) {
+				case NEW, RUNNING -> false;
+				case KEPT -> TickLocks.this.session.ticker().nanoTime() - this.endNanos >= 0;
+				case GIVEN_BACK -> true;
+			};
+		}
+
+	}
+
+	private enum State {
+
+		NEW, RUNNING, KEPT, GIVEN_BACK
+
+	}
+
+}
