@@ -21,7 +21,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
@@ -35,7 +35,7 @@ import org.springframework.util.Assert;
 /**
  * One lock that this application holds, or is about to take, and how it ended.
  */
-public final class Hold {
+public abstract sealed class Hold {
 
 	private final AdvisoryLockKey key;
 
@@ -49,72 +49,29 @@ public final class Hold {
 
 	private final List<Runnable> lostActions = new ArrayList<>();
 
-	private volatile Runnable cleanUp = () -> {
-	};
-
-	private volatile Runnable confirmation = () -> {
-	};
-
-	private volatile @Nullable Besides besides;
-
-	private @Nullable Thread runner;
-
-	private boolean interrupted;
-
 	private volatile State state = State.ACTIVE;
 
-	private volatile long acquiredNanos;
+	private volatile @Nullable Long acquiredNanos;
 
-	private volatile boolean acquired;
-
-	private volatile @Nullable Connection connection;
-
-	private volatile int backend;
+	private volatile @Nullable Run run;
 
 	private volatile boolean handedOver;
 
-	private volatile boolean lossTold;
-
 	private volatile @Nullable Loss loss;
 
-	private boolean givenUp;
+	private volatile boolean lossTold;
 
 	private boolean reported;
-
-	private boolean quiet;
-
-	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope) {
-		this(key, mode, scope, LockScheduler.Ticker.SYSTEM);
-	}
 
 	/**
 	 * Create a hold whose lock is not taken yet.
 	 * @param ticker tells for how long it is held
 	 */
-	Hold(AdvisoryLockKey key, LockMode mode, LockScope scope, LockScheduler.Ticker ticker) {
+	private Hold(AdvisoryLockKey key, LockMode mode, LockScope scope, LockScheduler.Ticker ticker) {
 		this.key = key;
 		this.mode = mode;
 		this.scope = scope;
 		this.ticker = ticker;
-	}
-
-	/**
-	 * Create a candidate for the lock of a tick, which nobody runs under. Nobody is told
-	 * when it is lost.
-	 * @param whenLost is run at once when it is; must be quick
-	 */
-	static Hold quiet(AdvisoryLockKey key, LockMode mode, Runnable whenLost) {
-		Hold hold = new Hold(key, mode, LockScope.SESSION);
-		hold.quiet = true;
-		hold.setCleanUp(whenLost);
-		return hold;
-	}
-
-	/**
-	 * Return whether nobody runs under this hold.
-	 */
-	boolean isQuiet() {
-		return this.quiet;
 	}
 
 	AdvisoryLockKey key() {
@@ -151,28 +108,14 @@ public final class Hold {
 	 */
 	void acquired() {
 		this.acquiredNanos = this.ticker.nanoTime();
-		this.acquired = true;
 	}
 
 	/**
-	 * Note that the lock is taken, in a transaction, and as long as that lasts.
-	 * @param connection the connection, past what a pool has put around it
-	 * @param backend the process of the server
-	 * @param confirmation makes sure that the connection has a key
+	 * Return for how long the lock has been held, zero before it is.
 	 */
-	void acquired(Connection connection, int backend, BiConsumer<AdvisoryLockKey, Connection> confirmation) {
-		this.connection = connection;
-		this.backend = backend;
-		this.confirmation = () -> confirmation.accept(this.key, connection);
-		acquired();
-	}
-
-	/**
-	 * Return the process of the server whose transaction has the lock, 0 in scope SESSION
-	 * and before the lock is taken.
-	 */
-	int backend() {
-		return this.backend;
+	Duration heldFor() {
+		Long acquired = this.acquiredNanos;
+		return (acquired != null) ? Duration.ofNanos(this.ticker.nanoTime() - acquired) : Duration.ZERO;
 	}
 
 	/**
@@ -188,20 +131,28 @@ public final class Hold {
 	}
 
 	/**
-	 * Return for how long the lock has been held, zero before it is.
-	 */
-	Duration heldFor() {
-		return this.acquired ? Duration.ofNanos(this.ticker.nanoTime() - this.acquiredNanos) : Duration.ZERO;
-	}
-
-	/**
-	 * Note that somebody was told about this hold.
-	 * @return whether nobody was before
+	 * Note that this hold was reported.
+	 * @return whether it was not before
 	 */
 	synchronized boolean report() {
 		boolean first = !this.reported;
 		this.reported = true;
 		return first;
+	}
+
+	/**
+	 * Return the process of the server whose transaction has the lock, 0 in scope SESSION
+	 * and before the lock is taken.
+	 */
+	int backend() {
+		return 0;
+	}
+
+	/**
+	 * Return whether the loss of this lock is told to nobody.
+	 */
+	boolean isQuiet() {
+		return false;
 	}
 
 	/**
@@ -211,8 +162,7 @@ public final class Hold {
 	 * @return {@code false} once it is lost or begins to be released
 	 */
 	public boolean isActive() {
-		Connection connection = this.connection;
-		return this.state == State.ACTIVE && (connection == null || PgDriver.isTransactionOpen(connection));
+		return this.state == State.ACTIVE;
 	}
 
 	/**
@@ -220,43 +170,45 @@ public final class Hold {
 	 * transaction of the lock is doing.
 	 */
 	boolean isUntold() {
-		Connection connection = this.connection;
-		return this.state == State.ACTIVE && connection != null && PgDriver.isTransactionUntold(connection);
-	}
-
-	boolean isLost() {
-		return this.state == State.LOST;
+		return false;
 	}
 
 	/**
-	 * Begin to release the lock. Until that is done it can still be lost. One that its
-	 * holder was told to give up is not released by that.
+	 * Return whether the lock is lost, or the holder was told to give it up.
+	 */
+	boolean isLost() {
+		return switch (this.state) {
+			case LOST, REVOKED, GIVEN_UP -> true;
+			case ACTIVE, RELEASING, ENDING, RELEASED -> false;
+		};
+	}
+
+	/**
+	 * Begin to release the lock. Until that is done it can still be lost. A revoked lock
+	 * is released, and stays revoked.
 	 * @return {@code true} for the one caller that has to release it
 	 */
 	synchronized boolean beginRelease() {
-		Loss loss = this.loss;
-		if (loss != null) {
-			boolean first = !this.givenUp;
-			this.givenUp = true;
-			return first;
-		}
-		boolean first = this.state == State.ACTIVE;
-		if (first) {
-			this.state = State.RELEASING;
-		}
+		State next = switch (this.state) {
+			case ACTIVE -> State.RELEASING;
+			case REVOKED -> State.GIVEN_UP;
+			case RELEASING, ENDING, RELEASED, LOST, GIVEN_UP -> this.state;
+		};
+		boolean first = next != this.state;
+		this.state = next;
 		return first;
 	}
 
 	/**
 	 * Note that the transaction that has the lock is about to end: from now on the lock
-	 * may be gone because that has.
+	 * may be gone because of that.
 	 * @return whether the lock was not lost before
 	 */
 	synchronized boolean beginEnd() {
 		if (this.state == State.ACTIVE) {
 			this.state = State.ENDING;
 		}
-		return this.state != State.LOST;
+		return !isLost();
 	}
 
 	/**
@@ -264,31 +216,45 @@ public final class Hold {
 	 * @return whether it had not ended before
 	 */
 	synchronized boolean release() {
-		return end(State.RELEASED);
+		boolean open = isOpen() || this.state == State.ENDING;
+		if (open) {
+			this.state = State.RELEASED;
+		}
+		return open;
 	}
 
 	/**
 	 * End this hold because its lock is gone.
-	 * @return what those who asked to be told want done, or {@code null} when this hold
-	 * had ended before
+	 * @return the actions for the loss, or {@code null} when this hold had ended before
 	 */
-	synchronized @Nullable List<Runnable> lose() {
-		return end(State.LOST) ? List.copyOf(this.lostActions) : null;
+	synchronized @Nullable List<Runnable> markLost() {
+		if (!isOpen()) {
+			return null;
+		}
+		this.state = State.LOST;
+		return List.copyOf(this.lostActions);
 	}
 
 	/**
 	 * End this hold although its lock is there, because its holder is to give it up. A
 	 * run that is over is left alone.
-	 * @return what those who asked to be told want done, or {@code null} when this hold
-	 * had ended before
+	 * @return the actions for the loss, or {@code null} when this hold had ended before
 	 */
-	synchronized @Nullable List<Runnable> lose(Loss loss) {
-		if (this.state != State.ACTIVE || (this.runner == null && !this.handedOver)) {
+	synchronized @Nullable List<Runnable> revoke(Loss loss) {
+		Run run = this.run;
+		if (this.state != State.ACTIVE || ((run == null || run.isOver()) && !this.handedOver)) {
 			return null;
 		}
 		this.loss = loss;
-		this.state = State.LOST;
+		this.state = State.REVOKED;
 		return List.copyOf(this.lostActions);
+	}
+
+	/**
+	 * Return whether the lock can be lost: also while it is being released.
+	 */
+	private boolean isOpen() {
+		return this.state == State.ACTIVE || this.state == State.RELEASING;
 	}
 
 	/**
@@ -308,8 +274,8 @@ public final class Hold {
 	}
 
 	/**
-	 * Note that whoever called the run has been told by an exception that its lock was
-	 * lost, and decides about the rest.
+	 * Note that the caller of the run has been told of the loss by an exception, and
+	 * decides about its transaction.
 	 */
 	void tellLoss() {
 		this.lossTold = true;
@@ -320,109 +286,10 @@ public final class Hold {
 	}
 
 	/**
-	 * Set what is to be done at once when this hold is lost.
+	 * Release what this application keeps for the hold, at once when it is lost. Must be
+	 * quick.
 	 */
-	void setCleanUp(Runnable cleanUp) {
-		this.cleanUp = cleanUp;
-	}
-
 	void cleanUp() {
-		this.cleanUp.run();
-	}
-
-	/**
-	 * Set what makes sure that the lock is held where this can't be known without asking.
-	 */
-	void setConfirmation(Runnable confirmation) {
-		this.confirmation = confirmation;
-	}
-
-	/**
-	 * Set what can be reached besides the transaction of the run.
-	 */
-	void setBesides(Besides besides) {
-		this.besides = besides;
-	}
-
-	/**
-	 * Return what can be reached besides the transaction of the run.
-	 * @return what can be reached, {@code null} if there is no session for locks
-	 */
-	public @Nullable Besides besides() {
-		return this.besides;
-	}
-
-	/**
-	 * Make sure that the lock is held.
-	 * @throws LockLostException if it is not
-	 */
-	public void confirm() {
-		this.confirmation.run();
-	}
-
-	/**
-	 * Note that the current thread runs under this hold.
-	 * @throws LockLostException if the lock is lost already: no interrupt would tell
-	 */
-	synchronized void beginRun() {
-		if (isLost()) {
-			throw lostException();
-		}
-		this.runner = Thread.currentThread();
-	}
-
-	/**
-	 * Note that the run is over. An interrupt of ours that did not reach it must not hit
-	 * what the thread does next. One of somebody else's must: the flag stays where it was
-	 * set before ours, and where the run has taken ours. What comes on top of ours can't
-	 * be told from it.
-	 * @param tookInterrupt whether the run has ended by an interrupt, which cleared the
-	 * flag
-	 */
-	synchronized void endRun(boolean tookInterrupt) {
-		this.runner = null;
-		if (this.interrupted && !tookInterrupt) {
-			Thread.interrupted();
-		}
-	}
-
-	/**
-	 * Interrupt the thread that runs under this hold. Where somebody else has done so
-	 * before, that interrupt serves both, and is not taken back.
-	 */
-	synchronized void interruptRunner() {
-		if (this.runner != null && !this.runner.isInterrupted()) {
-			this.interrupted = true;
-			this.runner.interrupt();
-		}
-	}
-
-	/**
-	 * Put an interrupt aside while a virtual thread asks the server: it would close the
-	 * socket, with whatever lives in the session. One that comes while the answer is
-	 * awaited still does. Platform threads keep theirs, which closes nothing.
-	 * @return whether there is one to be brought back
-	 */
-	public static boolean putInterruptAside() {
-		return isInterruptedVirtual() && Thread.interrupted();
-	}
-
-	/**
-	 * Return whether the current thread is a virtual one, and interrupted.
-	 */
-	static boolean isInterruptedVirtual() {
-		Thread thread = Thread.currentThread();
-		return thread.isInterrupted() && LockScheduler.isVirtual(thread);
-	}
-
-	/**
-	 * Let the current thread have its interrupt again.
-	 * @param aside whether it was put aside
-	 */
-	public static void bringInterruptBack(boolean aside) {
-		if (aside) {
-			Thread.currentThread().interrupt();
-		}
 	}
 
 	/**
@@ -430,8 +297,7 @@ public final class Hold {
 	 */
 	void onLost(Runnable action) {
 		synchronized (this) {
-			// what is being released can still be lost
-			if (this.state == State.ACTIVE || this.state == State.RELEASING) {
+			if (isOpen()) {
 				this.lostActions.add(action);
 				return;
 			}
@@ -441,26 +307,208 @@ public final class Hold {
 		}
 	}
 
-	private boolean end(State end) {
-		boolean open = this.state == State.ACTIVE || this.state == State.RELEASING;
-		if (!open && (this.state != State.ENDING || end == State.LOST)) {
-			return false;
-		}
-		this.state = end;
-		return true;
+	/**
+	 * Make sure that the lock is held.
+	 * @throws LockLostException if it is not
+	 */
+	public void confirm() {
 	}
 
 	/**
-	 * What can be reached without a connection of the pool, which a run may have the last
+	 * Return how to reach the server without a connection of the pool.
+	 * @return the connection, {@code null} if there is no session for locks
+	 */
+	public @Nullable SideConnection sideConnection() {
+		return null;
+	}
+
+	/**
+	 * Begin a run of the current thread under this hold.
+	 * @throws LockLostException if the lock is lost already: no interrupt would tell
+	 */
+	synchronized Run beginRun() {
+		if (isLost()) {
+			throw lostException();
+		}
+		Run begun = new Run();
+		this.run = begun;
+		return begun;
+	}
+
+	/**
+	 * Interrupt the thread that runs under this hold.
+	 */
+	void interruptRunner() {
+		Run current = this.run;
+		if (current != null) {
+			current.interrupt();
+		}
+	}
+
+	/**
+	 * A lock of a call or of a holder who closes it, on the connection of session locks.
+	 */
+	static final class InSession extends Hold {
+
+		private final LockSession session;
+
+		private final Consumer<Hold> whenLost;
+
+		/**
+		 * Create a hold whose lock is not taken yet.
+		 * @param session carries it
+		 * @param whenLost is told at once when it is lost; must be quick
+		 */
+		InSession(AdvisoryLockKey key, LockMode mode, LockSession session, Consumer<Hold> whenLost) {
+			super(key, mode, LockScope.SESSION, session.ticker());
+			this.session = session;
+			this.whenLost = whenLost;
+		}
+
+		@Override
+		void cleanUp() {
+			this.whenLost.accept(this);
+		}
+
+		@Override
+		public void confirm() {
+			this.session.confirm(this);
+		}
+
+		@Override
+		public SideConnection sideConnection() {
+			return this.session.sideConnection(this);
+		}
+
+	}
+
+	/**
+	 * A lock that lives in a transaction.
+	 */
+	static final class InTransaction extends Hold {
+
+		private final @Nullable LockSession session;
+
+		private volatile @Nullable Transaction transaction;
+
+		/**
+		 * Create a hold whose lock is not taken yet.
+		 * @param session reaches the server besides the transaction, or {@code null}
+		 */
+		InTransaction(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker, @Nullable LockSession session) {
+			super(key, mode, LockScope.TRANSACTION, ticker);
+			this.session = session;
+		}
+
+		/**
+		 * Note that the lock is taken for as long as a transaction lasts.
+		 * @param connection the connection, past what a pool has put around it
+		 * @param backend the process of the server
+		 */
+		void acquired(Connection connection, int backend) {
+			this.transaction = new Transaction(connection, backend);
+			acquired();
+		}
+
+		@Override
+		int backend() {
+			Transaction current = this.transaction;
+			return (current != null) ? current.backend() : 0;
+		}
+
+		@Override
+		public boolean isActive() {
+			Transaction current = this.transaction;
+			return super.isActive() && (current == null || PgDriver.isTransactionOpen(current.connection()));
+		}
+
+		@Override
+		boolean isUntold() {
+			Transaction current = this.transaction;
+			return super.isActive() && current != null && PgDriver.isTransactionUntold(current.connection());
+		}
+
+		@Override
+		public void confirm() {
+			Transaction current = this.transaction;
+			if (current != null) {
+				TransactionScope.confirm(key(), current.connection());
+			}
+		}
+
+		@Override
+		public @Nullable SideConnection sideConnection() {
+			return (this.session != null) ? this.session.sideConnection(this) : null;
+		}
+
+		private record Transaction(Connection connection, int backend) {
+		}
+
+	}
+
+	/**
+	 * A lock of the session that no call of its own runs under: that of a leader's role,
+	 * or what one piece of work has of it.
+	 */
+	static final class Candidate extends Hold {
+
+		private final Runnable whenLost;
+
+		/**
+		 * Create a candidate whose lock is not taken yet.
+		 * @param whenLost is run at once when it is lost; must be quick
+		 */
+		Candidate(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker, Runnable whenLost) {
+			super(key, mode, LockScope.SESSION, ticker);
+			this.whenLost = whenLost;
+		}
+
+		@Override
+		void cleanUp() {
+			this.whenLost.run();
+		}
+
+	}
+
+	/**
+	 * The lock of a tick, whose loss is told to nobody.
+	 */
+	static final class OfTick extends Hold {
+
+		private final Runnable whenLost;
+
+		/**
+		 * Create a hold whose lock is not taken yet.
+		 * @param whenLost is run at once when it is lost; must be quick
+		 */
+		OfTick(AdvisoryLockKey key, LockMode mode, Runnable whenLost) {
+			super(key, mode, LockScope.SESSION, LockScheduler.Ticker.SYSTEM);
+			this.whenLost = whenLost;
+		}
+
+		@Override
+		boolean isQuiet() {
+			return true;
+		}
+
+		@Override
+		void cleanUp() {
+			this.whenLost.run();
+		}
+
+	}
+
+	/**
+	 * Reaches the server without a connection of the pool, which a run may have the last
 	 * one of.
 	 */
-	public interface Besides {
+	public interface SideConnection {
 
 		/**
 		 * Ask for a number on the connection of session locks. In scope SESSION an answer
 		 * says that the lock is held. An interrupt changes nothing, and is kept: it is to
-		 * be {@linkplain Hold#putInterruptAside put aside} before another connection is
-		 * asked.
+		 * be {@linkplain DeferredInterrupt#putAside put aside} before another connection
+		 * is asked.
 		 * @param sql the statement, whose first column is the number
 		 * @param parameters what it binds
 		 * @return the number
@@ -490,7 +538,34 @@ public final class Hold {
 
 	private enum State {
 
-		ACTIVE, RELEASING, ENDING, RELEASED, LOST
+		ACTIVE,
+
+		/**
+		 * Is being released, and can still be lost.
+		 */
+		RELEASING,
+
+		/**
+		 * Ends with its transaction.
+		 */
+		ENDING,
+
+		RELEASED,
+
+		/**
+		 * The lock is gone.
+		 */
+		LOST,
+
+		/**
+		 * The lock is held, and its holder was told to give it up.
+		 */
+		REVOKED,
+
+		/**
+		 * Was revoked, and is being released.
+		 */
+		GIVEN_UP
 
 	}
 

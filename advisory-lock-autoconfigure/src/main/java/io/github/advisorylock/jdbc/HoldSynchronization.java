@@ -36,7 +36,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private final Hold hold;
 
-	private final LockCall call;
+	private final TickLocks.@Nullable Tick tick;
 
 	private final TransactionCoverage coverage;
 
@@ -46,9 +46,10 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private boolean over;
 
-	private HoldSynchronization(Hold hold, LockCall call, TransactionCoverage coverage, Consumer<Hold> release) {
+	private HoldSynchronization(Hold hold, TickLocks.@Nullable Tick tick, TransactionCoverage coverage,
+			Consumer<Hold> release) {
 		this.hold = hold;
-		this.call = call;
+		this.tick = tick;
 		this.coverage = coverage;
 		this.release = release;
 	}
@@ -58,11 +59,12 @@ final class HoldSynchronization implements TransactionSynchronization {
 	 * once if it can't be tied to that. A transaction whose lock is lost can't be
 	 * committed.
 	 */
-	static void register(Hold hold, LockCall call, TransactionCoverage coverage, Consumer<Hold> release) {
+	static void register(Hold hold, TickLocks.@Nullable Tick tick, TransactionCoverage coverage,
+			Consumer<Hold> release) {
 		boolean registered = false;
 		try {
 			TransactionSynchronizationManager
-				.registerSynchronization(new HoldSynchronization(hold, call, coverage, release));
+				.registerSynchronization(new HoldSynchronization(hold, tick, coverage, release));
 			registered = true;
 			coverage.guardCommit(hold.key());
 		}
@@ -107,8 +109,8 @@ final class HoldSynchronization implements TransactionSynchronization {
 	public void savepointRollback(Object savepoint) {
 		boolean younger = this.youngerSavepoints != null && this.youngerSavepoints.contains(savepoint);
 		if (this.hold.scope() == LockScope.TRANSACTION && !younger) {
-			this.hold.lose();
-			this.call.giveTickBack();
+			this.hold.markLost();
+			giveTickBack();
 			end();
 		}
 	}
@@ -130,7 +132,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 			confirm();
 		}
 		finally {
-			InterruptAside.atEndOfTransaction();
+			DeferredInterrupt.atEndOfTransaction();
 		}
 	}
 
@@ -156,16 +158,24 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	@Override
 	public void afterCommit() {
-		this.call.keepTick();
+		if (this.tick != null) {
+			this.tick.keep();
+		}
 		end();
 	}
 
 	@Override
 	public void afterCompletion(int status) {
 		if (status != STATUS_COMMITTED) {
-			this.call.giveTickBack();
+			giveTickBack();
 		}
 		end();
+	}
+
+	private void giveTickBack() {
+		if (this.tick != null) {
+			this.tick.giveBack();
+		}
 	}
 
 	private void end() {

@@ -101,7 +101,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * transaction.
 	 */
 	final LockCall admit() {
-		Hold candidate = new Hold(this.key, this.mode, this.scope, this.ground.ticker());
+		Hold candidate = newHold();
 		this.entered = this.ground.holds.enterUnlessHeld(candidate, this.key, this.deadline);
 		if (this.entered) {
 			this.hold = candidate;
@@ -163,7 +163,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	}
 
 	private void precheck(LockRequest recording) {
-		boolean aside = Hold.putInterruptAside();
+		boolean aside = DeferredInterrupt.putAside();
 		try {
 			this.record = this.ground.record(this.key, this.mode, this.scope, recording);
 			if (!TransactionSynchronizationManager.isActualTransactionActive()) {
@@ -171,7 +171,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			}
 		}
 		finally {
-			Hold.bringInterruptBack(aside);
+			DeferredInterrupt.bringBack(aside);
 		}
 	}
 
@@ -183,9 +183,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	@Override
 	public final <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action)
 			throws X {
-		LockCall around = findAround();
-		if (around != null) {
-			return executeNested(around, action);
+		LockCall enclosing = findEnclosingRun();
+		if (enclosing != null) {
+			return executeNested(enclosing, action);
 		}
 		Hold own = this.hold;
 		if (own == null) {
@@ -193,7 +193,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			if (joined != null) {
 				return executeJoined(joined, action);
 			}
-			own = new Hold(this.key, this.mode, this.scope, this.ground.ticker());
+			own = newHold();
 			if (!this.ground.holds.enter(own, this.key, this.deadline)) {
 				this.outcome = LockOutcome.BUSY;
 				return null;
@@ -223,7 +223,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * Find the run of the same key that the current thread is in, with whatever else is
 	 * in between.
 	 */
-	private @Nullable LockCall findAround() {
+	private @Nullable LockCall findEnclosingRun() {
 		LockContext context = LockContext.current().orElse(null);
 		while (context != null) {
 			if (context instanceof LockCall call) {
@@ -242,14 +242,14 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	/**
 	 * Run as a part of a run of the same key.
 	 */
-	private <T extends @Nullable Object, X extends Exception> T executeNested(LockCall around,
-			LockCallback<T, X> action) throws X {
+	private <T extends @Nullable Object, X extends Exception> T executeNested(LockCall outer, LockCallback<T, X> action)
+			throws X {
 		close();
-		Assert.state(around.hold != null, "'hold' must be set");
-		around.hold.checkCovers(this.mode);
-		around.checkNotLost();
-		this.hold = around.hold;
-		this.record = around.record;
+		Assert.state(outer.hold != null, "'hold' must be set");
+		outer.hold.checkCovers(this.mode);
+		outer.checkNotLost();
+		this.hold = outer.hold;
+		this.record = outer.record;
 		this.enclosing = LockContext.bind(this);
 		try {
 			return action.doWithLock(this);
@@ -269,6 +269,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		checkNotLost();
 		return runInTransaction(joined, boundary(), action);
 	}
+
+	/**
+	 * Return a hold whose lock is not taken yet.
+	 */
+	abstract Hold newHold();
 
 	/**
 	 * Take the lock, run, and let it go, or see to it that somebody does.
@@ -323,7 +328,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		if (this.recording != null && !begin(this.recording, boundary, hold)) {
 			return null;
 		}
-		hold.beginRun();
+		Run run = hold.beginRun();
 		Future<?> limit = (this.maxRun != null) ? this.ground.limit(hold, this.maxRun) : null;
 		T result;
 		boolean tookInterrupt = false;
@@ -340,7 +345,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		}
 		finally {
 			LockContext.bind(this.enclosing);
-			hold.endRun(tookInterrupt);
+			run.end(tookInterrupt);
 			putInterruptAsideUntilClosed();
 			if (limit != null) {
 				limit.cancel(false);
@@ -364,12 +369,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	private boolean begin(LockRequest recording, RunRecord.Boundary boundary, Hold hold) {
 		RunRecord record = record(recording);
-		boolean aside = Hold.putInterruptAside();
+		boolean aside = DeferredInterrupt.putAside();
 		try {
 			this.outcome = record.begin(boundary, hold);
 		}
 		finally {
-			Hold.bringInterruptBack(aside);
+			DeferredInterrupt.bringBack(aside);
 		}
 		return this.outcome == LockOutcome.EXECUTED;
 	}
@@ -438,9 +443,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			giveTickBack();
 			this.ground.holds.leave(this.hold);
 		}
-		Hold.bringInterruptBack(this.interruptAside);
+		DeferredInterrupt.bringBack(this.interruptAside);
 		this.interruptAside = false;
-		InterruptAside.atEndOfTransaction();
+		DeferredInterrupt.atEndOfTransaction();
 	}
 
 	/**
@@ -448,7 +453,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * is in, have to ask the server yet: one from the run, or from a wait of ours since.
 	 */
 	final void putInterruptAsideUntilClosed() {
-		this.interruptAside |= Hold.putInterruptAside();
+		this.interruptAside |= DeferredInterrupt.putAside();
 	}
 
 	@Override
@@ -495,12 +500,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	}
 
 	private static void confirm(Hold hold) {
-		boolean aside = Hold.putInterruptAside();
+		boolean aside = DeferredInterrupt.putAside();
 		try {
 			hold.confirm();
 		}
 		finally {
-			Hold.bringInterruptBack(aside);
+			DeferredInterrupt.bringBack(aside);
 		}
 	}
 
@@ -512,12 +517,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	@Override
 	public final OptionalLong fencingToken() {
-		boolean aside = Hold.putInterruptAside();
+		boolean aside = DeferredInterrupt.putAside();
 		try {
 			return (this.record != null) ? this.record.fencingToken() : OptionalLong.empty();
 		}
 		finally {
-			Hold.bringInterruptBack(aside);
+			DeferredInterrupt.bringBack(aside);
 		}
 	}
 

@@ -374,9 +374,7 @@ public final class LockSession implements AutoCloseable {
 	 * @return the candidate
 	 */
 	public Hold candidate(AdvisoryLockKey key, Runnable whenLost) {
-		Hold candidate = new Hold(key, LockMode.EXCLUSIVE, LockScope.SESSION, ticker());
-		candidate.setCleanUp(whenLost);
-		return candidate;
+		return new Hold.Candidate(key, LockMode.EXCLUSIVE, ticker(), whenLost);
 	}
 
 	/**
@@ -428,10 +426,10 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Return what a run can reach besides its transaction.
+	 * Return how a run reaches the server besides its transaction.
 	 */
-	Hold.Besides besides(Hold hold) {
-		return new Hold.Besides() {
+	Hold.SideConnection sideConnection(Hold hold) {
+		return new Hold.SideConnection() {
 
 			@Override
 			public long ask(String sql, List<Object> parameters) {

@@ -77,7 +77,7 @@ final class LossNotifier implements AutoCloseable {
 	 * @return whether that was told, {@code false} if the hold had ended before
 	 */
 	boolean end(Hold hold, Hold.Loss loss) {
-		List<Runnable> actions = hold.lose(loss);
+		List<Runnable> actions = hold.revoke(loss);
 		if (actions == null) {
 			return false;
 		}
@@ -96,7 +96,7 @@ final class LossNotifier implements AutoCloseable {
 	Map<Hold, List<Runnable>> lose(List<Hold> holds) {
 		Map<Hold, List<Runnable>> lost = new LinkedHashMap<>();
 		for (Hold hold : holds) {
-			List<Runnable> actions = hold.lose();
+			List<Runnable> actions = hold.markLost();
 			if (actions != null) {
 				lost.put(hold, actions);
 			}

@@ -76,7 +76,7 @@ final class SessionScope {
 	 */
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
 		LockSession session = requireSession(key);
-		Hold hold = new Hold(key, mode, LockScope.SESSION, this.ground.ticker());
+		Hold hold = new Hold.InSession(key, mode, session, this.holds::leave);
 		if (!this.holds.enter(hold, key, deadline) || !acquire(hold, key, deadline)) {
 			return null;
 		}
@@ -122,8 +122,6 @@ final class SessionScope {
 		boolean acquired = false;
 		try {
 			LockSession session = requireSession(key);
-			hold.setConfirmation(() -> session.confirm(hold));
-			hold.setBesides(session.besides(hold));
 			acquired = session.tryLock(hold) || (deadline != null && deadline.pollAgain(() -> session.tryLock(hold)));
 		}
 		finally {
@@ -206,6 +204,12 @@ final class SessionScope {
 		}
 
 		@Override
+		Hold newHold() {
+			return new Hold.InSession(this.key, this.mode, requireSession(this.key), (hold) -> {
+			});
+		}
+
+		@Override
 		<T extends @Nullable Object, X extends Exception> @Nullable T executeAlone(Hold hold, LockCallback<T, X> action)
 				throws X {
 			if (!acquire(hold, this.key, this.deadline)) {
@@ -214,7 +218,7 @@ final class SessionScope {
 			}
 			TransactionCoverage coverage = SessionScope.this.ground.coverage();
 			if (coverage.isInTransaction()) {
-				HoldSynchronization.register(hold, this, coverage, SessionScope.this::releaseAfterTransaction);
+				HoldSynchronization.register(hold, this.tickLock, coverage, SessionScope.this::releaseAfterTransaction);
 				return runInTransaction(hold, boundary(), action);
 			}
 			T result;
@@ -250,7 +254,6 @@ final class SessionScope {
 			this.end = new End(hold, release);
 			this.cleanable = cleaner.register(this, this.end);
 			this.leave = leave;
-			hold.setCleanUp(() -> leave.accept(hold));
 			isHeld();
 		}
 

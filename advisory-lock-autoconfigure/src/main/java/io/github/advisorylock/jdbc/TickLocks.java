@@ -223,7 +223,7 @@ final class TickLocks {
 		}
 
 		private LockOutcome tryLock(boolean needed) {
-			Hold taken = Hold.quiet(this.lock, LockMode.EXCLUSIVE, TickLocks.this::lookLater);
+			Hold taken = new Hold.OfTick(this.lock, LockMode.EXCLUSIVE, TickLocks.this::lookLater);
 			LockOutcome outcome = TickLocks.this.session.tryTick(taken, needed);
 			if (outcome == LockOutcome.EXECUTED) {
 				locked(taken);
@@ -277,7 +277,7 @@ final class TickLocks {
 					tryLock(false);
 				}
 				else {
-					Hold kept = Hold.quiet(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
+					Hold kept = new Hold.OfTick(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
 					if (TickLocks.this.session.tryLock(kept)) {
 						locked(kept);
 					}
@@ -321,7 +321,7 @@ final class TickLocks {
 				retake();
 			}
 			else if (current.mode() == LockMode.EXCLUSIVE) {
-				Hold shared = Hold.quiet(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
+				Hold shared = new Hold.OfTick(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
 				if (TickLocks.this.session.share(current, shared)) {
 					locked(shared);
 				}

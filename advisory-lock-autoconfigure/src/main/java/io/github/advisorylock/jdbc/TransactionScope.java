@@ -145,7 +145,7 @@ final class TransactionScope {
 	 * failure means that it does not, as an error in a transaction ends its locks.
 	 * @throws LockLostException if it does not
 	 */
-	private static void confirm(AdvisoryLockKey key, Connection connection) throws LockLostException {
+	static void confirm(AdvisoryLockKey key, Connection connection) throws LockLostException {
 		boolean held;
 		try (PreparedStatement statement = connection
 			.prepareStatement(PostgresAdvisoryLockFunctions.confirmHold(key))) {
@@ -193,6 +193,12 @@ final class TransactionScope {
 		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
 			super(TransactionScope.this.ground, key, LockScope.TRANSACTION, deadline, request);
 			this.managerNamed = request.transactionManager() != null;
+		}
+
+		@Override
+		Hold newHold() {
+			return new Hold.InTransaction(this.key, this.mode, TransactionScope.this.ground.ticker(),
+					isRecorded() ? TransactionScope.this.session : null);
 		}
 
 		/**
@@ -276,7 +282,7 @@ final class TransactionScope {
 			if (!acquired) {
 				return null;
 			}
-			HoldSynchronization.register(hold, this, TransactionScope.this.coverage,
+			HoldSynchronization.register(hold, this.tickLock, TransactionScope.this.coverage,
 					TransactionScope.this.holds::leave);
 			return runInTransaction(hold, boundary, action);
 		}
@@ -294,7 +300,7 @@ final class TransactionScope {
 				return acquire(hold);
 			}
 			catch (DataAccessResourceFailureException ex) {
-				if (this.deadline == null || !Hold.isInterruptedVirtual()) {
+				if (this.deadline == null || !DeferredInterrupt.isPending()) {
 					throw ex;
 				}
 				rollback(manager, transaction, ex);
@@ -322,10 +328,6 @@ final class TransactionScope {
 			if (TransactionScope.this.watch != null) {
 				TransactionScope.this.watch.expect();
 			}
-			LockSession session = TransactionScope.this.session;
-			if (session != null && isRecorded()) {
-				hold.setBesides(session.besides(hold));
-			}
 			return true;
 		}
 
@@ -334,7 +336,7 @@ final class TransactionScope {
 		 * nothing of that.
 		 */
 		private boolean tryAcquireFirst(Hold hold, boolean mayWait) {
-			boolean aside = Hold.putInterruptAside();
+			boolean aside = DeferredInterrupt.putAside();
 			try {
 				return tryAcquire(hold, mayWait);
 			}
@@ -348,7 +350,7 @@ final class TransactionScope {
 				throw refusal;
 			}
 			finally {
-				Hold.bringInterruptBack(aside);
+				DeferredInterrupt.bringBack(aside);
 			}
 		}
 
@@ -382,7 +384,9 @@ final class TransactionScope {
 			if (!PgDriver.isTransactionOpen(connection)) {
 				throw TransactionScope.this.coverage.refusal(this.key);
 			}
-			hold.acquired(connection, process, TransactionScope::confirm);
+			if (hold instanceof Hold.InTransaction own) {
+				own.acquired(connection, process);
+			}
 			return process;
 		}
 

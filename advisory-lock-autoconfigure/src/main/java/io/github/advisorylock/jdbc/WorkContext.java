@@ -43,6 +43,10 @@ public final class WorkContext implements LockContext {
 	 */
 	private final Hold hold;
 
+	private final Run run;
+
+	private final Runnable confirmation;
+
 	private final OptionalLong token;
 
 	private final BooleanSupplier trusted;
@@ -50,8 +54,10 @@ public final class WorkContext implements LockContext {
 	private @Nullable LockContext enclosing;
 
 	private WorkContext(AdvisoryLockKey key, OptionalLong token, BooleanSupplier trusted, Runnable confirmation) {
-		this.hold = new Hold(key, LockMode.EXCLUSIVE, LockScope.SESSION);
-		this.hold.setConfirmation(confirmation);
+		this.hold = new Hold.Candidate(key, LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM, () -> {
+		});
+		this.run = this.hold.beginRun();
+		this.confirmation = confirmation;
 		this.token = token;
 		this.trusted = trusted;
 	}
@@ -69,7 +75,6 @@ public final class WorkContext implements LockContext {
 	public static WorkContext begin(AdvisoryLockKey key, OptionalLong token, BooleanSupplier trusted,
 			Runnable confirmation) {
 		WorkContext work = new WorkContext(key, token, trusted, confirmation);
-		work.hold.beginRun();
 		work.enclosing = LockContext.bind(work);
 		return work;
 	}
@@ -116,7 +121,7 @@ public final class WorkContext implements LockContext {
 	private boolean end(boolean tookInterrupt) {
 		boolean lost = this.hold.isActive() && !this.trusted.getAsBoolean();
 		LockContext.bind(this.enclosing);
-		this.hold.endRun(tookInterrupt);
+		this.run.end(tookInterrupt);
 		this.hold.release();
 		return lost || this.hold.isLost();
 	}
@@ -147,7 +152,7 @@ public final class WorkContext implements LockContext {
 	@Override
 	public void checkHeld() throws LockLostException {
 		checkNotLost();
-		this.hold.confirm();
+		this.confirmation.run();
 		checkNotLost();
 	}
 

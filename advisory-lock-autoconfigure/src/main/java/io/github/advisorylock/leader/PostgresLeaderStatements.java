@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.jdbc.RisingNumbers;
+import io.github.advisorylock.jdbc.FencingTokens;
 
 /**
  * The SQL of elections, beyond that of the locks themselves.
@@ -42,8 +42,8 @@ final class PostgresLeaderStatements {
 	 * As {@link #NOTIFY}; answers a number that is higher each time, whoever asks, and
 	 * which is told only when the server can't give it again.
 	 */
-	static final String ANNOUNCE = "SELECT " + RisingNumbers.ERA + " + pg_catalog.pg_current_xact_id()::text::bigint, "
-			+ NOTIFY + ", " + RisingNumbers.DURABLE;
+	static final String ANNOUNCE = "SELECT " + FencingTokens.ERA + " + pg_catalog.pg_current_xact_id()::text::bigint, "
+			+ NOTIFY + ", " + FencingTokens.DURABLE;
 
 	private static final String CANDIDACY = candidacy("(?)", 1);
 

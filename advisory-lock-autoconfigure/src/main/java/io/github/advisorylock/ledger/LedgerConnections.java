@@ -24,6 +24,7 @@ import java.util.function.Function;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.jdbc.DeferredInterrupt;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.ServerJudge;
 import org.jspecify.annotations.Nullable;
@@ -107,12 +108,12 @@ final class LedgerConnections {
 	 * is none.
 	 */
 	<R extends @Nullable Object> R reading(Function<NamedParameterJdbcOperations, R> work) {
-		boolean aside = Hold.putInterruptAside();
+		boolean aside = DeferredInterrupt.putAside();
 		try {
 			return areInTransaction() ? work.apply(this.current) : apart(work);
 		}
 		finally {
-			Hold.bringInterruptBack(aside);
+			DeferredInterrupt.bringBack(aside);
 		}
 	}
 
@@ -153,12 +154,12 @@ final class LedgerConnections {
 	}
 
 	private <R extends @Nullable Object> R apart(Function<NamedParameterJdbcOperations, R> work, boolean transaction) {
-		boolean aside = Hold.putInterruptAside();
+		boolean aside = DeferredInterrupt.putAside();
 		try {
 			return repeat(work, transaction);
 		}
 		finally {
-			Hold.bringInterruptBack(aside);
+			DeferredInterrupt.bringBack(aside);
 		}
 	}
 
@@ -186,8 +187,8 @@ final class LedgerConnections {
 	 * wait for nobody for more than a second: it may be the current transaction that
 	 * stands in the way.
 	 */
-	<R extends @Nullable Object> R besides(Hold.Besides besides, Function<NamedParameterJdbcOperations, R> work) {
-		try (Connection connection = besides.open()) {
+	<R extends @Nullable Object> R aside(Hold.SideConnection side, Function<NamedParameterJdbcOperations, R> work) {
+		try (Connection connection = side.open()) {
 			return inTransaction(connection, (jdbc) -> {
 				jdbc.getJdbcOperations().execute(LedgerStatements.hurry());
 				return work.apply(jdbc);

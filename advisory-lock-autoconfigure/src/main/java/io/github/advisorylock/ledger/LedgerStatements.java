@@ -18,7 +18,7 @@ package io.github.advisorylock.ledger;
 
 import java.util.Map;
 
-import io.github.advisorylock.jdbc.RisingNumbers;
+import io.github.advisorylock.jdbc.FencingTokens;
 
 import org.springframework.util.Assert;
 
@@ -50,7 +50,7 @@ final class LedgerStatements {
 	private static final String FUTURE = "pg_catalog.clock_timestamp() + INTERVAL '" + LedgerJob.MOST_AHEAD.toSeconds()
 			+ " seconds'";
 
-	private static final String DRAW = "(" + RisingNumbers.ERA + ") + pg_catalog.nextval('{token}')";
+	private static final String DRAW = "(" + FencingTokens.ERA + ") + pg_catalog.nextval('{token}')";
 
 	/**
 	 * A token is given where it was drawn before. What is drawn must be higher than the
@@ -568,7 +568,7 @@ final class LedgerStatements {
 	 * Make durable what the server has counted.
 	 */
 	static String flush() {
-		return "SELECT 1, " + RisingNumbers.DURABLE;
+		return "SELECT 1, " + FencingTokens.DURABLE;
 	}
 
 	/**

@@ -34,6 +34,7 @@ import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.DeferredInterrupt;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
@@ -163,12 +164,12 @@ final class RecordedRun implements RunRecord {
 		}
 		// one that came while the session was asked is not to meet the connection that is
 		// asked now
-		boolean aside = Hold.putInterruptAside();
+		boolean aside = DeferredInterrupt.putAside();
 		try {
 			return begin(boundary);
 		}
 		finally {
-			Hold.bringInterruptBack(aside);
+			DeferredInterrupt.bringBack(aside);
 		}
 	}
 
@@ -397,10 +398,10 @@ final class RecordedRun implements RunRecord {
 		void fail(Throwable failure) {
 			this.failure = LedgerRun.Failure.of(failure);
 			Hold hold = RecordedRun.this.hold;
-			Hold.Besides besides = (hold != null && RecordedRun.this.failureMatters) ? hold.besides() : null;
-			if (besides != null) {
+			Hold.SideConnection side = (hold != null && RecordedRun.this.failureMatters) ? hold.sideConnection() : null;
+			if (side != null) {
 				try {
-					RecordedRun.this.runs.failBesides(besides, RecordedRun.this.parameters, failure);
+					RecordedRun.this.runs.failAside(side, RecordedRun.this.parameters, failure);
 					RecordedRun.this.failed = true;
 				}
 				catch (RuntimeException ex) {

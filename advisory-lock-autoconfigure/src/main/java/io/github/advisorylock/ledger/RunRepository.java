@@ -168,10 +168,10 @@ final class RunRepository {
 	 * Make sure that the server does not give a token again after a crash.
 	 */
 	void makeDurable(@Nullable Hold hold) {
-		Hold.Besides besides = (hold != null) ? hold.besides() : null;
-		if (besides != null) {
+		Hold.SideConnection side = (hold != null) ? hold.sideConnection() : null;
+		if (side != null) {
 			try {
-				besides.ask(LedgerStatements.flush(), List.of());
+				side.ask(LedgerStatements.flush(), List.of());
 				return;
 			}
 			catch (DataAccessException ex) {
@@ -197,8 +197,8 @@ final class RunRepository {
 	/**
 	 * Write that a run failed while its transaction goes on, besides that and the pool.
 	 */
-	void failBesides(Hold.Besides besides, MapSqlParameterSource run, Throwable failure) {
-		this.connections.besides(besides, (jdbc) -> fail(jdbc, run, LedgerRun.Failure.of(failure)));
+	void failAside(Hold.SideConnection side, MapSqlParameterSource run, Throwable failure) {
+		this.connections.aside(side, (jdbc) -> fail(jdbc, run, LedgerRun.Failure.of(failure)));
 	}
 
 	/**

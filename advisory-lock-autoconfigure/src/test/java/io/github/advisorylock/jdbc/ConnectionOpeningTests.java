@@ -240,7 +240,9 @@ class ConnectionOpeningTests {
 	}
 
 	private static Hold hold(String key) {
-		return new Hold(AdvisoryLockKey.of("opening", key), LockMode.EXCLUSIVE, LockScope.SESSION);
+		return new Hold.Candidate(AdvisoryLockKey.of("opening", key), LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM,
+				() -> {
+				});
 	}
 
 	private void accept(ThrowingConsumer<Socket> behaviour) {

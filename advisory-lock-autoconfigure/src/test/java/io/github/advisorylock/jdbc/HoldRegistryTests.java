@@ -168,7 +168,8 @@ class HoldRegistryTests {
 	}
 
 	private static Hold enter(HoldRegistry holds, AdvisoryLockKey key, LockMode mode, Duration waitFor) {
-		Hold hold = new Hold(key, mode, LockScope.SESSION);
+		Hold hold = new Hold.Candidate(key, mode, LockScheduler.Ticker.SYSTEM, () -> {
+		});
 		return holds.enter(hold, key, Deadline.after(waitFor)) ? hold : null;
 	}
 

@@ -30,7 +30,9 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class HoldTests {
 
-	private final Hold hold = new Hold(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE, LockScope.SESSION);
+	private final Hold hold = new Hold.Candidate(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE,
+			LockScheduler.Ticker.SYSTEM, () -> {
+			});
 
 	@Test
 	void lockIsReleasedByOneOnly() {
@@ -44,38 +46,38 @@ class HoldTests {
 		};
 		assertThat(this.hold.beginRelease()).isTrue();
 		this.hold.onLost(action);
-		List<Runnable> told = this.hold.lose();
+		List<Runnable> told = this.hold.markLost();
 		assertThat(told).containsExactly(action);
 	}
 
 	@Test
 	void interruptThatTheRunHasNotTakenIsTakenBack() {
-		this.hold.beginRun();
-		assertThat(this.hold.lose()).isEmpty();
+		Run run = this.hold.beginRun();
+		assertThat(this.hold.markLost()).isEmpty();
 		this.hold.interruptRunner();
 		assertThat(Thread.currentThread().isInterrupted()).isTrue();
-		this.hold.endRun(false);
+		run.end(false);
 		assertThat(Thread.interrupted()).isFalse();
 	}
 
 	@Test
 	void interruptThatComesWhenTheRunIsOverReachesNobody() {
-		this.hold.beginRun();
-		this.hold.endRun(false);
+		Run run = this.hold.beginRun();
+		run.end(false);
 		this.hold.interruptRunner();
 		assertThat(Thread.interrupted()).isFalse();
 	}
 
 	@Test
 	void transactionWhoseLockIsLostBeforeItEndsMustNotBeCommitted() {
-		assertThat(this.hold.lose()).isEmpty();
+		assertThat(this.hold.markLost()).isEmpty();
 		assertThat(this.hold.beginEnd()).isFalse();
 	}
 
 	@Test
 	void endOfTheTransactionIsNoLoss() {
 		assertThat(this.hold.beginEnd()).isTrue();
-		assertThat(this.hold.lose()).isNull();
+		assertThat(this.hold.markLost()).isNull();
 		assertThat(this.hold.isLost()).isFalse();
 		assertThat(this.hold.release()).isTrue();
 	}

@@ -87,23 +87,42 @@ class SessionCommandTests {
 	}
 
 	@Test
-	void acquireForATickThatWasObeyedFailsAndLeavesNoLock() {
+	void acquireOfATickThatWasObeyedFailsAndLeavesNoLock() {
 		this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
-		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.session.tryLock(this.hold, OTHER))
+		Hold tick = tick(LockMode.EXCLUSIVE);
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.session.tryTick(tick, true))
 			.withRootCauseInstanceOf(SQLException.class);
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
-		assertThat(this.session.tryLock(this.hold, OTHER)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(this.session.tryTick(tick, true)).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@Test
-	void acquireForATickSaysWhyItWasRefused() {
+	void acquireOfATickLeavesNoLockWhereAnotherSessionHasIt() {
 		try (ForeignSession foreign = ForeignSession.holding(KEY)) {
-			assertThat(this.session.tryLock(this.hold, OTHER)).isEqualTo(LockOutcome.BUSY);
+			assertThat(this.session.tryTick(tick(LockMode.EXCLUSIVE), true)).isEqualTo(LockOutcome.BUSY);
 			assertThat(foreign.unlock(KEY)).isTrue();
-			assertThat(foreign.tryLock(OTHER)).isTrue();
-			assertThat(this.session.tryLock(this.hold, OTHER)).isEqualTo(LockOutcome.ALREADY_RAN);
 			assertThat(ForeignSession.isFree(KEY)).isTrue();
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void tickThatIsSharedByAFailureLeavesNoLock(boolean obeyed) {
+		Hold tick = tick(LockMode.EXCLUSIVE);
+		assertThat(this.session.tryTick(tick, true)).isEqualTo(LockOutcome.EXECUTED);
+		if (obeyed) {
+			this.faulty.failAfter("execute", "pg_try_advisory_lock_shared", CANCELLED);
+		}
+		else {
+			this.faulty.failBefore("execute", "pg_try_advisory_lock_shared", CANCELLED);
+		}
+		Hold shared = tick(LockMode.SHARED);
+		assertThat(this.session.share(tick, shared)).isFalse();
+		assertThat(tick.isActive()).isFalse();
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
+		assertThat(this.session.tryLock(shared)).isTrue();
+		this.session.forget(List.of(shared));
+		assertThat(ForeignSession.isFree(KEY)).isTrue();
 	}
 
 	@Test
@@ -168,8 +187,10 @@ class SessionCommandTests {
 
 	@Test
 	void releaseThatWasNotObeyedOfAKeyThatIsSharedIsDoneWithTheLast() {
-		Hold first = new Hold(KEY, LockMode.SHARED, LockScope.SESSION);
-		Hold last = new Hold(KEY, LockMode.SHARED, LockScope.SESSION);
+		Hold first = new Hold.Candidate(KEY, LockMode.SHARED, LockScheduler.Ticker.SYSTEM, () -> {
+		});
+		Hold last = new Hold.Candidate(KEY, LockMode.SHARED, LockScheduler.Ticker.SYSTEM, () -> {
+		});
 		assertThat(this.session.tryLock(first)).isTrue();
 		assertThat(this.session.tryLock(last)).isTrue();
 		this.faulty.failBefore("execute", "pg_advisory_unlock", CANCELLED);
@@ -193,7 +214,7 @@ class SessionCommandTests {
 	}
 
 	@Test
-	void releaseOfQuietLocksThatWasObeyedIsTakenForDone() {
+	void releaseOfTicksThatWasObeyedIsTakenForDone() {
 		Hold quiet = quiet();
 		this.faulty.failAfter("execute", "pg_advisory_unlock", CANCELLED);
 		this.session.forget(List.of(quiet));
@@ -203,7 +224,7 @@ class SessionCommandTests {
 	}
 
 	@Test
-	void releaseOfQuietLocksThatWasNotObeyedLeavesThem() {
+	void releaseOfTicksThatWasNotObeyedLeavesThem() {
 		Hold quiet = quiet();
 		this.faulty.failBefore("execute", "pg_advisory_unlock", CANCELLED);
 		this.session.forget(List.of(quiet));
@@ -249,15 +270,20 @@ class SessionCommandTests {
 				"SELECT " + String.join(", ", keys.stream().map((key) -> column).toList()), keys);
 	}
 
-	private Hold quiet() {
-		Hold quiet = Hold.quiet(KEY, () -> {
+	private static Hold tick(LockMode mode) {
+		return new Hold.OfTick(KEY, mode, () -> {
 		});
+	}
+
+	private Hold quiet() {
+		Hold quiet = tick(LockMode.EXCLUSIVE);
 		assertThat(this.session.tryLock(quiet)).isTrue();
 		return quiet;
 	}
 
 	private static Hold hold(AdvisoryLockKey key) {
-		return new Hold(key, LockMode.EXCLUSIVE, LockScope.SESSION);
+		return new Hold.Candidate(key, LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM, () -> {
+		});
 	}
 
 }

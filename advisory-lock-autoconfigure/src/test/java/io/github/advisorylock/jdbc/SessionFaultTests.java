@@ -89,7 +89,7 @@ class SessionFaultTests extends AbstractLockTests {
 		LockSession session = this.sessions.get(this.sessions.size() - 1);
 		CountDownLatch losing = new CountDownLatch(1);
 		CountDownLatch seen = new CountDownLatch(1);
-		Hold slow = Hold.quiet(AdvisoryLockKey.of("slow"), () -> {
+		Hold slow = new Hold.OfTick(AdvisoryLockKey.of("slow"), LockMode.EXCLUSIVE, () -> {
 			losing.countDown();
 			Awaitility.await().until(() -> seen.getCount() == 0);
 		});

@@ -281,10 +281,10 @@ class TickLocksTests extends AbstractLockTests {
 	 */
 	@Test
 	void tickThatIsTakenSlowlyIsForgottenAllTheSame() throws Exception {
-		Hold carried = Hold.quiet(AdvisoryLockKey.of("carried"), LockMode.EXCLUSIVE, () -> {
+		Hold carried = new Hold.OfTick(AdvisoryLockKey.of("carried"), LockMode.EXCLUSIVE, () -> {
 		});
 		assertThat(this.session.tryLock(carried)).isTrue();
-		Future<Long> slow = this.threads.submit(() -> this.session.besides(carried)
+		Future<Long> slow = this.threads.submit(() -> this.session.sideConnection(carried)
 			.ask("SELECT 1 FROM pg_catalog.pg_sleep(CAST(? AS double precision))", List.of("0.7")));
 		Awaitility.await()
 			.until(() -> !TestPostgres.query(

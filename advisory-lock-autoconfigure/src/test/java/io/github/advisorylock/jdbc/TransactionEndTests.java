@@ -256,9 +256,10 @@ class TransactionEndTests extends AbstractLockTests {
 	@Test
 	void holdThatCannotBeTiedToTransactionIsReleased() {
 		AtomicReference<Hold> released = new AtomicReference<>();
-		Hold hold = new Hold(KEY, request(LockScope.SESSION).mode(), LockScope.SESSION);
+		Hold hold = new Hold.Candidate(KEY, request(LockScope.SESSION).mode(), LockScheduler.Ticker.SYSTEM, () -> {
+		});
 		assertThatIllegalStateException()
-			.isThrownBy(() -> HoldSynchronization.register(hold,
+			.isThrownBy(() -> HoldSynchronization.register(hold, null,
 					new TransactionCoverage(this.pool, this.transactionManager), released::set))
 			.withMessage("Transaction synchronization is not active");
 		assertThat(released).hasValue(hold);

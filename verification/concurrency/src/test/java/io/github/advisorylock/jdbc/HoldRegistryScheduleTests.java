@@ -72,7 +72,8 @@ class HoldRegistryScheduleTests {
 	}
 
 	private static Hold hold(LockMode mode) {
-		return new Hold(KEY, mode, LockScope.SESSION);
+		return new Hold.Candidate(KEY, mode, LockScheduler.Ticker.SYSTEM, () -> {
+		});
 	}
 
 	private enum Try {

@@ -63,7 +63,8 @@ class HoldScheduleTests {
 	 */
 	private static final class Ends implements Schedules.State<End> {
 
-		private final Hold hold = new Hold(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE, LockScope.SESSION);
+		private final Hold hold = new Hold.Candidate(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM, () -> {
+		});
 
 		private final AtomicInteger released = new AtomicInteger();
 
@@ -95,10 +96,10 @@ class HoldScheduleTests {
 					}
 					break;
 				case LOSE:
-					tell(this.hold.lose());
+					tell(this.hold.markLost());
 					break;
 				case GIVE_UP:
-					tell(this.hold.lose(new Hold.Loss(LockLostEvent.Reason.MAX_RUN, "too long")));
+					tell(this.hold.revoke(new Hold.Loss(LockLostEvent.Reason.MAX_RUN, "too long")));
 					break;
 				case LISTEN:
 					this.listening.incrementAndGet();
@@ -133,13 +134,14 @@ class HoldScheduleTests {
 		}
 
 		private void work() {
+			Run run;
 			try {
-				this.hold.beginRun();
+				run = this.hold.beginRun();
 			}
 			catch (LockLostException ex) {
 				return;
 			}
-			this.hold.endRun(false);
+			run.end(false);
 		}
 
 		@Override

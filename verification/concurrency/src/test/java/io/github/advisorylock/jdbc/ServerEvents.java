@@ -46,7 +46,7 @@ public final class ServerEvents {
 	 * Have a lock be lost.
 	 */
 	public static void lose(Hold hold) {
-		hold.lose();
+		hold.markLost();
 	}
 
 }

@@ -26,7 +26,7 @@ package io.github.advisorylock.jdbc;
  *
  * @since 0.1.0
  */
-public final class RisingNumbers {
+public final class FencingTokens {
 
 	private static final String HAS_LOG = "pg_catalog.to_regproc('aurora_version') IS NULL";
 
@@ -49,7 +49,7 @@ public final class RisingNumbers {
 			 AND pg_catalog.set_config('synchronous_commit', 'local', true) IS NOT NULL
 			THEN pg_catalog.pg_logical_emit_message(true, 'advisory_lock', ''::text) END""";
 
-	private RisingNumbers() {
+	private FencingTokens() {
 	}
 
 }
