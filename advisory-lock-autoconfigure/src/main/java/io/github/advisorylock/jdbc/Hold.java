@@ -315,6 +315,57 @@ public abstract sealed class Hold {
 	}
 
 	/**
+	 * Return whether the lock is held, and ask the server where the driver does not tell.
+	 * Threads other than the owner do not wait for its connection.
+	 */
+	boolean isHeld() {
+		if (!isActive()) {
+			return false;
+		}
+		if (this.owner != Thread.currentThread() || !isUntold()) {
+			return true;
+		}
+		try {
+			confirmUninterrupted();
+			return true;
+		}
+		catch (LockLostException ex) {
+			return false;
+		}
+	}
+
+	/**
+	 * Make sure that the lock is held, as {@link #isHeld()} knows.
+	 * @throws LockLostException if it is not
+	 */
+	void checkNotLost() {
+		if (!isHeld()) {
+			throw lostException();
+		}
+	}
+
+	/**
+	 * Make sure, by an answer of the server, that the lock is held.
+	 * @throws LockLostException if it is not
+	 */
+	void checkHeld() {
+		if (!isActive()) {
+			throw lostException();
+		}
+		confirmUninterrupted();
+	}
+
+	private void confirmUninterrupted() {
+		boolean aside = DeferredInterrupt.putAside();
+		try {
+			confirm();
+		}
+		finally {
+			DeferredInterrupt.bringBack(aside);
+		}
+	}
+
+	/**
 	 * Return how to reach the server without a connection of the pool.
 	 * @return the connection, {@code null} if there is no session for locks
 	 */

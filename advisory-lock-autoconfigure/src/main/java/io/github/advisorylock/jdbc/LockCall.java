@@ -18,14 +18,11 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockCallback;
-import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
@@ -40,10 +37,9 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 import org.springframework.util.Assert;
 
 /**
- * One call on its way: admitted outside its transaction, executed inside, once. What its
- * work can know about its lock is known here.
+ * One call on its way: admitted outside its transaction, executed inside, once.
  */
-abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext, RunLedger.Traced {
+abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
 	final AdvisoryLockKey key;
 
@@ -51,7 +47,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	final LockMode mode;
 
-	private final Ground ground;
+	private final LockResources resources;
 
 	private final LockScope scope;
 
@@ -76,15 +72,14 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 
 	private boolean interruptAside;
 
-	private @Nullable LockContext enclosing;
-
 	/**
 	 * Create a call.
 	 * @param deadline until when to wait for the lock, {@code null} to not wait
 	 * @param request what is asked for
 	 */
-	LockCall(Ground ground, AdvisoryLockKey key, LockScope scope, @Nullable Deadline deadline, LockRequest request) {
-		this.ground = ground;
+	LockCall(LockResources resources, AdvisoryLockKey key, LockScope scope, @Nullable Deadline deadline,
+			LockRequest request) {
+		this.resources = resources;
 		this.key = key;
 		this.mode = request.mode();
 		this.scope = scope;
@@ -92,7 +87,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		this.recording = request.isRecorded() ? request : null;
 		this.tick = request.tick();
 		this.maxRun = request.maxRun();
-		this.tickLock = (request.memory() != null) ? ground.remembering(key, request) : null;
+		this.tickLock = resources.tick(key, request);
 	}
 
 	/**
@@ -102,12 +97,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 */
 	final LockCall admit() {
 		Hold candidate = newHold();
-		this.entered = this.ground.holds.enterUnlessHeld(candidate, this.key, this.deadline);
+		this.entered = this.resources.holds().enterUnlessHeld(candidate, this.key, this.deadline);
 		if (this.entered) {
 			this.hold = candidate;
 			admitEntered();
 		}
-		else if (!this.ground.holds.isHeldByThisThread(this.key)) {
+		else if (!this.resources.holds().isHeldByThisThread(this.key)) {
 			this.outcome = LockOutcome.BUSY;
 		}
 		return this;
@@ -165,7 +160,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	private void precheck(LockRequest recording) {
 		boolean aside = DeferredInterrupt.putAside();
 		try {
-			this.record = this.ground.record(this.key, this.mode, this.scope, recording);
+			this.record = this.resources.record(this.key, this.scope, recording);
 			if (!TransactionSynchronizationManager.isActualTransactionActive()) {
 				this.outcome = this.record.precheck();
 			}
@@ -183,18 +178,18 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	@Override
 	public final <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action)
 			throws X {
-		LockCall enclosing = findEnclosingRun();
+		LockRun enclosing = LockRun.findEnclosing(this.key, this.resources);
 		if (enclosing != null) {
 			return executeNested(enclosing, action);
 		}
 		Hold own = this.hold;
 		if (own == null) {
-			Hold joined = HoldSynchronization.findInCurrentTransaction(this.key, this.ground.holds);
+			Hold joined = HoldSynchronization.findInCurrentTransaction(this.key, this.resources.holds());
 			if (joined != null) {
 				return executeJoined(joined, action);
 			}
 			own = newHold();
-			if (!this.ground.holds.enter(own, this.key, this.deadline)) {
+			if (!this.resources.holds().enter(own, this.key, this.deadline)) {
 				this.outcome = LockOutcome.BUSY;
 				return null;
 			}
@@ -220,43 +215,14 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	}
 
 	/**
-	 * Find the run of the same key that the current thread is in, with whatever else is
-	 * in between.
-	 */
-	private @Nullable LockCall findEnclosingRun() {
-		LockContext context = LockContext.current().orElse(null);
-		while (context != null) {
-			if (context instanceof LockCall call) {
-				if (call.ground.holds == this.ground.holds && call.key.equals(this.key)) {
-					return call;
-				}
-				context = call.enclosing;
-			}
-			else {
-				context = (context instanceof WorkContext work) ? work.enclosing() : null;
-			}
-		}
-		return null;
-	}
-
-	/**
 	 * Run as a part of a run of the same key.
 	 */
-	private <T extends @Nullable Object, X extends Exception> T executeNested(LockCall outer, LockCallback<T, X> action)
+	private <T extends @Nullable Object, X extends Exception> T executeNested(LockRun outer, LockCallback<T, X> action)
 			throws X {
 		close();
-		Assert.state(outer.hold != null, "'hold' must be set");
-		outer.hold.checkCovers(this.mode);
-		outer.checkNotLost();
-		this.hold = outer.hold;
-		this.record = outer.record;
-		this.enclosing = LockContext.bind(this);
-		try {
-			return action.doWithLock(this);
-		}
-		finally {
-			LockContext.bind(this.enclosing);
-		}
+		outer.hold().checkCovers(this.mode);
+		outer.hold().checkNotLost();
+		return new LockRun(this.resources, outer.hold(), outer.record(), this.tick).call(action);
 	}
 
 	/**
@@ -266,7 +232,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			LockCallback<T, X> action) throws X {
 		joined.checkCovers(this.mode);
 		this.hold = joined;
-		checkNotLost();
+		joined.checkNotLost();
 		return runInTransaction(joined, boundary(), action);
 	}
 
@@ -292,7 +258,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			return RunRecord.Boundary.NONE;
 		}
 		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
-		if (this.scope == LockScope.SESSION && (readOnly || !this.ground.coverage.isCovered())) {
+		if (this.scope == LockScope.SESSION && (readOnly || !this.resources.coverage().isCovered())) {
 			return RunRecord.Boundary.NONE;
 		}
 		if (readOnly) {
@@ -329,12 +295,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			return null;
 		}
 		Run run = hold.beginRun();
-		Future<?> limit = (this.maxRun != null) ? this.ground.limit(hold, this.maxRun) : null;
+		Future<?> limit = (this.maxRun != null) ? this.resources.limit(hold, this.maxRun) : null;
 		T result;
 		boolean tookInterrupt = false;
-		this.enclosing = LockContext.bind(this);
 		try {
-			result = action.doWithLock(this);
+			result = new LockRun(this.resources, hold, this.record, this.tick).call(action);
 		}
 		catch (Throwable ex) {
 			tookInterrupt = ex instanceof InterruptedException;
@@ -344,7 +309,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 			throw ex;
 		}
 		finally {
-			LockContext.bind(this.enclosing);
 			run.end(tookInterrupt);
 			putInterruptAsideUntilClosed();
 			if (limit != null) {
@@ -361,8 +325,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	}
 
 	private RunRecord record(LockRequest recording) {
-		RunRecord record = (this.record != null) ? this.record
-				: this.ground.record(this.key, this.mode, this.scope, recording);
+		RunRecord record = (this.record != null) ? this.record : this.resources.record(this.key, this.scope, recording);
 		this.record = record;
 		return record;
 	}
@@ -384,7 +347,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 	 * has not come to a good end. The session is asked before that is written down.
 	 */
 	private void checkGoodEnd(Hold hold) {
-		this.ground.coverage.checkNotAborted(hold);
+		this.resources.coverage().checkNotAborted(hold);
 		if (!hold.isActive()) {
 			throw hold.lostException();
 		}
@@ -441,7 +404,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		if (this.entered && this.hold != null) {
 			this.entered = false;
 			giveTickBack();
-			this.ground.holds.leave(this.hold);
+			this.resources.holds().leave(this.hold);
 		}
 		DeferredInterrupt.bringBack(this.interruptAside);
 		this.interruptAside = false;
@@ -456,138 +419,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission, LockContext
 		this.interruptAside |= DeferredInterrupt.putAside();
 	}
 
-	@Override
-	public final AdvisoryLockKey key() {
+	final AdvisoryLockKey key() {
 		return this.key;
-	}
-
-	@Override
-	public final LockScope scope() {
-		return (this.hold != null) ? this.hold.scope() : this.scope;
-	}
-
-	/**
-	 * Other threads are not to wait for what the run has its connection do.
-	 */
-	@Override
-	public final boolean isHeld() {
-		Hold hold = this.hold;
-		if (hold == null || !hold.isActive()) {
-			return false;
-		}
-		if (hold.owner() != Thread.currentThread() || !hold.isUntold()) {
-			return true;
-		}
-		try {
-			confirm(hold);
-			return true;
-		}
-		catch (LockLostException ex) {
-			return false;
-		}
-	}
-
-	@Override
-	public final void checkHeld() throws LockLostException {
-		Hold hold = this.hold;
-		if (hold == null) {
-			throw new LockLostException(this.key);
-		}
-		if (!hold.isActive()) {
-			throw hold.lostException();
-		}
-		confirm(hold);
-	}
-
-	private static void confirm(Hold hold) {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			hold.confirm();
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
-	}
-
-	private void checkNotLost() {
-		if (!isHeld()) {
-			throw (this.hold != null) ? this.hold.lostException() : new LockLostException(this.key);
-		}
-	}
-
-	@Override
-	public final OptionalLong fencingToken() {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			return (this.record != null) ? this.record.fencingToken() : OptionalLong.empty();
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
-	}
-
-	@Override
-	public final Optional<Instant> tick() {
-		return Optional.ofNullable(this.tick);
-	}
-
-	@Override
-	public final void traced(String traceId) {
-		if (this.record != null) {
-			this.record.traced(traceId);
-		}
-	}
-
-	@Override
-	public final int attempt() {
-		return (this.record != null) ? this.record.attempt() : 1;
-	}
-
-	/**
-	 * What the calls of one application context have in common; tells them from
-	 * another's.
-	 *
-	 * @param holds the locks that it has
-	 * @param coverage knows its transactions
-	 * @param ledger records its runs, {@code null} to refuse that
-	 * @param ticks remembers for which ticks it has run, {@code null} where nothing can
-	 * @param session ends runs that last too long, {@code null} to refuse to limit them
-	 */
-	record Ground(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger,
-			@Nullable TickLocks ticks, @Nullable LockSession session) {
-
-		Ground with(TransactionCoverage coverage) {
-			return new Ground(this.holds, coverage, this.ledger, this.ticks, this.session);
-		}
-
-		/**
-		 * Return the clock that calls are measured by.
-		 */
-		LockScheduler.Ticker ticker() {
-			return (this.session != null) ? this.session.ticker() : LockScheduler.Ticker.SYSTEM;
-		}
-
-		private Future<?> limit(Hold hold, Duration maxRun) {
-			Assert.state(this.session != null, () -> "Failed to limit the time of advisory lock '" + hold.key()
-					+ "': no URL is known to connect to; set 'advisory-lock.session.url', or remove 'maxRun'");
-			return this.session.limit(hold, maxRun);
-		}
-
-		private TickLocks.@Nullable Tick remembering(AdvisoryLockKey key, LockRequest request) {
-			Instant tick = request.tick();
-			Duration memory = request.memory();
-			return (this.ticks != null && tick != null && memory != null)
-					? this.ticks.tick(key, request.mode(), tick, memory) : null;
-		}
-
-		private RunRecord record(AdvisoryLockKey key, LockMode mode, LockScope scope, LockRequest recording) {
-			Assert.isTrue(mode == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: runs of "
-					+ "advisory lock '" + key + "' can be recorded only one after the other");
-			Assert.state(this.ledger != null, () -> "Failed to record a run of advisory lock '" + key
-					+ "': there is no ledger; do not set 'advisory-lock.ledger.enabled' to false");
-			return this.ledger.get().record(key, scope, recording);
-		}
-
 	}
 
 }

@@ -121,7 +121,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.target = target;
 		this.transactionManager = transactionManager;
 		this.coverage = new TransactionCoverage(target, transactionManager);
-		LockCall.Ground ground = new LockCall.Ground(this.holds, this.coverage, ledger,
+		LockResources resources = new LockResources(this.holds, this.coverage, ledger,
 				(session != null) ? new TickLocks(session) : null, session);
 		if (session != null) {
 			session.setCancelled((entry, since, loss) -> this.holds.of(entry)
@@ -129,9 +129,9 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 				.filter((hold) -> hold.heldFor().compareTo(since) >= 0)
 				.forEach((hold) -> session.end(hold, loss)));
 		}
-		this.waits = new Deadline.Waits(ground.ticker());
-		this.transactionScope = new TransactionScope(ground, target, transactionManager, session);
-		this.sessionScope = new SessionScope(ground, session);
+		this.waits = new Deadline.Waits(resources.ticker());
+		this.transactionScope = new TransactionScope(resources, target, transactionManager, session);
+		this.sessionScope = new SessionScope(resources, session);
 		this.session = session;
 	}
 

@@ -46,7 +46,7 @@ final class SessionScope {
 
 	private static final Log logger = LogFactory.getLog(SessionScope.class);
 
-	private final LockCall.Ground ground;
+	private final LockResources resources;
 
 	private final HoldRegistry holds;
 
@@ -56,12 +56,12 @@ final class SessionScope {
 
 	/**
 	 * Create a scope.
-	 * @param ground what its calls have in common with those of the other scope
+	 * @param resources what its calls have in common with those of the other scope
 	 * @param session carries the locks, {@code null} to refuse that
 	 */
-	SessionScope(LockCall.Ground ground, @Nullable LockSession session) {
-		this.ground = ground;
-		this.holds = ground.holds();
+	SessionScope(LockResources resources, @Nullable LockSession session) {
+		this.resources = resources;
+		this.holds = resources.holds();
 		this.session = session;
 	}
 
@@ -200,7 +200,7 @@ final class SessionScope {
 	private final class Call extends LockCall {
 
 		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
-			super(SessionScope.this.ground, key, LockScope.SESSION, deadline, request);
+			super(SessionScope.this.resources, key, LockScope.SESSION, deadline, request);
 		}
 
 		@Override
@@ -216,7 +216,7 @@ final class SessionScope {
 				this.outcome = LockOutcome.BUSY;
 				return null;
 			}
-			TransactionCoverage coverage = SessionScope.this.ground.coverage();
+			TransactionCoverage coverage = SessionScope.this.resources.coverage();
 			if (coverage.isInTransaction()) {
 				HoldSynchronization.register(hold, this.tickLock, coverage, SessionScope.this::releaseAfterTransaction);
 				return runInTransaction(hold, boundary(), action);

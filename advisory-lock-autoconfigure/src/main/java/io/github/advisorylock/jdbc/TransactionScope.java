@@ -74,7 +74,7 @@ final class TransactionScope {
 
 	private static final String POSTGRESQL = "PostgreSQL";
 
-	private final LockCall.Ground ground;
+	private final LockResources resources;
 
 	private final HoldRegistry holds;
 
@@ -90,24 +90,24 @@ final class TransactionScope {
 
 	/**
 	 * Create a scope.
-	 * @param ground what its calls have in common with those of the other scope
+	 * @param resources what its calls have in common with those of the other scope
 	 * @param dataSource has the locks
 	 * @param transactionManager begins transactions, {@code null} to refuse that
 	 * @param session looks after locks that are held for long, {@code null} to not do
 	 * that
 	 */
-	TransactionScope(LockCall.Ground ground, DataSource dataSource,
+	TransactionScope(LockResources resources, DataSource dataSource,
 			@Nullable PlatformTransactionManager transactionManager, @Nullable LockSession session) {
-		this(ground, statements(dataSource), transactionManager, session,
-				(session != null) ? new TransactionWatch(ground.holds(), session) : null);
+		this(resources, statements(dataSource), transactionManager, session,
+				(session != null) ? new TransactionWatch(resources.holds(), session) : null);
 	}
 
-	private TransactionScope(LockCall.Ground ground, JdbcOperations jdbc,
+	private TransactionScope(LockResources resources, JdbcOperations jdbc,
 			@Nullable PlatformTransactionManager transactionManager, @Nullable LockSession session,
 			@Nullable TransactionWatch watch) {
-		this.ground = ground;
-		this.holds = ground.holds();
-		this.coverage = ground.coverage();
+		this.resources = resources;
+		this.holds = resources.holds();
+		this.coverage = resources.coverage();
 		this.jdbc = jdbc;
 		this.transactionManager = transactionManager;
 		this.session = session;
@@ -125,7 +125,7 @@ final class TransactionScope {
 	 * @param coverage knows its transactions
 	 */
 	TransactionScope with(PlatformTransactionManager manager, TransactionCoverage coverage) {
-		return new TransactionScope(this.ground.with(coverage), this.jdbc, manager, this.session, this.watch);
+		return new TransactionScope(this.resources.with(coverage), this.jdbc, manager, this.session, this.watch);
 	}
 
 	LockCall call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
@@ -191,13 +191,13 @@ final class TransactionScope {
 		private final boolean managerNamed;
 
 		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
-			super(TransactionScope.this.ground, key, LockScope.TRANSACTION, deadline, request);
+			super(TransactionScope.this.resources, key, LockScope.TRANSACTION, deadline, request);
 			this.managerNamed = request.transactionManager() != null;
 		}
 
 		@Override
 		Hold newHold() {
-			return new Hold.InTransaction(this.key, this.mode, TransactionScope.this.ground.ticker(),
+			return new Hold.InTransaction(this.key, this.mode, TransactionScope.this.resources.ticker(),
 					isRecorded() ? TransactionScope.this.session : null);
 		}
 
