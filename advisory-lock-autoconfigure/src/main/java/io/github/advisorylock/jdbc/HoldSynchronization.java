@@ -95,7 +95,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 	@Override
 	public void savepoint(Object savepoint) {
 		if (this.youngerSavepoints == null) {
-			// whoever can't reach a savepoint any more can't roll back to it
+			// a savepoint that the caller has let go can't be rolled back to
 			this.youngerSavepoints = Collections.newSetFromMap(new WeakHashMap<>());
 		}
 		this.youngerSavepoints.add(savepoint);

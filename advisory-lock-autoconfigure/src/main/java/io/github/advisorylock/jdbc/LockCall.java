@@ -91,9 +91,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	}
 
 	/**
-	 * Wait for others of this application, then ask the ledger. A call of a thread that
-	 * has the lock already is admitted without: what that means is found out in its
-	 * transaction.
+	 * Wait for other threads of this application, take the lock of the tick, and ask the
+	 * ledger. A call of a thread that has the lock of the key already is admitted
+	 * without: its transaction decides whether it joins.
 	 */
 	final LockCall admit() {
 		Hold candidate = newHold();
@@ -195,8 +195,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			}
 			this.hold = own;
 			this.entered = true;
-			admitEntered();
+			this.outcome = takeTick();
 			if (this.outcome != LockOutcome.EXECUTED) {
+				close();
 				return null;
 			}
 		}
@@ -295,10 +296,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			return null;
 		}
 		Run run = hold.beginRun();
-		Future<?> limit = (this.maxRun != null) ? this.resources.limit(hold, this.maxRun) : null;
+		Future<?> limit = null;
 		T result;
 		boolean tookInterrupt = false;
 		try {
+			limit = (this.maxRun != null) ? this.resources.limit(hold, this.maxRun) : null;
 			result = new LockRun(this.resources, hold, this.record, this.tick).call(action);
 		}
 		catch (Throwable ex) {

@@ -200,7 +200,7 @@ public final class LockSession implements AutoCloseable {
 	 * @return {@link LockOutcome#EXECUTED} if it was taken, else why not
 	 */
 	LockOutcome tryTick(Hold tick, boolean needed) {
-		SessionCommand.AcquireTick command = new SessionCommand.AcquireTick(tick, needed);
+		TickCommand.Acquire command = new TickCommand.Acquire(tick, needed);
 		submit(tick, command);
 		return command.outcome();
 	}
@@ -210,7 +210,7 @@ public final class LockSession implements AutoCloseable {
 	 * @return whether that is done; the exclusive one is still held if it is active
 	 */
 	boolean share(Hold exclusive, Hold shared) {
-		SessionCommand.ShareTick command = new SessionCommand.ShareTick(exclusive, shared);
+		TickCommand.Share command = new TickCommand.Share(exclusive, shared);
 		call(command);
 		return command.isDone();
 	}
@@ -228,7 +228,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	void forget(List<Hold> ticks) {
 		if (!ticks.isEmpty()) {
-			call(new SessionCommand.ReleaseTicks(ticks));
+			call(new TickCommand.Release(ticks));
 		}
 	}
 

@@ -145,7 +145,8 @@ final class PostgresAdvisoryLockFunctions {
 			+ " THEN pg_catalog.pg_advisory_unlock(?) ELSE false END";
 
 	/**
-	 * Answers which locks the session did not hold as expected.
+	 * Releases locks of one mode each: the letter in front of a key is {@code s} for
+	 * shared.
 	 */
 	private static final String UNLOCK_SOME = """
 			SELECT pg_catalog.bool_and(CASE WHEN pg_catalog.left(k, 1) = 's'

@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-import io.github.advisorylock.LockOutcome;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.StringUtils;
@@ -36,7 +35,7 @@ import org.springframework.util.StringUtils;
  * One statement for the {@link LockSession}, and its answer: a class for each verb. A
  * command belongs to the thread that submits it, and in between to that of the session.
  */
-abstract sealed class SessionCommand implements SessionConnection.Question {
+abstract class SessionCommand implements SessionConnection.Question {
 
 	private static final PostgresAdvisoryLockFunctions.Call NOTHING = new PostgresAdvisoryLockFunctions.Call(
 			PostgresAdvisoryLockFunctions.HEARTBEAT, List.of());
@@ -49,7 +48,7 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 
 	private @Nullable Throwable failure;
 
-	private SessionCommand(PostgresAdvisoryLockFunctions.Call call) {
+	SessionCommand(PostgresAdvisoryLockFunctions.Call call) {
 		this.sql = call.sql();
 		this.parameters = call.parameters();
 	}
@@ -251,7 +250,7 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	/**
 	 * Takes a lock.
 	 */
-	static sealed class Acquire extends SessionCommand {
+	static class Acquire extends SessionCommand {
 
 		private final Hold hold;
 
@@ -261,7 +260,7 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 			this(hold, PostgresAdvisoryLockFunctions.trySessionLock(hold.key(), hold.mode()));
 		}
 
-		private Acquire(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
+		Acquire(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
 			super(call);
 			this.hold = hold;
 		}
@@ -329,56 +328,6 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 				fail(failure);
 			}
 			super.abandon(connection, failure);
-		}
-
-	}
-
-	/**
-	 * Takes the lock of a tick exclusively, or tells why not.
-	 */
-	static final class AcquireTick extends Acquire {
-
-		private final boolean needed;
-
-		private LockOutcome outcome = LockOutcome.BUSY;
-
-		/**
-		 * Create a command.
-		 * @param needed whether the run fails without the lock
-		 */
-		AcquireTick(Hold hold, boolean needed) {
-			super(hold, PostgresAdvisoryLockFunctions.tryTick(hold.key()));
-			this.needed = needed;
-		}
-
-		LockOutcome outcome() {
-			return this.outcome;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.outcome = switch (row.getInt(1)) {
-				case 0 -> LockOutcome.BUSY;
-				case 1 -> LockOutcome.EXECUTED;
-				default -> LockOutcome.ALREADY_RAN;
-			};
-			note(this.outcome == LockOutcome.EXECUTED, connection);
-		}
-
-		@Override
-		boolean isOptional() {
-			return !this.needed;
-		}
-
-		/**
-		 * That the lock is held does not tell how, so it is released and asked for once
-		 * more.
-		 */
-		@Override
-		void settle(SessionConnection connection, SQLException failure) {
-			connection.remove(hold());
-			connection.mayHoldTooOften(hold());
-			fail(failure);
 		}
 
 	}
@@ -454,11 +403,11 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 	 * Is about a lock that is held, and means nothing on a connection that does not carry
 	 * it.
 	 */
-	abstract static sealed class OfHold extends SessionCommand {
+	abstract static class OfHold extends SessionCommand {
 
 		private final Hold hold;
 
-		private OfHold(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
+		OfHold(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
 			super(call);
 			this.hold = hold;
 		}
@@ -566,107 +515,6 @@ abstract sealed class SessionCommand implements SessionConnection.Question {
 			}
 			connection.remove(hold());
 			answer();
-		}
-
-	}
-
-	/**
-	 * Turns an exclusive lock of a tick into a shared one.
-	 */
-	static final class ShareTick extends OfHold {
-
-		private final Hold shared;
-
-		private boolean done;
-
-		ShareTick(Hold exclusive, Hold shared) {
-			super(exclusive, PostgresAdvisoryLockFunctions.shareTick(exclusive.key()));
-			this.shared = shared;
-		}
-
-		boolean isDone() {
-			return this.done;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.done = row.getBoolean(1);
-			if (this.done) {
-				hold().release();
-				connection.remove(hold());
-				connection.add(this.shared);
-			}
-		}
-
-		@Override
-		boolean isOptional() {
-			return true;
-		}
-
-		/**
-		 * The mode of the lock is unknown: it is released, and taken again later.
-		 */
-		@Override
-		void settle(SessionConnection connection, SQLException failure) {
-			this.done = false;
-			hold().release();
-			connection.remove(hold());
-			connection.remove(this.shared);
-			connection.mayHoldTooOften(hold());
-			fail(failure);
-		}
-
-	}
-
-	/**
-	 * Releases locks of ticks, as far as they are held.
-	 */
-	static final class ReleaseTicks extends SessionCommand {
-
-		private final List<Hold> holds;
-
-		ReleaseTicks(List<Hold> holds) {
-			super(PostgresAdvisoryLockFunctions.sessionUnlock(holds));
-			this.holds = holds;
-		}
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			boolean carried = connection != null && this.holds.stream().anyMatch(connection::carries);
-			if (!carried) {
-				answer();
-			}
-			return carried;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) {
-			this.holds.forEach((hold) -> release(hold, connection));
-		}
-
-		private static void release(Hold hold, SessionConnection connection) {
-			hold.release();
-			connection.remove(hold);
-		}
-
-		@Override
-		boolean outlivesConnection() {
-			return false;
-		}
-
-		@Override
-		boolean isOptional() {
-			return true;
-		}
-
-		@Override
-		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			for (Hold hold : this.holds) {
-				if (!connection.isHeld(hold)) {
-					release(hold, connection);
-				}
-			}
-			fail(failure);
 		}
 
 	}

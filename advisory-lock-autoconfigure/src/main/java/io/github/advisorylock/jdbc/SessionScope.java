@@ -72,7 +72,7 @@ final class SessionScope {
 	/**
 	 * Take a lock for a holder who closes it.
 	 * @param maxRun for how long it is held at most, or {@code null}
-	 * @return the lock, {@code null} when somebody else has it
+	 * @return the lock, {@code null} when it is busy
 	 */
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
 		LockSession session = requireSession(key);
@@ -93,7 +93,7 @@ final class SessionScope {
 	}
 
 	/**
-	 * Needs threads, and the operating system may have none.
+	 * Fails where the operating system has no thread for the timer or the cleaner.
 	 */
 	private HeldLock handOver(LockSession session, Hold hold, @Nullable Duration maxRun) {
 		hold.handOver();
@@ -136,7 +136,7 @@ final class SessionScope {
 	}
 
 	/**
-	 * Release a lock, unless somebody else does or did, or it is lost.
+	 * Release a lock, unless another thread does or did, or it is lost.
 	 * @throws LockLostException if it turns out that the lock was not held any more
 	 */
 	private void release(Hold hold) throws LockLostException {
@@ -160,7 +160,7 @@ final class SessionScope {
 	}
 
 	/**
-	 * The work has failed, and what fails after it is only added.
+	 * A failure of the release is added to that of the work.
 	 */
 	private void releaseAfter(Throwable failure, Hold hold) {
 		try {
@@ -174,7 +174,7 @@ final class SessionScope {
 	}
 
 	/**
-	 * The transaction has completed and nobody can be told by an exception any more.
+	 * The transaction has completed: no exception reaches its caller any more.
 	 */
 	private void releaseAfterTransaction(Hold hold) {
 		try {
@@ -263,8 +263,8 @@ final class SessionScope {
 		}
 
 		/**
-		 * Whoever learns that the lock is lost can take it again: the clean-up of many
-		 * that are lost at once may not have come to this one.
+		 * A caller that learns of the loss can take the lock again: the clean-up of many
+		 * locks that are lost at once may not have come to this one.
 		 */
 		@Override
 		public boolean isHeld() {

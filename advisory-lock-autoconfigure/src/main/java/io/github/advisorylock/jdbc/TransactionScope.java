@@ -133,7 +133,7 @@ final class TransactionScope {
 	}
 
 	/**
-	 * Return whether anybody holds a key, on whatever instance.
+	 * Return whether any session of the database holds a key.
 	 */
 	boolean isHeldAnywhere(AdvisoryLockKey key) {
 		return Boolean.TRUE.equals(this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.isHeld(key), Boolean.class,
@@ -202,8 +202,8 @@ final class TransactionScope {
 		}
 
 		/**
-		 * Whoever names a manager means its transactions, and does not mean those of
-		 * another database that are going on.
+		 * A request that names a manager does not join a transaction of another database
+		 * that is active.
 		 */
 		private boolean isInCallersTransaction() {
 			TransactionCoverage coverage = TransactionScope.this.coverage;
@@ -332,8 +332,8 @@ final class TransactionScope {
 		}
 
 		/**
-		 * What is no PostgreSQL does not understand the statement: its complaint says
-		 * nothing of that.
+		 * Another database than PostgreSQL refuses the statement with a syntax error that
+		 * does not say why.
 		 */
 		private boolean tryAcquireFirst(Hold hold, boolean mayWait) {
 			boolean aside = DeferredInterrupt.putAside();
@@ -406,8 +406,8 @@ final class TransactionScope {
 		}
 
 		/**
-		 * The transaction that a named manager can't suspend is its own, and is none that
-		 * the lock could live in.
+		 * A transaction that a named manager can't suspend is its own, and does not cover
+		 * the lock's DataSource.
 		 */
 		private TransactionStatus begin(PlatformTransactionManager manager) {
 			try {

@@ -1,0 +1,185 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+
+import io.github.advisorylock.LockOutcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The commands of a {@link LockSession} for the locks of ticks.
+ */
+final class TickCommand {
+
+	private TickCommand() {
+	}
+
+	/**
+	 * Takes the lock of a tick exclusively, or tells why not.
+	 */
+	static final class Acquire extends SessionCommand.Acquire {
+
+		private final boolean needed;
+
+		private LockOutcome outcome = LockOutcome.BUSY;
+
+		/**
+		 * Create a command.
+		 * @param needed whether the run fails without the lock
+		 */
+		Acquire(Hold hold, boolean needed) {
+			super(hold, PostgresAdvisoryLockFunctions.tryTick(hold.key()));
+			this.needed = needed;
+		}
+
+		LockOutcome outcome() {
+			return this.outcome;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.outcome = switch (row.getInt(1)) {
+				case 0 -> LockOutcome.BUSY;
+				case 1 -> LockOutcome.EXECUTED;
+				default -> LockOutcome.ALREADY_RAN;
+			};
+			note(this.outcome == LockOutcome.EXECUTED, connection);
+		}
+
+		@Override
+		boolean isOptional() {
+			return !this.needed;
+		}
+
+		/**
+		 * That the lock is held does not tell how, so it is released and asked for once
+		 * more.
+		 */
+		@Override
+		void settle(SessionConnection connection, SQLException failure) {
+			connection.remove(hold());
+			connection.mayHoldTooOften(hold());
+			fail(failure);
+		}
+
+	}
+
+	/**
+	 * Turns an exclusive lock of a tick into a shared one.
+	 */
+	static final class Share extends SessionCommand.OfHold {
+
+		private final Hold shared;
+
+		private boolean done;
+
+		Share(Hold exclusive, Hold shared) {
+			super(exclusive, PostgresAdvisoryLockFunctions.shareTick(exclusive.key()));
+			this.shared = shared;
+		}
+
+		boolean isDone() {
+			return this.done;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.done = row.getBoolean(1);
+			if (this.done) {
+				hold().release();
+				connection.remove(hold());
+				connection.add(this.shared);
+			}
+		}
+
+		@Override
+		boolean isOptional() {
+			return true;
+		}
+
+		/**
+		 * The mode of the lock is unknown: it is released, and taken again later.
+		 */
+		@Override
+		void settle(SessionConnection connection, SQLException failure) {
+			this.done = false;
+			hold().release();
+			connection.remove(hold());
+			connection.remove(this.shared);
+			connection.mayHoldTooOften(hold());
+			fail(failure);
+		}
+
+	}
+
+	/**
+	 * Releases locks of ticks, as far as they are held.
+	 */
+	static final class Release extends SessionCommand {
+
+		private final List<Hold> holds;
+
+		Release(List<Hold> holds) {
+			super(PostgresAdvisoryLockFunctions.sessionUnlock(holds));
+			this.holds = holds;
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			boolean carried = connection != null && this.holds.stream().anyMatch(connection::carries);
+			if (!carried) {
+				answer();
+			}
+			return carried;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) {
+			this.holds.forEach((hold) -> release(hold, connection));
+		}
+
+		private static void release(Hold hold, SessionConnection connection) {
+			hold.release();
+			connection.remove(hold);
+		}
+
+		@Override
+		boolean outlivesConnection() {
+			return false;
+		}
+
+		@Override
+		boolean isOptional() {
+			return true;
+		}
+
+		@Override
+		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+			for (Hold hold : this.holds) {
+				if (!connection.isHeld(hold)) {
+					release(hold, connection);
+				}
+			}
+			fail(failure);
+		}
+
+	}
+
+}
