@@ -63,8 +63,9 @@ class HoldScheduleTests {
 	 */
 	private static final class Ends implements Schedules.State<End> {
 
-		private final Hold hold = new Hold.Candidate(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM, () -> {
-		});
+		private final Hold hold = new Hold.Candidate(AdvisoryLockKey.of("tests", "job"), LockMode.EXCLUSIVE,
+				LockScheduler.Ticker.SYSTEM, () -> {
+				});
 
 		private final AtomicInteger released = new AtomicInteger();
 
