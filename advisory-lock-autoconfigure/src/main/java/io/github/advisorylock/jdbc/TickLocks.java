@@ -343,11 +343,9 @@ final class TickLocks {
 		}
 
 		private boolean isOver() {
-			return switch (this.state.get()) {
-				case NEW, RUNNING -> false;
-				case KEPT -> TickLocks.this.session.ticker().nanoTime() - this.endNanos >= 0;
-				case GIVEN_BACK -> true;
-			};
+			State current = this.state.get();
+			return current == State.GIVEN_BACK
+					|| (current == State.KEPT && TickLocks.this.session.ticker().nanoTime() - this.endNanos >= 0);
 		}
 
 	}
