@@ -21,7 +21,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
@@ -401,18 +403,23 @@ public abstract sealed class Hold {
 	 */
 	static final class InSession extends Hold {
 
-		private final LockSession session;
+		private final Consumer<Hold> confirmation;
+
+		private final Function<Hold, SideConnection> side;
 
 		private final Consumer<Hold> whenLost;
 
 		/**
 		 * Create a hold whose lock is not taken yet.
-		 * @param session carries it
+		 * @param confirmation asks the server whether it is held
+		 * @param side makes its side connection
 		 * @param whenLost is told at once when it is lost; must be quick
 		 */
-		InSession(AdvisoryLockKey key, LockMode mode, LockSession session, Consumer<Hold> whenLost) {
-			super(key, mode, LockScope.SESSION, session.ticker());
-			this.session = session;
+		InSession(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker, Consumer<Hold> confirmation,
+				Function<Hold, SideConnection> side, Consumer<Hold> whenLost) {
+			super(key, mode, LockScope.SESSION, ticker);
+			this.confirmation = confirmation;
+			this.side = side;
 			this.whenLost = whenLost;
 		}
 
@@ -423,12 +430,12 @@ public abstract sealed class Hold {
 
 		@Override
 		public void confirm() {
-			this.session.confirm(this);
+			this.confirmation.accept(this);
 		}
 
 		@Override
 		public SideConnection sideConnection() {
-			return this.session.sideConnection(this);
+			return this.side.apply(this);
 		}
 
 	}
@@ -438,17 +445,22 @@ public abstract sealed class Hold {
 	 */
 	static final class InTransaction extends Hold {
 
-		private final @Nullable LockSession session;
+		private final BiConsumer<AdvisoryLockKey, Connection> confirmation;
+
+		private final @Nullable Function<Hold, SideConnection> side;
 
 		private volatile @Nullable Transaction transaction;
 
 		/**
 		 * Create a hold whose lock is not taken yet.
-		 * @param session reaches the server besides the transaction, or {@code null}
+		 * @param confirmation makes sure that a connection has a key
+		 * @param side makes its side connection, or {@code null}
 		 */
-		InTransaction(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker, @Nullable LockSession session) {
+		InTransaction(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker,
+				BiConsumer<AdvisoryLockKey, Connection> confirmation, @Nullable Function<Hold, SideConnection> side) {
 			super(key, mode, LockScope.TRANSACTION, ticker);
-			this.session = session;
+			this.confirmation = confirmation;
+			this.side = side;
 		}
 
 		/**
@@ -483,13 +495,13 @@ public abstract sealed class Hold {
 		public void confirm() {
 			Transaction current = this.transaction;
 			if (current != null) {
-				TransactionScope.confirm(key(), current.connection());
+				this.confirmation.accept(key(), current.connection());
 			}
 		}
 
 		@Override
 		public @Nullable SideConnection sideConnection() {
-			return (this.session != null) ? this.session.sideConnection(this) : null;
+			return (this.side != null) ? this.side.apply(this) : null;
 		}
 
 		private record Transaction(Connection connection, int backend) {

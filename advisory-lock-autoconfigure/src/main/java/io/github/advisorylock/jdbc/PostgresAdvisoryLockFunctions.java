@@ -21,7 +21,6 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
@@ -217,11 +216,15 @@ final class PostgresAdvisoryLockFunctions {
 	/**
 	 * Release 64-bit keys, each in its mode, in one statement.
 	 */
-	static Call sessionUnlock(List<Hold> holds) {
-		return new Call(UNLOCK_SOME,
-				List.of(holds.stream()
-					.map((hold) -> ((hold.mode() == LockMode.SHARED) ? "s" : "x") + hold.key().value())
-					.collect(Collectors.joining(","))));
+	static Call sessionUnlock(List<String> locks) {
+		return new Call(UNLOCK_SOME, List.of(String.join(",", locks)));
+	}
+
+	/**
+	 * Write a 64-bit key and its mode as {@link #sessionUnlock(List)} expects it.
+	 */
+	static String lock(AdvisoryLockKey key, LockMode mode) {
+		return ((mode == LockMode.SHARED) ? "s" : "x") + key.value();
 	}
 
 	private static Call call(String[] variants, AdvisoryLockKey key, LockMode mode) {

@@ -76,7 +76,7 @@ final class SessionScope {
 	 */
 	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
 		LockSession session = requireSession(key);
-		Hold hold = new Hold.InSession(key, mode, session, this.holds::leave);
+		Hold hold = hold(session, key, mode, this.holds::leave);
 		if (!this.holds.enter(hold, key, deadline) || !acquire(hold, key, deadline)) {
 			return null;
 		}
@@ -90,6 +90,10 @@ final class SessionScope {
 				release(hold);
 			}
 		}
+	}
+
+	private static Hold hold(LockSession session, AdvisoryLockKey key, LockMode mode, Consumer<Hold> whenLost) {
+		return new Hold.InSession(key, mode, session.ticker(), session::confirm, session::sideConnection, whenLost);
 	}
 
 	/**
@@ -205,7 +209,7 @@ final class SessionScope {
 
 		@Override
 		Hold newHold() {
-			return new Hold.InSession(this.key, this.mode, requireSession(this.key), (hold) -> {
+			return hold(requireSession(this.key), this.key, this.mode, (hold) -> {
 			});
 		}
 

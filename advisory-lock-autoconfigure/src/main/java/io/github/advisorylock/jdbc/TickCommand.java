@@ -137,7 +137,9 @@ final class TickCommand {
 		private final List<Hold> holds;
 
 		Release(List<Hold> holds) {
-			super(PostgresAdvisoryLockFunctions.sessionUnlock(holds));
+			super(PostgresAdvisoryLockFunctions.sessionUnlock(holds.stream()
+				.map((hold) -> PostgresAdvisoryLockFunctions.lock(hold.key(), hold.mode()))
+				.toList()));
 			this.holds = holds;
 		}
 

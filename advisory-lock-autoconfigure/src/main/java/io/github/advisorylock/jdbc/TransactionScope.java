@@ -145,7 +145,7 @@ final class TransactionScope {
 	 * failure means that it does not, as an error in a transaction ends its locks.
 	 * @throws LockLostException if it does not
 	 */
-	static void confirm(AdvisoryLockKey key, Connection connection) throws LockLostException {
+	private static void confirm(AdvisoryLockKey key, Connection connection) throws LockLostException {
 		boolean held;
 		try (PreparedStatement statement = connection
 			.prepareStatement(PostgresAdvisoryLockFunctions.confirmHold(key))) {
@@ -197,8 +197,9 @@ final class TransactionScope {
 
 		@Override
 		Hold newHold() {
+			LockSession session = TransactionScope.this.session;
 			return new Hold.InTransaction(this.key, this.mode, TransactionScope.this.resources.ticker(),
-					isRecorded() ? TransactionScope.this.session : null);
+					TransactionScope::confirm, (session != null && isRecorded()) ? session::sideConnection : null);
 		}
 
 		/**

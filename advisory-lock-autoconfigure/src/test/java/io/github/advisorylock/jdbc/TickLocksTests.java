@@ -173,11 +173,11 @@ class TickLocksTests extends AbstractLockTests {
 
 	@Test
 	void lockThatIsLostWhileTheTickIsRunIsTakenAgain() {
-		this.template.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
-			assertThat(TestPostgres.terminate(NAMESPACE)).isPositive();
+		assertThat(this.template.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
+			int terminated = TestPostgres.terminate(NAMESPACE);
 			Awaitility.await().until(() -> TestPostgres.locks().contains(numberOf(tickKey(TICK))));
-			return true;
-		});
+			return terminated;
+		}).value()).isPositive();
 		assertThat(this.events).isEmpty();
 		assertThat(runOnceSettled(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
