@@ -223,7 +223,14 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		close();
 		outer.hold().checkCovers(this.mode);
 		outer.hold().checkNotLost();
-		return new LockRun(this.resources, outer.hold(), outer.record(), this.tick).call(action);
+		LockRun context = new LockRun(this.resources, outer.hold(), outer.record(), this.tick);
+		context.bind();
+		try {
+			return action.doWithLock(context);
+		}
+		finally {
+			context.unbind();
+		}
 	}
 
 	/**
@@ -295,13 +302,15 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		if (this.recording != null && !begin(this.recording, boundary, hold)) {
 			return null;
 		}
+		LockRun context = new LockRun(this.resources, hold, this.record, this.tick);
 		Run run = hold.beginRun();
 		Future<?> limit = null;
 		T result;
 		boolean tookInterrupt = false;
 		try {
+			context.bind();
 			limit = (this.maxRun != null) ? this.resources.limit(hold, this.maxRun) : null;
-			result = new LockRun(this.resources, hold, this.record, this.tick).call(action);
+			result = action.doWithLock(context);
 		}
 		catch (Throwable ex) {
 			tookInterrupt = ex instanceof InterruptedException;
@@ -311,6 +320,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			throw ex;
 		}
 		finally {
+			context.unbind();
 			run.end(tookInterrupt);
 			putInterruptAsideUntilClosed();
 			if (limit != null) {

@@ -21,7 +21,6 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
@@ -78,16 +77,17 @@ final class LockRun implements LockContext, RunLedger.Traced {
 	}
 
 	/**
-	 * Call the work, which finds this run as its context.
+	 * Become the context of the current thread.
 	 */
-	<T extends @Nullable Object, X extends Exception> T call(LockCallback<T, X> action) throws X {
+	void bind() {
 		this.enclosing = LockContext.bind(this);
-		try {
-			return action.doWithLock(this);
-		}
-		finally {
-			LockContext.bind(this.enclosing);
-		}
+	}
+
+	/**
+	 * Give the current thread the context back that it had before.
+	 */
+	void unbind() {
+		LockContext.bind(this.enclosing);
 	}
 
 	Hold hold() {
