@@ -5,13 +5,13 @@
  *
  * take      leader.Elector.campaign, leader.LeaderRole.count
  *           PostgresLeaderElectionTests.leaderWhoseSessionEndsIsReplacedAfterItsTrustWindow
- * ask       leader.LeaderRole.waitForPreviousLeader, jdbc.LockSession.beat
+ * ask       leader.LeaderRole.waitForPreviousLeader, jdbc.SessionUpkeep.beat
  *           PostgresLeaderElectionTests.leaderThatWasInDoubtGoesOnWhenItsLockIsConfirmed
  * elect     environment
  *           PostgresLeaderElectionTests.leaderThatWasSilentAnnouncesItselfBeforeItBelievesAgain
  * confirm   environment
  *           PostgresLeaderElectionTests.leaderThatWasInDoubtGoesOnWhenItsLockIsConfirmed
- * hear      jdbc.LockSession.ask, leader.CurrentTerm.begin
+ * hear      jdbc.ConnectionOwner.ask, leader.CurrentTerm.begin
  *           LockSessionTests.whatTheServerConfirmsIsTrustedFromTheQuestionOn
  * free      environment
  *           PostgresLeaderElectionTests.leaderBehindAFrozenNetworkStopsBelievingBeforeAnotherBegins

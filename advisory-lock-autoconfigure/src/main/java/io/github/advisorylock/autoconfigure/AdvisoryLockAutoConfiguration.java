@@ -188,11 +188,7 @@ public final class AdvisoryLockAutoConfiguration {
 		@ConditionalOnMissingBean
 		@Nullable LockSession advisoryLockSession(LockDatabaseConfiguration.Parts parts, LockDatabase database,
 				TransactionManagers managers) {
-			LockSession session = parts.session(database.dataSource());
-			if (session != null && managers.haveOtherThan(database)) {
-				session.setDatabase(database.name());
-			}
-			return session;
+			return parts.session(database.dataSource(), managers.haveOtherThan(database) ? database.name() : null);
 		}
 
 		@Bean(LockDatabaseConfiguration.TEMPLATE)

@@ -169,15 +169,16 @@ class LockDatabaseConfiguration {
 
 		/**
 		 * Return what carries session locks in the default database.
+		 * @param name the name of that, {@code null} where there is no other
 		 * @return {@code null} if a connection of its own can't be opened
 		 */
-		@Nullable LockSession session(DataSource dataSource) {
-			return session(dataSource, this.properties.session().overrides());
+		@Nullable LockSession session(DataSource dataSource, @Nullable String name) {
+			return session(name, dataSource, this.properties.session().overrides());
 		}
 
 		private LockDatabase create(String name, DataSource dataSource, PlatformTransactionManager manager,
 				ObjectProvider<LockDatabases.Ledgers> ledgers) {
-			LockSession session = session(name, dataSource);
+			LockSession session = session(name, dataSource, this.properties.database(name).overrides(name));
 			AtomicReference<@Nullable LockDatabase> created = new AtomicReference<>();
 			Supplier<@Nullable RunLedger> ledger = () -> {
 				LockDatabases.Ledgers available = ledgers.getIfAvailable();
@@ -189,25 +190,17 @@ class LockDatabaseConfiguration {
 			return database;
 		}
 
-		private @Nullable LockSession session(String name, DataSource dataSource) {
-			LockSession session = session(dataSource, this.properties.database(name).overrides(name));
-			if (session != null) {
-				session.setDatabase(name);
-			}
-			return session;
-		}
-
-		private @Nullable LockSession session(DataSource dataSource, SessionDataSource.Overrides overrides) {
+		private @Nullable LockSession session(@Nullable String name, DataSource dataSource,
+				SessionDataSource.Overrides overrides) {
 			@SuppressWarnings("NullAway") // there may be none
 			SessionDataSource connectionSource = this.threads
 				.call(() -> SessionDataSource.create(overrides, dataSource, this.connectionDetails.getIfUnique()));
 			if (connectionSource == null) {
 				return null;
 			}
-			LockSession session = new LockSession(connectionSource, this.settings.namespace(),
-					this.properties.session().toSettings(), this.eventPublisher::publishEvent, this.threads);
-			session.setJudge(this.judge.getIfAvailable(() -> ServerJudge.NONE));
-			return session;
+			return new LockSession(connectionSource, this.settings.namespace(), name,
+					this.properties.session().toSettings(), this.judge.getIfAvailable(() -> ServerJudge.NONE),
+					this.eventPublisher::publishEvent, this.threads);
 		}
 
 		private PostgresAdvisoryLockTemplate template(DataSource dataSource,

@@ -49,13 +49,13 @@ public final class LongHoldWatcher implements SmartLifecycle {
 	 * Create a watch.
 	 * @param templates know what is held
 	 * @param tooLong how long is long, zero to not watch
-	 * @param threads makes its thread
+	 * @param threads has the timer
 	 */
 	public LongHoldWatcher(Collection<PostgresAdvisoryLockTemplate> templates, Duration tooLong,
 			LockScheduler.Threads threads) {
 		this.templates = templates;
 		this.tooLong = tooLong;
-		this.watch = new LockScheduler("advisory-lock-watch-long-holds", threads);
+		this.watch = LockScheduler.onTimer(threads);
 	}
 
 	@Override

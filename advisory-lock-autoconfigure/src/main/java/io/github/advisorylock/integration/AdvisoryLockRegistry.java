@@ -21,7 +21,6 @@ import java.util.ConcurrentModificationException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
@@ -32,6 +31,7 @@ import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
@@ -75,8 +75,7 @@ public class AdvisoryLockRegistry
 	/**
 	 * Has a thread while a lock has a time to live.
 	 */
-	private final ScheduledThreadPoolExecutor clock = LockScheduler.Threads.ofCurrent()
-		.executor("advisory-lock-integration");
+	private final LockScheduler clock = LockScheduler.atOnce(LockScheduler.Threads.ofCurrent());
 
 	/**
 	 * The locks of each thread, which are not those of another registry. A thread that
@@ -135,7 +134,7 @@ public class AdvisoryLockRegistry
 	 */
 	@Override
 	public void close() {
-		this.clock.shutdownNow();
+		this.clock.close();
 	}
 
 	/**
@@ -396,7 +395,8 @@ public class AdvisoryLockRegistry
 			cancelEnd();
 			long nanos = ((ttl.compareTo(FOREVER) < 0) ? ttl : FOREVER).toNanos();
 			this.endNanos = System.nanoTime() + nanos;
-			this.end = AdvisoryLockRegistry.this.clock.schedule(this::giveUp, nanos, TimeUnit.NANOSECONDS);
+			this.end = AdvisoryLockRegistry.this.clock.after(Duration.ofNanos(nanos),
+					new GuardedTask("Failed to end a lock whose time to live is over", this::giveUp));
 		}
 
 		/**

@@ -57,7 +57,7 @@ public final class DeferredInterrupt implements TransactionSynchronization {
 	 */
 	static boolean isPending() {
 		Thread thread = Thread.currentThread();
-		return thread.isInterrupted() && LockScheduler.isVirtual(thread);
+		return thread.isInterrupted() && LockThread.isVirtual(thread);
 	}
 
 	/**

@@ -206,7 +206,7 @@ final class HoldRegistry {
 
 	private void runIfIdle() {
 		List<Hold> calls = find((hold) -> !hold.isHandedOver() && hold.owner() != this.stopping);
-		if (calls.stream().allMatch((call) -> LockScheduler.waitsForExit(call.owner()))) {
+		if (calls.stream().allMatch((call) -> LockThread.waitsForExit(call.owner()))) {
 			for (Runnable action = this.whenIdle.poll(); action != null; action = this.whenIdle.poll()) {
 				action.run();
 			}

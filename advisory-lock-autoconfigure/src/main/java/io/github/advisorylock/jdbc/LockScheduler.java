@@ -16,17 +16,19 @@
 
 package io.github.advisorylock.jdbc;
 
-import java.lang.invoke.MethodHandle;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.MethodType;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -35,9 +37,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
 /**
- * One daemon thread for work that recurs, or that nobody is to wait for: it comes with
- * the first task, does one after the other, and goes ten seconds after the last. Who must
- * not wait behind somebody else's work has a scheduler of its own, as the heartbeat has.
+ * What a part of the library does later, or again and again. The timer of the application
+ * tells when; what may wait for a table or the network is done by another thread than the
+ * timer's.
  * <p>
  * Spring's task schedulers stop with the phase of their beans; these are needed until the
  * last run has ended.
@@ -46,92 +48,65 @@ import org.springframework.util.ClassUtils;
  */
 public final class LockScheduler implements Executor, AutoCloseable {
 
-	/**
-	 * How long a thread stays that has nothing to do.
-	 */
-	static final long KEEP_ALIVE_SECONDS = 10;
-
 	private static final Duration LONGEST = Duration.ofDays(36_500);
 
-	private static final MethodHandle IS_VIRTUAL = findIsVirtual();
+	private final Executor executor;
 
-	private final ScheduledThreadPoolExecutor executor;
+	private final Threads threads;
 
-	private final Ticker ticker;
+	private final boolean interrupting;
 
-	private @Nullable Future<?> recurring;
+	private final Set<Future<?>> planned = new HashSet<>();
+
+	private @Nullable Recurrence recurring;
 
 	private @Nullable Future<?> next;
 
-	/**
-	 * Create a scheduler without a thread.
-	 * @param name the name of its thread
-	 * @param threads makes its thread
-	 */
-	public LockScheduler(String name, Threads threads) {
-		this.executor = threads.executor(name);
-		this.ticker = threads.ticker();
-		// what is due already is done nevertheless
-		this.executor.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+	private boolean closed;
+
+	private LockScheduler(Threads threads, Executor executor, boolean interrupting) {
+		this.threads = threads;
+		this.executor = executor;
+		this.interrupting = interrupting;
 	}
 
 	/**
-	 * Return whether a thread is of something that was made before a time, such as of an
-	 * application that was there: its threads come and go.
-	 * @param thread the thread
-	 * @param nanoTime the time, as of {@link System#nanoTime()}
-	 * @return {@code false} for threads of others too
+	 * Create a scheduler for tasks that never wait, not even for a statement: the timer
+	 * does them itself.
+	 * @param threads has the timer
+	 * @return the scheduler
 	 */
-	public static boolean isOfOlder(Thread thread, long nanoTime) {
-		return thread instanceof LockThread made && made.madeNanos - nanoTime < 0;
+	public static LockScheduler onTimer(Threads threads) {
+		return new LockScheduler(threads, threads.timer, false);
 	}
 
 	/**
-	 * Tell virtual threads from others, also in a JVM that has none.
+	 * Create a scheduler for tasks that may wait, and are done one after the other.
+	 * @param threads has the workers
+	 * @return the scheduler
 	 */
-	static boolean isVirtual(Thread thread) {
-		try {
-			return (boolean) IS_VIRTUAL.invokeExact(thread);
-		}
-		catch (Throwable ex) {
-			throw new IllegalStateException("Failed to ask a thread whether it is virtual", ex);
-		}
+	public static LockScheduler inTurn(Threads threads) {
+		return new LockScheduler(threads, new SerialExecutor(threads.workers), true);
 	}
 
 	/**
-	 * Find the method of Java 21.
+	 * Create a scheduler for tasks that may wait, none for another.
+	 * @param threads has the workers
+	 * @return the scheduler
 	 */
-	private static MethodHandle findIsVirtual() {
-		try {
-			return MethodHandles.publicLookup()
-				.findVirtual(Thread.class, "isVirtual", MethodType.methodType(boolean.class));
-		}
-		catch (ReflectiveOperationException ex) {
-			return MethodHandles.dropArguments(MethodHandles.constant(boolean.class, false), 0, Thread.class);
-		}
+	public static LockScheduler atOnce(Threads threads) {
+		return new LockScheduler(threads, threads.workers, true);
 	}
 
 	/**
-	 * Return whether a thread waits for the JVM to exit. Who calls {@link Runtime#exit}
-	 * waits there for the shutdown hooks, and one of those may wait for that thread: only
-	 * its stack tells. To be asked while waiting, never before.
-	 * @param thread the thread
-	 * @return {@code true} if nothing else of it will end
+	 * Create a scheduler for the tasks of a thread that must not be interrupted, such as
+	 * that of a {@linkplain LockSession#executor() session}.
+	 * @param executor does the tasks
+	 * @param threads has the timer
+	 * @return the scheduler
 	 */
-	public static boolean waitsForExit(Thread thread) {
-		for (StackTraceElement frame : thread.getStackTrace()) {
-			if (frame.getClassName().equals(Runtime.class.getName()) && frame.getMethodName().equals("exit")) {
-				return true;
-			}
-		}
-		return false;
-	}
-
-	/**
-	 * Let the thread stay for a while after each task again, after {@link #stop()}.
-	 */
-	public void start() {
-		this.executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
+	public static LockScheduler on(Executor executor, Threads threads) {
+		return new LockScheduler(threads, executor, false);
 	}
 
 	/**
@@ -141,20 +116,27 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 */
 	@Override
 	public void execute(Runnable task) {
+		if (isClosed()) {
+			throw new RejectedExecutionException("The scheduler is closed");
+		}
 		this.executor.execute(task);
 	}
 
+	private synchronized boolean isClosed() {
+		return this.closed;
+	}
+
 	/**
-	 * {@link #start()}, and do something now and then. Does nothing where something
-	 * recurs already, or this is closed.
+	 * Do something now and then. Does nothing where something recurs already, or this is
+	 * closed.
 	 * @param delay how long to wait for the first time
 	 * @param period how long to wait after each time
 	 * @param task what to do
 	 */
 	public synchronized void every(Duration delay, Duration period, GuardedTask task) {
-		if (this.recurring == null && !this.executor.isShutdown()) {
-			start();
-			this.recurring = this.ticker.every(delay.toNanos(), period.toNanos(), this.executor, task);
+		if (this.recurring == null && !this.closed) {
+			this.recurring = new Recurrence(task, period);
+			this.recurring.planned = plan(delay, this.recurring);
 		}
 	}
 
@@ -168,8 +150,8 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		if (this.next != null) {
 			this.next.cancel(false);
 		}
-		if (!this.executor.isShutdown()) {
-			this.next = this.ticker.after(delay.toNanos(), this.executor, task);
+		if (!this.closed) {
+			this.next = plan(delay, task);
 		}
 	}
 
@@ -177,57 +159,108 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * Do something after a while, whatever else is to be done so.
 	 * @param delay how long to wait; what is longer than a hundred years is for ever
 	 * @param task what to do
-	 * @return what takes it back
+	 * @return what takes it back; done already if this is closed
 	 */
-	Future<?> after(Duration delay, GuardedTask task) {
-		if (this.executor.isShutdown()) {
+	public synchronized Future<?> after(Duration delay, GuardedTask task) {
+		if (this.closed) {
 			return CompletableFuture.completedFuture(null);
 		}
-		long nanos = (delay.compareTo(LONGEST) < 0) ? delay.toNanos() : LONGEST.toNanos();
-		return this.ticker.after(nanos, this.executor, task);
+		Future<?> after = plan(delay, task);
+		this.planned.removeIf(Future::isDone);
+		this.planned.add(after);
+		return after;
+	}
+
+	private Future<?> plan(Duration delay, Runnable task) {
+		long nanos = ((delay.compareTo(LONGEST) < 0) ? delay : LONGEST).toNanos();
+		return this.threads.ticker.after(nanos, this.threads.timer, this.executor, task);
 	}
 
 	/**
-	 * End what recurs, by an interrupt if it is under way, forget what was to be done
-	 * after a while, and let the thread go as soon as it has done what else there is.
-	 * Until {@link #start()}, another comes for what is still to be done, and goes as
-	 * soon.
+	 * End what recurs, and forget what was to be done {@linkplain #next next}. A worker
+	 * that is at it is interrupted.
 	 */
 	public synchronized void stop() {
 		if (this.recurring != null) {
-			this.recurring.cancel(true);
+			this.recurring.planned.cancel(this.interrupting);
 			this.recurring = null;
 		}
 		if (this.next != null) {
 			this.next.cancel(false);
 			this.next = null;
 		}
-		this.executor.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
 	}
 
 	/**
-	 * As {@link #stop()}, for good, and without what is planned for later.
+	 * As {@link #stop()}, for good, and without what is planned for later. What is to be
+	 * done soon is done nevertheless.
 	 */
 	@Override
 	public synchronized void close() {
 		stop();
-		this.executor.shutdown();
+		this.closed = true;
+		this.planned.forEach((task) -> task.cancel(false));
+		this.planned.clear();
 	}
 
 	/**
-	 * Makes the threads of the library for one application, and has its class loader,
-	 * which finds the driver and the classes of those who are called back: theirs and
-	 * that of whoever opens a connection. Left to itself, a thread has the class loader
-	 * of the thread that happens to need it, or, from Java 19 on, the one that the JVM
-	 * was started with, which does not look into the jars within an executable jar.
+	 * What is done again some time after it was done.
+	 */
+	private final class Recurrence implements Runnable {
+
+		private final GuardedTask task;
+
+		private final Duration period;
+
+		private Future<?> planned = CompletableFuture.completedFuture(null);
+
+		private Recurrence(GuardedTask task, Duration period) {
+			this.task = task;
+			this.period = period;
+		}
+
+		@Override
+		public void run() {
+			try {
+				this.task.run();
+			}
+			finally {
+				planAgain();
+			}
+		}
+
+		private void planAgain() {
+			synchronized (LockScheduler.this) {
+				if (LockScheduler.this.recurring == this) {
+					this.planned = plan(this.period, this);
+				}
+			}
+		}
+
+	}
+
+	/**
+	 * The threads of the library for one application: a timer, workers, and those that
+	 * have a name of their own. They have its class loader, which finds the driver and
+	 * the classes of those who are called back: theirs and that of whoever opens a
+	 * connection. Left to itself, a thread has the class loader of the thread that
+	 * happens to need it, or, from Java 19 on, the one that the JVM was started with,
+	 * which does not look into the jars within an executable jar.
 	 * <p>
-	 * Has the clock of the application, too.
+	 * Timer and workers go when they have nothing to do, so nobody closes them. Has the
+	 * clock of the application, too.
 	 */
 	public static final class Threads {
+
+		private static final long KEEP_ALIVE_MILLIS = 500;
 
 		private final @Nullable ClassLoader classLoader;
 
 		private final Ticker ticker;
+
+		private final ScheduledThreadPoolExecutor timer;
+
+		private final Executor workers;
 
 		/**
 		 * Create what makes threads.
@@ -247,6 +280,12 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		public Threads(@Nullable ClassLoader classLoader, Ticker ticker) {
 			this.classLoader = (classLoader != null) ? classLoader : LockScheduler.class.getClassLoader();
 			this.ticker = ticker;
+			this.timer = new ScheduledThreadPoolExecutor(1, named("advisory-lock-timer"));
+			this.timer.setKeepAliveTime(KEEP_ALIVE_MILLIS, TimeUnit.MILLISECONDS);
+			this.timer.allowCoreThreadTimeOut(true);
+			this.timer.setRemoveOnCancelPolicy(true);
+			this.workers = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_MILLIS, TimeUnit.MILLISECONDS,
+					new SynchronousQueue<>(), named("advisory-lock-worker"));
 		}
 
 		/**
@@ -267,6 +306,13 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		}
 
 		/**
+		 * Return what has a thread for each task.
+		 */
+		Executor workers() {
+			return this.workers;
+		}
+
+		/**
 		 * Make daemon threads. But for the class loader they inherit nothing of the
 		 * thread that happens to need them first.
 		 * @param name the name of the threads
@@ -275,20 +321,6 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		public ThreadFactory named(String name) {
 			long madeNanos = System.nanoTime();
 			return (task) -> new LockThread(task, name, madeNanos, this.classLoader);
-		}
-
-		/**
-		 * Make an executor that has a thread only while there is something to do, and
-		 * keeps nothing of what is cancelled.
-		 * @param name the name of its thread
-		 * @return the executor, to be shut down by the caller
-		 */
-		public ScheduledThreadPoolExecutor executor(String name) {
-			ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, named(name));
-			executor.setKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS);
-			executor.allowCoreThreadTimeOut(true);
-			executor.setRemoveOnCancelPolicy(true);
-			return executor;
 		}
 
 		/**
@@ -333,27 +365,33 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	}
 
 	/**
-	 * The clock that the library reads and waits by, so that a test can set it.
+	 * The clock that the library reads and waits by, so that a test can set it: by itself
+	 * that of the computer.
 	 */
 	public interface Ticker {
 
 		/**
 		 * The clock of the computer.
 		 */
-		Ticker SYSTEM = new SystemTicker();
+		Ticker SYSTEM = new Ticker() {
+		};
 
 		/**
 		 * Return the time of day.
 		 * @return the time
 		 */
-		Instant now();
+		default Instant now() {
+			return Instant.now();
+		}
 
 		/**
 		 * Return a time of which only differences mean something, as
 		 * {@link System#nanoTime()} does.
 		 * @return nanoseconds
 		 */
-		long nanoTime();
+		default long nanoTime() {
+			return System.nanoTime();
+		}
 
 		/**
 		 * Park the current thread for a while, as
@@ -361,84 +399,22 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		 * @param blocker what the thread waits for
 		 * @param nanos for how long
 		 */
-		void park(Object blocker, long nanos);
+		default void park(Object blocker, long nanos) {
+			LockSupport.parkNanos(blocker, nanos);
+		}
 
 		/**
-		 * Do something after a while.
+		 * Have something done after a while.
 		 * @param nanos how long to wait
+		 * @param timer waits
 		 * @param executor does it
 		 * @param task what to do
 		 * @return what takes it back
 		 */
-		Future<?> after(long nanos, ScheduledThreadPoolExecutor executor, Runnable task);
-
-		/**
-		 * Do something now and then.
-		 * @param delay how long to wait for the first time, in nanoseconds
-		 * @param period how long to wait after each time
-		 * @param executor does it
-		 * @param task what to do
-		 * @return what ends it
-		 */
-		Future<?> every(long delay, long period, ScheduledThreadPoolExecutor executor, Runnable task);
-
-		/**
-		 * Return what hands tasks to an executor after a while, which needs no thread
-		 * until then.
-		 * @param nanos how long to wait
-		 * @param executor does the tasks
-		 * @return the executor
-		 */
-		Executor delayed(long nanos, Executor executor);
-
-	}
-
-	private static final class SystemTicker implements Ticker {
-
-		@Override
-		public Instant now() {
-			return Instant.now();
-		}
-
-		@Override
-		public long nanoTime() {
-			return System.nanoTime();
-		}
-
-		@Override
-		public void park(Object blocker, long nanos) {
-			LockSupport.parkNanos(blocker, nanos);
-		}
-
-		@Override
-		public Future<?> after(long nanos, ScheduledThreadPoolExecutor executor, Runnable task) {
-			return executor.schedule(task, nanos, TimeUnit.NANOSECONDS);
-		}
-
-		@Override
-		public Future<?> every(long delay, long period, ScheduledThreadPoolExecutor executor, Runnable task) {
-			return executor.scheduleWithFixedDelay(task, delay, period, TimeUnit.NANOSECONDS);
-		}
-
-		@Override
-		public Executor delayed(long nanos, Executor executor) {
-			return CompletableFuture.delayedExecutor(nanos, TimeUnit.NANOSECONDS, executor);
-		}
-
-	}
-
-	/**
-	 * A thread that knows how old what it works for is, as the thread is younger.
-	 */
-	private static final class LockThread extends Thread {
-
-		private final long madeNanos;
-
-		LockThread(Runnable task, String name, long madeNanos, @Nullable ClassLoader classLoader) {
-			super(null, task, name, 0, false);
-			this.madeNanos = madeNanos;
-			setDaemon(true);
-			setContextClassLoader(classLoader);
+		default Future<?> after(long nanos, ScheduledExecutorService timer, Executor executor, Runnable task) {
+			PlannedTask planned = new PlannedTask(timer, executor, task);
+			planned.await(nanos);
+			return planned;
 		}
 
 	}

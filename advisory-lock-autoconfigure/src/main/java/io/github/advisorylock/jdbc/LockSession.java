@@ -19,18 +19,13 @@ package io.github.advisorylock.jdbc;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.ObjIntConsumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import javax.sql.DataSource;
 
@@ -57,8 +52,7 @@ import org.springframework.util.Assert;
  * locks, opened again after a loss, and closed when it has carried nothing for five
  * minutes and nobody listens on it.
  * <p>
- * A connection in an unknown state is destroyed, which frees its locks: holding a lock
- * without knowing it would keep it for ever.
+ * These are its verbs; one thread {@linkplain ConnectionOwner executes} them.
  *
  * @since 0.1.0
  */
@@ -68,69 +62,46 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * On which channel operators say which runs are to end: the key, as the lock table of
-	 * the server has it, for how many milliseconds that is wanted already, and by whom,
-	 * with spaces between them.
+	 * the server has it, the time of day in milliseconds, and the operator's name, with
+	 * spaces between them.
 	 */
-	public static final String CANCEL_CHANNEL = "advisory_lock_cancel";
+	public static final String CANCEL_CHANNEL = RunCancellation.CHANNEL;
 
-	/**
-	 * Anybody can say anything there.
-	 */
-	private static final Pattern CANCEL = Pattern.compile("(\\d+:\\d+:\\d) (\\d{1,16}) (.+)", Pattern.DOTALL);
-
-	private static final Duration LOOK = Duration.ofMillis(70);
+	private static final Duration POLL = Duration.ofMillis(70);
 
 	private final LockSessionSettings settings;
 
+	private final LockScheduler.Threads threads;
+
 	private final SessionOpener opener;
 
-	private final @Nullable PoolComparison comparison;
+	private final ServerJudge.Comparison comparison;
 
 	private final LossNotifier losses;
 
-	private final LockScheduler.Threads threads;
+	private final TrustWindow trust;
+
+	private final ConnectionOwner owner;
 
 	private final SessionThread thread;
 
+	private final LockScheduler polls;
+
+	private final RunLimits limits;
+
+	private final SessionUpkeep upkeep;
+
 	private final List<LockScheduler> schedulers = new CopyOnWriteArrayList<>();
-
-	private final LockScheduler heartbeat;
-
-	private final GuardedTask beat = new GuardedTask("A heartbeat of the session locks failed", this::beat);
-
-	private final GuardedTask look = new GuardedTask("Failed to look for what other applications say", this::look);
-
-	private final LockScheduler limits;
-
-	private final LockScheduler looks;
 
 	private final AtomicBoolean reopening = new AtomicBoolean();
 
 	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
 
-	private final TrustWindow trust;
-
-	private volatile @Nullable SessionConnection connection;
-
-	private volatile SessionConnection.@Nullable Listener listener;
-
-	private volatile SessionConnection.@Nullable Listener cancels;
-
-	private volatile long lastLockNanos;
-
-	private volatile long idleNanos = TimeUnit.MINUTES.toNanos(5);
-
-	private volatile boolean closed;
-
-	private volatile boolean resting;
-
-	private volatile boolean lost;
-
-	private volatile @Nullable String database;
+	private volatile @Nullable SessionListener operators;
 
 	/**
-	 * Create a session that is not open yet. Its threads have the class loader that the
-	 * current one has.
+	 * Create a session that is not open yet, in the only database of the application. Its
+	 * threads have the class loader that the current one has.
 	 * @param connectionSource opens a new physical connection each time
 	 * @param application the name of the application, for {@code pg_stat_activity}
 	 * @param settings how it is watched
@@ -138,7 +109,8 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public LockSession(DataSource connectionSource, String application, LockSessionSettings settings,
 			Consumer<Object> eventPublisher) {
-		this(() -> connectionSource, application, settings, eventPublisher, LockScheduler.Threads.ofCurrent());
+		this(() -> connectionSource, application, null, settings, ServerJudge.NONE, eventPublisher,
+				LockScheduler.Threads.ofCurrent());
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 	}
 
@@ -147,41 +119,40 @@ public final class LockSession implements AutoCloseable {
 	 * @param connectionSource is asked each time when a physical connection is to be
 	 * opened, as credentials may have changed
 	 * @param application the name of the application, for {@code pg_stat_activity}
+	 * @param database what the database is called where the application has several: the
+	 * name of its transaction manager, or {@code null}
 	 * @param settings how it is watched
+	 * @param judge judges what a connection leads to, each time one is opened
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lost lock
 	 * @param threads makes its threads
 	 */
-	public LockSession(ConnectionSource connectionSource, String application, LockSessionSettings settings,
-			Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
+	public LockSession(ConnectionSource connectionSource, String application, @Nullable String database,
+			LockSessionSettings settings, ServerJudge judge, Consumer<Object> eventPublisher,
+			LockScheduler.Threads threads) {
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 		this.settings = settings;
 		this.threads = threads;
-		this.lastLockNanos = ticker().nanoTime();
-		this.thread = new SessionThread(this::execute, threads);
-		this.heartbeat = scheduler("advisory-lock-heartbeat");
-		this.limits = scheduler("advisory-lock-max-run");
-		this.looks = scheduler("advisory-lock-listener");
 		this.trust = new TrustWindow(settings.trust(), threads.ticker());
+		this.losses = new LossNotifier(settings.whenLost(), database, eventPublisher, threads);
 		DataSource pool = connectionSource.pool();
-		this.comparison = (pool != null) ? new PoolComparison(pool, threads) : null;
-		this.opener = new SessionOpener(connectionSource, comparison(), ApplicationName.of(application), settings,
-				threads);
-		this.losses = new LossNotifier(settings.whenLost(), () -> this.database,
-				(hold) -> eventPublisher.accept(event(hold)), threads);
+		PoolComparison comparison = (pool != null) ? new PoolComparison(pool, threads) : null;
+		this.comparison = (comparison != null) ? comparison : ServerJudge.Comparison.NONE;
+		this.opener = new SessionOpener(connectionSource, judge, this.comparison, ApplicationName.of(application),
+				settings, threads);
+		this.owner = new ConnectionOwner(this.opener, this.trust, this.losses, threads.ticker());
+		this.thread = new SessionThread(this::execute, threads);
+		this.polls = LockScheduler.onTimer(threads);
+		this.limits = new RunLimits(this, this.losses);
+		this.upkeep = new SessionUpkeep(this, this.owner, comparison);
 	}
 
-	private LockLostEvent event(Hold hold) {
-		Hold.Loss loss = hold.loss();
-		return new LockLostEvent(hold.key(), (loss != null) ? loss.reason() : LockLostEvent.Reason.GONE, this.database);
-	}
-
-	/**
-	 * Set what the database is called where an application has several. By default there
-	 * is one.
-	 * @param database the name of its transaction manager
-	 */
-	public void setDatabase(String database) {
-		this.database = database;
+	private void execute(List<SessionCommand> commands) {
+		try {
+			this.owner.execute(commands);
+		}
+		finally {
+			this.upkeep.ensure();
+		}
 	}
 
 	/**
@@ -223,6 +194,13 @@ public final class LockSession implements AutoCloseable {
 		}
 	}
 
+	private DataAccessException translate(AdvisoryLockKey key, Throwable ex) {
+		String task = "Failed to acquire advisory lock '" + key + "'";
+		DataAccessException translated = (ex instanceof SQLException failure)
+				? this.exceptionTranslator.translate(task, null, failure) : null;
+		return (translated != null) ? translated : new DataAccessResourceFailureException(task, ex);
+	}
+
 	/**
 	 * Release the locks of ticks. Those that are not released stay active.
 	 */
@@ -238,7 +216,7 @@ public final class LockSession implements AutoCloseable {
 	 * not held any more
 	 */
 	void unlock(Hold hold) throws LockLostException {
-		submitHeld(hold, SessionCommand.Release::new);
+		checkHeld(hold, new SessionCommand.Release(hold));
 	}
 
 	/**
@@ -248,27 +226,10 @@ public final class LockSession implements AutoCloseable {
 	 * @throws LockLostException if it is not held any more
 	 */
 	public void confirm(Hold hold) throws LockLostException {
-		submitHeld(hold, SessionCommand.Confirm::new);
+		checkHeld(hold, new Ask.Nothing(hold));
 	}
 
-	/**
-	 * Find out which locks of transactions are held no more by the processes that took
-	 * them. Opens the connection if need be.
-	 * @return the holds that are gone
-	 * @throws SQLException if that could not be found out
-	 */
-	List<Hold> findMissing(List<Hold> holds) throws SQLException {
-		SessionCommand.FindMissing command = new SessionCommand.FindMissing(holds);
-		call(command);
-		Throwable failure = command.failure();
-		if (failure != null) {
-			throw (failure instanceof SQLException ex) ? ex : new SQLException("Failed to ask the server", failure);
-		}
-		return command.missing();
-	}
-
-	private void submitHeld(Hold hold, Function<Hold, SessionCommand> verb) throws LockLostException {
-		SessionCommand command = verb.apply(hold);
+	private void checkHeld(Hold hold, SessionCommand command) throws LockLostException {
 		call(command);
 		Throwable failure = command.failure();
 		if (failure != null || (hold.isLost() && hold.loss() == null)) {
@@ -279,92 +240,35 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Find out which locks of transactions are held no more by the processes that took
+	 * them. Opens the connection if need be.
+	 * @return the holds that are gone
+	 * @throws SQLException if that could not be found out
+	 */
+	List<Hold> findMissing(List<Hold> holds) throws SQLException {
+		FindMissing command = new FindMissing(holds);
+		call(command);
+		Throwable failure = command.failure();
+		if (failure != null) {
+			throw (failure instanceof SQLException ex) ? ex : new SQLException("Failed to ask the server", failure);
+		}
+		return command.missing();
+	}
+
+	/**
 	 * Have the holder of a lock give it up when it has held it for a time.
 	 * @param maxRun how long that is, from when the lock was taken
 	 * @return what takes that back
 	 */
 	Future<?> limit(Hold hold, Duration maxRun) {
-		Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.MAX_RUN,
-				"it was held for longer than 'maxRun' allows, " + maxRun);
-		return this.limits.after(maxRun.minus(hold.heldFor()),
-				new GuardedTask("Failed to end what lasts too long", () -> end(hold, loss)));
+		return this.limits.limit(hold, maxRun);
 	}
 
 	/**
-	 * Tell the holder of a lock to give it up, as if it were lost. What was handed over
-	 * to a holder is released; a run has its lock until it ends, and is helped to: it
-	 * does not notice an interrupt while it waits for the server.
+	 * Tell the holder of a lock to give it up, as if it were lost.
 	 */
-	void end(Hold hold, Hold.Loss loss) {
-		if (!this.losses.end(hold, loss)) {
-			return;
-		}
-		if (hold.isHandedOver()) {
-			later("Failed to release what was held for too long", () -> {
-				if (hold.beginRelease()) {
-					unlock(hold);
-				}
-			});
-		}
-		else if (hold.backend() != 0 && this.settings.whenLost() == LockSessionSettings.WhenLost.INTERRUPT) {
-			PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.cancelStatement(hold.backend(),
-					hold.key());
-			later("Failed to cancel the statement of a run that is to end", () -> ask(call.sql(), call.parameters()));
-		}
-	}
-
-	private void later(String failure, Runnable task) {
-		try {
-			this.heartbeat.execute(new GuardedTask(failure, task));
-		}
-		catch (RejectedExecutionException ex) {
-			// closed, and with it whatever it has
-			logger.debug(failure, ex);
-		}
-	}
-
-	/**
-	 * Set who ends runs that an operator wants to end, wherever that is said.
-	 * @param cancelled is told what is to end
-	 */
-	void setCancelled(Cancelled cancelled) {
-		this.cancels = new SessionConnection.Listener(CANCEL_CHANNEL, () -> {
-		}, (announcement) -> {
-			Matcher parts = CANCEL.matcher(announcement.text());
-			if (parts.matches()) {
-				Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.CANCELLED,
-						"it was cancelled by " + AdvisoryLockKey.display(parts.group(3)));
-				later("Failed to find out what was cancelled",
-						() -> cancel(cancelled, parts.group(1), Long.parseLong(parts.group(2)), announcement, loss));
-			}
-		});
-	}
-
-	/**
-	 * End what an operator wants to end. Whoever may connect may say that somebody does;
-	 * the server knows which role has. What is told late must not reach what has begun
-	 * since.
-	 */
-	private void cancel(Cancelled cancelled, String entry, long epochMillis, SessionConnection.Announcement said,
-			Hold.Loss loss) {
-		long asked = ticker().nanoTime();
-		long now = ask(PostgresAdvisoryLockFunctions.CLOCK_IF_SAID_BY_OUR_ROLE, List.of(said.process()));
-		if (now == 0) {
-			logger.warn("Did not end a run though that was wanted on channel '" + CANCEL_CHANNEL + "': server process "
-					+ said.process() + " has gone, or its role is not a member of ours");
-			return;
-		}
-		cancelled.cancel(entry, Duration.ofMillis(now - epochMillis).plusNanos(ticker().nanoTime() - asked), loss);
-	}
-
-	/**
-	 * Hear what operators have said. From the first time on the server says it.
-	 */
-	void hearCancels() {
-		SessionConnection.Listener cancels = this.cancels;
-		if (cancels != null && this.connection != null) {
-			takeTurn(() -> hear(cancels));
-		}
+	void revoke(Hold hold, Hold.Loss loss) {
+		this.limits.revoke(hold, loss);
 	}
 
 	/**
@@ -379,8 +283,8 @@ public final class LockSession implements AutoCloseable {
 
 	/**
 	 * Try to take the locks of candidates, in one statement with a column for each, which
-	 * is {@code null} where the lock was taken. What other applications have announced
-	 * before is passed on first.
+	 * is {@code null} where the lock was taken. Notifications that were sent before are
+	 * passed on first.
 	 * @param candidates the candidates
 	 * @param sql the statement
 	 * @param parameters what it binds
@@ -388,12 +292,11 @@ public final class LockSession implements AutoCloseable {
 	 * @throws DataAccessException if the server could not be asked
 	 */
 	public List<@Nullable String> tryLocks(List<Hold> candidates, String sql, List<Object> parameters) {
-		SessionCommand.AcquireSome command = new SessionCommand.AcquireSome(candidates,
-				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
+		AcquireSome command = new AcquireSome(candidates, new PostgresAdvisoryLockFunctions.Call(sql, parameters));
 		call(command);
-		checkAnswered(command);
-		// the server sends what was announced before it answers
-		hearNow();
+		command.checkAnswered();
+		// the server sends notifications before it answers
+		pollNotifications();
 		return command.answers();
 	}
 
@@ -407,21 +310,19 @@ public final class LockSession implements AutoCloseable {
 	 * not be asked
 	 */
 	public long ask(Hold hold, String sql, List<Object> parameters) {
-		SessionCommand.Ask command = new SessionCommand.Ask(hold,
-				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
-		call(command);
-		checkAnswered(command);
-		return command.number();
+		return ask(new Ask(hold, new PostgresAdvisoryLockFunctions.Call(sql, parameters)));
 	}
 
 	/**
 	 * Ask for a number, whatever is held.
 	 */
-	private long ask(String sql, List<Object> parameters) {
-		SessionCommand.Query command = new SessionCommand.Query(
-				new PostgresAdvisoryLockFunctions.Call(sql, parameters));
+	long ask(String sql, List<Object> parameters) {
+		return ask(new Ask(null, new PostgresAdvisoryLockFunctions.Call(sql, parameters)));
+	}
+
+	private long ask(Ask command) {
 		call(command);
-		checkAnswered(command);
+		command.checkAnswered();
 		return command.number();
 	}
 
@@ -443,13 +344,6 @@ public final class LockSession implements AutoCloseable {
 			}
 
 		};
-	}
-
-	private static void checkAnswered(SessionCommand command) {
-		if (command.failure() != null) {
-			throw new DataAccessResourceFailureException("Failed to ask the server on the connection of session locks",
-					command.failure());
-		}
 	}
 
 	/**
@@ -474,53 +368,68 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Listen to what applications announce, from the next statement on. The connection is
-	 * not closed any more when it carries nothing.
-	 * @param channel on which channel
-	 * @param connected is told that a new connection begins to listen: what was announced
+	 * Listen to the notifications of a channel, from the next statement on. The
+	 * connection is not closed any more when it carries nothing.
+	 * @param channel the channel
+	 * @param connected is run when a new connection begins to listen: what was sent
 	 * before is not known
-	 * @param heard is told what was announced, and by which process of the server, by a
-	 * thread that uses the connection: must be quick. Any role that may connect may
-	 * announce anything; the server tells the process, which nobody can forge
+	 * @param receiver is given each text, and the server process of its sender, on the
+	 * thread of the session: must be quick. Any role that may connect may send anything;
+	 * the process comes from the server, and nobody can forge it
 	 */
-	public void listen(String channel, Runnable connected, ObjIntConsumer<String> heard) {
-		this.listener = new SessionConnection.Listener(channel, connected,
-				(announcement) -> heard.accept(announcement.text(), announcement.process()));
+	public void listen(String channel, Runnable connected, ObjIntConsumer<String> receiver) {
+		this.owner.listen(new SessionListener(channel, connected,
+				(notification) -> receiver.accept(notification.text(), notification.process())));
 	}
 
 	/**
-	 * Set whether to look for announcements now and then, which asks nobody. Otherwise
-	 * they are passed on by {@link #tryLocks} only. By default nobody looks.
-	 * @param listening whether to look
+	 * Set whether to poll for notifications many times a second, which asks nobody.
+	 * Otherwise they are passed on by {@link #tryLocks} only.
+	 * @param polling whether to poll
 	 */
-	public void setListening(boolean listening) {
-		if (listening) {
-			this.looks.every(LOOK, LOOK, this.look);
+	public void pollNotifications(boolean polling) {
+		if (polling) {
+			this.polls.every(POLL, POLL, new GuardedTask("Failed to poll for notifications", () -> {
+				if (hasInput()) {
+					later("Failed to receive notifications", this.owner::pollNotifications);
+				}
+			}));
 		}
 		else {
-			this.looks.stop();
+			this.polls.stop();
 		}
 	}
 
 	/**
-	 * A look that shows nothing comes many times a second and must cost nothing.
+	 * Return whether the server may have sent something.
 	 */
-	private void look() {
-		if (hasInput()) {
-			hearNow();
-		}
-	}
-
 	boolean hasInput() {
-		SessionConnection current = this.connection;
-		return current != null && current.hasInput();
+		return this.owner.hasInput();
 	}
 
 	/**
-	 * Pass on what has arrived.
+	 * Pass on the notifications that have arrived.
 	 */
-	void hearNow() {
-		takeTurn(this::hear);
+	void pollNotifications() {
+		takeTurn(this.owner::pollNotifications);
+	}
+
+	/**
+	 * Listen to operators, from the first heartbeat of a lock on. Does not keep the
+	 * connection open.
+	 */
+	void listenToOperators(SessionListener listener) {
+		this.operators = listener;
+	}
+
+	/**
+	 * Receive what operators have sent.
+	 */
+	void pollCancellations() {
+		SessionListener listener = this.operators;
+		if (listener != null && isConnected()) {
+			takeTurn(() -> this.owner.pollNotifications(listener));
+		}
 	}
 
 	/**
@@ -532,21 +441,12 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Set who judges what a connection leads to, each time one is opened. By default
-	 * every server is trusted.
-	 * @param judge the judge
-	 */
-	public void setJudge(ServerJudge judge) {
-		this.opener.setJudge(judge);
-	}
-
-	/**
 	 * Return what compares the database of a connection of this session with that of the
 	 * pool.
 	 * @return a comparison that finds no difference where the pool is not known
 	 */
 	public ServerJudge.Comparison comparison() {
-		return (this.comparison != null) ? this.comparison : ServerJudge.Comparison.NONE;
+		return this.comparison;
 	}
 
 	/**
@@ -557,19 +457,13 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public @Nullable String problem() {
 		String current = this.opener.problem();
-		if ((current != null || this.lost) && !this.closed) {
-			reopen();
+		if ((current != null || this.owner.isLost()) && this.reopening.compareAndSet(false, true)) {
+			later("Failed to open the connection of the session locks", () -> {
+				this.reopening.set(false);
+				call(new Ask.Nothing(null));
+			});
 		}
 		return current;
-	}
-
-	private void reopen() {
-		if (this.reopening.compareAndSet(false, true)) {
-			this.heartbeat.execute(new GuardedTask("Failed to open the connection of the session locks", () -> {
-				this.reopening.set(false);
-				call(new SessionCommand.Open());
-			}));
-		}
 	}
 
 	/**
@@ -587,7 +481,7 @@ public final class LockSession implements AutoCloseable {
 	 * it has carried nothing for five minutes
 	 */
 	public boolean isConnected() {
-		return this.connection != null;
+		return this.owner.isOpen();
 	}
 
 	/**
@@ -611,19 +505,19 @@ public final class LockSession implements AutoCloseable {
 	 * don't keep it open. Who needs it opens it for as long.
 	 */
 	void rest() {
-		this.resting = true;
-		takeTurn(this::retireUnlessAtWork);
+		this.owner.use(ConnectionOwner.Use.RESTING);
+		takeTurn(this.owner::leaveUnlessAtWork);
 	}
 
 	/**
 	 * Keep the connection open again between locks, and take what is to be remembered.
 	 */
 	void resume() {
-		this.resting = false;
+		this.owner.use(ConnectionOwner.Use.LASTING);
 	}
 
 	boolean isResting() {
-		return this.resting;
+		return this.owner.isResting();
 	}
 
 	/**
@@ -631,26 +525,37 @@ public final class LockSession implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
-		this.closed = true;
+		this.owner.use(ConnectionOwner.Use.CLOSED);
 		this.opener.close();
-		boolean retired = this.thread.submit(new SessionCommand.Turn(this::retire),
-				Duration.ofMillis(2L * this.settings.answerTimeoutMillis()));
-		if (!retired) {
+		boolean left = this.thread.run(this.owner::leave, Duration.ofMillis(2L * this.settings.answerTimeoutMillis()));
+		if (!left) {
 			logger.warn("The connection of the session locks is still in use, and is closed as soon as it is not");
 		}
 		this.thread.close();
+		this.upkeep.close();
+		this.limits.close();
+		this.polls.close();
 		this.schedulers.forEach(LockScheduler::close);
 		this.losses.close();
 	}
 
 	/**
-	 * Make a scheduler whose thread goes when this session is closed.
-	 * @param name the name of its thread
+	 * Make a scheduler for statements on the connection, which is closed with this
+	 * session.
 	 */
-	LockScheduler scheduler(String name) {
-		LockScheduler scheduler = new LockScheduler(name, this.threads);
+	LockScheduler scheduler() {
+		LockScheduler scheduler = LockScheduler.on(this.thread, this.threads);
 		this.schedulers.add(scheduler);
 		return scheduler;
+	}
+
+	/**
+	 * Return what does tasks on the thread that uses the connection. Verbs of this
+	 * session are executed at once there.
+	 * @return the executor, whose tasks must not fail, nor wait for anything else
+	 */
+	public Executor executor() {
+		return this.thread;
 	}
 
 	/**
@@ -687,62 +592,23 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	boolean isClosed() {
-		return this.closed;
+		return this.owner.isClosed();
 	}
 
 	LockSessionSettings settings() {
 		return this.settings;
 	}
 
-	private void beat() {
-		SessionConnection current = this.connection;
-		if (current == null) {
-			return;
-		}
-		if (this.resting) {
-			rest();
-		}
-		if (current.carriesLocks()) {
-			this.lastLockNanos = ticker().nanoTime();
-			call(new SessionCommand.Heartbeat());
-			hearCancels();
-			compareAgain();
-		}
-		else if (isIdle()) {
-			takeTurn(this::retire);
-		}
-	}
-
-	private void compareAgain() {
-		PoolComparison comparison = this.comparison;
-		if (comparison != null) {
-			comparison.again((call) -> ask(call.sql(), call.parameters()),
-					(difference) -> takeTurn(() -> leave(difference)));
-		}
-	}
-
-	private void leave(String reason) {
-		SessionConnection current = this.connection;
-		if (current != null) {
-			destroy(current, reason, null);
-		}
-	}
-
 	/**
-	 * Return whether nobody has used the connection for long, nor listens on it.
+	 * Have something done on the thread of the connection, and do not wait for it. After
+	 * the end of this session there is nothing to do.
 	 */
-	private boolean isIdle() {
-		long now = ticker().nanoTime();
-		return this.listener == null && this.trust.age(now) > this.idleNanos
-				&& now - this.lastLockNanos > this.idleNanos;
-	}
-
-	/**
-	 * Set for how long a connection that carries nothing is kept. The default is five
-	 * minutes.
-	 */
-	void setIdleTimeout(Duration timeout) {
-		this.idleNanos = timeout.toNanos();
+	void later(String failure, Runnable task) {
+		this.thread.execute(new GuardedTask(failure, () -> {
+			if (!isClosed()) {
+				task.run();
+			}
+		}));
 	}
 
 	/**
@@ -760,313 +626,11 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Have the thread of the connection do something between two commands.
+	 * Have the thread of the connection do something between two commands, and wait for
+	 * it.
 	 */
 	private void takeTurn(Runnable action) {
-		call(new SessionCommand.Turn(action));
-	}
-
-	private void execute(List<SessionCommand> commands) {
-		try {
-			ask(commands);
-		}
-		catch (RuntimeException | Error ex) {
-			abandon(commands, ex);
-			throw ex;
-		}
-	}
-
-	private void ask(List<SessionCommand> commands) {
-		if (this.connection != null && commands.stream().anyMatch(SessionCommand::takesLocks)) {
-			follow(this.opener.newAddress());
-		}
-		boolean reused = this.connection != null;
-		List<SessionCommand> asking = asking(commands);
-		try {
-			if (!asking.isEmpty()) {
-				SessionConnection current = this.connection;
-				if (current == null) {
-					current = open(!asking.stream().allMatch(SessionCommand::isOptional));
-				}
-				SessionConnection.Listener listener = this.listener;
-				if (listener != null) {
-					current.listen(listener);
-				}
-				long sent = ticker().nanoTime();
-				String doubt = current.ask(asking);
-				this.trust.confirm(sent, ticker().nanoTime());
-				if (doubt != null) {
-					destroy(current, doubt, null);
-				}
-			}
-		}
-		catch (SQLException ex) {
-			recover(asking, reused, ex);
-		}
-		if (asking.size() < commands.size()) {
-			commands.forEach(SessionCommand::finish);
-		}
-	}
-
-	private void follow(@Nullable Object address) {
-		if (address != null) {
-			leave("the DataSource opens connections to '" + JdbcUrl.redact(address.toString()) + "' now");
-		}
-	}
-
-	/**
-	 * Find the commands that the server has to be asked about.
-	 */
-	private List<SessionCommand> asking(List<SessionCommand> commands) {
-		SessionConnection current = this.connection;
-		if (this.closed) {
-			if (current != null) {
-				end(current, null);
-			}
-			SQLException failure = new SQLException("The application is shutting down",
-					PgDriver.CONNECTION_DOES_NOT_EXIST);
-			commands.forEach((command) -> command.fail(failure));
-			return List.of();
-		}
-		List<SessionCommand> asking = new ArrayList<>(commands.size());
-		for (SessionCommand command : commands) {
-			if (command.needsServer(current)) {
-				asking.add(command);
-			}
-		}
-		return asking;
-	}
-
-	/**
-	 * Nobody knows what the server has been asked and has answered. Whatever it granted
-	 * must not stay.
-	 */
-	private void abandon(List<SessionCommand> commands, Throwable failure) {
-		SessionConnection current = this.connection;
-		try {
-			if (current != null) {
-				commands.forEach((command) -> command.abandon(current, failure));
-				destroy(current, "what it was asked failed", failure);
-			}
-		}
-		catch (RuntimeException | Error ex) {
-			failure.addSuppressed(ex);
-		}
-		finally {
-			commands.forEach((command) -> command.failUnanswered(failure));
-		}
-	}
-
-	private void retire() {
-		SessionConnection current = this.connection;
-		if (current != null && !current.carriesLocks()) {
-			end(current, null);
-		}
-	}
-
-	private void retireUnlessAtWork() {
-		SessionConnection current = this.connection;
-		if (current != null && !current.carriesWork()) {
-			end(current, null);
-		}
-	}
-
-	private void hear() {
-		SessionConnection.Listener listener = this.listener;
-		if (listener != null) {
-			hear(listener);
-		}
-	}
-
-	private void hear(SessionConnection.Listener listener) {
-		SessionConnection current = this.connection;
-		if (current != null) {
-			try {
-				current.listen(listener);
-				current.hear();
-			}
-			catch (SQLException ex) {
-				destroy(current, "the connection was lost", ex);
-			}
-		}
-	}
-
-	private SessionConnection open(boolean needed) throws SQLException {
-		SessionConnection opened = this.opener.open(needed);
-		this.connection = opened;
-		this.lost = false;
-		this.heartbeat.every(this.settings.heartbeat(), this.settings.heartbeat(), this.beat);
-		return opened;
-	}
-
-	private void recover(List<SessionCommand> commands, boolean reused, SQLException failure) {
-		SessionConnection current = this.connection;
-		if (current == null) {
-			commands.forEach((command) -> command.fail(failure));
-		}
-		else if (PgDriver.endsConnection(failure)) {
-			commands.forEach((command) -> command.abandon(current, failure));
-			destroy(current, "the connection was lost", failure);
-			if (reused) {
-				// nothing can be held on the old connection any more, so asking again is
-				// safe
-				retry(commands.stream().filter(SessionCommand::outlivesConnection).toList());
-			}
-		}
-		else {
-			settle(current, commands, failure);
-		}
-	}
-
-	/**
-	 * The connection is fine, and one of the commands is not: find out what each of them
-	 * has done, and send those that did nothing one by one.
-	 */
-	private void settle(SessionConnection current, List<SessionCommand> commands, SQLException failure) {
-		try {
-			for (SessionCommand command : commands) {
-				command.settle(current, failure);
-			}
-			current.releaseSurplus();
-		}
-		catch (SQLException ex) {
-			failure.addSuppressed(ex);
-			commands.forEach((command) -> command.abandon(current, failure));
-			destroy(current, "it is not known which locks it holds", failure);
-			return;
-		}
-		if (commands.size() > 1) {
-			commands.stream()
-				.filter((command) -> command.failure() != null)
-				.forEach((command) -> retry(List.of(command)));
-		}
-		else if (current.doubt() != null) {
-			destroy(current, current.doubt(), null);
-		}
-	}
-
-	private void retry(List<SessionCommand> commands) {
-		if (!commands.isEmpty()) {
-			execute(commands);
-		}
-	}
-
-	private void destroy(SessionConnection current, String reason, @Nullable Throwable cause) {
-		boolean matters = current.carriesWork();
-		end(current, cause);
-		this.lost = true;
-		if (matters) {
-			logger.warn("Destroyed the connection of the session locks because " + reason, cause);
-		}
-	}
-
-	private void end(SessionConnection current, @Nullable Throwable cause) {
-		this.connection = null;
-		this.losses.lost(current.end(cause));
-	}
-
-	private DataAccessException translate(AdvisoryLockKey key, Throwable ex) {
-		String task = "Failed to acquire advisory lock '" + key + "'";
-		DataAccessException translated = (ex instanceof SQLException failure)
-				? this.exceptionTranslator.translate(task, null, failure) : null;
-		return (translated != null) ? translated : new DataAccessResourceFailureException(task, ex);
-	}
-
-	/**
-	 * Ends runs that an operator wants to end.
-	 */
-	interface Cancelled {
-
-		/**
-		 * End the runs of a key.
-		 * @param entry the key, as the lock table of the server has it
-		 * @param since how long ago that was said: what has begun since is another run
-		 * @param loss why
-		 */
-		void cancel(String entry, Duration since, Hold.Loss loss);
-
-	}
-
-	/**
-	 * For how long what a server has confirmed is trusted: counted from before the
-	 * question that it has answered last. Answers are noted one after the other; any
-	 * thread may read.
-	 */
-	public static final class TrustWindow {
-
-		private final Duration length;
-
-		private final long nanos;
-
-		private final LockScheduler.Ticker ticker;
-
-		/**
-		 * Written before the time of the confirmation that begins it.
-		 */
-		private volatile long unbrokenSince;
-
-		private volatile long confirmed;
-
-		/**
-		 * Create a window in which nothing was confirmed yet.
-		 * @param length how long it is
-		 * @param ticker tells how much of it is left
-		 */
-		TrustWindow(Duration length, LockScheduler.Ticker ticker) {
-			this.length = length;
-			this.ticker = ticker;
-			this.nanos = length.toNanos();
-		}
-
-		/**
-		 * Note that the server has answered.
-		 * @param asked when it was asked, as {@link System#nanoTime()} tells
-		 * @param answered when the answer came
-		 */
-		void confirm(long asked, long answered) {
-			if (answered - this.confirmed >= this.nanos) {
-				this.unbrokenSince = asked;
-			}
-			this.confirmed = asked;
-		}
-
-		/**
-		 * Return how long the window is.
-		 * @return the length
-		 */
-		public Duration length() {
-			return this.length;
-		}
-
-		/**
-		 * Return when the confirmations of the server began to come each within the
-		 * window of the one before.
-		 * @return what {@link #left} expects
-		 */
-		public long unbrokenSince() {
-			return this.unbrokenSince;
-		}
-
-		/**
-		 * Return for how long what was held at a time can be trusted to be held still,
-		 * unless it turns out to be lost.
-		 * @param since the time, as of {@link #unbrokenSince()}
-		 * @return nanoseconds, none left if there was a gap since
-		 */
-		public long left(long since) {
-			long last = this.confirmed;
-			return (this.unbrokenSince == since) ? last + this.nanos - this.ticker.nanoTime() : 0;
-		}
-
-		/**
-		 * Return for how long nothing was confirmed.
-		 * @param now the time
-		 * @return nanoseconds
-		 */
-		long age(long now) {
-			return now - this.confirmed;
-		}
-
+		this.thread.run(action, Duration.ofDays(1));
 	}
 
 }

@@ -33,9 +33,11 @@ import org.springframework.util.Assert;
  * @param deadClientTimeout within which time the server is to notice that this
  * application has vanished
  * @param whenLost what happens to threads that run under a lost lock
+ * @param idleTimeout for how long it is kept when it carries nothing
  * @since 0.1.0
  */
-public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout, WhenLost whenLost) {
+public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout, WhenLost whenLost,
+		Duration idleTimeout) {
 
 	/**
 	 * The defaults: a heartbeat every 2 seconds, 10 seconds for a dead client, and an
@@ -49,6 +51,17 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 		Assert.isTrue(heartbeat.compareTo(deadClientTimeout) < 0,
 				() -> "The heartbeat must be shorter than 'advisory-lock.session.dead-client-timeout', which is "
 						+ deadClientTimeout + ".");
+	}
+
+	/**
+	 * Create settings by which a connection that carries nothing is kept for five minutes.
+	 * @param heartbeat how often it is checked while it carries locks
+	 * @param deadClientTimeout within which time the server is to notice that this
+	 * application has vanished
+	 * @param whenLost what happens to threads that run under a lost lock
+	 */
+	public LockSessionSettings(Duration heartbeat, Duration deadClientTimeout, WhenLost whenLost) {
+		this(heartbeat, deadClientTimeout, whenLost, Duration.ofMinutes(5));
 	}
 
 	/**

@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What happens when locks are found to be lost, in either scope. First all of them are,
  * and their runs are interrupted: whoever comes next may have begun. Only then is
- * everybody told, one after the other, by a thread of its own, so that a listener can
+ * everybody told, one after the other, by a worker, so that a listener can
  * hold up neither a run nor a heartbeat. Of {@linkplain Hold#isQuiet() quiet} holds
  * nobody is told.
  */
@@ -40,23 +40,23 @@ final class LossNotifier implements AutoCloseable {
 
 	private final WhenLost whenLost;
 
-	private final Supplier<@Nullable String> database;
+	private final @Nullable String database;
 
-	private final Consumer<Hold> listener;
+	private final Consumer<Object> eventPublisher;
 
 	/**
 	 * Create it.
 	 * @param whenLost what happens to threads that run under a lost lock
-	 * @param database tells the name of the database, where there are several
-	 * @param listener is told of each lock that is lost
-	 * @param threads makes the thread by which everybody is told
+	 * @param database the name of the database, where there are several
+	 * @param eventPublisher is given a {@link LockLostEvent} for each lock that is lost
+	 * @param threads has the workers by which everybody is told
 	 */
-	LossNotifier(WhenLost whenLost, Supplier<@Nullable String> database, Consumer<Hold> listener,
+	LossNotifier(WhenLost whenLost, @Nullable String database, Consumer<Object> eventPublisher,
 			LockScheduler.Threads threads) {
 		this.whenLost = whenLost;
 		this.database = database;
-		this.listener = listener;
-		this.notifier = new LockScheduler("advisory-lock-events", threads);
+		this.eventPublisher = eventPublisher;
+		this.notifier = LockScheduler.inTurn(threads);
 	}
 
 	/**
@@ -121,16 +121,21 @@ final class LossNotifier implements AutoCloseable {
 	private void tell(Hold hold, List<Runnable> actions) {
 		guard(() -> log(hold));
 		actions.forEach(LossNotifier::guard);
-		guard(() -> this.listener.accept(hold));
+		guard(() -> this.eventPublisher.accept(event(hold)));
+	}
+
+	private LockLostEvent event(Hold hold) {
+		Hold.Loss loss = hold.loss();
+		return new LockLostEvent(hold.key(), (loss != null) ? loss.reason() : LockLostEvent.Reason.GONE, this.database);
 	}
 
 	private void log(Hold hold) {
 		Hold.Loss loss = hold.loss();
 		if (loss != null) {
-			LockLog.ended(hold.key(), hold.scope(), loss.reason(), loss.text(), this.database.get());
+			LockLog.ended(hold.key(), hold.scope(), loss.reason(), loss.text(), this.database);
 		}
 		else {
-			LockLog.lost(hold.key(), hold.scope(), this.database.get());
+			LockLog.lost(hold.key(), hold.scope(), this.database);
 		}
 	}
 

@@ -22,8 +22,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -52,7 +52,7 @@ final class PoolComparison implements ServerJudge.Comparison {
 
 	private final DataSource pool;
 
-	private final ThreadFactory threads;
+	private final Executor workers;
 
 	private final LockScheduler.Ticker ticker;
 
@@ -67,17 +67,17 @@ final class PoolComparison implements ServerJudge.Comparison {
 	/**
 	 * Create a comparison.
 	 * @param pool opens the connections of transactions
-	 * @param threads makes the threads that wait for one
+	 * @param threads has the workers that wait for one
 	 */
 	PoolComparison(DataSource pool, LockScheduler.Threads threads) {
 		this.pool = pool;
-		this.threads = threads.named("advisory-lock-comparison");
+		this.workers = threads.workers();
 		this.ticker = threads.ticker();
 	}
 
 	/**
 	 * As anybody who has a connection of the pool may wait for this session, one is
-	 * waited for only shortly, by another thread.
+	 * waited for only shortly, by a worker.
 	 */
 	@Override
 	public @Nullable String difference(Connection session) throws SQLException {
@@ -103,10 +103,8 @@ final class PoolComparison implements ServerJudge.Comparison {
 		boolean due = this.place != null && this.ticker.nanoTime() - this.comparedNanos > PERIOD_NANOS;
 		if (due && this.underWay.compareAndSet(false, true)) {
 			try {
-				this.threads
-					.newThread(new GuardedTask("Failed to compare the database of the session locks",
-							() -> compare(session, differs)))
-					.start();
+				this.workers.execute(new GuardedTask("Failed to compare the database of the session locks",
+						() -> compare(session, differs)));
 			}
 			catch (Throwable ex) {
 				this.underWay.set(false);
@@ -148,7 +146,7 @@ final class PoolComparison implements ServerJudge.Comparison {
 
 	private @Nullable String answerInTime(long key) {
 		FutureTask<@Nullable String> question = new FutureTask<>(() -> differenceOf(key));
-		this.threads.newThread(question).start();
+		this.workers.execute(question);
 		try {
 			return question.get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
 		}

@@ -20,25 +20,17 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.util.StringUtils;
+import org.springframework.dao.DataAccessResourceFailureException;
 
 /**
  * One statement for the {@link LockSession}, and its answer: a class for each verb. A
  * command belongs to the thread that submits it, and in between to that of the session.
  */
-abstract class SessionCommand implements SessionConnection.Question {
-
-	private static final PostgresAdvisoryLockFunctions.Call NOTHING = new PostgresAdvisoryLockFunctions.Call(
-			PostgresAdvisoryLockFunctions.HEARTBEAT, List.of());
+abstract class SessionCommand {
 
 	private final String sql;
 
@@ -53,13 +45,16 @@ abstract class SessionCommand implements SessionConnection.Question {
 		this.parameters = call.parameters();
 	}
 
-	@Override
-	public final String sql() {
+	final String sql() {
 		return this.sql;
 	}
 
-	@Override
-	public final int bind(PreparedStatement statement, int next) throws SQLException {
+	/**
+	 * Bind what the text binds.
+	 * @param next the index of the first parameter
+	 * @return the index of the next one
+	 */
+	final int bind(PreparedStatement statement, int next) throws SQLException {
 		int index = next;
 		for (Object parameter : this.parameters) {
 			statement.setObject(index++, parameter);
@@ -67,8 +62,10 @@ abstract class SessionCommand implements SessionConnection.Question {
 		return index;
 	}
 
-	@Override
-	public final void read(Statement statement, SessionConnection connection) throws SQLException {
+	/**
+	 * Read the answer, which has arrived.
+	 */
+	final void read(Statement statement, SessionConnection connection) throws SQLException {
 		try (ResultSet answer = statement.getResultSet()) {
 			answer.next();
 			readRow(answer, connection);
@@ -90,12 +87,6 @@ abstract class SessionCommand implements SessionConnection.Question {
 	 */
 	boolean needsServer(@Nullable SessionConnection connection) {
 		return true;
-	}
-
-	/**
-	 * Do what has to be done after the answer by who needs no server.
-	 */
-	void finish() {
 	}
 
 	/**
@@ -163,88 +154,14 @@ abstract class SessionCommand implements SessionConnection.Question {
 	}
 
 	/**
-	 * Asks for a number that has nothing to do with locks.
+	 * Make sure that there is an answer.
+	 * @throws DataAccessResourceFailureException if there is none
 	 */
-	static final class Query extends SessionCommand {
-
-		private long number;
-
-		Query(PostgresAdvisoryLockFunctions.Call call) {
-			super(call);
+	final void checkAnswered() {
+		if (this.failure != null) {
+			throw new DataAccessResourceFailureException("Failed to ask the server on the connection of session locks",
+					this.failure);
 		}
-
-		long number() {
-			return this.number;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.number = row.getLong(1);
-		}
-
-	}
-
-	/**
-	 * Opens the connection, if it is not open.
-	 */
-	static final class Open extends SessionCommand {
-
-		Open() {
-			super(NOTHING);
-		}
-
-		@Override
-		void settle(SessionConnection connection, SQLException failure) {
-			answer();
-		}
-
-	}
-
-	/**
-	 * Asks for nothing: any answer shows that the connection, and what it carries, is
-	 * still there.
-	 */
-	static final class Heartbeat extends SessionCommand {
-
-		Heartbeat() {
-			super(NOTHING);
-		}
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			return connection != null;
-		}
-
-		@Override
-		void settle(SessionConnection connection, SQLException failure) {
-			answer();
-		}
-
-	}
-
-	/**
-	 * Has the thread of the session do something with the connection, and asks the server
-	 * for nothing.
-	 */
-	static final class Turn extends SessionCommand {
-
-		private final Runnable action;
-
-		Turn(Runnable action) {
-			super(NOTHING);
-			this.action = action;
-		}
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			return false;
-		}
-
-		@Override
-		void finish() {
-			this.action.run();
-		}
-
 	}
 
 	/**
@@ -333,94 +250,36 @@ abstract class SessionCommand implements SessionConnection.Question {
 	}
 
 	/**
-	 * Takes several locks as far as they are free, by a statement of somebody else's that
-	 * says something of the others.
+	 * Releases a lock, by a statement that may do something else with it.
 	 */
-	static final class AcquireSome extends SessionCommand {
-
-		private final List<Hold> candidates;
-
-		/**
-		 * What was said of each candidate, {@code null} if it was granted.
-		 */
-		private final List<@Nullable String> answers;
-
-		AcquireSome(List<Hold> candidates, PostgresAdvisoryLockFunctions.Call call) {
-			super(call);
-			this.candidates = candidates;
-			this.answers = new ArrayList<>(Collections.nCopies(candidates.size(), ""));
-		}
-
-		List<@Nullable String> answers() {
-			return this.answers;
-		}
-
-		@Override
-		boolean takesLocks() {
-			return true;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			for (int i = 0; i < this.candidates.size(); i++) {
-				String answer = row.getString(i + 1);
-				this.answers.set(i, answer);
-				if (answer == null) {
-					connection.add(this.candidates.get(i));
-				}
-			}
-		}
-
-		@Override
-		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			for (int i = 0; i < this.candidates.size(); i++) {
-				if (this.answers.get(i) != null && connection.isHeld(this.candidates.get(i))) {
-					this.answers.set(i, null);
-					connection.add(this.candidates.get(i));
-				}
-			}
-			if (this.answers.contains(null)) {
-				answer();
-			}
-			else {
-				fail(failure);
-			}
-		}
-
-		/**
-		 * Locks that were granted go with the connection, before anybody had them.
-		 */
-		@Override
-		void abandon(SessionConnection connection, Throwable failure) {
-			this.candidates.forEach(connection::remove);
-			Collections.fill(this.answers, "");
-			fail(failure);
-		}
-
-	}
-
-	/**
-	 * Is about a lock that is held, and means nothing on a connection that does not carry
-	 * it.
-	 */
-	abstract static class OfHold extends SessionCommand {
+	static final class Release extends SessionCommand {
 
 		private final Hold hold;
 
-		OfHold(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
+		Release(Hold hold) {
+			this(hold, PostgresAdvisoryLockFunctions.sessionUnlock(hold.key(), hold.mode()));
+		}
+
+		Release(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
 			super(call);
 			this.hold = hold;
 		}
 
-		final Hold hold() {
-			return this.hold;
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			if (row.getBoolean(1)) {
+				connection.remove(this.hold);
+			}
+			else {
+				connection.doubt("it did not hold advisory lock '" + this.hold.key() + "' that it was to release");
+			}
 		}
 
 		@Override
 		boolean needsServer(@Nullable SessionConnection connection) {
 			boolean carried = connection != null && connection.carries(this.hold);
 			if (!carried) {
-				fail(new SQLException("The lock is not held any more", PgDriver.CONNECTION_DOES_NOT_EXIST));
+				answer();
 			}
 			return carried;
 		}
@@ -430,138 +289,18 @@ abstract class SessionCommand implements SessionConnection.Question {
 			return false;
 		}
 
-	}
-
-	/**
-	 * Asks whether a lock is still held: any answer of the connection that carries it
-	 * says so.
-	 */
-	static final class Confirm extends OfHold {
-
-		Confirm(Hold hold) {
-			super(hold, NOTHING);
-		}
-
-		@Override
-		void settle(SessionConnection connection, SQLException failure) {
-			answer();
-		}
-
-	}
-
-	/**
-	 * Asks for a number while a lock is held.
-	 */
-	static final class Ask extends OfHold {
-
-		private long number;
-
-		Ask(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
-			super(hold, call);
-		}
-
-		long number() {
-			return this.number;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			this.number = row.getLong(1);
-		}
-
-	}
-
-	/**
-	 * Releases a lock, by a statement that may do something else with it.
-	 */
-	static final class Release extends OfHold {
-
-		Release(Hold hold) {
-			this(hold, PostgresAdvisoryLockFunctions.sessionUnlock(hold.key(), hold.mode()));
-		}
-
-		Release(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
-			super(hold, call);
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			if (row.getBoolean(1)) {
-				connection.remove(hold());
-			}
-			else {
-				connection.doubt("it did not hold advisory lock '" + hold().key() + "' that it was to release");
-			}
-		}
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			boolean carried = connection != null && connection.carries(hold());
-			if (!carried) {
-				answer();
-			}
-			return carried;
-		}
-
 		@Override
 		void settle(SessionConnection connection, SQLException failure) throws SQLException {
-			if (connection.sharesKey(hold())) {
-				connection.mayHoldTooOften(hold());
+			if (connection.sharesKey(this.hold)) {
+				connection.mayHoldTooOften(this.hold);
 			}
-			else if (connection.isHeld(hold())) {
-				connection.doubt("it could not release advisory lock '" + hold().key() + "'");
+			else if (connection.isHeld(this.hold)) {
+				connection.doubt("it could not release advisory lock '" + this.hold.key() + "'");
 				fail(failure);
 				return;
 			}
-			connection.remove(hold());
+			connection.remove(this.hold);
 			answer();
-		}
-
-	}
-
-	/**
-	 * Asks which locks of transactions are held no more by the processes that took them.
-	 * Nothing of this connection, and so any may ask.
-	 */
-	static final class FindMissing extends SessionCommand {
-
-		private final Map<String, Hold> holds;
-
-		private final List<Hold> missing = new ArrayList<>();
-
-		FindMissing(List<Hold> holds) {
-			this(entries(holds));
-		}
-
-		private FindMissing(Map<String, Hold> holds) {
-			super(PostgresAdvisoryLockFunctions.findMissing(holds.keySet()));
-			this.holds = holds;
-		}
-
-		private static Map<String, Hold> entries(List<Hold> holds) {
-			Map<String, Hold> entries = new LinkedHashMap<>();
-			for (Hold hold : holds) {
-				if (hold.backend() != 0) {
-					entries.put(PostgresAdvisoryLockFunctions.entry(hold.backend(), hold.key()), hold);
-				}
-			}
-			return entries;
-		}
-
-		List<Hold> missing() {
-			return this.missing;
-		}
-
-		@Override
-		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
-			for (String entry : StringUtils.commaDelimitedListToStringArray(row.getString(1))) {
-				this.missing.add(Objects.requireNonNull(this.holds.get(entry)));
-			}
-		}
-
-		@Override
-		boolean isOptional() {
-			return true;
 		}
 
 	}

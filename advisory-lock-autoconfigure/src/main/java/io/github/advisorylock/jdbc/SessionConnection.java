@@ -20,7 +20,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -30,7 +29,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
@@ -47,10 +45,10 @@ final class SessionConnection {
 
 	private static final Log logger = LogFactory.getLog(SessionConnection.class);
 
-	private static final long COSTLY_LOOK = TimeUnit.MILLISECONDS.toNanos(500);
+	private static final long COSTLY_POLL = TimeUnit.MILLISECONDS.toNanos(500);
 
 	/**
-	 * Without a wait the driver looks once in a second only where it can't see whether
+	 * Without a wait the driver polls once in a second only where it can't see whether
 	 * something has arrived, as through TLS.
 	 */
 	private static final int WAIT_MILLIS = 1;
@@ -72,9 +70,9 @@ final class SessionConnection {
 
 	private final LockScheduler.Ticker ticker;
 
-	private volatile long lookedNanos;
+	private volatile long polledNanos;
 
-	private final Map<String, Listener> listeners = new HashMap<>();
+	private final Map<String, SessionListener> listeners = new HashMap<>();
 
 	private @Nullable String doubt;
 
@@ -82,38 +80,38 @@ final class SessionConnection {
 	 * Create what carries no locks.
 	 * @param connection the open connection
 	 * @param socket what lies beneath it, if that is known
-	 * @param ticker tells when it was looked at
+	 * @param ticker tells when it was polled
 	 */
 	SessionConnection(Connection connection, @Nullable LockSocket socket, LockScheduler.Ticker ticker) {
 		this.connection = connection;
 		this.socket = socket;
 		this.ticker = ticker;
-		this.lookedNanos = ticker.nanoTime();
+		this.polledNanos = ticker.nanoTime();
 	}
 
 	/**
-	 * Send questions together and hand out the answers. Their order means nothing, as no
-	 * two are about one lock; in the same order they give few texts, which the driver and
-	 * the server then know already.
+	 * Send commands together and hand out the answers. Their order means nothing, as no
+	 * two are about one lock. They are sorted, so that driver and server see few different
+	 * texts, which they have prepared already.
 	 * @return why the connection can't be kept, {@code null} if it can
 	 */
-	@Nullable String ask(List<? extends Question> questions) throws SQLException {
-		List<Question> ordered = new ArrayList<>(questions);
-		ordered.sort(Comparator.comparing(Question::sql));
+	@Nullable String ask(List<SessionCommand> commands) throws SQLException {
+		List<SessionCommand> ordered = new ArrayList<>(commands);
+		ordered.sort(Comparator.comparing(SessionCommand::sql));
 		StringJoiner sql = new StringJoiner(";");
-		for (Question question : ordered) {
-			sql.add(question.sql());
+		for (SessionCommand command : ordered) {
+			sql.add(command.sql());
 		}
 		this.answered = true;
 		this.doubt = null;
 		try (PreparedStatement statement = this.connection.prepareStatement(sql.toString())) {
 			int next = 1;
-			for (Question question : ordered) {
-				next = question.bind(statement, next);
+			for (SessionCommand command : ordered) {
+				next = command.bind(statement, next);
 			}
 			statement.execute();
-			for (Question question : ordered) {
-				question.read(statement, this);
+			for (SessionCommand command : ordered) {
+				command.read(statement, this);
 				statement.getMoreResults();
 			}
 		}
@@ -136,26 +134,26 @@ final class SessionConnection {
 	}
 
 	/**
-	 * Have the server pass on what other applications say.
+	 * Have the server pass on the notifications of a channel, unless it does.
 	 */
-	void listen(Listener listener) throws SQLException {
+	void listen(SessionListener listener) throws SQLException {
 		if (this.listeners.put(listener.channel(), listener) == null) {
 			listener.connect(this.connection);
 		}
 	}
 
 	/**
-	 * Pass on what other applications have said. Costs next to nothing when nothing has
-	 * arrived.
+	 * Pass on the notifications that have arrived. Costs next to nothing when none has.
 	 */
-	void hear() throws SQLException {
+	void pollNotifications() throws SQLException {
 		if (!this.listeners.isEmpty() && mayHaveInput()) {
 			this.answered = false;
-			this.lookedNanos = this.ticker.nanoTime();
+			this.polledNanos = this.ticker.nanoTime();
 			for (PGNotification notification : PgDriver.notifications(this.connection, WAIT_MILLIS)) {
-				Listener listener = this.listeners.get(notification.getName());
+				SessionListener listener = this.listeners.get(notification.getName());
 				if (listener != null) {
-					listener.heard().accept(new Announcement(notification.getPID(), notification.getParameter()));
+					listener.receiver()
+						.accept(new SessionListener.Notification(notification.getPID(), notification.getParameter()));
 				}
 			}
 		}
@@ -163,12 +161,12 @@ final class SessionConnection {
 
 	/**
 	 * Return whether the server may have sent something that was not passed on, with the
-	 * last answer or since. Where that can't be seen, a look costs a read that times out,
+	 * last answer or since. Where that can't be seen, a poll costs a read that times out,
 	 * and is worth it only now and then. May be asked by any thread.
 	 */
 	boolean hasInput() {
 		boolean seen = this.socket != null && this.socket.seesInput();
-		return mayHaveInput() && (seen || this.ticker.nanoTime() - this.lookedNanos >= COSTLY_LOOK);
+		return mayHaveInput() && (seen || this.ticker.nanoTime() - this.polledNanos >= COSTLY_POLL);
 	}
 
 	private boolean mayHaveInput() {
@@ -283,64 +281,6 @@ final class SessionConnection {
 				logger.debug("Closing the lock session failed", ex);
 			}
 		}
-	}
-
-	/**
-	 * What the server may be asked together with others.
-	 */
-	interface Question {
-
-		/**
-		 * Return the text.
-		 */
-		String sql();
-
-		/**
-		 * Bind what the text binds.
-		 * @param next the index of the first parameter
-		 * @return the index of the next one
-		 */
-		int bind(PreparedStatement statement, int next) throws SQLException;
-
-		/**
-		 * Read the answer, which has arrived, and note on the connection what it means
-		 * for what that carries.
-		 */
-		void read(Statement statement, SessionConnection connection) throws SQLException;
-
-	}
-
-	/**
-	 * What was said on a channel, where whoever may connect may say anything.
-	 *
-	 * @param process the server process of who has said it
-	 * @param text what was said
-	 */
-	record Announcement(int process, String text) {
-	}
-
-	/**
-	 * Passes on what other applications announce on a channel, in the order in which they
-	 * did, on the thread of the session: who is told must be quick. Needs more of the
-	 * driver than JDBC.
-	 *
-	 * @param channel the channel
-	 * @param connected is told that a new connection begins to listen: what was announced
-	 * before is not known
-	 * @param heard is told what an application has announced
-	 */
-	record Listener(String channel, Runnable connected, Consumer<Announcement> heard) {
-
-		/**
-		 * Have the server pass on what is announced.
-		 */
-		void connect(Connection connection) throws SQLException {
-			this.connected.run();
-			try (Statement statement = connection.createStatement()) {
-				statement.execute("LISTEN " + this.channel);
-			}
-		}
-
 	}
 
 }

@@ -53,7 +53,7 @@ final class SessionOpener {
 
 	private final LockScheduler.Threads threads;
 
-	private volatile ServerJudge judge = ServerJudge.NONE;
+	private final ServerJudge judge;
 
 	private volatile @Nullable ConnectionOpening attempt;
 
@@ -76,22 +76,20 @@ final class SessionOpener {
 	/**
 	 * Create it.
 	 * @param connectionSource is asked each time
+	 * @param judge judges where they lead to
 	 * @param comparison compares where they lead to with where transactions are
 	 * @param applicationName names the connections in {@code pg_stat_activity}
 	 * @param settings how long the server may take
 	 * @param threads has the clock, and the class loader by which drivers are found
 	 */
-	SessionOpener(ConnectionSource connectionSource, ServerJudge.Comparison comparison, String applicationName,
-			LockSessionSettings settings, LockScheduler.Threads threads) {
+	SessionOpener(ConnectionSource connectionSource, ServerJudge judge, ServerJudge.Comparison comparison,
+			String applicationName, LockSessionSettings settings, LockScheduler.Threads threads) {
 		this.connectionSource = connectionSource;
+		this.judge = judge;
 		this.comparison = comparison;
 		this.applicationName = applicationName;
 		this.settings = settings;
 		this.threads = threads;
-	}
-
-	void setJudge(ServerJudge judge) {
-		this.judge = judge;
 	}
 
 	/**

@@ -21,26 +21,36 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one thread that uses the connection of a {@link LockSession}, and the commands that
- * wait for it: those that arrive while the server is asked are sent together after that.
+ * The one thread that uses the connection of a {@link LockSession}. Commands that arrive
+ * while the server is asked are sent together after that. Tasks are done in between, one
+ * by one, and may submit commands themselves.
+ * <p>
  * What happens to a caller, as an interrupt or a full stack, reaches neither the
  * connection nor the locks of others. The thread comes with the first command, and goes
  * when there was none for a while.
  */
-final class SessionThread {
+final class SessionThread implements Executor {
+
+	private static final Log logger = LogFactory.getLog(SessionThread.class);
 
 	private static final int MOST_AT_A_TIME = 64;
 
-	private final Queue<Caller> callers = new ConcurrentLinkedQueue<>();
+	private final Queue<Call> calls = new ConcurrentLinkedQueue<>();
+
+	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
 
 	private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
 
@@ -48,7 +58,7 @@ final class SessionThread {
 
 	private final ThreadFactory threads;
 
-	private volatile long keepAliveNanos = TimeUnit.SECONDS.toNanos(LockScheduler.KEEP_ALIVE_SECONDS);
+	private volatile long keepAliveNanos = TimeUnit.SECONDS.toNanos(10);
 
 	/**
 	 * Create a queue without a thread.
@@ -65,48 +75,86 @@ final class SessionThread {
 	 * and is kept. Where no thread can be made, the command fails.
 	 */
 	void submit(SessionCommand command) {
-		submit(new Caller(command)).await();
+		if (isCurrent()) {
+			executeAll(List.of(command));
+			return;
+		}
+		Call call = new Call(command, new Caller());
+		this.calls.add(call);
+		wake();
+		call.caller.await();
 	}
 
 	/**
-	 * As {@link #submit(SessionCommand)}, and wait for no longer than a time: the command
-	 * is executed later.
-	 * @return whether it was executed
+	 * Have something done between two commands, and do not wait for it.
+	 * @param task what to do; must never fail
+	 * @throws RejectedExecutionException if no thread can be made for it
 	 */
-	boolean submit(SessionCommand command, Duration limit) {
-		return submit(new Caller(command)).await(limit.toNanos());
+	@Override
+	public void execute(Runnable task) {
+		this.tasks.add(task);
+		Throwable failure = wake();
+		if (failure != null && this.tasks.remove(task)) {
+			throw new RejectedExecutionException("Failed to make the thread of the lock session", failure);
+		}
+	}
+
+	/**
+	 * As {@link #execute}, and wait for it, but no longer than a time: it is done later.
+	 * An interrupt changes nothing, and is kept.
+	 * @return whether it was done
+	 */
+	boolean run(Runnable task, Duration limit) {
+		if (isCurrent()) {
+			task.run();
+			return true;
+		}
+		Caller caller = new Caller();
+		try {
+			execute(() -> {
+				try {
+					task.run();
+				}
+				finally {
+					caller.wake();
+				}
+			});
+		}
+		catch (RejectedExecutionException ex) {
+			logger.debug("The lock session has no thread", ex);
+			return false;
+		}
+		return caller.await(limit.toNanos());
+	}
+
+	private boolean isCurrent() {
+		return Thread.currentThread() == this.thread.get();
 	}
 
 	/**
 	 * Everybody wakes the thread, whoever may have begun to: a caller whose stack is full
 	 * ends anywhere.
+	 * @return why there is no thread, {@code null} if there is one
 	 */
-	private Caller submit(Caller caller) {
-		this.callers.add(caller);
+	private @Nullable Throwable wake() {
 		Thread current = this.thread.get();
 		if (current != null) {
 			LockSupport.unpark(current);
+			return null;
 		}
-		else {
-			startThread();
-		}
-		return caller;
-	}
-
-	private void startThread() {
 		Thread made = null;
 		try {
 			made = this.threads.newThread(this::run);
 			if (this.thread.compareAndSet(null, made)) {
 				made.start();
 			}
+			return null;
 		}
 		catch (Throwable ex) {
-			// who has seen the thread relies on it
+			// other callers that have seen the thread rely on it
 			this.thread.compareAndSet(made, null);
-			List<Caller> stranded = poll();
-			stranded.forEach((caller) -> caller.command.fail(ex));
-			stranded.forEach(Caller::wake);
+			poll().forEach((call) -> call.fail(ex));
+			return ex;
 		}
 	}
 
@@ -122,9 +170,7 @@ final class SessionThread {
 		Thread self = Thread.currentThread();
 		long idleSince = System.nanoTime();
 		while (true) {
-			List<Caller> served = poll();
-			if (!served.isEmpty()) {
-				serve(served);
+			if (work()) {
 				idleSince = System.nanoTime();
 				continue;
 			}
@@ -135,48 +181,76 @@ final class SessionThread {
 				continue;
 			}
 			this.thread.set(null);
-			if (this.callers.isEmpty() || !this.thread.compareAndSet(null, self)) {
+			if (isIdle() || !this.thread.compareAndSet(null, self)) {
 				return;
 			}
 		}
 	}
 
-	private List<Caller> poll() {
-		List<Caller> callers = new ArrayList<>();
-		Caller next = this.callers.poll();
-		while (next != null) {
-			callers.add(next);
-			next = (callers.size() < MOST_AT_A_TIME) ? this.callers.poll() : null;
-		}
-		return callers;
+	private boolean isIdle() {
+		return this.calls.isEmpty() && this.tasks.isEmpty();
 	}
 
-	private void serve(List<Caller> callers) {
+	/**
+	 * Do what there is to do: callers wait for commands, and nobody for most tasks.
+	 * @return whether there was anything
+	 */
+	private boolean work() {
+		List<Call> served = poll();
+		Runnable task = this.tasks.poll();
+		if (!served.isEmpty()) {
+			try {
+				executeAll(served.stream().map(Call::command).toList());
+			}
+			finally {
+				served.forEach((call) -> call.caller.wake());
+			}
+		}
+		if (task != null) {
+			new GuardedTask("Failed to use the connection of the session locks", task).run();
+		}
+		return !served.isEmpty() || task != null;
+	}
+
+	private List<Call> poll() {
+		List<Call> calls = new ArrayList<>();
+		Call next = this.calls.poll();
+		while (next != null) {
+			calls.add(next);
+			next = (calls.size() < MOST_AT_A_TIME) ? this.calls.poll() : null;
+		}
+		return calls;
+	}
+
+	private void executeAll(List<SessionCommand> commands) {
 		try {
-			this.work.accept(callers.stream().map((caller) -> caller.command).toList());
+			this.work.accept(commands);
 		}
 		catch (Throwable ex) {
-			callers.forEach((caller) -> caller.command.failUnanswered(ex));
-		}
-		finally {
-			callers.forEach(Caller::wake);
+			commands.forEach((command) -> command.failUnanswered(ex));
 		}
 	}
 
 	/**
-	 * A command, and the thread that waits for it.
+	 * A command, and the caller that waits for it.
+	 */
+	private record Call(SessionCommand command, Caller caller) {
+
+		private void fail(Throwable failure) {
+			this.command.fail(failure);
+			this.caller.wake();
+		}
+
+	}
+
+	/**
+	 * A thread that waits.
 	 */
 	private static final class Caller {
-
-		private final SessionCommand command;
 
 		private final Thread thread = Thread.currentThread();
 
 		private volatile boolean served;
-
-		private Caller(SessionCommand command) {
-			this.command = command;
-		}
 
 		private void await() {
 			boolean interrupted = false;

@@ -84,14 +84,17 @@ final class TickCommand {
 	/**
 	 * Turns an exclusive lock of a tick into a shared one.
 	 */
-	static final class Share extends SessionCommand.OfHold {
+	static final class Share extends SessionCommand {
+
+		private final Hold exclusive;
 
 		private final Hold shared;
 
 		private boolean done;
 
 		Share(Hold exclusive, Hold shared) {
-			super(exclusive, PostgresAdvisoryLockFunctions.shareTick(exclusive.key()));
+			super(PostgresAdvisoryLockFunctions.shareTick(exclusive.key()));
+			this.exclusive = exclusive;
 			this.shared = shared;
 		}
 
@@ -103,10 +106,24 @@ final class TickCommand {
 		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
 			this.done = row.getBoolean(1);
 			if (this.done) {
-				hold().release();
-				connection.remove(hold());
+				this.exclusive.release();
+				connection.remove(this.exclusive);
 				connection.add(this.shared);
 			}
+		}
+
+		@Override
+		boolean needsServer(@Nullable SessionConnection connection) {
+			boolean carried = connection != null && connection.carries(this.exclusive);
+			if (!carried) {
+				fail(new SQLException("The lock of the tick is not held any more", PgDriver.CONNECTION_DOES_NOT_EXIST));
+			}
+			return carried;
+		}
+
+		@Override
+		boolean outlivesConnection() {
+			return false;
 		}
 
 		@Override
@@ -120,10 +137,10 @@ final class TickCommand {
 		@Override
 		void settle(SessionConnection connection, SQLException failure) {
 			this.done = false;
-			hold().release();
-			connection.remove(hold());
+			this.exclusive.release();
+			connection.remove(this.exclusive);
 			connection.remove(this.shared);
-			connection.mayHoldTooOften(hold());
+			connection.mayHoldTooOften(this.exclusive);
 			fail(failure);
 		}
 

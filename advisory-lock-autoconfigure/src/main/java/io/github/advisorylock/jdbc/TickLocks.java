@@ -77,7 +77,7 @@ final class TickLocks {
 	 */
 	TickLocks(LockSession session) {
 		this.session = session;
-		this.later = session.scheduler("advisory-lock-ticks");
+		this.later = session.scheduler();
 	}
 
 	/**

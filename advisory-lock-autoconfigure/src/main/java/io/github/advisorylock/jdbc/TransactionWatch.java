@@ -19,7 +19,6 @@ package io.github.advisorylock.jdbc;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
@@ -43,9 +42,9 @@ final class TransactionWatch {
 
 	private final LockSession session;
 
-	private final Executor later;
+	private final LockScheduler later;
 
-	private final Runnable look = new GuardedTask("A look at the locks of transactions failed", this::look);
+	private final GuardedTask look = new GuardedTask("A look at the locks of transactions failed", this::look);
 
 	private final AtomicBoolean expecting = new AtomicBoolean();
 
@@ -60,9 +59,7 @@ final class TransactionWatch {
 	TransactionWatch(HoldRegistry holds, LockSession session) {
 		this.holds = holds;
 		this.session = session;
-		// has no thread while there is nothing to look at
-		this.later = session.ticker()
-			.delayed(session.settings().heartbeat().toNanos(), session.scheduler("advisory-lock-watch"));
+		this.later = session.scheduler();
 	}
 
 	/**
@@ -70,7 +67,7 @@ final class TransactionWatch {
 	 */
 	void expect() {
 		if (!this.expecting.get() && this.expecting.compareAndSet(false, true)) {
-			this.later.execute(this.look);
+			this.later.after(this.session.settings().heartbeat(), this.look);
 		}
 	}
 
@@ -104,7 +101,7 @@ final class TransactionWatch {
 				.toList();
 			this.seen = old.stream().filter((hold) -> !missing.contains(hold)).collect(Collectors.toSet());
 			this.session.losses().lost(lost);
-			this.session.hearCancels();
+			this.session.pollCancellations();
 			report(unseen.isEmpty() ? null : "the server of the lock session does not show the lock on '"
 					+ unseen.get(0).key() + "' in its lock table", null);
 		}

@@ -22,7 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.LockThread;
 import io.github.advisorylock.jdbc.WorkContext;
 import org.jspecify.annotations.Nullable;
 
@@ -98,7 +98,7 @@ final class ActiveCalls {
 	boolean isNone() {
 		return this.calls.keySet()
 			.stream()
-			.noneMatch((thread) -> thread != this.waiting && !LockScheduler.waitsForExit(thread));
+			.noneMatch((thread) -> thread != this.waiting && !LockThread.waitsForExit(thread));
 	}
 
 	/**

@@ -20,7 +20,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.jdbc.Hold;
-import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.TrustWindow;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,13 +32,13 @@ final class CurrentTerm {
 
 	private final AtomicReference<@Nullable Term> term = new AtomicReference<>();
 
-	private final LockSession.TrustWindow trust;
+	private final TrustWindow trust;
 
 	/**
 	 * Create what no term has begun in yet.
 	 * @param trust that of the session which carries the lock of the role
 	 */
-	CurrentTerm(LockSession.TrustWindow trust) {
+	CurrentTerm(TrustWindow trust) {
 		this.trust = trust;
 	}
 

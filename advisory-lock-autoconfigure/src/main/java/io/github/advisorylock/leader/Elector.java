@@ -31,7 +31,8 @@ import io.github.advisorylock.jdbc.LockSession;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Advances all roles, on a thread of its own, when something is due or was heard.
+ * Advances all roles, on the thread of the lock session, when something is due or a
+ * notification has arrived.
  * Followers ask for all their locks in one statement, seldom, and have the session look
  * in between for the word that one is free. Leaders cost nothing here: the heartbeat
  * confirms their terms.
@@ -72,8 +73,8 @@ final class Elector {
 	Elector(Collection<LeaderRole> roles, LockSession session) {
 		this.roles = roles;
 		this.session = session;
-		this.scheduler = new LockScheduler("advisory-lock-elector", session.threads());
-		this.watcher = new LockScheduler("advisory-lock-leader-watch", session.threads());
+		this.scheduler = LockScheduler.on(session.executor(), session.threads());
+		this.watcher = LockScheduler.onTimer(session.threads());
 	}
 
 	/**
@@ -82,7 +83,6 @@ final class Elector {
 	synchronized void begin() {
 		this.active = true;
 		ended();
-		this.watcher.start();
 		// what is due next is decided after each turn; this is for a turn that could not
 		this.scheduler.every(LONGEST_PAUSE, LONGEST_PAUSE, this.turn);
 		wake();
@@ -124,7 +124,7 @@ final class Elector {
 		if (endIfOut()) {
 			return;
 		}
-		this.session.setListening(this.roles.stream().anyMatch(LeaderRole::isListening));
+		this.session.pollNotifications(this.roles.stream().anyMatch(LeaderRole::isListening));
 		long pause = this.roles.stream().mapToLong(LeaderRole::pause).min().orElse(Long.MAX_VALUE);
 		this.scheduler.next(Duration.ofNanos(Math.max(SHORTEST_PAUSE, pause)), this.turn);
 	}
@@ -186,7 +186,7 @@ final class Elector {
 			return false;
 		}
 		this.active = false;
-		this.session.setListening(false);
+		this.session.pollNotifications(false);
 		this.scheduler.stop();
 		this.watcher.stop();
 		ended();

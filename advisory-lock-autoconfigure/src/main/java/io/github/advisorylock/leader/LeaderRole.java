@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * <li>A leader that was in doubt for a moment announces itself again before it leads
  * again.</li>
  * </ul>
- * It belongs to the thread of the elector; its {@link Leadership} is for any thread.
+ * It belongs to the thread of the lock session; its {@link Leadership} is for any thread.
  */
 final class LeaderRole {
 

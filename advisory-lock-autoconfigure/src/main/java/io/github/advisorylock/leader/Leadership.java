@@ -27,6 +27,7 @@ import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.TrustWindow;
 import io.github.advisorylock.jdbc.WorkContext;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -77,7 +78,7 @@ final class Leadership {
 		this(role, key, session, session.trust(), events, wake);
 	}
 
-	Leadership(String role, AdvisoryLockKey key, LockSession session, LockSession.TrustWindow trust,
+	Leadership(String role, AdvisoryLockKey key, LockSession session, TrustWindow trust,
 			Consumer<Object> events, Runnable wake) {
 		this.role = role;
 		this.key = key;

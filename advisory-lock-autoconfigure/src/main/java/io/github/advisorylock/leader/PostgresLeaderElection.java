@@ -103,7 +103,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		this.namespace = namespace;
 		this.keyFactory = keyFactory;
 		this.eventPublisher = eventPublisher;
-		this.events = new LockScheduler("advisory-lock-leader-events", session.threads());
+		this.events = LockScheduler.inTurn(session.threads());
 		this.elector = new Elector(this.roles.values(), session);
 	}
 
@@ -133,7 +133,6 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 	@Override
 	public synchronized void start() {
 		this.running = true;
-		this.events.start();
 		this.roles.values().forEach((role) -> role.leadership().start());
 		beginElections();
 	}
@@ -201,7 +200,6 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		this.running = false;
 		this.roles.values().forEach((role) -> role.leadership().stop(force));
 		boolean ending = this.elector.endWhenOut(() -> this.events.execute(callback));
-		this.events.stop();
 		return ending;
 	}
 

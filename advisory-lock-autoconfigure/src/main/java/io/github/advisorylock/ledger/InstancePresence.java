@@ -87,7 +87,7 @@ public final class InstancePresence implements SmartLifecycle {
 	 * @param namespace the namespace of this application
 	 * @param version the version of this application, {@code null} if that is not known
 	 * @param roles the roles that this instance may have; asked for each time
-	 * @param threads makes its thread
+	 * @param threads has the workers
 	 */
 	public InstancePresence(Supplier<PostgresAdvisoryLockLedger> ledger, String namespace, @Nullable String version,
 			Supplier<? extends Collection<String>> roles, LockScheduler.Threads threads) {
@@ -96,7 +96,7 @@ public final class InstancePresence implements SmartLifecycle {
 		this.version = version;
 		this.roles = roles;
 		this.ticker = threads.ticker();
-		this.scheduler = new LockScheduler("advisory-lock-instance", threads);
+		this.scheduler = LockScheduler.inTurn(threads);
 	}
 
 	/**
@@ -142,7 +142,6 @@ public final class InstancePresence implements SmartLifecycle {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-		this.scheduler.stop();
 	}
 
 	@Override

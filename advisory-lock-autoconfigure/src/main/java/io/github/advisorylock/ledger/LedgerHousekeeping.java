@@ -75,7 +75,7 @@ final class LedgerHousekeeping {
 		this.recentKeys = recentKeys;
 		this.keptRunsOfKey = keptRunsOfKey;
 		this.ticker = threads.ticker();
-		this.scheduler = new LockScheduler("advisory-lock-housekeeping", threads);
+		this.scheduler = LockScheduler.inTurn(threads);
 	}
 
 	/**

@@ -97,7 +97,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 		this.ledger = ledger;
 		this.methods = methods;
 		this.ticker = threads.ticker();
-		this.watch = new LockScheduler("advisory-lock-open-ticks", threads);
+		this.watch = LockScheduler.inTurn(threads);
 		this.threads = threads.named("advisory-lock-catch-up");
 	}
 

@@ -59,7 +59,7 @@ final class OverdueJobWatcher {
 		this.ledger = ledger;
 		this.methods = methods;
 		this.ticker = threads.ticker();
-		this.watch = new LockScheduler("advisory-lock-watch-overdue-jobs", threads);
+		this.watch = LockScheduler.inTurn(threads);
 	}
 
 	void start() {

@@ -22,10 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.SynchronousQueue;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.HeldLock;
@@ -46,15 +42,11 @@ final class TermKeeper implements Executor, AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(TermKeeper.class);
 
-	private static final long KEEP_ALIVE_SECONDS = 10;
-
 	private final LockScope scope;
 
 	private final Consumer<Object> eventPublisher;
 
-	private final ThreadPoolExecutor threads;
-
-	private final ScheduledThreadPoolExecutor clock;
+	private final LockScheduler workers;
 
 	private final Map<HeldLock, Future<?>> kept = new HashMap<>();
 
@@ -70,9 +62,7 @@ final class TermKeeper implements Executor, AutoCloseable {
 	TermKeeper(LockScope scope, Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
 		this.scope = scope;
 		this.eventPublisher = eventPublisher;
-		this.threads = new ThreadPoolExecutor(0, Integer.MAX_VALUE, KEEP_ALIVE_SECONDS, TimeUnit.SECONDS,
-				new SynchronousQueue<>(), threads.named("advisory-lock-shedlock"));
-		this.clock = threads.executor("advisory-lock-shedlock-clock");
+		this.workers = LockScheduler.atOnce(threads);
 	}
 
 	/**
@@ -80,14 +70,14 @@ final class TermKeeper implements Executor, AutoCloseable {
 	 */
 	@Override
 	public void execute(Runnable task) {
-		this.threads.execute(task);
+		this.workers.execute(task);
 	}
 
 	/**
 	 * Do something after a while, on a thread of its own.
 	 */
 	Future<?> schedule(Runnable task, Duration delay) {
-		return this.clock.schedule(() -> this.threads.execute(task), delay.toNanos(), TimeUnit.NANOSECONDS);
+		return this.workers.after(delay, new GuardedTask("Failed to end what ShedLock has locked for a time", task));
 	}
 
 	/**
@@ -160,8 +150,7 @@ final class TermKeeper implements Executor, AutoCloseable {
 	@Override
 	public void close() {
 		stop();
-		this.clock.shutdownNow();
-		this.threads.shutdown();
+		this.workers.close();
 	}
 
 }

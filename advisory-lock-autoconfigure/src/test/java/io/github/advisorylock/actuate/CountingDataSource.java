@@ -46,9 +46,9 @@ class CountingDataSource extends AbstractDataSource {
 		Connection connection = TestPostgres.open();
 		return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
 				(proxy, method, arguments) -> {
-					// The first round of the housekeeping comes when it comes
+					// the first round of the housekeeping comes at any time
 					if (method.getName().endsWith("Statement")
-							&& !Thread.currentThread().getName().equals("advisory-lock-housekeeping")) {
+							&& !Thread.currentThread().getName().equals("advisory-lock-worker")) {
 						this.statements.incrementAndGet();
 					}
 					try {

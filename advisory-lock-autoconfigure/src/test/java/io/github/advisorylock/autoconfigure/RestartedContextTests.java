@@ -47,7 +47,7 @@ import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.interceptor.PlannedTime;
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.LockThread;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -138,7 +138,6 @@ class RestartedContextTests {
 		Jobs jobs = context.getBean(Jobs.class);
 		Awaitility.await().until(() -> "led".equals(jobs.lead()));
 		this.seen.events.clear();
-		this.seen.listeners.clear();
 		assertThatTickIsRememberedAndOthersAreStill(context.getBean(AdvisoryLockOperations.class));
 		assertThatLossesAreTold(context);
 		assertThatTicksAreRememberedByTheServer(this.uses);
@@ -148,19 +147,15 @@ class RestartedContextTests {
 		Awaitility.await().untilAsserted(() -> assertThat(this.seen.ticking).hasValueGreaterThan(ticking));
 		Awaitility.await()
 			.until(() -> TestPostgres.query("SELECT stopped_at FROM restart_tests.ledger_instance").get(0) == null);
-		assertThat(threads()).doesNotHaveDuplicates()
-			.contains("advisory-lock-housekeeping", "advisory-lock-watch-overdue-jobs",
-					"advisory-lock-watch-long-holds", "advisory-lock-instance", "advisory-lock-heartbeat",
-					"advisory-lock-elector", "advisory-lock-leader-watch");
+		assertThat(threads()).filteredOn((name) -> !name.equals("advisory-lock-worker"))
+			.containsExactlyInAnyOrder("advisory-lock-session", "advisory-lock-timer");
 	}
 
 	private void assertStopped(ConfigurableApplicationContext context) {
 		assertThat(context.getBean(Jobs.class).lead()).isNull();
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.connections("test")).isEmpty());
 		assertThat(TestPostgres.query("SELECT stopped_at FROM restart_tests.ledger_instance").get(0)).isNotNull();
-		assertThat(threads()).doesNotContain("advisory-lock-housekeeping", "advisory-lock-watch-overdue-jobs",
-				"advisory-lock-watch-long-holds", "advisory-lock-open-ticks", "advisory-lock-elector",
-				"advisory-lock-leader-watch");
+		Awaitility.await().untilAsserted(() -> assertThat(threads()).doesNotContain("advisory-lock-worker"));
 		this.seen.nightly.set(0);
 		forgetNightlyTick();
 	}
@@ -212,8 +207,6 @@ class RestartedContextTests {
 			.untilAsserted(
 					() -> assertThat(this.seen.events).containsExactlyInAnyOrder("held is lost", "SESSION is lost",
 							"TRANSACTION is lost", "leader:reports is lost", "reports is lost", "reports is gained"));
-		assertThat(this.seen.listeners).as("threads that told a leader").hasSize(2);
-		assertThat(this.seen.listeners.get(0)).isSameAs(this.seen.listeners.get(1));
 	}
 
 	/**
@@ -272,7 +265,7 @@ class RestartedContextTests {
 			.keySet()
 			.stream()
 			.filter((thread) -> thread.getName().startsWith("advisory-lock-")
-					&& !LockScheduler.isOfOlder(thread, this.begun))
+					&& !LockThread.isOfOlder(thread, this.begun))
 			.map(Thread::getName)
 			.toList();
 	}
@@ -298,8 +291,6 @@ class RestartedContextTests {
 		private final AtomicInteger ticking = new AtomicInteger();
 
 		private final List<String> events = new CopyOnWriteArrayList<>();
-
-		private final List<Thread> listeners = new CopyOnWriteArrayList<>();
 
 	}
 
@@ -339,13 +330,11 @@ class RestartedContextTests {
 		@EventListener
 		void lost(LeadershipLostEvent event) {
 			this.seen.events.add(event.role() + " is lost");
-			this.seen.listeners.add(Thread.currentThread());
 		}
 
 		@EventListener
 		void gained(LeadershipGainedEvent event) {
 			this.seen.events.add(event.role() + " is gained");
-			this.seen.listeners.add(Thread.currentThread());
 		}
 
 	}

@@ -30,6 +30,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.SettableTicker;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -130,29 +131,32 @@ class LongHoldWatcherTests {
 	}
 
 	@Test
-	void threadEndsWithApplication() {
-		this.runner.run((context) -> assertThat(isWatching()).isTrue());
-		Awaitility.await().atMost(Patience.TIME).until(() -> !isWatching());
+	void nothingIsPlannedBeforeTheFirstRunAndAfterTheApplication() {
+		SettableTicker ticker = new SettableTicker();
+		ticker.in(this.runner).run((context) -> {
+			assertThat(ticker.planned()).isZero();
+			context.getBean(Jobs.class).run(() -> {
+			});
+			// the look at transactions that outlast a heartbeat is over
+			ticker.advance(Duration.ofSeconds(10));
+			assertThat(ticker.planned()).isOne();
+		});
+		assertThat(ticker.planned()).isZero();
 	}
 
 	@Test
 	void zeroSwitchesWatchOff() {
-		this.runner.withPropertyValues("advisory-lock.doctor.long-hold=0").run((context) -> {
+		SettableTicker ticker = new SettableTicker();
+		ticker.in(this.runner.withPropertyValues("advisory-lock.doctor.long-hold=0")).run((context) -> {
 			context.getBean(Jobs.class).run(() -> {
 			});
-			assertThat(isWatching()).isFalse();
+			ticker.advance(Duration.ofSeconds(10));
+			assertThat(ticker.planned()).isZero();
 		});
 	}
 
 	private static void awaitWarning(LogRecorder log) {
 		Awaitility.await().atMost(Patience.TIME).until(() -> !log.events().isEmpty());
-	}
-
-	private static boolean isWatching() {
-		return Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.anyMatch((thread) -> thread.getName().equals("advisory-lock-watch-long-holds"));
 	}
 
 	static class Jobs {

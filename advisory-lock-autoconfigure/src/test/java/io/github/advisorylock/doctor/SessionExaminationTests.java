@@ -23,6 +23,7 @@ import java.util.Map;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
@@ -70,11 +71,9 @@ class SessionExaminationTests {
 	}
 
 	private static LockSession session(TestServer server, List<DoctorCheck> switchedOff) {
-		LockSession session = new LockSession(new DriverManagerDataSource(server.url()), "look-alike",
-				LockSessionSettings.DEFAULT, (event) -> {
-				});
-		session.setJudge(LockDoctor.judge(switchedOff));
-		return session;
+		return new LockSession(() -> new DriverManagerDataSource(server.url()), "look-alike", null,
+				LockSessionSettings.DEFAULT, LockDoctor.judge(switchedOff), (event) -> {
+				}, LockScheduler.Threads.ofCurrent());
 	}
 
 }

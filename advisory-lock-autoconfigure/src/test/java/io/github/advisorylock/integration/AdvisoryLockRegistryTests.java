@@ -111,7 +111,7 @@ class AdvisoryLockRegistryTests extends AbstractLockTests {
 		List<Thread> clocks = Thread.getAllStackTraces()
 			.keySet()
 			.stream()
-			.filter((thread) -> !before.contains(thread) && thread.getName().equals("advisory-lock-integration"))
+			.filter((thread) -> !before.contains(thread) && thread.getName().equals("advisory-lock-timer"))
 			.toList();
 		assertThat(clocks).hasSize(1);
 		this.registry.close();

@@ -145,11 +145,11 @@ class ConnectionOpeningTests {
 			session.listen("advisory_lock_test", () -> {
 			}, (text, process) -> heard.add(text));
 			assertThat(tryLock(session, "input")).succeedsWithin(Patience.TIME).isNull();
-			session.hearNow();
+			session.pollNotifications();
 			assertThat(session.hasInput()).isFalse();
 			TestPostgres.execute("NOTIFY advisory_lock_test, 'to ConnectionOpeningTests'");
 			Awaitility.await().atMost(Patience.TIME).until(session::hasInput);
-			session.hearNow();
+			session.pollNotifications();
 			assertThat(heard).contains("to ConnectionOpeningTests");
 			assertThat(session.hasInput()).isFalse();
 		}
@@ -201,11 +201,12 @@ class ConnectionOpeningTests {
 			}
 
 		};
-		try (LockSession session = new LockSession(other, "test", LockSessionSettings.DEFAULT, (event) -> {
-		})) {
-			session.setJudge((connection, another, comparison) -> {
-				throw new UnsupportedDatabaseException("it is another one");
-			});
+		ServerJudge judge = (connection, another, comparison) -> {
+			throw new UnsupportedDatabaseException("it is another one");
+		};
+		try (LockSession session = new LockSession(() -> other, "test", null, LockSessionSettings.DEFAULT, judge,
+				(event) -> {
+				}, LockScheduler.Threads.ofCurrent())) {
 			for (int i = 0; i < 20; i++) {
 				assertThatExceptionOfType(UnsupportedDatabaseException.class)
 					.isThrownBy(() -> session.tryLock(hold("refused")));

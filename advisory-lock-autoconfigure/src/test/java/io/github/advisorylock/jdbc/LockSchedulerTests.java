@@ -17,15 +17,19 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
-import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.testsupport.Patience;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -33,62 +37,104 @@ import static org.awaitility.Awaitility.await;
  */
 class LockSchedulerTests {
 
+	private final long begun = System.nanoTime();
+
+	private final LockScheduler.Threads threads = LockScheduler.Threads.ofCurrent();
+
 	@Test
-	void whatIsPlannedKeepsNoThreadAfterClose() throws Exception {
-		LockScheduler scheduler = new LockScheduler("test-planned", LockScheduler.Threads.ofCurrent());
-		Future<?> planned = scheduler.after(Duration.ofHours(1), new GuardedTask("Failed", () -> {
-		}));
-		await().atMost(Patience.TIME).until(() -> hasThread("test-planned"));
+	void taskThatIsPlannedKeepsNoThreadAfterClose() {
+		LockScheduler scheduler = LockScheduler.inTurn(this.threads);
+		Future<?> planned = scheduler.after(Duration.ofHours(1), nothing());
+		await().atMost(Patience.TIME).until(() -> count("advisory-lock-timer") == 1);
 		scheduler.close();
 		assertThat(planned.isCancelled()).isTrue();
-		await().atMost(Patience.TIME).until(() -> !hasThread("test-planned"));
-		assertThat(scheduler.after(Duration.ofHours(1), new GuardedTask("Failed", () -> {
-		})).isDone()).isTrue();
+		await().atMost(Patience.TIME).until(() -> count("advisory-lock-timer") == 0);
+		assertThat(scheduler.after(Duration.ofHours(1), nothing()).isDone()).isTrue();
 	}
 
 	@Test
-	void whatIsDueIsDoneDespiteClose() throws InterruptedException {
-		LockScheduler scheduler = new LockScheduler("test-due", LockScheduler.Threads.ofCurrent());
-		CountDownLatch begun = new CountDownLatch(1);
+	void taskThatIsDueIsDoneDespiteClose() throws InterruptedException {
+		LockScheduler scheduler = LockScheduler.inTurn(this.threads);
 		CountDownLatch end = new CountDownLatch(1);
 		CountDownLatch second = new CountDownLatch(1);
-		scheduler.execute(() -> {
-			begun.countDown();
-			awaitQuietly(end);
-		});
+		scheduler.execute(() -> awaitQuietly(end));
 		scheduler.execute(second::countDown);
-		assertThat(begun.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 		scheduler.close();
+		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> scheduler.execute(nothing()));
 		end.countDown();
 		assertThat(second.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
 
 	@Test
-	void threadGoesAtOnceWhileStoppedAndStaysOnceStartedAgain() throws Exception {
-		LockScheduler scheduler = new LockScheduler("test-stopped", LockScheduler.Threads.ofCurrent());
-		scheduler.stop();
-		assertThat(threadOf(scheduler)).isNotSameAs(threadOf(scheduler));
-		scheduler.start();
-		assertThat(threadOf(scheduler)).isSameAs(threadOf(scheduler));
-		scheduler.stop();
-		scheduler.next(Duration.ofMillis(1), () -> {
-		});
-		await().atMost(Duration.ofSeconds(5)).until(() -> !hasThread("test-stopped"));
-		scheduler.every(Duration.ofHours(1), Duration.ofHours(1), new GuardedTask("Failed", () -> {
-		}));
-		assertThat(threadOf(scheduler)).isSameAs(threadOf(scheduler));
-		scheduler.close();
+	void taskThatHangsHoldsUpItsOwnSchedulerOnly() throws InterruptedException {
+		CountDownLatch end = new CountDownLatch(1);
+		LockScheduler hanging = LockScheduler.inTurn(this.threads);
+		hanging.execute(() -> awaitQuietly(end));
+		CountDownLatch others = new CountDownLatch(2);
+		LockScheduler.inTurn(this.threads).every(Duration.ZERO, Duration.ofHours(1), count(others));
+		LockScheduler.onTimer(this.threads).every(Duration.ZERO, Duration.ofHours(1), count(others));
+		assertThat(others.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		CountDownLatch next = new CountDownLatch(1);
+		hanging.execute(next::countDown);
+		assertThat(next.getCount()).isOne();
+		end.countDown();
+		assertThat(next.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
 
-	/**
-	 * Return the thread of a task, after one that has nothing to do has gone.
-	 */
-	private static Thread threadOf(LockScheduler scheduler) throws Exception {
-		FutureTask<Thread> task = new FutureTask<>(Thread::currentThread);
-		scheduler.execute(task);
-		Thread thread = task.get(30, TimeUnit.SECONDS);
-		thread.join(500);
-		return thread;
+	@Test
+	void tasksOfOneSchedulerAreDoneInOrder() {
+		LockScheduler scheduler = LockScheduler.inTurn(this.threads);
+		AtomicInteger done = new AtomicInteger();
+		Set<Integer> wrong = ConcurrentHashMap.newKeySet();
+		for (int i = 0; i < 10_000; i++) {
+			int number = i;
+			scheduler.execute(() -> {
+				if (done.getAndIncrement() != number) {
+					wrong.add(number);
+				}
+			});
+		}
+		await().atMost(Patience.TIME).until(() -> done.get() == 10_000);
+		assertThat(wrong).isEmpty();
+	}
+
+	@Test
+	void manySchedulersShareATimerAndNeedNoOtherThreadUntilSomethingIsDue() {
+		for (int i = 0; i < 20; i++) {
+			LockScheduler.inTurn(this.threads).every(Duration.ofHours(1), Duration.ofHours(1), nothing());
+		}
+		await().atMost(Patience.TIME).until(() -> count("advisory-lock-timer") == 1);
+		assertThat(count("advisory-lock-worker")).isZero();
+	}
+
+	@Test
+	void stopInterruptsWorkerAndEndsRecurrence() {
+		LockScheduler scheduler = LockScheduler.inTurn(this.threads);
+		AtomicInteger begun = new AtomicInteger();
+		CountDownLatch interrupted = new CountDownLatch(1);
+		scheduler.every(Duration.ZERO, Duration.ZERO, new GuardedTask("Failed", () -> {
+			begun.incrementAndGet();
+			try {
+				assertThat(new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+			}
+			catch (InterruptedException ex) {
+				interrupted.countDown();
+			}
+		}));
+		await().atMost(Patience.TIME).until(() -> begun.get() == 1);
+		scheduler.stop();
+		await().atMost(Patience.TIME).until(() -> interrupted.getCount() == 0);
+		await().atMost(Patience.TIME).until(() -> count("advisory-lock-worker") == 0);
+		assertThat(begun).hasValue(1);
+	}
+
+	private static GuardedTask nothing() {
+		return new GuardedTask("Failed", () -> {
+		});
+	}
+
+	private static GuardedTask count(CountDownLatch latch) {
+		return new GuardedTask("Failed", latch::countDown);
 	}
 
 	private static void awaitQuietly(CountDownLatch latch) {
@@ -100,8 +146,12 @@ class LockSchedulerTests {
 		}
 	}
 
-	private static boolean hasThread(String name) {
-		return Thread.getAllStackTraces().keySet().stream().anyMatch((thread) -> thread.getName().equals(name));
+	private long count(String name) {
+		return Thread.getAllStackTraces()
+			.keySet()
+			.stream()
+			.filter((thread) -> thread.getName().equals(name) && !LockThread.isOfOlder(thread, this.begun))
+			.count();
 	}
 
 }

@@ -221,9 +221,9 @@ class LockSessionTests extends AbstractLockTests {
 
 	@Test
 	void connectionThatCarriesNothingForLongIsClosedAndOpenedAgain() {
-		useSession(TestPostgres.url(), WhenLost.INTERRUPT, Duration.ofSeconds(2));
+		useSession(TestPostgres.url(), new LockSessionSettings(Duration.ofMillis(100), Duration.ofSeconds(2),
+				WhenLost.INTERRUPT, Duration.ofMillis(200)));
 		LockSession session = this.sessions.get(this.sessions.size() - 1);
-		session.setIdleTimeout(Duration.ofMillis(200));
 		HeldLock held = this.template.tryAcquire(REQUEST).orElseThrow();
 		long end = System.nanoTime() + Duration.ofMillis(600).toNanos();
 		Awaitility.await().until(() -> System.nanoTime() - end > 0);
@@ -389,8 +389,11 @@ class LockSessionTests extends AbstractLockTests {
 	}
 
 	private void useSession(String url, WhenLost whenLost, Duration deadClientTimeout) {
-		LockSession session = new LockSession(new DriverManagerDataSource(url), NAMESPACE,
-				new LockSessionSettings(HEARTBEAT, deadClientTimeout, whenLost), this.events::add);
+		useSession(url, new LockSessionSettings(HEARTBEAT, deadClientTimeout, whenLost));
+	}
+
+	private void useSession(String url, LockSessionSettings settings) {
+		LockSession session = new LockSession(new DriverManagerDataSource(url), NAMESPACE, settings, this.events::add);
 		this.sessions.add(session);
 		this.template = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE,
 				AdvisoryLockKeyFactory.sha256(), Duration.ZERO, 1000);

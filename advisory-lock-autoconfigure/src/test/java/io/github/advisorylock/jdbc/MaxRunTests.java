@@ -216,7 +216,7 @@ class MaxRunTests extends AbstractLockTests {
 		return Thread.getAllStackTraces()
 			.keySet()
 			.stream()
-			.filter((thread) -> thread.getName().equals("advisory-lock-max-run"))
+			.filter((thread) -> thread.getName().equals("advisory-lock-timer"))
 			.collect(Collectors.toSet());
 	}
 

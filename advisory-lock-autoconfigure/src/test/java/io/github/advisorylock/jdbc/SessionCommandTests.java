@@ -17,7 +17,6 @@
 package io.github.advisorylock.jdbc;
 
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.List;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -169,8 +168,8 @@ class SessionCommandTests {
 		this.faulty.failAfter("execute", "pg_advisory_unlock", CANCELLED);
 		this.session.unlock(this.hold);
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
-		this.session.setIdleTimeout(Duration.ZERO);
-		Awaitility.await().until(() -> !this.session.isConnected());
+		this.session.rest();
+		assertThat(this.session.isConnected()).isFalse();
 	}
 
 	@Test

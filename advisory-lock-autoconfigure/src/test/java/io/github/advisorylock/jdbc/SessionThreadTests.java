@@ -55,7 +55,7 @@ class SessionThreadTests {
 		if (error != null) {
 			throw error;
 		}
-		commands.forEach(SessionCommand::finish);
+		commands.forEach(SessionCommand::answer);
 	}
 
 	@AfterEach
@@ -73,11 +73,11 @@ class SessionThreadTests {
 				int missing = 0;
 				for (int j = 0; j < 2000; j++) {
 					AtomicInteger own = new AtomicInteger();
-					this.thread.submit(new SessionCommand.Turn(() -> {
+					submit();
+					missing += this.thread.run(() -> {
 						own.incrementAndGet();
 						executed.incrementAndGet();
-					}));
-					missing += 1 - own.get();
+					}, Patience.TIME) ? 1 - own.get() : 1;
 				}
 				return missing;
 			}));
@@ -108,22 +108,34 @@ class SessionThreadTests {
 	@Test
 	void whoWaitsForATimeOnlyDoesNotWaitLonger() throws Exception {
 		CountDownLatch end = new CountDownLatch(1);
-		Future<?> busy = this.threads.submit(() -> this.thread.submit(new SessionCommand.Turn(() -> await(end))));
-		while (this.used.isEmpty()) {
-			Thread.onSpinWait();
-		}
+		this.thread.execute(() -> await(end));
 		AtomicInteger executed = new AtomicInteger();
-		SessionCommand late = new SessionCommand.Turn(executed::incrementAndGet);
-		assertThat(this.thread.submit(late, Duration.ofMillis(1))).isFalse();
+		assertThat(this.thread.run(executed::incrementAndGet, Duration.ofMillis(1))).isFalse();
 		end.countDown();
-		busy.get(Patience.SECONDS, TimeUnit.SECONDS);
-		submit();
+		assertThat(this.thread.run(() -> {
+		}, Patience.TIME)).isTrue();
+		assertThat(executed).hasValue(1);
+	}
+
+	@Test
+	void commandOfTaskIsExecutedAtOnce() {
+		AtomicReference<@Nullable SessionCommand> command = new AtomicReference<>();
+		assertThat(this.thread.run(() -> command.set(submit()), Patience.TIME)).isTrue();
+		assertThat(this.used).hasSize(1);
+	}
+
+	@Test
+	void taskThatFailsIsFollowedByTheNext() {
+		this.thread.execute(() -> {
+			throw new StackOverflowError("expected");
+		});
+		AtomicInteger executed = new AtomicInteger();
+		assertThat(this.thread.run(executed::incrementAndGet, Patience.TIME)).isTrue();
 		assertThat(executed).hasValue(1);
 	}
 
 	private SessionCommand submit() {
-		SessionCommand command = new SessionCommand.Turn(() -> {
-		});
+		SessionCommand command = new Ask.Nothing(null);
 		this.thread.submit(command);
 		return command;
 	}

@@ -120,10 +120,9 @@ class TickLocksTests extends AbstractLockTests {
 		closed.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
 			Awaitility.await()
 				.until(() -> threadsSince(before)
-					.containsAll(List.of("advisory-lock-heartbeat", "advisory-lock-watch")));
+					.containsAll(List.of("advisory-lock-session", "advisory-lock-timer")));
 			return true;
 		});
-		assertThat(threadsSince(before)).contains("advisory-lock-ticks");
 		this.sessions.get(this.sessions.size() - 1).close();
 		// sooner than threads go that nobody stops
 		Awaitility.await().atMost(Patience.TIME).until(() -> threadsSince(before), List::isEmpty);
@@ -437,7 +436,7 @@ class TickLocksTests extends AbstractLockTests {
 			.keySet()
 			.stream()
 			.filter((thread) -> thread.getName().startsWith("advisory-lock-"))
-			.filter((thread) -> !LockScheduler.isOfOlder(thread, nanoTime))
+			.filter((thread) -> !LockThread.isOfOlder(thread, nanoTime))
 			.map(Thread::getName)
 			.toList();
 	}
@@ -492,9 +491,9 @@ class TickLocksTests extends AbstractLockTests {
 	 */
 	private SettableTicker useTicker() {
 		SettableTicker ticker = new SettableTicker();
-		this.session = new LockSession(() -> new DriverManagerDataSource(TestPostgres.url()), NAMESPACE, SETTINGS,
-				this.events::add, ticker.threads());
-		this.session.setIdleTimeout(IDLE);
+		this.session = new LockSession(() -> new DriverManagerDataSource(TestPostgres.url()), NAMESPACE, null,
+				new LockSessionSettings(SETTINGS.heartbeat(), SETTINGS.deadClientTimeout(), SETTINGS.whenLost(), IDLE),
+				ServerJudge.NONE, this.events::add, ticker.threads());
 		this.sessions.add(this.session);
 		this.template = instance(this.session, AdvisoryLockKeyFactory.sha256());
 		return ticker;

@@ -331,9 +331,9 @@ class TransactionWatchTests extends AbstractLockTests {
 	}
 
 	private LockSession useSession(SettableTicker ticker, String url) {
-		return useSession(new LockSession(() -> new DriverManagerDataSource(url), NAMESPACE,
-				new LockSessionSettings(HEARTBEAT, Duration.ofSeconds(5), WhenLost.REPORT), this.events::add,
-				ticker.threads()));
+		return useSession(new LockSession(() -> new DriverManagerDataSource(url), NAMESPACE, null,
+				new LockSessionSettings(HEARTBEAT, Duration.ofSeconds(5), WhenLost.REPORT), ServerJudge.NONE,
+				this.events::add, ticker.threads()));
 	}
 
 	private LockSession useSession(Duration heartbeat, WhenLost whenLost, Duration deadClientTimeout,

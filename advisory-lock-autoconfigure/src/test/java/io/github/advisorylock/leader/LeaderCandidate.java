@@ -29,6 +29,7 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.ServerJudge;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
@@ -82,8 +83,9 @@ final class LeaderCandidate implements AutoCloseable {
 
 	LeaderCandidate(DataSource dataSource, LockSessionSettings settings, LockScheduler.Threads threads,
 			long termsAbove) {
-		this.session = new LockSession(() -> dataSource, this.application, settings, (lost) -> {
-		}, threads);
+		this.session = new LockSession(() -> dataSource, this.application, null, settings, ServerJudge.NONE,
+				(lost) -> {
+				}, threads);
 		this.election = new PostgresLeaderElection(this.session, "tests", AdvisoryLockKeyFactory.sha256(), termsAbove,
 				(event) -> {
 					this.events.add(event);

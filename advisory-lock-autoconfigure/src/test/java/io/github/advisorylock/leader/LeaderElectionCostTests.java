@@ -44,7 +44,7 @@ class LeaderElectionCostTests {
 
 	private static final Log logger = LogFactory.getLog(LeaderElectionCostTests.class);
 
-	private static final Set<String> THREADS = Set.of("advisory-lock-elector", "advisory-lock-listener");
+	private static final Set<String> THREADS = Set.of("advisory-lock-session", "advisory-lock-timer");
 
 	private static final int ROLES = 20;
 

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Duration;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -37,6 +38,7 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
@@ -59,7 +61,14 @@ import static org.assertj.core.api.Assertions.catchThrowable;
  */
 class LedgerHousekeepingTests {
 
-	private final ApplicationContextRunner runner = LockContextRunner.create()
+	/**
+	 * The first round comes at any time within ten minutes.
+	 */
+	private static final Duration ROUNDS = Duration.ofMinutes(21);
+
+	private final SettableTicker ticker = new SettableTicker();
+
+	private final ApplicationContextRunner runner = this.ticker.in(LockContextRunner.create())
 		.withPropertyValues("advisory-lock.ledger.initialize-schema=always",
 				"advisory-lock.ledger.table-prefix=housekeeping_tests.ledger_");
 
@@ -126,29 +135,39 @@ class LedgerHousekeepingTests {
 	}
 
 	@Test
-	void threadIsGoneAfterClose() {
-		this.runner.withBean(Jobs.class).run((context) -> assertThat(threads()).hasSize(1));
-		Awaitility.await().untilAsserted(() -> assertThat(threads()).isEmpty());
+	void roundsComeUntilTheApplicationEnds() {
+		this.runner.withBean(Jobs.class).run((context) -> {
+			for (int round = 0; round < 2; round++) {
+				insertOldCompletions();
+				this.ticker.advance(ROUNDS);
+				assertThat(completions()).isEmpty();
+				TestPostgres.execute("UPDATE housekeeping_tests.ledger_completion SET remember_until = now()");
+			}
+		});
+		insertOldCompletions();
+		this.ticker.advance(ROUNDS);
+		assertThat(completions()).hasSize(1200);
 	}
 
 	@Test
-	void nothingIsCreatedAndNoThreadStartsWhenNoMethodNeedsTheLedger() {
+	void nothingIsCreatedWhenNoMethodNeedsTheLedger() {
 		this.runner.withBean(PlainJobs.class).run((context) -> {
 			assertThat(context.getBean(PlainJobs.class).run()).isEqualTo("ran");
+			this.ticker.advance(ROUNDS);
 			assertThat(TestPostgres
 				.query("SELECT relname FROM pg_class WHERE relnamespace = " + "'housekeeping_tests'::regnamespace"))
 				.isEmpty();
-			assertThat(threads()).isEmpty();
 		});
 	}
 
 	@Test
-	void threadStartsWithFirstRequestThatNeedsTheLedger() {
+	void roundsBeginWithFirstRequestThatNeedsTheLedger() {
 		this.runner.run((context) -> {
-			assertThat(threads()).isEmpty();
 			AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
 			assertThat(operations.execute(LockRequest.of("job").oncePerKey(), (lock) -> true).executed()).isTrue();
-			assertThat(threads()).hasSize(1);
+			insertOldCompletions();
+			this.ticker.advance(ROUNDS);
+			assertThat(completions()).isEmpty();
 		});
 	}
 
@@ -161,7 +180,6 @@ class LedgerHousekeepingTests {
 			.map((context) -> context.getBean(LedgerLifecycle.class))
 			.toList();
 		lifecycles.forEach(LedgerLifecycle::stop);
-		Awaitility.await().untilAsserted(() -> assertThat(threads()).isEmpty());
 		TestPostgres.execute("DELETE FROM housekeeping_tests.ledger_completion");
 		List<LedgerHousekeeping> all = lifecycles.stream().map(LedgerLifecycle::housekeeping).toList();
 		assertThat(all).isNotEmpty().doesNotContainNull();
@@ -187,15 +205,6 @@ class LedgerHousekeepingTests {
 	private static List<String> waiting(String table) {
 		return TestPostgres.query("SELECT l.pid FROM pg_locks l WHERE NOT l.granted AND l.locktype = 'relation' "
 				+ "AND l.relation = 'housekeeping_tests.ledger_" + table + "'::regclass");
-	}
-
-	private static List<String> threads() {
-		return Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.map(Thread::getName)
-			.filter((name) -> name.equals("advisory-lock-housekeeping"))
-			.toList();
 	}
 
 	/**

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
@@ -28,6 +29,7 @@ import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.LogRecorder;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -148,9 +150,28 @@ class OverdueJobWatcherTests {
 	}
 
 	@Test
-	void threadRunsWhileJobsHaveTicksAndEndsWithApplication() {
-		this.runner.run((context) -> assertThat(isWatching()).isTrue());
-		this.runner.withPropertyValues("cron=-").run((context) -> assertThat(isWatching()).isFalse());
+	void jobsAreLookedAtEachMinuteUntilTheApplicationEnds() {
+		SettableTicker ticker = new SettableTicker();
+		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
+			ticker.in(this.runner).run((context) -> {
+				seenBefore("3 days");
+				ticker.advance(Duration.ofMinutes(1));
+				assertThat(log.messages()).hasSize(1);
+			});
+			ticker.advance(Duration.ofDays(2));
+			assertThat(log.messages()).hasSize(1);
+		}
+	}
+
+	@Test
+	void jobsWithoutTicksAreNotLookedAt() {
+		SettableTicker ticker = new SettableTicker();
+		try (LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
+			ticker.in(this.runner.withPropertyValues("cron=-")).run((context) -> {
+				ticker.advance(Duration.ofMinutes(2));
+				assertThat(log.messages()).isEmpty();
+			});
+		}
 	}
 
 	private static void look(ApplicationContext context, Instant now) {
@@ -160,13 +181,6 @@ class OverdueJobWatcherTests {
 	private static void seenBefore(String age) {
 		TestPostgres
 			.execute("UPDATE overdue_tests.ledger_job SET first_seen_at = first_seen_at - interval '" + age + "'");
-	}
-
-	private static boolean isWatching() {
-		return Thread.getAllStackTraces()
-			.keySet()
-			.stream()
-			.anyMatch((thread) -> thread.getName().equals("advisory-lock-watch-overdue-jobs"));
 	}
 
 	private static String dailyAt(Instant tick) {

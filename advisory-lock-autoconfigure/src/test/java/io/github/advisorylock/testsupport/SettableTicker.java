@@ -28,7 +28,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -132,6 +132,14 @@ public final class SettableTicker implements LockScheduler.Ticker {
 	}
 
 	/**
+	 * Return how much is planned.
+	 */
+	public synchronized int planned() {
+		this.planned.removeIf(Future::isDone);
+		return this.planned.size();
+	}
+
+	/**
 	 * Return whether something is planned, but not within a time.
 	 */
 	public synchronized boolean isIdleFor(Duration time) {
@@ -162,18 +170,8 @@ public final class SettableTicker implements LockScheduler.Ticker {
 	}
 
 	@Override
-	public Future<?> after(long nanos, ScheduledThreadPoolExecutor executor, Runnable task) {
-		return plan(new Planned(nanos, 0, executor, task));
-	}
-
-	@Override
-	public Future<?> every(long delay, long period, ScheduledThreadPoolExecutor executor, Runnable task) {
-		return plan(new Planned(delay, period, executor, task));
-	}
-
-	@Override
-	public Executor delayed(long nanos, Executor executor) {
-		return (task) -> plan(new Planned(nanos, 0, executor, task));
+	public Future<?> after(long nanos, ScheduledExecutorService timer, Executor executor, Runnable task) {
+		return plan(new Planned(nanos, executor, task));
 	}
 
 	private Planned plan(Planned task) {
@@ -193,30 +191,16 @@ public final class SettableTicker implements LockScheduler.Ticker {
 
 	private final class Planned extends FutureTask<Boolean> {
 
-		private final long period;
-
 		private final Executor executor;
 
-		private long delay;
+		private final long delay;
 
 		private long due;
 
-		private Planned(long delay, long period, Executor executor, Runnable task) {
+		private Planned(long delay, Executor executor, Runnable task) {
 			super(task, true);
 			this.delay = delay;
-			this.period = period;
 			this.executor = executor;
-		}
-
-		@Override
-		public void run() {
-			if (this.period == 0) {
-				super.run();
-			}
-			else if (runAndReset()) {
-				this.delay = this.period;
-				plan(this);
-			}
 		}
 
 		private void hand(boolean wait) {

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.LockThread;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
@@ -91,7 +91,7 @@ public final class LockLeakDetector implements BeforeEachCallback, AfterEachCall
 			threads().stream()
 				.filter((thread) -> !before.threads().contains(thread))
 				// Spring keeps contexts of other tests, whose threads come and go
-				.filter((thread) -> !LockScheduler.isOfOlder(thread, before.nanoTime()))
+				.filter((thread) -> !LockThread.isOfOlder(thread, before.nanoTime()))
 				.forEach((thread) -> left.add("thread '" + thread.getName() + "'"));
 		}
 		return left;

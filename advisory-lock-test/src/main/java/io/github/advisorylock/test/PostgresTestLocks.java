@@ -36,6 +36,7 @@ import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.ServerJudge;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import org.jspecify.annotations.Nullable;
 
@@ -82,8 +83,9 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 		this.calls = calls;
 		this.heldLocks = heldLocks;
 		this.ledger = SingletonSupplier.ofNullable(ledger);
-		this.session = new LockSession(connectionSource, "elsewhere", LockSessionSettings.DEFAULT, (event) -> {
-		}, LockScheduler.Threads.ofCurrent());
+		this.session = new LockSession(connectionSource, "elsewhere", null, LockSessionSettings.DEFAULT,
+				ServerJudge.NONE, (event) -> {
+				}, LockScheduler.Threads.ofCurrent());
 		this.elsewhere = new PostgresAdvisoryLockTemplate(new OutsideDataSource(connectionSource), null, this.session,
 				settings.namespace(), settings.keyFactory(), Duration.ZERO, MOST_LOCKS);
 	}

@@ -76,7 +76,7 @@ class LockLeakDetectorTests {
 							finishedWithFailure(message((text) -> text.contains("thread 'advisory-lock-left'")))))
 			.haveExactly(1,
 					event(test("leavesScheduler"),
-							finishedWithFailure(message((text) -> text.contains("thread 'advisory-lock-new'")))))
+							finishedWithFailure(message((text) -> text.contains("thread 'advisory-lock-worker'")))))
 			.haveExactly(1, event(test("endsThread"), finishedSuccessfully()))
 			.haveExactly(1, event(test("wakesThreadOfOthers"), finishedSuccessfully()));
 	}
@@ -86,7 +86,7 @@ class LockLeakDetectorTests {
 		run(LeftApplications.class).assertThatEvents()
 			.haveExactly(1,
 					event(test("leavesApplication"),
-							finishedWithFailure(message((text) -> text.contains("thread 'advisory-lock-heartbeat'")))))
+							finishedWithFailure(message((text) -> text.contains("thread 'advisory-lock-timer'")))))
 			.haveExactly(1, event(test("closesApplication"), finishedSuccessfully()));
 	}
 
@@ -141,8 +141,8 @@ class LockLeakDetectorTests {
 	@ExtendWith({ OnDemand.class, LockLeakDetector.class })
 	static class LeftThreads {
 
-		private static final LockScheduler OTHERS = new LockScheduler("advisory-lock-others",
-				LockScheduler.Threads.ofCurrent());
+		private static final LockScheduler OTHERS = LockScheduler
+			.inTurn(LockScheduler.Threads.ofCurrent());
 
 		@Test
 		void leavesThread() {
@@ -160,7 +160,7 @@ class LockLeakDetectorTests {
 		@Test
 		@SuppressWarnings("resource")
 		void leavesScheduler() {
-			new LockScheduler("advisory-lock-new", LockScheduler.Threads.ofCurrent()).execute(LeftThreads::awaitEnd);
+			LockScheduler.inTurn(LockScheduler.Threads.ofCurrent()).execute(LeftThreads::awaitEnd);
 		}
 
 		@Test

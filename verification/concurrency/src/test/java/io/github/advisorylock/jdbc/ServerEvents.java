@@ -29,8 +29,8 @@ public final class ServerEvents {
 	/**
 	 * Make a window in which nothing was confirmed yet.
 	 */
-	public static LockSession.TrustWindow window(Duration length) {
-		return new LockSession.TrustWindow(length, LockScheduler.Ticker.SYSTEM);
+	public static TrustWindow window(Duration length) {
+		return new TrustWindow(length, LockScheduler.Ticker.SYSTEM);
 	}
 
 	/**
@@ -38,7 +38,7 @@ public final class ServerEvents {
 	 * @param asked when it was asked
 	 * @param answered when the answer came
 	 */
-	public static void answer(LockSession.TrustWindow trust, long asked, long answered) {
+	public static void answer(TrustWindow trust, long asked, long answered) {
 		trust.confirm(asked, answered);
 	}
 

@@ -72,7 +72,7 @@ class LeadershipScheduleTests {
 				(event) -> {
 				});
 
-		private final LockSession.TrustWindow trust = ServerEvents.window(TRUST);
+		private final TrustWindow trust = ServerEvents.window(TRUST);
 
 		private final AtomicInteger gained = new AtomicInteger();
 

@@ -1,0 +1,93 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.jdbc;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostEvent;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
+
+/**
+ * Ends the runs that an operator cancels, on whichever instance. The operator's instance
+ * sends the key, as the lock table of the server has it, the time of day in milliseconds,
+ * and the operator's name. Any role that may connect can send that, so the server is asked
+ * which role has.
+ */
+final class RunCancellation {
+
+	static final String CHANNEL = "advisory_lock_cancel";
+
+	private static final Log logger = LogFactory.getLog(LockSession.class);
+
+	private static final Pattern MESSAGE = Pattern.compile("(\\d+:\\d+:\\d) (\\d{1,16}) (.+)", Pattern.DOTALL);
+
+	private final LockSession session;
+
+	private final HoldRegistry holds;
+
+	/**
+	 * Create it.
+	 * @param session is notified, and asks the server
+	 * @param holds knows the runs
+	 */
+	RunCancellation(LockSession session, HoldRegistry holds) {
+		this.session = session;
+		this.holds = holds;
+	}
+
+	/**
+	 * Return what listens to operators.
+	 */
+	SessionListener listener() {
+		return new SessionListener(CHANNEL, () -> {
+		}, this::receive);
+	}
+
+	private void receive(SessionListener.Notification notification) {
+		Matcher parts = MESSAGE.matcher(notification.text());
+		if (parts.matches()) {
+			Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.CANCELLED,
+					"it was cancelled by " + AdvisoryLockKey.display(parts.group(3)));
+			this.session.later("Failed to find out what was cancelled",
+					() -> cancel(parts.group(1), Long.parseLong(parts.group(2)), notification.process(), loss));
+		}
+	}
+
+	/**
+	 * A notification that arrives late must not reach a run that has begun since.
+	 */
+	private void cancel(String entry, long epochMillis, int process, Hold.Loss loss) {
+		long asked = this.session.ticker().nanoTime();
+		long now = this.session.ask(PostgresAdvisoryLockFunctions.CLOCK_IF_SAID_BY_OUR_ROLE, List.of(process));
+		if (now == 0) {
+			logger.warn("Did not end a run though that was wanted on channel '" + CHANNEL + "': server process "
+					+ process + " has gone, or its role is not a member of ours");
+			return;
+		}
+		Duration since = Duration.ofMillis(now - epochMillis).plusNanos(this.session.ticker().nanoTime() - asked);
+		this.holds.of(entry)
+			.stream()
+			.filter((hold) -> hold.heldFor().compareTo(since) >= 0)
+			.forEach((hold) -> this.session.revoke(hold, loss));
+	}
+
+}
