@@ -47,13 +47,6 @@ final class Deadline {
 	}
 
 	/**
-	 * Return the end of a wait that begins now, and is one of its own.
-	 */
-	static @Nullable Deadline after(Duration waitFor) {
-		return new Waits(LockScheduler.Ticker.SYSTEM).until(waitFor);
-	}
-
-	/**
 	 * Try again until this deadline, with pauses that grow, and vary, so that those who
 	 * wait for one thing do not ask at one time.
 	 * @return whether an attempt has succeeded; after an interrupt, whose flag stays set,

@@ -170,7 +170,7 @@ class HoldRegistryTests {
 	private static Hold enter(HoldRegistry holds, AdvisoryLockKey key, LockMode mode, Duration waitFor) {
 		Hold hold = new Hold.Candidate(key, mode, LockScheduler.Ticker.SYSTEM, () -> {
 		});
-		return holds.enter(hold, key, Deadline.after(waitFor)) ? hold : null;
+		return holds.enter(hold, key, new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(waitFor)) ? hold : null;
 	}
 
 }

@@ -97,7 +97,7 @@ class LockSessionTests extends AbstractLockTests {
 		held.onLost(() -> this.events.add("second, by " + Thread.currentThread().getName()));
 		TestPostgres.terminate("tests");
 		Awaitility.await().until(() -> this.events.size() == 3);
-		assertThat(this.events).containsExactly("first, held: false", "second, by advisory-lock-events",
+		assertThat(this.events).containsExactly("first, held: false", "second, by advisory-lock-worker",
 				new LockLostEvent(KEY));
 		assertThat(Thread.interrupted()).isFalse();
 	}
