@@ -64,8 +64,8 @@ sealed class Ask extends SessionCommand {
 	}
 
 	/**
-	 * Asks for nothing: any answer shows that the connection, and with it what it carries,
-	 * is still there.
+	 * Asks for nothing: any answer shows that the connection, and with it what it
+	 * carries, is still there.
 	 */
 	static final class Nothing extends Ask {
 

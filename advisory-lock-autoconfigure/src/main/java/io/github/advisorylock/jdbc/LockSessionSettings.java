@@ -54,7 +54,8 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 	}
 
 	/**
-	 * Create settings by which a connection that carries nothing is kept for five minutes.
+	 * Create settings by which a connection that carries nothing is kept for five
+	 * minutes.
 	 * @param heartbeat how often it is checked while it carries locks
 	 * @param deadClientTimeout within which time the server is to notice that this
 	 * application has vanished

@@ -25,8 +25,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is handed over when its time has come. Where no thread can be had for it, that
- * is tried again: what recurs would else never do so again.
+ * What is handed over when its time has come. Where no thread can be had for it, that is
+ * tried again: what recurs would else never do so again.
  */
 final class PlannedTask extends FutureTask<@Nullable Void> {
 

@@ -29,8 +29,8 @@ import org.apache.commons.logging.LogFactory;
 /**
  * Ends the runs that an operator cancels, on whichever instance. The operator's instance
  * sends the key, as the lock table of the server has it, the time of day in milliseconds,
- * and the operator's name. Any role that may connect can send that, so the server is asked
- * which role has.
+ * and the operator's name. Any role that may connect can send that, so the server is
+ * asked which role has.
  */
 final class RunCancellation {
 

@@ -71,8 +71,7 @@ final class RunLimits implements AutoCloseable {
 				}
 			});
 		}
-		else if (hold.backend() != 0
-				&& this.session.settings().whenLost() == LockSessionSettings.WhenLost.INTERRUPT) {
+		else if (hold.backend() != 0 && this.session.settings().whenLost() == LockSessionSettings.WhenLost.INTERRUPT) {
 			PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.cancelStatement(hold.backend(),
 					hold.key());
 			this.session.later("Failed to cancel the statement of a run that is to end",

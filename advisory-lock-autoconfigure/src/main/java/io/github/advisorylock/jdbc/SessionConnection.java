@@ -91,8 +91,8 @@ final class SessionConnection {
 
 	/**
 	 * Send commands together and hand out the answers. Their order means nothing, as no
-	 * two are about one lock. They are sorted, so that driver and server see few different
-	 * texts, which they have prepared already.
+	 * two are about one lock. They are sorted, so that driver and server see few
+	 * different texts, which they have prepared already.
 	 * @return why the connection can't be kept, {@code null} if it can
 	 */
 	@Nullable String ask(List<SessionCommand> commands) throws SQLException {

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What is done to a connection now and then while it is open: the heartbeat notices that
- * it is lost, or leads to another database than the pool, and one that has carried nothing
- * for long is closed. Works on the thread of the session.
+ * it is lost, or leads to another database than the pool, and one that has carried
+ * nothing for long is closed. Works on the thread of the session.
  */
 final class SessionUpkeep implements AutoCloseable {
 
@@ -89,9 +89,8 @@ final class SessionUpkeep implements AutoCloseable {
 	private void compareAgain() {
 		PoolComparison comparison = this.comparison;
 		if (comparison != null) {
-			comparison.again((call) -> this.session.ask(call.sql(), call.parameters()),
-					(difference) -> this.session.later("Failed to close the connection of the session locks",
-							() -> this.owner.destroy(difference)));
+			comparison.again((call) -> this.session.ask(call.sql(), call.parameters()), (difference) -> this.session
+				.later("Failed to close the connection of the session locks", () -> this.owner.destroy(difference)));
 		}
 	}
 

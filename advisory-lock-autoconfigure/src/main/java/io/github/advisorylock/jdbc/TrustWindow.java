@@ -19,9 +19,8 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 
 /**
- * For how long what a server has confirmed is trusted: counted from before the
- * question that it has answered last. Answers are noted one after the other; any
- * thread may read.
+ * For how long what a server has confirmed is trusted: counted from before the question
+ * that it has answered last. Answers are noted one after the other; any thread may read.
  *
  * @since 0.1.0
  */
@@ -72,8 +71,8 @@ public final class TrustWindow {
 	}
 
 	/**
-	 * Return when the confirmations of the server began to come each within the
-	 * window of the one before.
+	 * Return when the confirmations of the server began to come each within the window of
+	 * the one before.
 	 * @return what {@link #left} expects
 	 */
 	public long unbrokenSince() {
@@ -81,8 +80,8 @@ public final class TrustWindow {
 	}
 
 	/**
-	 * Return for how long what was held at a time can be trusted to be held still,
-	 * unless it turns out to be lost.
+	 * Return for how long what was held at a time can be trusted to be held still, unless
+	 * it turns out to be lost.
 	 * @param since the time, as of {@link #unbrokenSince()}
 	 * @return nanoseconds, none left if there was a gap since
 	 */

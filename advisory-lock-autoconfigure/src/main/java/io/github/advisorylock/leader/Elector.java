@@ -32,10 +32,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Advances all roles, on the thread of the lock session, when something is due or a
- * notification has arrived.
- * Followers ask for all their locks in one statement, seldom, and have the session look
- * in between for the word that one is free. Leaders cost nothing here: the heartbeat
- * confirms their terms.
+ * notification has arrived. Followers ask for all their locks in one statement, seldom,
+ * and have the session look in between for the word that one is free. Leaders cost
+ * nothing here: the heartbeat confirms their terms.
  * <p>
  * No failure ends it, errors included.
  */

@@ -78,8 +78,8 @@ final class Leadership {
 		this(role, key, session, session.trust(), events, wake);
 	}
 
-	Leadership(String role, AdvisoryLockKey key, LockSession session, TrustWindow trust,
-			Consumer<Object> events, Runnable wake) {
+	Leadership(String role, AdvisoryLockKey key, LockSession session, TrustWindow trust, Consumer<Object> events,
+			Runnable wake) {
 		this.role = role;
 		this.key = key;
 		this.session = session;

@@ -45,7 +45,8 @@ class DeadlineTests {
 	@Test
 	void whoWaitsAsksSeldom() {
 		int[] attempts = new int[1];
-		Deadline deadline = Objects.requireNonNull(new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(Duration.ofSeconds(1)));
+		Deadline deadline = Objects
+			.requireNonNull(new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(Duration.ofSeconds(1)));
 		assertThat(deadline.pollAgain(() -> ++attempts[0] < 0)).isFalse();
 		assertThat(attempts[0]).isBetween(1, 40);
 	}

@@ -119,8 +119,7 @@ class TickLocksTests extends AbstractLockTests {
 		closed.tryAcquire(request(LockScope.SESSION)).orElseThrow().close();
 		closed.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
 			Awaitility.await()
-				.until(() -> threadsSince(before)
-					.containsAll(List.of("advisory-lock-session", "advisory-lock-timer")));
+				.until(() -> threadsSince(before).containsAll(List.of("advisory-lock-session", "advisory-lock-timer")));
 			return true;
 		});
 		this.sessions.get(this.sessions.size() - 1).close();

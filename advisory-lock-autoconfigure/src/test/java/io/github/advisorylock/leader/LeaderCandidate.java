@@ -83,9 +83,8 @@ final class LeaderCandidate implements AutoCloseable {
 
 	LeaderCandidate(DataSource dataSource, LockSessionSettings settings, LockScheduler.Threads threads,
 			long termsAbove) {
-		this.session = new LockSession(() -> dataSource, this.application, null, settings, ServerJudge.NONE,
-				(lost) -> {
-				}, threads);
+		this.session = new LockSession(() -> dataSource, this.application, null, settings, ServerJudge.NONE, (lost) -> {
+		}, threads);
 		this.election = new PostgresLeaderElection(this.session, "tests", AdvisoryLockKeyFactory.sha256(), termsAbove,
 				(event) -> {
 					this.events.add(event);

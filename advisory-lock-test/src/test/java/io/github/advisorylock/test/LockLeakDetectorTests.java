@@ -141,8 +141,7 @@ class LockLeakDetectorTests {
 	@ExtendWith({ OnDemand.class, LockLeakDetector.class })
 	static class LeftThreads {
 
-		private static final LockScheduler OTHERS = LockScheduler
-			.inTurn(LockScheduler.Threads.ofCurrent());
+		private static final LockScheduler OTHERS = LockScheduler.inTurn(LockScheduler.Threads.ofCurrent());
 
 		@Test
 		void leavesThread() {
