@@ -19,16 +19,15 @@ package io.github.advisorylock;
 import java.time.Duration;
 import java.time.Instant;
 
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-
-import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.LockSessionSettings;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.testsupport.TestPostgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;

@@ -88,7 +88,7 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	@Bean
-	static LockScheduler.Threads advisoryLockThreads(ConfigurableListableBeanFactory beanFactory) {
+	LockScheduler.Threads advisoryLockThreads(ConfigurableListableBeanFactory beanFactory) {
 		return new LockScheduler.Threads(beanFactory.getBeanClassLoader());
 	}
 

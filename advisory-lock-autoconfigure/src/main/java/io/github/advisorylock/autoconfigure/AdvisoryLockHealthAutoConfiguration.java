@@ -49,7 +49,7 @@ public final class AdvisoryLockHealthAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = { "advisoryLockHealthIndicator", "advisoryLockHealthContributor" })
-	static AdvisoryLockHealthIndicator advisoryLockHealthIndicator(ConfigurableListableBeanFactory beans) {
+	AdvisoryLockHealthIndicator advisoryLockHealthIndicator(ConfigurableListableBeanFactory beans) {
 		return new AdvisoryLockHealthIndicator(() -> inUse(beans));
 	}
 

@@ -46,7 +46,9 @@ interface LockStartup {
 	interface Lifecycles {
 
 		/**
-		 * Add a life cycle under a name of its own.
+		 * Add a life cycle.
+		 * @param name the name of its bean, which no other has
+		 * @param lifecycle the life cycle
 		 */
 		void add(String name, SmartLifecycle lifecycle);
 

@@ -67,7 +67,7 @@ final class TransactionWatch {
 	 */
 	void expect() {
 		if (!this.expecting.get() && this.expecting.compareAndSet(false, true)) {
-			this.later.after(this.session.settings().heartbeat(), this.look);
+			this.later.next(this.session.settings().heartbeat(), this.look);
 		}
 	}
 

@@ -38,9 +38,9 @@ class LibrarySizeTests {
 	 * These get smaller, but for what a new feature has users name; 75 public types are
 	 * wanted.
 	 */
-	private static final int FILES_IN_PACKAGE = 37;
+	private static final int FILES_IN_PACKAGE = 53;
 
-	private static final int PUBLIC_TYPES = 123;
+	private static final int PUBLIC_TYPES = 126;
 
 	private static final Path SOURCES = Path.of("src/main/java");
 

@@ -18,8 +18,8 @@ package io.github.advisorylock.integration;
 
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
-import java.util.ConcurrentModificationException;
 import java.util.ArrayList;
+import java.util.ConcurrentModificationException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;

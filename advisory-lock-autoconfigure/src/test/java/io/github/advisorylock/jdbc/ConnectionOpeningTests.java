@@ -37,7 +37,6 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.Patience;

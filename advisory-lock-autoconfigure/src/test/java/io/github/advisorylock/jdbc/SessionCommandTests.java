@@ -23,7 +23,6 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;

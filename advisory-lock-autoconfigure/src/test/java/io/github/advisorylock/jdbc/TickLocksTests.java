@@ -202,9 +202,8 @@ class TickLocksTests extends AbstractLockTests {
 			status.setRollbackOnly();
 		});
 		assertThat(TestPostgres.locks()).isEmpty();
-		transaction().executeWithoutResult((status) -> {
-			assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED);
-		});
+		transaction().executeWithoutResult(
+				(status) -> assertThat(run(this.late, tick(scope, TICK))).isEqualTo(LockOutcome.EXECUTED));
 		assertThat(runOnceSettled(this.template, tick(scope, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
 

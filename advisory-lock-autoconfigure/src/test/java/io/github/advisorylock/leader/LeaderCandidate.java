@@ -29,8 +29,8 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
-import io.github.advisorylock.jdbc.ServerJudge;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.jdbc.ServerJudge;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 
