@@ -234,12 +234,16 @@ class HoldRegistryScheduleTests {
 		@Override
 		public int run(Visit operation) {
 			return switch (operation) {
-				case WAIT_EXCLUSIVE -> visit(hold(LockMode.EXCLUSIVE), Deadline.after(LONG), ALONE);
-				case WAIT_SHARED -> visit(hold(LockMode.SHARED), Deadline.after(LONG), 1);
+				case WAIT_EXCLUSIVE ->
+					visit(hold(LockMode.EXCLUSIVE), new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(LONG), ALONE);
+				case WAIT_SHARED ->
+					visit(hold(LockMode.SHARED), new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(LONG), 1);
 				case TRY_EXCLUSIVE -> visit(hold(LockMode.EXCLUSIVE), null, ALONE) | 1;
 				case TRY_SHARED -> visit(hold(LockMode.SHARED), null, 1) | 1;
 				case WAIT_UNLESS_HELD -> visitUnlessHeld();
-				case GIVE_UP -> visit(hold(LockMode.EXCLUSIVE), Deadline.after(SHORT), ALONE) | 1;
+				case GIVE_UP ->
+					visit(hold(LockMode.EXCLUSIVE), new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(SHORT), ALONE)
+							| 1;
 				case TAKE_LASTING -> {
 					this.taken.addAndGet(this.holds.takeHeldLonger(Duration.ZERO).size());
 					yield 1;
@@ -261,10 +265,11 @@ class HoldRegistryScheduleTests {
 		 */
 		private int visitUnlessHeld() {
 			Hold hold = hold(LockMode.EXCLUSIVE);
-			if (!this.holds.enterUnlessHeld(hold, KEY, Deadline.after(LONG))) {
+			if (!this.holds.enterUnlessHeld(hold, KEY, new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(LONG))) {
 				return 0;
 			}
-			boolean twice = this.holds.enterUnlessHeld(hold(LockMode.EXCLUSIVE), KEY, Deadline.after(LONG));
+			boolean twice = this.holds.enterUnlessHeld(hold(LockMode.EXCLUSIVE), KEY,
+					new Deadline.Waits(LockScheduler.Ticker.SYSTEM).until(LONG));
 			beInside(ALONE);
 			this.holds.leave(hold);
 			return twice ? 0 : 1;
