@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ConnectionOwner {
 
-	private static final Log logger = LogFactory.getLog(LockSession.class);
+	private static final Log logger = LogFactory.getLog(ConnectionOwner.class);
 
 	private final SessionOpener opener;
 

@@ -142,8 +142,39 @@ public final class LockSession implements AutoCloseable {
 		this.owner = new ConnectionOwner(this.opener, this.trust, this.losses, threads.ticker());
 		this.thread = new SessionThread(this::execute, threads);
 		this.polls = LockScheduler.onTimer(threads);
-		this.limits = new RunLimits(this, this.losses);
-		this.upkeep = new SessionUpkeep(this, this.owner, comparison);
+		this.limits = new RunLimits(this.losses, this::releaseLater, this::cancelStatementLater, threads);
+		this.upkeep = new SessionUpkeep(this.owner, this.trust, settings, LockScheduler.on(this.thread, threads),
+				threads.ticker(), () -> {
+					pollCancellations();
+					compareAgain(comparison);
+				});
+	}
+
+	private void releaseLater(Hold hold) {
+		later("Failed to release what was held for too long", () -> {
+			if (hold.beginRelease()) {
+				unlock(hold);
+			}
+		});
+	}
+
+	/**
+	 * A run that waits for the server does not notice an interrupt.
+	 */
+	private void cancelStatementLater(Hold hold) {
+		if (this.settings.whenLost() == LockSessionSettings.WhenLost.INTERRUPT) {
+			PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.cancelStatement(hold.backend(),
+					hold.key());
+			later("Failed to cancel the statement of a run that is to end", () -> ask(call.sql(), call.parameters()));
+		}
+	}
+
+	private void compareAgain(@Nullable PoolComparison comparison) {
+		if (comparison != null) {
+			comparison.again((call) -> ask(call.sql(), call.parameters()),
+					(difference) -> later("Failed to close the connection of the session locks",
+							() -> this.owner.destroy(difference)));
+		}
 	}
 
 	private void execute(List<SessionCommand> commands) {

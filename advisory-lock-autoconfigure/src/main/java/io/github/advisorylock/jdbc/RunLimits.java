@@ -18,6 +18,7 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.util.concurrent.Future;
+import java.util.function.Consumer;
 
 import io.github.advisorylock.LockLostEvent;
 
@@ -29,21 +30,27 @@ import io.github.advisorylock.LockLostEvent;
  */
 final class RunLimits implements AutoCloseable {
 
-	private final LockSession session;
-
 	private final LossNotifier losses;
+
+	private final Consumer<Hold> release;
+
+	private final Consumer<Hold> cancelStatement;
 
 	private final LockScheduler timer;
 
 	/**
 	 * Create it.
-	 * @param session releases locks, and cancels statements
 	 * @param losses tells holders
+	 * @param release releases later what was handed over to a holder
+	 * @param cancelStatement cancels later the statement that a run waits for
+	 * @param threads has the timer
 	 */
-	RunLimits(LockSession session, LossNotifier losses) {
-		this.session = session;
+	RunLimits(LossNotifier losses, Consumer<Hold> release, Consumer<Hold> cancelStatement,
+			LockScheduler.Threads threads) {
 		this.losses = losses;
-		this.timer = LockScheduler.onTimer(session.threads());
+		this.release = release;
+		this.cancelStatement = cancelStatement;
+		this.timer = LockScheduler.onTimer(threads);
 	}
 
 	/**
@@ -65,17 +72,10 @@ final class RunLimits implements AutoCloseable {
 			return;
 		}
 		if (hold.isHandedOver()) {
-			this.session.later("Failed to release what was held for too long", () -> {
-				if (hold.beginRelease()) {
-					this.session.unlock(hold);
-				}
-			});
+			this.release.accept(hold);
 		}
-		else if (hold.backend() != 0 && this.session.settings().whenLost() == LockSessionSettings.WhenLost.INTERRUPT) {
-			PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.cancelStatement(hold.backend(),
-					hold.key());
-			this.session.later("Failed to cancel the statement of a run that is to end",
-					() -> this.session.ask(call.sql(), call.parameters()));
+		else if (hold.backend() != 0) {
+			this.cancelStatement.accept(hold);
 		}
 	}
 

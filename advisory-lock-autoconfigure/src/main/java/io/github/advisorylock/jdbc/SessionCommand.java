@@ -30,7 +30,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
  * One statement for the {@link LockSession}, and its answer: a class for each verb. A
  * command belongs to the thread that submits it, and in between to that of the session.
  */
-abstract class SessionCommand {
+abstract class SessionCommand implements SessionConnection.Query {
 
 	private final String sql;
 
@@ -45,16 +45,13 @@ abstract class SessionCommand {
 		this.parameters = call.parameters();
 	}
 
-	final String sql() {
+	@Override
+	public final String sql() {
 		return this.sql;
 	}
 
-	/**
-	 * Bind what the text binds.
-	 * @param next the index of the first parameter
-	 * @return the index of the next one
-	 */
-	final int bind(PreparedStatement statement, int next) throws SQLException {
+	@Override
+	public final int bind(PreparedStatement statement, int next) throws SQLException {
 		int index = next;
 		for (Object parameter : this.parameters) {
 			statement.setObject(index++, parameter);
@@ -62,10 +59,8 @@ abstract class SessionCommand {
 		return index;
 	}
 
-	/**
-	 * Read the answer, which has arrived.
-	 */
-	final void read(Statement statement, SessionConnection connection) throws SQLException {
+	@Override
+	public final void read(Statement statement, SessionConnection connection) throws SQLException {
 		try (ResultSet answer = statement.getResultSet()) {
 			answer.next();
 			readRow(answer, connection);

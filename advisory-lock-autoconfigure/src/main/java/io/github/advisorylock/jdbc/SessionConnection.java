@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -95,23 +96,23 @@ final class SessionConnection {
 	 * different texts, which they have prepared already.
 	 * @return why the connection can't be kept, {@code null} if it can
 	 */
-	@Nullable String ask(List<SessionCommand> commands) throws SQLException {
-		List<SessionCommand> ordered = new ArrayList<>(commands);
-		ordered.sort(Comparator.comparing(SessionCommand::sql));
+	@Nullable String ask(List<? extends Query> queries) throws SQLException {
+		List<Query> ordered = new ArrayList<>(queries);
+		ordered.sort(Comparator.comparing(Query::sql));
 		StringJoiner sql = new StringJoiner(";");
-		for (SessionCommand command : ordered) {
-			sql.add(command.sql());
+		for (Query query : ordered) {
+			sql.add(query.sql());
 		}
 		this.answered = true;
 		this.doubt = null;
 		try (PreparedStatement statement = this.connection.prepareStatement(sql.toString())) {
 			int next = 1;
-			for (SessionCommand command : ordered) {
-				next = command.bind(statement, next);
+			for (Query query : ordered) {
+				next = query.bind(statement, next);
 			}
 			statement.execute();
-			for (SessionCommand command : ordered) {
-				command.read(statement, this);
+			for (Query query : ordered) {
+				query.read(statement, this);
 				statement.getMoreResults();
 			}
 		}
@@ -281,6 +282,30 @@ final class SessionConnection {
 				logger.debug("Closing the lock session failed", ex);
 			}
 		}
+	}
+
+	/**
+	 * What the server may be asked together with others.
+	 */
+	interface Query {
+
+		/**
+		 * Return the text.
+		 */
+		String sql();
+
+		/**
+		 * Bind what the text binds.
+		 * @param next the index of the first parameter
+		 * @return the index of the next one
+		 */
+		int bind(PreparedStatement statement, int next) throws SQLException;
+
+		/**
+		 * Read the answer, which has arrived.
+		 */
+		void read(Statement statement, SessionConnection connection) throws SQLException;
+
 	}
 
 }

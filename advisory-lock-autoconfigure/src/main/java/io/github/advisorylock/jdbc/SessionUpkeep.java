@@ -18,8 +18,6 @@ package io.github.advisorylock.jdbc;
 
 import java.util.List;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * What is done to a connection now and then while it is open: the heartbeat notices that
  * it is lost, or leads to another database than the pool, and one that has carried
@@ -31,32 +29,36 @@ final class SessionUpkeep implements AutoCloseable {
 
 	private final ConnectionOwner owner;
 
-	private final LockSession session;
-
 	private final TrustWindow trust;
-
-	private final @Nullable PoolComparison comparison;
 
 	private final LockSessionSettings settings;
 
 	private final LockScheduler scheduler;
 
+	private final LockScheduler.Ticker ticker;
+
+	private final Runnable afterBeat;
+
 	private long lastLockNanos;
 
 	/**
 	 * Create it.
-	 * @param session is asked now and then
 	 * @param owner has the connection
-	 * @param comparison knows the database of the pool, {@code null} if nobody does
+	 * @param trust knows when the server has answered last
+	 * @param settings how often the server is asked
+	 * @param scheduler does that on the thread of the connection
+	 * @param ticker the clock
+	 * @param afterBeat what else is to be done after each answer while there are locks
 	 */
-	SessionUpkeep(LockSession session, ConnectionOwner owner, @Nullable PoolComparison comparison) {
-		this.session = session;
+	SessionUpkeep(ConnectionOwner owner, TrustWindow trust, LockSessionSettings settings, LockScheduler scheduler,
+			LockScheduler.Ticker ticker, Runnable afterBeat) {
 		this.owner = owner;
-		this.trust = session.trust();
-		this.comparison = comparison;
-		this.settings = session.settings();
-		this.scheduler = LockScheduler.on(session.executor(), session.threads());
-		this.lastLockNanos = session.ticker().nanoTime();
+		this.trust = trust;
+		this.settings = settings;
+		this.scheduler = scheduler;
+		this.ticker = ticker;
+		this.afterBeat = afterBeat;
+		this.lastLockNanos = ticker.nanoTime();
 	}
 
 	/**
@@ -73,10 +75,9 @@ final class SessionUpkeep implements AutoCloseable {
 			this.owner.leaveUnlessAtWork();
 		}
 		if (this.owner.carriesLocks()) {
-			this.lastLockNanos = this.session.ticker().nanoTime();
+			this.lastLockNanos = this.ticker.nanoTime();
 			this.owner.execute(List.of(new Ask.Nothing(null)));
-			this.session.pollCancellations();
-			compareAgain();
+			this.afterBeat.run();
 		}
 		else if (isIdle()) {
 			this.owner.leaveUnlessLocked();
@@ -86,19 +87,11 @@ final class SessionUpkeep implements AutoCloseable {
 		}
 	}
 
-	private void compareAgain() {
-		PoolComparison comparison = this.comparison;
-		if (comparison != null) {
-			comparison.again((call) -> this.session.ask(call.sql(), call.parameters()), (difference) -> this.session
-				.later("Failed to close the connection of the session locks", () -> this.owner.destroy(difference)));
-		}
-	}
-
 	/**
 	 * Return whether nobody has used the connection for long, nor listens on it.
 	 */
 	private boolean isIdle() {
-		long now = this.session.ticker().nanoTime();
+		long now = this.ticker.nanoTime();
 		long idleNanos = this.settings.idleTimeout().toNanos();
 		return !this.owner.isListening() && this.trust.age(now) > idleNanos && now - this.lastLockNanos > idleNanos;
 	}

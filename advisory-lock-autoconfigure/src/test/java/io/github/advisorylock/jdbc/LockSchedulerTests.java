@@ -60,7 +60,8 @@ class LockSchedulerTests {
 		scheduler.execute(() -> awaitQuietly(end));
 		scheduler.execute(second::countDown);
 		scheduler.close();
-		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> scheduler.execute(nothing()));
+		assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> scheduler.execute(nothing()))
+			.withMessage("The scheduler is closed");
 		end.countDown();
 		assertThat(second.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}
