@@ -147,6 +147,9 @@ final class HoldSynchronization implements TransactionSynchronization {
 		if (this.hold.scope() == LockScope.SESSION) {
 			this.hold.confirm();
 		}
+		if (this.tick != null) {
+			this.tick.keep();
+		}
 	}
 
 	@Override
@@ -159,7 +162,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 	@Override
 	public void afterCommit() {
 		if (this.tick != null) {
-			this.tick.keep();
+			this.tick.awaitKept();
 		}
 		end();
 	}

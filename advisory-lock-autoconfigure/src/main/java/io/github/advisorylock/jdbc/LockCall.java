@@ -139,11 +139,20 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	}
 
 	/**
-	 * Remember the tick: the run has come to a good end.
+	 * Begin to remember the tick: the run has come to a good end.
 	 */
 	final void keepTick() {
 		if (this.tickLock != null) {
 			this.tickLock.keep();
+		}
+	}
+
+	/**
+	 * Wait until the tick is remembered.
+	 */
+	final void awaitTickKept() {
+		if (this.tickLock != null) {
+			this.tickLock.awaitKept();
 		}
 	}
 

@@ -235,6 +235,7 @@ final class SessionScope {
 			}
 			keepTick();
 			releaseOrThrowIfLost(hold);
+			awaitTickKept();
 			return result;
 		}
 

@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -173,6 +174,8 @@ final class TickLocks {
 
 		private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
 
+		private volatile Future<?> kept = CompletableFuture.completedFuture(null);
+
 		private volatile long endNanos;
 
 		private volatile @Nullable Hold hold;
@@ -300,18 +303,35 @@ final class TickLocks {
 		}
 
 		/**
-		 * Remember the tick: the work for it is done. Other instances hear of it soon;
-		 * until then the tick is busy for them.
+		 * Begin to remember the tick: the work for it is done. That takes one wait for
+		 * the server, beside that for the commit of the work.
 		 */
 		void keep() {
 			this.endNanos = TickLocks.this.session.ticker().nanoTime() + this.memory.toNanos();
 			if (this.state.compareAndSet(State.RUNNING, State.KEPT)) {
 				try {
-					TickLocks.this.later.execute(new GuardedTask("Failed to keep the lock of a tick", this::share));
+					this.kept = CompletableFuture.runAsync(
+							new GuardedTask("Failed to keep the lock of a tick", this::share), TickLocks.this.later);
 				}
 				catch (RejectedExecutionException ex) {
 					logger.debug("The application is shutting down", ex);
 				}
+			}
+		}
+
+		/**
+		 * Wait until other instances are told that the tick is remembered, rather than
+		 * busy, unless the session does not answer in time.
+		 */
+		void awaitKept() {
+			try {
+				this.kept.get(TickLocks.this.session.settings().deadClientTimeout().toMillis(), TimeUnit.MILLISECONDS);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			catch (ExecutionException | TimeoutException ex) {
+				logger.debug("The lock of tick '" + this.lock + "' is kept later", ex);
 			}
 		}
 

@@ -241,10 +241,11 @@ final class TransactionScope {
 					transaction.setRollbackOnly();
 				}
 				TransactionScope.this.coverage.guardCommit(this.key);
-				commit(manager, transaction);
 				if (this.outcome == LockOutcome.EXECUTED) {
 					keepTick();
 				}
+				commit(manager, transaction);
+				awaitTickKept();
 				return result;
 			}
 			catch (Throwable ex) {
