@@ -93,7 +93,7 @@ class LockLeakDetectorTests {
 	private static Events run(Class<?> tests) {
 		return EngineTestKit.engine("junit-jupiter")
 			.configurationParameter(PARAMETER, "true")
-			.configurationParameter("advisory-lock.test.patience", "PT0.2S")
+			.configurationParameter("advisory-lock.test.patience", "PT1S")
 			.selectors(selectClass(tests))
 			.execute()
 			.testEvents();
