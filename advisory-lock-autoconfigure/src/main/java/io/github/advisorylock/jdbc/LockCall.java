@@ -134,8 +134,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		}
 		Supplier<LockOutcome> attempt = (this.scope == LockScope.SESSION) ? tick::take : tick::takeIfPossible;
 		LockOutcome first = attempt.get();
-		return (first == LockOutcome.BUSY && this.deadline != null) ? this.deadline.pollWhile(LockOutcome.BUSY, attempt)
-				: first;
+		LockOutcome last = (first == LockOutcome.BUSY && this.deadline != null)
+				? this.deadline.pollWhile(LockOutcome.BUSY, attempt) : first;
+		// one that has ended the wait would close the connection of the transaction
+		putInterruptAsideUntilClosed();
+		return last;
 	}
 
 	/**

@@ -309,9 +309,11 @@ final class TickLocks {
 		void keep() {
 			this.endNanos = TickLocks.this.session.ticker().nanoTime() + this.memory.toNanos();
 			if (this.state.compareAndSet(State.RUNNING, State.KEPT)) {
+				boolean locked = isLocked();
 				try {
-					this.kept = CompletableFuture.runAsync(
+					Future<?> sharing = CompletableFuture.runAsync(
 							new GuardedTask("Failed to keep the lock of a tick", this::share), TickLocks.this.later);
+					this.kept = locked ? sharing : this.kept;
 				}
 				catch (RejectedExecutionException ex) {
 					logger.debug("The application is shutting down", ex);
@@ -321,7 +323,8 @@ final class TickLocks {
 
 		/**
 		 * Wait until other instances are told that the tick is remembered, rather than
-		 * busy, unless the session does not answer in time.
+		 * busy, unless its lock could not be taken, or the session does not answer in
+		 * time.
 		 */
 		void awaitKept() {
 			try {
@@ -353,6 +356,8 @@ final class TickLocks {
 		 */
 		void giveBack() {
 			if (this.state.getAndSet(State.GIVEN_BACK) != State.NEW) {
+				// what is being kept is there only after that
+				awaitKept();
 				TickLocks.this.forget(List.of(this));
 			}
 		}

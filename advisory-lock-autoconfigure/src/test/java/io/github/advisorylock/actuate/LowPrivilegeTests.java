@@ -42,6 +42,8 @@ class LowPrivilegeTests {
 	@BeforeEach
 	void createRole() {
 		OperatedApplication.dropTables();
+		// of another role, and would be found before one is made
+		TestPostgres.execute("DROP SEQUENCE IF EXISTS operated_fencing_token");
 		TestPostgres.execute("CREATE ROLE operated_low LOGIN PASSWORD 'low'");
 		TestPostgres.execute("CREATE SCHEMA operated_low AUTHORIZATION operated_low");
 	}

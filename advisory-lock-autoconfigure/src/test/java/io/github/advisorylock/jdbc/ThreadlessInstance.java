@@ -24,6 +24,7 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.testsupport.Pause;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -65,6 +66,9 @@ public final class ThreadlessInstance {
 	}
 
 	private static void ask(String limit, PostgresAdvisoryLockTemplate template, LockRequest request) {
+		useUpThreads();
+		// until idle threads of the library have gone
+		Pause.of(Duration.ofSeconds(2));
 		useUpThreads();
 		String answer;
 		try {
