@@ -24,6 +24,7 @@ import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.ledger.LedgerLifecycle;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.util.ReflectionUtils;
 
@@ -39,13 +40,14 @@ class Operator {
 
 	private final AdvisoryLockLedger ledger;
 
-	private final LedgerLifecycle lifecycle;
+	private final ObjectProvider<LedgerLifecycle> lifecycle;
 
 	private final JdbcTemplate jdbc;
 
 	private final RecordedWork work;
 
-	Operator(AdvisoryLockLedger ledger, LedgerLifecycle lifecycle, JdbcTemplate jdbc, RecordedWork work) {
+	Operator(AdvisoryLockLedger ledger, ObjectProvider<LedgerLifecycle> lifecycle, JdbcTemplate jdbc,
+			RecordedWork work) {
 		this.ledger = ledger;
 		this.lifecycle = lifecycle;
 		this.jdbc = jdbc;
@@ -81,7 +83,7 @@ class Operator {
 		this.jdbc.update("UPDATE advisory_lock_run SET keep_until = now() - interval '2 min' WHERE " + promised
 				+ " AND finished_at IS NOT NULL");
 		this.jdbc.update("DELETE FROM advisory_lock_completion WHERE key = 'advisory-lock:ledger-housekeeping'");
-		Object housekeeping = Objects.requireNonNull(invoke(this.lifecycle, "housekeeping"));
+		Object housekeeping = Objects.requireNonNull(invoke(this.lifecycle.getObject(), "housekeeping"));
 		invoke(housekeeping, "purge");
 		Integer kept = this.jdbc.queryForObject("SELECT count(*) FROM advisory_lock_run WHERE " + promised
 				+ " AND keep_until < now() - interval '1 min'", Integer.class);
