@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Asks for a number.
  */
-sealed class Ask extends SessionCommand {
+sealed class Ask extends SessionCommand permits Ask.Nothing, TickCommand.Share {
 
 	private final @Nullable Hold hold;
 

@@ -84,7 +84,7 @@ final class TickCommand {
 	/**
 	 * Turns an exclusive lock of a tick into a shared one.
 	 */
-	static final class Share extends SessionCommand {
+	static final class Share extends Ask {
 
 		private final Hold exclusive;
 
@@ -93,7 +93,7 @@ final class TickCommand {
 		private boolean done;
 
 		Share(Hold exclusive, Hold shared) {
-			super(PostgresAdvisoryLockFunctions.shareTick(exclusive.key()));
+			super(exclusive, PostgresAdvisoryLockFunctions.shareTick(exclusive.key()));
 			this.exclusive = exclusive;
 			this.shared = shared;
 		}
@@ -110,20 +110,6 @@ final class TickCommand {
 				connection.remove(this.exclusive);
 				connection.add(this.shared);
 			}
-		}
-
-		@Override
-		boolean needsServer(@Nullable SessionConnection connection) {
-			boolean carried = connection != null && connection.carries(this.exclusive);
-			if (!carried) {
-				fail(new SQLException("The lock of the tick is not held any more", PgDriver.CONNECTION_DOES_NOT_EXIST));
-			}
-			return carried;
-		}
-
-		@Override
-		boolean outlivesConnection() {
-			return false;
 		}
 
 		@Override
