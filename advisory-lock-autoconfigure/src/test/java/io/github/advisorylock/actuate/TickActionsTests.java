@@ -181,7 +181,8 @@ class TickActionsTests {
 		HttpResponse<String> answer = this.application.setState(key, "retried");
 		assertThat(answer.statusCode()).isEqualTo(200);
 		Map<String, Object> told = EndpointAnswer.of(answer).read("$");
-		if (told.containsKey("outcome")) {
+		// the instance that looks at open ticks may have been quicker with the same attempt
+		if (told.containsKey("outcome") && !told.get("outcome").equals("TOO_SOON")) {
 			return told;
 		}
 		Awaitility.await().until(() -> job(key).get("state").equals("idle") || job(key).get("state").equals("failing"));

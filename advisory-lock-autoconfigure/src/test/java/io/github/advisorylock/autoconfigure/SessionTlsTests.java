@@ -203,11 +203,11 @@ class SessionTlsTests {
 			hidden.setUser("worker");
 			hidden.setPassword("correct horse");
 			create().withBean(DataSource.class, () -> new HidingDataSource(hidden)).run((context) -> {
-				assertThat(output).contains("HidingDataSource", "'advisory-lock.session.url'");
 				assertThatException()
 					.isThrownBy(
 							() -> context.getBean(AdvisoryLockOperations.class).tryAcquire(LockRequest.of("hidden")))
 					.withMessageContaining("advisory-lock.session.url");
+				assertThat(output).contains("HidingDataSource", "'advisory-lock.session.url'");
 			});
 			assertThat(proxy.connections()).isZero();
 		}
