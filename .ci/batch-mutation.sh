@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 source .ci/side-by-side.sh
 
 root=$PWD
-library=advisory-lock-autoconfigure
+library=verification/library-tests
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 source .ci/side-by-side.sh
 
+published=advisory-lock-starter,advisory-lock-shedlock,advisory-lock-spring-integration,advisory-lock-rewrite,advisory-lock-test
 # The jars of the starter
 largest=1290000
 
@@ -16,8 +17,8 @@ build() {
   git clone -q . "$places/$1"
   (
     cd "$places/$1"
-    mvn -q -B -Prelease -Dmaven.test.skip -Dgpg.skip -pl advisory-lock-starter,advisory-lock-rewrite,advisory-lock-test verify
-    sha256sum advisory-lock-{autoconfigure,starter,rewrite,test}/target/*.jar >"$places/$1.sums"
+    mvn -q -B -Prelease -Dmaven.test.skip -Dgpg.skip -pl "$published" verify
+    sha256sum advisory-lock-*/target/*.jar >"$places/$1.sums"
     test -s advisory-lock-starter/target/bom.json
   )
 }
@@ -29,7 +30,7 @@ else
   build one
 fi
 cat "$places/one.sums"
-size=$(stat -c %s "$places"/one/advisory-lock-{autoconfigure,starter}/target/advisory-lock-*-SNAPSHOT.jar \
+size=$(stat -c %s "$places"/one/advisory-lock-{core,ledger,autoconfigure,page,starter}/target/advisory-lock-*-SNAPSHOT.jar \
   | awk '{ sum += $1 } END { print sum }')
 echo "The jars of the starter have $size bytes, and may have $largest"
 [ "$size" -le "$largest" ]

@@ -9,7 +9,6 @@ cd "$(dirname "$0")/.."
 source .ci/side-by-side.sh
 
 root=$PWD
-library=advisory-lock-autoconfigure
 module=verification/concurrency
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 run_tests() {
   local first=$1 classpath
   shift
-  classpath=target/test-classes:$root/$library/target/classes:$(cat "$module/target/test-classpath"):$console
+  classpath=target/test-classes:$(cat "$module/target/test-classpath"):$console
   (cd "$module" && timeout 300 java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading \
     --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
     --add-opens java.base/java.util.regex=ALL-UNNAMED -Dpostgres=embedded ${SCHEDULES:-} -cp "$first:$classpath" \
@@ -43,7 +42,7 @@ find_bug() {
   sed -n 's|^+++ b/||p' "$patch" >"$copy/files"
   xargs -a "$copy/files" cp --parents -t "$copy"
   (cd "$copy" && git apply "$patch" && xargs -a files javac -nowarn -proc:none -parameters -g -d classes \
-    -cp "$root/$library/target/classes:$(cat "$root/$library/target/test-classpath")")
+    -cp "$(cat "$root/$module/target/test-classpath")")
   check=$(sed -n 's/^Check: //p' "$patch")
   method=${check#*#}
   [ "$method" != "$check" ] || method='.*'
@@ -63,7 +62,7 @@ run_without() {
   local tests
   mapfile -t tests < <(cat "$work"/*.failed 2>/dev/null | sort -u)
   [ ${#tests[@]} -gt 0 ] || return 0
-  if ! run_tests "$root/$library/target/classes" "${tests[@]/#/--select-unique-id=}" >"$work/log"; then
+  if ! run_tests target/test-classes "${tests[@]/#/--select-unique-id=}" >"$work/log"; then
     echo "What has to find a bug fails without one"
     tail -60 "$work/log"
     return 1
@@ -73,7 +72,7 @@ run_without() {
 [ $# -gt 0 ] || set -- $(cd src/seeded-bugs && ls | sed -n 's/\.patch$//p')
 mvn -B -q -Dstyle.color=never -Pconcurrency -pl "$module" -am -DskipTests verify dependency:build-classpath \
   -Dmdep.includeScope=test -Dmdep.outputFile=target/test-classpath
-version=$(sed 's/.*junit-platform-engine-\([^:]*\)\.jar.*/\1/' "$library/target/test-classpath")
+version=$(sed 's/.*junit-platform-engine-\([^:]*\)\.jar.*/\1/' "$module/target/test-classpath")
 mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
   -Dartifact="org.junit.platform:junit-platform-console-standalone:$version"
 console=$work/junit-platform-console-standalone-$version.jar

@@ -20,8 +20,8 @@ tests=(
   "$clone/spring-integration-core/src/test/java/org/springframework/integration/support/leader/LockRegistryLeaderInitiatorTests.java"
 )
 
-mvn -B -q test-compile -pl advisory-lock-autoconfigure -am -Dpostgres=embedded
-mvn -B -q dependency:build-classpath -pl advisory-lock-autoconfigure -Dmdep.outputFile="$work/classpath"
+mvn -B -q test-compile -pl verification/library-tests -am -Dpostgres=embedded
+mvn -B -q dependency:build-classpath -pl verification/library-tests -Dmdep.outputFile="$work/classpath"
 # The launcher is that of the JUnit that the tests run on
 junit=$(tr ':' '\n' <"$work/classpath" | sed -n 's/.*junit-platform-engine-\(.*\)\.jar$/\1/p')
 mvn -B -q dependency:copy -Dartifact="org.junit.platform:junit-platform-launcher:$junit" -DoutputDirectory="$work"
@@ -30,7 +30,7 @@ mkdir "$work/classes"
 find "$jdbc/test/java/org/springframework/integration/jdbc/lock" -name '*-context.xml' \
   -exec install -Dt "$work/classes/org/springframework/integration/jdbc/lock" {} +
 install -Dt "$work/classes/org/springframework/integration/jdbc" "$jdbc"/main/resources/org/springframework/integration/jdbc/*h2.sql
-classpath=$work/classes:advisory-lock-autoconfigure/target/classes:$work/junit-platform-launcher-$junit.jar:$(cat "$work/classpath")
+classpath=$work/classes:$work/junit-platform-launcher-$junit.jar:$(cat "$work/classpath")
 find "$own/java" -name '*.java' >"$work/sources"
 printf '%s\n' "${tests[@]}" >>"$work/sources"
 javac -nowarn -proc:none -d "$work/classes" -cp "$classpath" @"$work/sources"

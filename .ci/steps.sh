@@ -195,7 +195,7 @@ finish() {
 # Prints those tests of the library that are in no package of tests_of_sql, and need virtual threads: no other step of the
 # gate can run them
 tests_on_virtual_threads() {
-  (cd advisory-lock-autoconfigure/src/test/java && grep -rl VirtualThreadExecutor --include='*Tests.java' .) \
+  (cd verification/library-tests/src/test/java && grep -rl VirtualThreadExecutor --include='*Tests.java' .) \
     | sed 's|^\./\(.*\)\.java$|\1|' | grep -vE '^io/github/advisorylock/(actuate|doctor|integration|jdbc|leader|ledger|monitor|shedlock)/' \
     | paste -sd ,
 }

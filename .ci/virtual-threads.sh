@@ -11,5 +11,5 @@ shift
 recordings=$(mktemp -d)
 trap 'rm -rf "$recordings"' EXIT
 
-mvn -B verify -pl advisory-lock-autoconfigure -Dpostgres=embedded -Djvm="$java" -Dvirtual-threads="$recordings" "$@"
-"$java" .ci/PinnedThreads.java "$recordings" advisory-lock-autoconfigure/target/classes
+mvn -B verify -pl verification/library-tests -Dpostgres=embedded -Djvm="$java" -Dvirtual-threads="$recordings" "$@"
+"$java" .ci/PinnedThreads.java "$recordings" advisory-lock-{core,ledger,autoconfigure,page,shedlock,spring-integration}/target/classes

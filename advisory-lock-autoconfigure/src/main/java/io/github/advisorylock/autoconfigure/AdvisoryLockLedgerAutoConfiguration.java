@@ -48,6 +48,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.info.BuildProperties;
@@ -68,6 +69,7 @@ import org.springframework.context.annotation.Lazy;
  */
 @Lazy
 @AutoConfiguration(after = AdvisoryLockAutoConfiguration.class)
+@ConditionalOnClass(PostgresAdvisoryLockLedger.class)
 @ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 @ConditionalOnBooleanProperty(name = "advisory-lock.ledger.enabled", matchIfMissing = true)
 @ConditionalOnBean(DataSource.class)

@@ -35,8 +35,8 @@ import org.springframework.context.annotation.Bean;
  * @since 0.1.0
  */
 @AutoConfiguration(after = AdvisoryLockEndpointAutoConfiguration.class,
-		afterName = "io.github.advisorylock.autoconfigure.AdvisoryLockPageAutoConfiguration")
-@ConditionalOnClass(Endpoint.class)
+		afterName = "io.github.advisorylock.actuate.page.AdvisoryLockPageAutoConfiguration")
+@ConditionalOnClass({ Endpoint.class, PostgresAdvisoryLockLedger.class })
 @ConditionalOnBean(AdvisoryLocksSource.class)
 public final class AdvisoryLockLedgerEndpointAutoConfiguration {
 

@@ -77,7 +77,7 @@ import org.springframework.core.env.Environment;
  */
 @ConfigurationProperties(prefix = "advisory-lock", ignoreUnknownFields = false)
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
+public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
 		@DefaultValue("sha256") KeyFormat keyFormat,
 		@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("0") Duration waitFor,
 		@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("5m") Duration rememberTicks,
@@ -256,7 +256,7 @@ record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable S
 	 * @param whenLost What happens to a thread that runs under a session lock when that
 	 * lock is lost.
 	 */
-	record Session(@Nullable String url, @Nullable String username, @Nullable String password,
+	public record Session(@Nullable String url, @Nullable String username, @Nullable String password,
 			@DefaultValue Map<String, String> properties,
 			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("2s") Duration heartbeat,
 			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("10s") Duration deadClientTimeout,

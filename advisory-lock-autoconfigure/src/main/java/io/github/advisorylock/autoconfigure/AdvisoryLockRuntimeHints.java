@@ -41,8 +41,6 @@ final class AdvisoryLockRuntimeHints implements RuntimeHintsRegistrar {
 
 	@Override
 	public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-		hints.resources().registerPattern("io/github/advisorylock/ledger/*");
-		hints.resources().registerPattern("io/github/advisorylock/actuate/page/*");
 		ASKED_FOR.forEach((type) -> hints.reflection().registerTypeIfPresent(classLoader, type));
 		hints.reflection()
 			.registerTypeIfPresent(classLoader, "io.github.advisorylock.jdbc.LockSocketFactory",

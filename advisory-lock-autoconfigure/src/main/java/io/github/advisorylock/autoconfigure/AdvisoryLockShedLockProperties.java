@@ -31,7 +31,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param bothLocks Whether each lock provider of the application takes an advisory lock
  * as well, for a rolling deployment.
  */
-record AdvisoryLockShedLockProperties(@DefaultValue("true") boolean enabled, @DefaultValue("session") LockScope scope,
-		@DefaultValue("false") boolean bothLocks) {
+public record AdvisoryLockShedLockProperties(@DefaultValue("true") boolean enabled,
+		@DefaultValue("session") LockScope scope, @DefaultValue("false") boolean bothLocks) {
 
 }

@@ -31,6 +31,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param roles Roles that may see them. When empty, all authenticated users may.
  */
 @ConfigurationProperties("management.endpoint.advisorylocks")
-record AdvisoryLocksEndpointProperties(@DefaultValue("never") Show showValues, @DefaultValue Set<String> roles) {
+public record AdvisoryLocksEndpointProperties(@DefaultValue("never") Show showValues, @DefaultValue Set<String> roles) {
 
 }

@@ -19,10 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
-import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
-
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.convert.DurationUnit;
 
 /**
@@ -34,27 +31,9 @@ import org.springframework.boot.convert.DurationUnit;
  * @param rows Number of jobs in the table at a time.
  * @param links Where to find more of a run.
  */
-record AdvisoryLocksPageProperties(@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("5s") Duration refresh,
+public record AdvisoryLocksPageProperties(@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("5s") Duration refresh,
 		@DurationUnit(ChronoUnit.HOURS) @DefaultValue("6h") Duration timeline, @DefaultValue("100") int rows,
 		@DefaultValue Links links) {
-
-	AdvisoryLocksPageEndpoint.Settings toSettings(AdvisoryLocksEndpointProperties endpoint) {
-		require(this.refresh.compareTo(Duration.ofSeconds(1)) >= 0 && this.refresh.compareTo(Duration.ofDays(1)) <= 0,
-				"refresh", "must be from 1s to 1d", this.refresh);
-		require(this.timeline.compareTo(Duration.ofHours(1)) >= 0 && this.timeline.compareTo(Duration.ofDays(7)) <= 0,
-				"timeline", "must be from 1h to 7d", this.timeline);
-		require(this.rows >= 1 && this.rows <= 1000, "rows", "must be from 1 to 1000", this.rows);
-		return new AdvisoryLocksPageEndpoint.Settings(this.refresh, this.timeline, this.rows, endpoint.showValues(),
-				endpoint.roles(), new AdvisoryLocksPageEndpoint.Links(this.links.address("log", this.links.log),
-						this.links.address("trace", this.links.trace)));
-	}
-
-	private static void require(boolean valid, String name, String rule, Object value) {
-		if (!valid) {
-			throw new InvalidConfigurationPropertyValueException("advisory-lock.page." + name, value,
-					"It " + rule + ".");
-		}
-	}
 
 	/**
 	 * Where to find more of a run.
@@ -63,20 +42,7 @@ record AdvisoryLocksPageProperties(@DurationUnit(ChronoUnit.SECONDS) @DefaultVal
 	 * {startedAt} or {finishedAt}.
 	 * @param trace Address of the trace of a run, with the same placeholders.
 	 */
-	record Links(@DefaultValue("") String log, @DefaultValue("") String trace) {
-
-		/**
-		 * Return an address that links can be made of.
-		 */
-		private String address(String name, String address) {
-			try {
-				return new AdvisoryLocksPageEndpoint.Links(address, "").log();
-			}
-			catch (IllegalArgumentException ex) {
-				throw new InvalidConfigurationPropertyValueException("advisory-lock.page.links." + name, address,
-						"It " + ex.getMessage() + ".");
-			}
-		}
+	public record Links(@DefaultValue("") String log, @DefaultValue("") String trace) {
 
 	}
 

@@ -52,7 +52,7 @@ import org.springframework.scheduling.config.ScheduledTaskHolder;
  */
 @Configuration(proxyBeanMethods = false)
 @EnableConfigurationProperties(AdvisoryLocksEndpointProperties.class)
-class EndpointSourceConfiguration {
+public final class EndpointSourceConfiguration {
 
 	@Bean
 	CallCounter advisoryLockCallCounter() {

@@ -27,17 +27,21 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 /**
  * Another way to take locks than by annotated methods of this library: what the doctor
  * has to know of it, once all beans are there.
+ *
+ * @since 0.1.0
  */
 @FunctionalInterface
-interface LockUse {
+public interface LockUse {
 
 	/**
 	 * Return the scopes in which locks are taken that way.
+	 * @return the scopes, none if it is not used
 	 */
 	Set<LockScope> scopes();
 
 	/**
 	 * Return methods that are annotated for it, and that nothing guards.
+	 * @return the methods, as a message names them
 	 */
 	default List<String> unguarded() {
 		return List.of();
@@ -46,6 +50,9 @@ interface LockUse {
 	/**
 	 * Return whether the container has given one of our beans to a bean of the
 	 * application, or of another library.
+	 * @param beans the container
+	 * @param names the names of our beans
+	 * @return whether one of them is injected
 	 */
 	static boolean isInjected(ConfigurableListableBeanFactory beans, String... names) {
 		return Stream.of(names)

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.shedlock;
 
 import java.util.List;
 import java.util.Set;
@@ -23,12 +23,12 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
+import io.github.advisorylock.autoconfigure.LockUse;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.RunLedger;
-import io.github.advisorylock.shedlock.AdvisoryLockProvider;
-import io.github.advisorylock.shedlock.BothLocksPostProcessor;
-import io.github.advisorylock.shedlock.SchedulerLockMethods;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;
 import org.jspecify.annotations.Nullable;

@@ -14,13 +14,14 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.integration;
 
 import java.util.Set;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.integration.AdvisoryLockRegistry;
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.autoconfigure.LockUse;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

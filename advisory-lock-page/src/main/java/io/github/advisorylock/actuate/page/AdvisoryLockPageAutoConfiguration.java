@@ -14,10 +14,16 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.actuate.page;
+
+import java.time.Duration;
 
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
-import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
+import io.github.advisorylock.autoconfigure.AdvisoryLockEndpointAutoConfiguration;
+import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
+import io.github.advisorylock.autoconfigure.AdvisoryLocksEndpointProperties;
+import io.github.advisorylock.autoconfigure.AdvisoryLocksPageProperties;
+import io.github.advisorylock.autoconfigure.EndpointSourceConfiguration;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -33,6 +39,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.util.StringUtils;
@@ -59,7 +66,7 @@ public final class AdvisoryLockPageAutoConfiguration {
 	AdvisoryLocksPageEndpoint advisoryLocksPageEndpoint(AdvisoryLocksSource source,
 			AdvisoryLocksEndpointProperties endpoint, AdvisoryLockProperties properties, EndpointAccessResolver access,
 			ObjectProvider<PathMappedEndpoints> paths) {
-		return new AdvisoryLocksPageEndpoint(source, properties.page().toSettings(endpoint),
+		return new AdvisoryLocksPageEndpoint(source, settings(properties.page(), endpoint),
 				() -> (access.accessFor(ENDPOINT, Access.READ_ONLY) == Access.UNRESTRICTED)
 						? pathFromPage(paths.getIfAvailable()) : null);
 	}
@@ -73,6 +80,40 @@ public final class AdvisoryLockPageAutoConfiguration {
 		String endpoint = (paths != null) ? paths.getRootPath(ENDPOINT) : null;
 		return (page != null && endpoint != null) ? "../".repeat(StringUtils.countOccurrencesOf(page, "/")) + endpoint
 				: null;
+	}
+
+	static AdvisoryLocksPageEndpoint.Settings settings(AdvisoryLocksPageProperties page,
+			AdvisoryLocksEndpointProperties endpoint) {
+		require(page.refresh().compareTo(Duration.ofSeconds(1)) >= 0
+				&& page.refresh().compareTo(Duration.ofDays(1)) <= 0, "refresh", "must be from 1s to 1d",
+				page.refresh());
+		require(page.timeline().compareTo(Duration.ofHours(1)) >= 0
+				&& page.timeline().compareTo(Duration.ofDays(7)) <= 0, "timeline", "must be from 1h to 7d",
+				page.timeline());
+		require(page.rows() >= 1 && page.rows() <= 1000, "rows", "must be from 1 to 1000", page.rows());
+		return new AdvisoryLocksPageEndpoint.Settings(page.refresh(), page.timeline(), page.rows(),
+				endpoint.showValues(), endpoint.roles(), new AdvisoryLocksPageEndpoint.Links(
+						address("log", page.links().log()), address("trace", page.links().trace())));
+	}
+
+	private static void require(boolean valid, String name, String rule, Object value) {
+		if (!valid) {
+			throw new InvalidConfigurationPropertyValueException("advisory-lock.page." + name, value,
+					"It " + rule + ".");
+		}
+	}
+
+	/**
+	 * Return an address that links can be made of.
+	 */
+	private static String address(String name, String address) {
+		try {
+			return new AdvisoryLocksPageEndpoint.Links(address, "").log();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new InvalidConfigurationPropertyValueException("advisory-lock.page.links." + name, address,
+					"It " + ex.getMessage() + ".");
+		}
 	}
 
 }

@@ -32,9 +32,9 @@ import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
-import io.github.advisorylock.autoconfigure.AdvisoryLockIntegrationAutoConfiguration;
+import io.github.advisorylock.integration.AdvisoryLockIntegrationAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockLedgerAutoConfiguration;
-import io.github.advisorylock.autoconfigure.AdvisoryLockShedLockAutoConfiguration;
+import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import org.jspecify.annotations.Nullable;
 

@@ -45,7 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("slow")
 class EndpointTranscriptTests {
 
-	private static final Path DOCUMENT = Path.of("").toAbsolutePath().resolveSibling("docs/endpoint.md");
+	private static final Path DOCUMENT = Path.of("../../docs/endpoint.md");
 
 	private static final Pattern TRANSCRIPT = Pattern.compile("(?ms)^```console\n(.*?)^```$");
 

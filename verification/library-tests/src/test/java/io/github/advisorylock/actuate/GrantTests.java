@@ -43,7 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
  */
 class GrantTests {
 
-	private static final Path DOCUMENT = Path.of("").toAbsolutePath().resolveSibling("docs/security.md");
+	private static final Path DOCUMENT = Path.of("../../docs/security.md");
 
 	private static final Pattern GRANT = Pattern.compile("`(GRANT [^`]+)`");
 

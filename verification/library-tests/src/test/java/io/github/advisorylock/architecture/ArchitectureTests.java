@@ -38,6 +38,11 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+import io.github.advisorylock.integration.AdvisoryLockRegistry;
+import io.github.advisorylock.ledger.AdvisoryLockLedger;
+import io.github.advisorylock.shedlock.AdvisoryLockProvider;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -71,8 +76,11 @@ class ArchitectureTests {
 
 	private static final String ROOT = "io.github.advisorylock";
 
-	private static final JavaClasses LIBRARY = new ClassFileImporter()
-		.importUrl(AdvisoryLockKey.class.getProtectionDomain().getCodeSource().getLocation());
+	private static final JavaClasses LIBRARY = new ClassFileImporter().importUrls(Stream
+		.of(AdvisoryLockKey.class, AdvisoryLockLedger.class, AdvisoryLockAutoConfiguration.class,
+				AdvisoryLocksPageEndpoint.class, AdvisoryLockProvider.class, AdvisoryLockRegistry.class)
+		.map((type) -> type.getProtectionDomain().getCodeSource().getLocation())
+		.toList());
 
 	@Test
 	void packagesAreFreeOfCycles() {

@@ -19,6 +19,7 @@ package io.github.advisorylock.architecture;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -42,7 +43,10 @@ class LibrarySizeTests {
 
 	private static final int PUBLIC_TYPES = 126;
 
-	private static final Path SOURCES = Path.of("src/main/java");
+	private static final Path ROOT = Path.of("../..");
+
+	private static final List<String> JARS = List.of("core", "ledger", "autoconfigure", "page", "shedlock",
+			"spring-integration");
 
 	private static final Pattern PUBLIC_TYPE = Pattern
 		.compile("(?m)^public (?:final |sealed |non-sealed |abstract )*(?:class|interface|@interface|enum|record) ");
@@ -52,7 +56,7 @@ class LibrarySizeTests {
 		Map<Path, List<Path>> packages = files().stream().collect(Collectors.groupingBy(Path::getParent));
 		assertThat(packages).hasSizeGreaterThan(10);
 		packages
-			.forEach((name, files) -> Bar.keep("Files of " + SOURCES.relativize(name), files.size(), FILES_IN_PACKAGE));
+			.forEach((name, files) -> Bar.keep("Files of " + ROOT.relativize(name), files.size(), FILES_IN_PACKAGE));
 	}
 
 	@Test
@@ -66,10 +70,14 @@ class LibrarySizeTests {
 	}
 
 	private static List<Path> files() throws IOException {
-		try (Stream<Path> files = Files.walk(SOURCES)) {
-			return files.filter((file) -> file.toString().endsWith(".java") && !file.endsWith("package-info.java"))
-				.toList();
+		List<Path> all = new ArrayList<>();
+		for (String jar : JARS) {
+			try (Stream<Path> files = Files.walk(ROOT.resolve("advisory-lock-" + jar + "/src/main/java"))) {
+				files.filter((file) -> file.toString().endsWith(".java") && !file.endsWith("package-info.java"))
+					.forEach(all::add);
+			}
 		}
+		return all;
 	}
 
 }

@@ -67,7 +67,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("gate")
 class TestSourcesTests {
 
-	private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+	private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
 	/**
 	 * Of each module; what helps tests of several modules is one of its own.

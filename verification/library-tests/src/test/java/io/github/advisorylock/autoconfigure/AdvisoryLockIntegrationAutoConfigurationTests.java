@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.integration.AdvisoryLockIntegrationAutoConfiguration;
 import io.github.advisorylock.integration.AdvisoryLockRegistry;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;

@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
 
 import io.github.advisorylock.jdbc.UnsupportedDatabaseException;
 import io.github.advisorylock.shedlock.AdvisoryLockProvider;
+import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import net.javacrumbs.shedlock.core.LockAssert;
 import net.javacrumbs.shedlock.core.LockProvider;

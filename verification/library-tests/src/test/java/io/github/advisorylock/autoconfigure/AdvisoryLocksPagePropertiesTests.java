@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.util.List;
 import java.util.Map;
 
+import io.github.advisorylock.actuate.page.PageSettings;
 import io.github.advisorylock.testsupport.HostileText;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,7 +70,7 @@ class AdvisoryLocksPagePropertiesTests {
 		Binder binder = new Binder(new MapConfigurationPropertySource(Map.of(name, value)));
 		AdvisoryLocksPageProperties page = binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class);
 		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
-			.isThrownBy(() -> page.toSettings(endpoint(binder)))
+			.isThrownBy(() -> PageSettings.of(page, endpoint(binder)))
 			.satisfies((ex) -> assertThat(ex.getName()).isEqualTo(name));
 	}
 
@@ -82,8 +83,8 @@ class AdvisoryLocksPagePropertiesTests {
 			String value = texts.next();
 			Binder binder = new Binder(new MapConfigurationPropertySource(Map.of(property, value)));
 			try {
-				binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class)
-					.toSettings(endpoint(binder));
+				PageSettings.of(binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class),
+						endpoint(binder));
 				taken++;
 			}
 			catch (BindException | InvalidConfigurationPropertyValueException ex) {

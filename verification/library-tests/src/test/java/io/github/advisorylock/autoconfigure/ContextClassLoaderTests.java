@@ -42,6 +42,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.PlatformThread;

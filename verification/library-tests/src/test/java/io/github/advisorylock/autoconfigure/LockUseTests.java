@@ -23,6 +23,8 @@ import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.integration.AdvisoryLockIntegrationAutoConfiguration;
+import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.TestPostgres;
 import net.javacrumbs.shedlock.core.LockProvider;

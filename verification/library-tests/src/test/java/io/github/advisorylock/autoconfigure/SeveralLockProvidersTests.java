@@ -22,6 +22,7 @@ import java.util.Optional;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.shedlock.AdvisoryLockProvider;
+import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import net.javacrumbs.shedlock.core.LockProvider;

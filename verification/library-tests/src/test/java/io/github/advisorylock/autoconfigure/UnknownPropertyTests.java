@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

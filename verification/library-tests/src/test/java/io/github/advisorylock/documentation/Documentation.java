@@ -30,7 +30,7 @@ import java.util.stream.Stream;
  */
 final class Documentation {
 
-	static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+	static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
 	private Documentation() {
 	}
@@ -63,6 +63,16 @@ final class Documentation {
 			}
 		}
 		return tests;
+	}
+
+	/**
+	 * Return where the sources of the jars begin.
+	 */
+	static List<Path> sources() {
+		return list(ROOT, 1).stream()
+			.map((module) -> module.resolve("src/main/java"))
+			.filter(Files::isDirectory)
+			.toList();
 	}
 
 	/**

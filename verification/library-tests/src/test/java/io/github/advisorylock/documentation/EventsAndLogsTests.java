@@ -50,8 +50,6 @@ class EventsAndLogsTests {
 
 	private static final Path DOCUMENT = Path.of("docs/events-and-logs.md");
 
-	private static final Path SOURCES = Path.of("advisory-lock-autoconfigure/src/main/java");
-
 	private static final Pattern EVENT_ROW = Pattern.compile("(?m)^\\| `(\\w+Event)` \\| ([^|]+) \\|");
 
 	private static final Pattern FIELD_ROW = Pattern.compile("(?m)^\\| `(advisory_lock\\.\\w+)`");
@@ -133,14 +131,15 @@ class EventsAndLogsTests {
 
 	private static Map<String, String> events() throws IOException, ClassNotFoundException {
 		Map<String, String> events = new TreeMap<>();
-		Path root = Documentation.ROOT.resolve(SOURCES);
-		try (Stream<Path> files = Files.walk(root)) {
-			for (Path file : files.filter((path) -> path.toString().endsWith("Event.java")).toList()) {
-				String type = root.relativize(file).toString().replace(".java", "").replace('/', '.');
-				events.put(type.substring(type.lastIndexOf('.') + 1),
-						Arrays.stream(Class.forName(type).getRecordComponents())
-							.map((field) -> field.getName())
-							.collect(Collectors.joining(", ")));
+		for (Path sources : Documentation.sources()) {
+			try (Stream<Path> files = Files.walk(sources)) {
+				for (Path file : files.filter((path) -> path.toString().endsWith("Event.java")).toList()) {
+					String type = sources.relativize(file).toString().replace(".java", "").replace('/', '.');
+					events.put(type.substring(type.lastIndexOf('.') + 1),
+							Arrays.stream(Class.forName(type).getRecordComponents())
+								.map((field) -> field.getName())
+								.collect(Collectors.joining(", ")));
+				}
 			}
 		}
 		return events;

@@ -171,9 +171,14 @@ class ReadmeTests {
 	@Test
 	void starterPullsInWhatTheReadmeSays() {
 		assertThat(requiredOf("advisory-lock-starter")).containsExactlyInAnyOrder("spring-boot-starter",
-				"spring-boot-starter-jdbc", "advisory-lock-autoconfigure", "postgresql");
-		assertThat(requiredOf("advisory-lock-autoconfigure")).as("what is in spring-boot-starter-jdbc anyway")
-			.containsExactlyInAnyOrder("spring-boot-autoconfigure", "spring-boot-jdbc", "jspecify", "slf4j-api");
+				"spring-boot-starter-jdbc", "advisory-lock-core", "advisory-lock-ledger", "advisory-lock-autoconfigure",
+				"advisory-lock-page", "postgresql");
+		assertThat(Stream.of("core", "ledger", "autoconfigure", "page")
+			.flatMap((jar) -> requiredOf("advisory-lock-" + jar).stream())
+			.filter((dependency) -> !dependency.startsWith("advisory-lock-")))
+			.as("what is in spring-boot-starter-jdbc anyway")
+			.containsOnly("spring-context", "spring-jdbc", "spring-boot-autoconfigure", "spring-boot-jdbc", "jspecify",
+					"slf4j-api");
 		assertThat(readme()).containsPattern(
 				"The starter pulls in `spring-boot-starter`, `spring-boot-starter-jdbc` and the PostgreSQL driver");
 	}

@@ -40,8 +40,7 @@ import com.sun.source.util.TreeScanner;
  */
 final class Sources {
 
-	private static final Path LIBRARY = Path
-		.of("../../advisory-lock-autoconfigure/src/main/java/io/github/advisorylock");
+	private static final Path ROOT = Path.of("../..");
 
 	private Sources() {
 	}
@@ -51,21 +50,25 @@ final class Sources {
 	 * @param type the name of its package, a point, and its own
 	 */
 	static Set<String> methods(String type) {
-		return methods(LIBRARY.resolve(type.replace('.', '/') + ".java"), (method) -> true);
+		return methods(file("src/main/java", "io/github/advisorylock/" + type.replace('.', '/') + ".java"),
+				(method) -> true);
 	}
 
 	/**
 	 * Return the tests of a test class of any module.
 	 */
 	static Set<String> tests(String type) {
-		try (Stream<Path> modules = Files.walk(Path.of("../.."), 2)) {
-			Path file = modules.map((module) -> module.resolve("src/test/java"))
+		return methods(file("src/test/java", type + ".java"), Sources::isTest);
+	}
+
+	private static Path file(String sources, String name) {
+		try (Stream<Path> modules = Files.walk(ROOT, 2)) {
+			return modules.map((module) -> module.resolve(sources))
 				.filter(Files::isDirectory)
 				.flatMap(Sources::walk)
-				.filter((path) -> path.endsWith(type + ".java"))
+				.filter((path) -> path.endsWith(name))
 				.findFirst()
-				.orElseThrow(() -> new IllegalArgumentException("There is no " + type));
-			return methods(file, Sources::isTest);
+				.orElseThrow(() -> new IllegalArgumentException("There is no " + name));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
