@@ -76,6 +76,11 @@ class ArchitectureTests {
 
 	private static final String ROOT = "io.github.advisorylock";
 
+	/**
+	 * Stands in the jars of the bridges, and so in their packages.
+	 */
+	private static final String WIRING_OF_BRIDGES = ".*\\.(\\w+AutoConfiguration|ShedLockVersionCondition)(\\$.*)?";
+
 	private static final JavaClasses LIBRARY = new ClassFileImporter().importUrls(Stream
 		.of(AdvisoryLockKey.class, AdvisoryLockLedger.class, AdvisoryLockAutoConfiguration.class,
 				AdvisoryLocksPageEndpoint.class, AdvisoryLockProvider.class, AdvisoryLockRegistry.class)
@@ -123,7 +128,8 @@ class ArchitectureTests {
 		// the endpoint shows what ledger, leader and monitor tell, in a place for each
 		features.forEach((feature) -> check(noDependency(feature,
 				Stream
-					.concat(Stream.of("actuate", "autoconfigure"),
+					.concat(Set.of("shedlock", "integration").contains(feature) ? Stream.of("actuate")
+							: Stream.of("actuate", "autoconfigure"),
 							features.stream().filter((other) -> !other.equals(feature)))
 					.toArray(String[]::new))));
 		check(noDependency("actuate", "doctor", "metrics", "health", "integration", "autoconfigure"));
@@ -210,6 +216,8 @@ class ArchitectureTests {
 		check(noClasses().that()
 			.resideOutsideOfPackages(ROOT + ".autoconfigure..", ROOT + ".health..", ROOT + ".actuate..",
 					ROOT + ".connection..")
+			.and()
+			.haveNameNotMatching(WIRING_OF_BRIDGES)
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework.boot.."));
@@ -238,7 +246,7 @@ class ArchitectureTests {
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework.integration.."));
-		check(noDependency("integration", "interceptor", "annotation", "connection", "autoconfigure"));
+		check(noDependency("integration", "interceptor", "annotation", "connection"));
 	}
 
 	@Test

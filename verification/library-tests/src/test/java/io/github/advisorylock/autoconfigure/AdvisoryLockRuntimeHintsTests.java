@@ -22,7 +22,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
+import org.springframework.core.io.support.SpringFactoriesLoader;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -34,7 +36,9 @@ class AdvisoryLockRuntimeHintsTests {
 	@Test
 	void whatIsReachedByNameIsTold() {
 		RuntimeHints hints = new RuntimeHints();
-		new AdvisoryLockRuntimeHints().registerHints(hints, getClass().getClassLoader());
+		SpringFactoriesLoader.forResourceLocation("META-INF/spring/aot.factories")
+			.load(RuntimeHintsRegistrar.class)
+			.forEach((registrar) -> registrar.registerHints(hints, getClass().getClassLoader()));
 		for (String resource : List.of("ledger/R__advisory_lock_ledger.sql", "actuate/page/page.html",
 				"actuate/page/page.css", "actuate/page/page.js")) {
 			assertThat(getClass().getClassLoader().getResource("io/github/advisorylock/" + resource)).isNotNull();

@@ -70,6 +70,7 @@ final class Documentation {
 	 */
 	static List<Path> sources() {
 		return list(ROOT, 1).stream()
+			.filter((module) -> module.getFileName().toString().matches("advisory-lock-(?!test|rewrite).*"))
 			.map((module) -> module.resolve("src/main/java"))
 			.filter(Files::isDirectory)
 			.toList();
