@@ -17,9 +17,9 @@
 package io.github.advisorylock.documentation;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -28,9 +28,9 @@ import java.util.TreeMap;
 import com.jayway.jsonpath.JsonPath;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 
-import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.Resource;
+import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.StreamUtils;
 
 /**
  * What the library tells editors about its properties.
@@ -74,16 +74,25 @@ final class ConfigurationMetadata {
 		return ((String) property.get("type")).startsWith(MAP);
 	}
 
+	/**
+	 * Return the properties that the jars of the library tell of, which are several.
+	 */
 	private static List<Map<String, Object>> properties() {
-		try (InputStream metadata = new ClassPathResource("META-INF/spring-configuration-metadata.json",
-				AdvisoryLockAutoConfiguration.class.getClassLoader())
-			.getInputStream()) {
-			String json = StreamUtils.copyToString(metadata, StandardCharsets.UTF_8);
-			return JsonPath.read(json, "$.properties");
+		List<Map<String, Object>> properties = new ArrayList<>();
+		try {
+			for (Resource metadata : new PathMatchingResourcePatternResolver()
+				.getResources("classpath*:META-INF/spring-configuration-metadata.json")) {
+				List<Map<String, Object>> all = JsonPath.read(metadata.getContentAsString(StandardCharsets.UTF_8),
+						"$.properties");
+				all.stream()
+					.filter((property) -> ((String) property.get("name")).contains("advisory"))
+					.forEach(properties::add);
+			}
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+		return properties;
 	}
 
 }
