@@ -181,7 +181,8 @@ class TickActionsTests {
 		HttpResponse<String> answer = this.application.setState(key, "retried");
 		assertThat(answer.statusCode()).isEqualTo(200);
 		Map<String, Object> told = EndpointAnswer.of(answer).read("$");
-		// the instance that looks at open ticks may have been quicker with the same attempt
+		// the instance that looks at open ticks may have been quicker with the same
+		// attempt
 		if (told.containsKey("outcome") && !told.get("outcome").equals("TOO_SOON")) {
 			return told;
 		}

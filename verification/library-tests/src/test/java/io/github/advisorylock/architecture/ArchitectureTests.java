@@ -46,6 +46,8 @@ import io.github.advisorylock.shedlock.AdvisoryLockProvider;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -77,9 +79,9 @@ class ArchitectureTests {
 	private static final String ROOT = "io.github.advisorylock";
 
 	/**
-	 * Stands in the jars of the bridges, and so in their packages.
+	 * Stands in the jars of page and bridges, and so in their packages.
 	 */
-	private static final String WIRING_OF_BRIDGES = ".*\\.(\\w+AutoConfiguration|ShedLockVersionCondition)(\\$.*)?";
+	private static final String WIRING_OF_JARS = ".*\\.(\\w+AutoConfiguration|ShedLockVersionCondition)(\\$.*)?";
 
 	private static final JavaClasses LIBRARY = new ClassFileImporter().importUrls(Stream
 		.of(AdvisoryLockKey.class, AdvisoryLockLedger.class, AdvisoryLockAutoConfiguration.class,
@@ -110,35 +112,61 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void locksAndInterceptorsDoNotKnowEachOther() {
-		check(noDependency("jdbc", "interceptor", "annotation", "autoconfigure"));
-		check(noDependency("interceptor", "jdbc", "annotation", "autoconfigure"));
-	}
-
-	@Test
-	void locksKnowNoFeature() {
-		check(noDependency("jdbc", "ledger", "leader", "doctor", "monitor", "actuate", "metrics", "health",
-				"integration", "shedlock", "database"));
+	void packagesOfCoreKnowWhatIsBelowThem() {
+		check(noDependency("jdbc", "interceptor", "annotation", "leader"));
+		check(noDependency("interceptor", "jdbc", "annotation"));
+		check(noDependency("annotation", "jdbc"));
+		check(noDependency("log", "jdbc", "interceptor", "annotation"));
 	}
 
 	@Test
 	void featuresDoNotKnowEachOther() {
-		Set<String> features = Set.of("ledger", "leader", "doctor", "monitor", "metrics", "health", "integration",
-				"shedlock");
-		// the endpoint shows what ledger, leader and monitor tell, in a place for each
+		check(noDependency("ledger", "leader"));
+		List<String> features = List.of("doctor", "monitor", "metrics", "health");
 		features.forEach((feature) -> check(noDependency(feature,
 				Stream
-					.concat(Set.of("shedlock", "integration").contains(feature) ? Stream.of("actuate")
-							: Stream.of("actuate", "autoconfigure"),
+					.concat(Stream.of("actuate", "autoconfigure", "ledger", "leader"),
 							features.stream().filter((other) -> !other.equals(feature)))
 					.toArray(String[]::new))));
-		check(noDependency("actuate", "doctor", "metrics", "health", "integration", "autoconfigure"));
+		// the endpoint shows what ledger, leader and monitor tell, in a place for each
+		check(noDependency("actuate", "doctor", "metrics", "health"));
+		for (String bridge : List.of("shedlock", "integration")) {
+			check(noDependency(bridge, "leader", "connection", "database", "doctor", "monitor", "metrics", "health",
+					"actuate"));
+		}
+		check(noDependency("integration", "interceptor", "annotation"));
+	}
+
+	@Test
+	void wiringIsKnownToWiringOnly() {
+		check(noClasses().that()
+			.resideOutsideOfPackage(ROOT + ".autoconfigure")
+			.and()
+			.haveNameNotMatching(WIRING_OF_JARS)
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage(ROOT + ".autoconfigure"));
+	}
+
+	/**
+	 * What knows a feature goes with it; the page is a jar of its own.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "leader,Leader", "doctor,Doctor", "monitor,Monitor|Endpoint", "metrics,Metrics", "health,Health",
+			"ledger,Ledger", "actuate,Endpoint" })
+	void featureIsWiredInPlaceOfItsOwn(String feature, String names) {
+		check(noClasses().that()
+			.resideInAPackage(ROOT + ".autoconfigure")
+			.and()
+			.haveNameNotMatching(".*\\.\\w*(" + names + ")\\w*(\\$.*)?")
+			.should()
+			.dependOnClassesThat()
+			.resideInAPackage(ROOT + "." + feature + ".."));
 	}
 
 	@Test
 	void openingOfConnectionsIsKnownToWiringOnly() {
-		check(noDependency("connection", "interceptor", "annotation", "ledger", "leader", "doctor", "monitor",
-				"autoconfigure"));
+		check(noDependency("connection", "interceptor", "annotation", "ledger", "leader", "doctor", "monitor"));
 		check(noClasses().that()
 			.resideOutsideOfPackages(ROOT + ".connection", ROOT + ".autoconfigure")
 			.should()
@@ -168,11 +196,6 @@ class ArchitectureTests {
 			.haveSimpleNameEndingWith("Overrides")
 			.orShould()
 			.haveSimpleNameEndingWith("StartupCheck"));
-	}
-
-	@Test
-	void annotationKnowsNeitherLocksNorWiring() {
-		check(noDependency("annotation", "jdbc", "autoconfigure"));
 	}
 
 	@Test
@@ -217,7 +240,7 @@ class ArchitectureTests {
 			.resideOutsideOfPackages(ROOT + ".autoconfigure..", ROOT + ".health..", ROOT + ".actuate..",
 					ROOT + ".connection..")
 			.and()
-			.haveNameNotMatching(WIRING_OF_BRIDGES)
+			.haveNameNotMatching(WIRING_OF_JARS)
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.springframework.boot.."));
@@ -240,36 +263,12 @@ class ArchitectureTests {
 	}
 
 	@Test
-	void springIntegrationIsKnownToItsPackageOnly() {
-		check(noClasses().that()
-			.resideOutsideOfPackages(ROOT + ".integration..", ROOT + ".autoconfigure..")
-			.should()
-			.dependOnClassesThat()
-			.resideInAPackage("org.springframework.integration.."));
-		check(noDependency("integration", "interceptor", "annotation", "connection"));
-	}
-
-	@Test
-	void shedLockIsKnownToItsFeatureOnly() {
-		check(noClasses().that()
-			.resideOutsideOfPackage(ROOT + ".shedlock")
-			.and()
-			.doNotHaveSimpleName("AdvisoryLockShedLockAutoConfiguration")
-			.and()
-			.haveNameNotMatching(".*AdvisoryLockShedLockAutoConfiguration\\$.*")
-			.should()
-			.dependOnClassesThat()
-			.resideInAPackage("net.javacrumbs.shedlock.."));
-	}
-
-	@Test
 	void fieldsOfStructuredLoggingAreKnownToLogOnly() {
 		check(noClasses().that()
 			.resideOutsideOfPackage(ROOT + ".log")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.slf4j.."));
-		check(noDependency("log", "jdbc", "interceptor", "annotation", "autoconfigure"));
 	}
 
 	@Test
