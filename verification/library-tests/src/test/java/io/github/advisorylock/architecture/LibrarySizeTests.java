@@ -36,17 +36,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LibrarySizeTests {
 
 	/**
-	 * These get smaller, but for what a new feature has users name; 75 public types are
+	 * These get smaller, but for what a new feature has users name; 100 public types are
 	 * wanted.
 	 */
 	private static final int FILES_IN_PACKAGE = 53;
 
-	private static final int PUBLIC_TYPES = 129;
+	private static final int PUBLIC_TYPES = 149;
 
 	private static final Path ROOT = Path.of("../..");
 
+	/**
+	 * All that are published; the starter has no code.
+	 */
 	private static final List<String> JARS = List.of("core", "ledger", "autoconfigure", "page", "shedlock",
-			"spring-integration");
+			"spring-integration", "test", "rewrite");
 
 	private static final Pattern PUBLIC_TYPE = Pattern
 		.compile("(?m)^public (?:final |sealed |non-sealed |abstract )*(?:class|interface|@interface|enum|record) ");
