@@ -44,6 +44,7 @@ import org.springframework.boot.convert.DurationUnit;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.env.Environment;
+import org.springframework.util.ClassUtils;
 
 /**
  * Properties of advisory locks. Says each default, and refuses values that can't be meant
@@ -391,11 +392,20 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 			@DurationUnit(ChronoUnit.DAYS) @DefaultValue("7d") Duration rememberKeys, @DefaultValue KeepRuns keepRuns,
 			@DefaultValue("true") boolean instances) {
 
+		private static final boolean PRESENT = ClassUtils.isPresent(
+				"io.github.advisorylock.ledger.PostgresAdvisoryLockLedger",
+				AdvisoryLockProperties.class.getClassLoader());
+
 		LedgerUse use() {
-			return (this.enabled == null) ? LedgerUse.ON_DEMAND : this.enabled ? LedgerUse.ALWAYS : LedgerUse.OFF;
+			if (!PRESENT || Boolean.FALSE.equals(this.enabled)) {
+				return LedgerUse.OFF;
+			}
+			return (this.enabled != null) ? LedgerUse.ALWAYS : LedgerUse.ON_DEMAND;
 		}
 
 		private void check() {
+			require(PRESENT || !Boolean.TRUE.equals(this.enabled), "ledger.enabled", true,
+					"It needs 'advisory-lock-ledger' on the class path.");
 			require(this.keepRuns.count >= 1, "ledger.keep-runs.count", this.keepRuns.count,
 					"At least one run must be kept.");
 			require(TABLE_PREFIX.matcher(this.tablePrefix).matches(), "ledger.table-prefix", this.tablePrefix,

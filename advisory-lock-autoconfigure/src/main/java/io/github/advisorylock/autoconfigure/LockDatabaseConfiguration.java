@@ -26,6 +26,7 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
@@ -206,7 +207,7 @@ class LockDatabaseConfiguration {
 		private PostgresAdvisoryLockTemplate template(DataSource dataSource,
 				@Nullable PlatformTransactionManager manager, @Nullable LockSession session,
 				Supplier<? extends @Nullable RunLedger> ledger) {
-			boolean recording = !Boolean.FALSE.equals(this.properties.ledger().enabled());
+			boolean recording = this.properties.ledger().use() != LedgerUse.OFF;
 			return new PostgresAdvisoryLockTemplate(dataSource, manager, session, this.settings.namespace(),
 					this.settings.keyFactory(), this.settings.waitFor(), this.properties.maxHeldLocks(),
 					recording ? SingletonSupplier.of(() -> required(ledger.get())) : null);

@@ -143,8 +143,10 @@ final class LedgerOperationParser {
 		String attribute = isDurable(annotation) ? "once" : "minInterval";
 		String source = isDurable(annotation) ? "" : source("min-interval", job.minInterval());
 		if (this.use == LedgerUse.OFF) {
-			throw new InvalidAttributeException(attribute, source + "needs the ledger, which is switched off",
-					"Remove 'advisory-lock.ledger.enabled', or the attribute.", null);
+			throw new InvalidAttributeException(attribute,
+					source + "needs the ledger, which is switched off or missing",
+					"Remove 'advisory-lock.ledger.enabled' or add 'advisory-lock-ledger', or remove the attribute.",
+					null);
 		}
 		if (annotation.allowSharedKey()) {
 			throw new InvalidAttributeException(attribute, source

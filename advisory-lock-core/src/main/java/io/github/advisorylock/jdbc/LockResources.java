@@ -76,7 +76,7 @@ record LockResources(HoldRegistry holds, TransactionCoverage coverage, @Nullable
 				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + key
 						+ "' can be recorded only one after the other");
 		Assert.state(this.ledger != null, () -> "Failed to record a run of advisory lock '" + key
-				+ "': there is no ledger; do not set 'advisory-lock.ledger.enabled' to false");
+				+ "': there is no ledger; add 'advisory-lock-ledger', and do not set 'advisory-lock.ledger.enabled' to false");
 		return this.ledger.get().record(key, scope, recording);
 	}
 

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.LockContext;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 
@@ -35,6 +36,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 
 /**
  * An application that really has fewer jars on its class path than the tests, or all of
@@ -95,11 +97,18 @@ public final class ReducedApplication {
 	static URLClassLoader reduced(Pattern jars, Path... others) {
 		URL[] urls = Stream
 			.concat(Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
-				.map(Path::of)
-				.filter((entry) -> !jars.matcher(entry.getFileName().toString()).lookingAt()), Stream.of(others))
+				.map((entry) -> Path.of(entry).toAbsolutePath())
+				.filter((entry) -> !jars.matcher(nameOf(entry)).lookingAt()), Stream.of(others))
 			.map(ReducedApplication::url)
 			.toArray(URL[]::new);
 		return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+	}
+
+	/**
+	 * Return the name of a jar, or of the module whose classes are in a folder.
+	 */
+	private static String nameOf(Path entry) {
+		return (entry.endsWith("target/classes") ? entry.getParent().getParent() : entry).getFileName().toString();
 	}
 
 	private static URL url(Path entry) {
@@ -116,8 +125,17 @@ public final class ReducedApplication {
 	 */
 	static class Jobs {
 
+		private final boolean guarded;
+
+		Jobs(boolean guarded) {
+			this.guarded = guarded;
+		}
+
 		@SingleRunner("report")
 		void report() {
+			if (this.guarded) {
+				LockContext.current().orElseThrow().checkHeld();
+			}
 		}
 
 	}
@@ -129,8 +147,8 @@ public final class ReducedApplication {
 	static class Application {
 
 		@Bean
-		Jobs jobs() {
-			return new Jobs();
+		Jobs jobs(Environment environment) {
+			return new Jobs(environment.getProperty("advisory-lock.enabled", Boolean.class, true));
 		}
 
 	}

@@ -1,0 +1,73 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import java.util.List;
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+
+/**
+ * Tests for an application that leaves out a jar of the library.
+ */
+class OptionalJarTests {
+
+	private static final String EXPOSED = "management.endpoints.web.exposure.include=*";
+
+	@ParameterizedTest
+	@CsvSource({ "page,advisoryLocksPageEndpoint", "ledger,advisoryLockLedger", "shedlock,advisoryLockProvider",
+			"spring-integration,advisoryLockRegistry" })
+	void applicationStartsAndIsGuardedWithoutJar(String jar, String bean) throws Exception {
+		List<String> beans = ReducedApplication.runWithAll(EXPOSED);
+		assertThat(beans).contains(bean);
+		assertThat(ReducedApplication.runWithout(Pattern.compile("advisory-lock-" + jar), EXPOSED))
+			.contains("advisoryLockTemplate", "advisoryLocksEndpoint")
+			.doesNotContain(bean)
+			.isSubsetOf(beans);
+	}
+
+	@Test
+	void coreAndWiringAreEnough() throws Exception {
+		assertThat(ReducedApplication
+			.runWithout(Pattern.compile("advisory-lock-(page|ledger|shedlock|spring-integration)"), EXPOSED))
+			.contains("advisoryLockTemplate", "advisoryLocksEndpoint");
+	}
+
+	@Test
+	void whatNeedsMissingLedgerIsRefusedByName() {
+		assertThatException()
+			.isThrownBy(() -> ReducedApplication.runWithout(Pattern.compile("advisory-lock-ledger"),
+					"advisory-lock.jobs.report.min-interval=1m"))
+			.havingRootCause()
+			.withMessageContaining("needs the ledger, which is switched off or missing");
+	}
+
+	@Test
+	void ledgerForAllMethodsIsRefusedWithoutItsJar() {
+		assertThatException()
+			.isThrownBy(() -> ReducedApplication.runWithout(Pattern.compile("advisory-lock-ledger"),
+					"advisory-lock.ledger.enabled=true"))
+			.havingRootCause()
+			.withMessageContainingAll("advisory-lock.ledger.enabled", "'advisory-lock-ledger'");
+	}
+
+}
