@@ -24,7 +24,7 @@ run_tests() {
   (cd "$library" && timeout 600 java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:+EnableDynamicAgentLoading \
     --add-opens java.base/java.lang=ALL-UNNAMED --add-opens java.base/java.util=ALL-UNNAMED \
     --add-opens java.base/java.util.regex=ALL-UNNAMED -Djava.util.concurrent.ForkJoinPool.common.parallelism=4 \
-    -Dpostgres=embedded -cp "$first:target/test-classes:target/classes:$(cat target/test-classpath):$console" \
+    -Dpostgres=embedded -cp "$first:target/test-classes:$(cat target/test-classpath):$console" \
     org.junit.platform.console.ConsoleLauncher execute --disable-banner --disable-ansi-colors --details=tree \
     --fail-if-no-tests --include-classname='.*Tests' "${slow[@]}" "$@") 2>&1
 }
@@ -36,7 +36,7 @@ find_bug() {
   sed -n 's|^+++ b/||p' "$patch" >"$copy/files"
   xargs -a "$copy/files" cp --parents -t "$copy"
   (cd "$copy" && git apply "$patch" && xargs -a files javac -nowarn -proc:none -parameters -g --release 17 -d classes \
-    -cp "$root/$library/target/classes:$(cat "$root/$library/target/test-classpath")")
+    -cp "$(cat "$root/$library/target/test-classpath")")
   # shellcheck disable=SC2046
   run_tests "$copy/classes" --fail-fast $(selection "$patch") >"$copy/log" || code=$?
   if [ "$code" -ne 1 ]; then
@@ -59,7 +59,7 @@ failed=0
 side_by_side find_bug "$@" || failed=1
 patches=("${@/#/$root/src/mutants/}")
 # shellcheck disable=SC2046
-if ! run_tests target/classes $(selection "${patches[@]/%/.patch}") >"$work/log"; then
+if ! run_tests target/test-classes $(selection "${patches[@]/%/.patch}") >"$work/log"; then
   echo 'What has to notice a bug fails without one'
   tail -100 "$work/log"
   failed=1
