@@ -22,6 +22,7 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.annotation.AnnotatedMethods;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.connection.PooledConnectionPreparation;
@@ -109,9 +110,10 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static SingleRunnerAnnotationBeanPostProcessor advisoryLockSingleRunnerPostProcessor(
 			ObjectProvider<SingleRunnerSettings> settings, ObjectProvider<AdvisoryLockOperations> operations,
-			ObjectProvider<SingleRunnerObserver> observers, ApplicationContext applicationContext) {
-		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, operations::getObject,
-				observers::getIfAvailable, applicationContext);
+			ObjectProvider<SingleRunnerObserver> observers, ApplicationContext applicationContext,
+			ObjectProvider<AnnotatedMethods> others, ConfigurableListableBeanFactory beanFactory) {
+		return new SingleRunnerAnnotationBeanPostProcessor(settings::getObject, beanFactory::resolveEmbeddedValue,
+				operations::getObject, observers::getIfAvailable, applicationContext, others.stream().toList());
 	}
 
 	/**

@@ -23,14 +23,14 @@ import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.leader.LeaderOnlyAnnotationBeanPostProcessor;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.leader.PostgresLeaderElection;
 import io.github.advisorylock.leader.UnguardedLeaderElection;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -50,30 +50,19 @@ import org.springframework.scheduling.TaskScheduler;
 class LeaderConfiguration {
 
 	/**
-	 * Post-processors are not inherited: a context has its own even if its parent has
-	 * one.
+	 * As what finds them, a context has its own even if its parent has one.
 	 */
 	@Bean
 	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LeaderOnlyAnnotationBeanPostProcessor advisoryLockLeaderOnlyPostProcessor(
-			ObjectProvider<LeaderElection> election, ObjectProvider<TaskScheduler> schedulers) {
-		return new LeaderOnlyAnnotationBeanPostProcessor(election, schedulers);
-	}
-
-	/**
-	 * Has no order, so that it comes after all post-processors that have one.
-	 */
-	@Bean
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static BeanPostProcessor advisoryLockLeaderOnlyAdviceArrangement(
-			LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
-		return postProcessor.arrangement();
+	static LeaderOnlyMethods advisoryLockLeaderOnlyMethods(ObjectProvider<LeaderElection> election,
+			ObjectProvider<TaskScheduler> schedulers, ConfigurableListableBeanFactory beanFactory) {
+		return new LeaderOnlyMethods(election, schedulers, beanFactory);
 	}
 
 	@Bean
-	static LeaderRoles advisoryLockLeaderRoles(LeaderOnlyAnnotationBeanPostProcessor postProcessor) {
-		return postProcessor::getRoles;
+	static LeaderRoles advisoryLockLeaderRoles(LeaderOnlyMethods methods) {
+		return methods::getRoles;
 	}
 
 	/**
@@ -92,8 +81,7 @@ class LeaderConfiguration {
 		@Bean
 		@ConditionalOnMissingBean(LeaderElection.class)
 		@Nullable LeaderElection advisoryLockLeaderElection(SingleRunnerSettings settings, AdvisoryLockProperties properties,
-				LockDatabases databases, LeaderOnlyAnnotationBeanPostProcessor postProcessor,
-				ConfigurableApplicationContext context) {
+				LockDatabases databases, LeaderOnlyMethods methods, ConfigurableApplicationContext context) {
 			LockSession available = databases.of(null).session().get();
 			if (available == null) {
 				return null;
@@ -101,7 +89,7 @@ class LeaderConfiguration {
 			PostgresLeaderElection election = new PostgresLeaderElection(available, settings.namespace(),
 					settings.keyFactory(), properties.leader().termsAbove(), (event) -> {
 						if (event instanceof LeadershipGainedEvent gained) {
-							postProcessor.callOnElection(gained.role());
+							methods.callOnElection(gained.role());
 						}
 						context.publishEvent(event);
 					});

@@ -18,79 +18,83 @@ package io.github.advisorylock.annotation;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
-import java.lang.reflect.Modifier;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Flow;
-import java.util.concurrent.Future;
-
-import org.jspecify.annotations.Nullable;
+import java.util.function.UnaryOperator;
 
 import org.springframework.aop.support.AopUtils;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * The methods with one of our annotations, and what all of them must be like.
+ * Finds the methods with our annotations, all in one look at each class.
  */
 final class AnnotatedMethodFinder {
 
-	private static final String CONTINUATION = "kotlin.coroutines.Continuation";
+	private final Map<Class<?>, Map<Class<? extends Annotation>, Set<Method>>> methods = new ConcurrentHashMap<>();
 
-	private final Map<Class<?>, Collection<Method>> methods = new ConcurrentHashMap<>();
+	private final Collection<Class<? extends Annotation>> annotations;
 
-	private final Class<? extends Annotation> annotation;
-
-	AnnotatedMethodFinder(Class<? extends Annotation> annotation) {
-		this.annotation = annotation;
-	}
-
-	Class<? extends Annotation> annotation() {
-		return this.annotation;
+	AnnotatedMethodFinder(Collection<Class<? extends Annotation>> annotations) {
+		this.annotations = annotations;
 	}
 
 	/**
-	 * Return the annotated methods of a class, its superclasses and interfaces.
+	 * Return whether a class has annotated methods, with whichever annotation.
 	 */
-	Collection<Method> of(Class<?> targetClass) {
+	boolean hasAny(Class<?> targetClass) {
+		return !all(targetClass).isEmpty();
+	}
+
+	/**
+	 * Return the methods of a class, its superclasses and interfaces that have an
+	 * annotation.
+	 */
+	Collection<Method> of(Class<?> targetClass, Class<? extends Annotation> annotation) {
+		return all(targetClass).getOrDefault(annotation, Set.of());
+	}
+
+	/**
+	 * Return the methods with an annotation that the interfaces of a class declare.
+	 */
+	Collection<Method> declaredByInterfaces(Class<?> type, Class<? extends Annotation> annotation) {
+		return find(interfacesOf(type), UnaryOperator.identity()).getOrDefault(annotation, Set.of());
+	}
+
+	private Map<Class<? extends Annotation>, Set<Method>> all(Class<?> targetClass) {
 		return this.methods.computeIfAbsent(ClassUtils.getUserClass(targetClass), this::findSpecific);
 	}
 
-	/**
-	 * Return the annotated methods that the interfaces of a class declare.
-	 */
-	Collection<Method> declaredByInterfaces(Class<?> type) {
-		return find(interfacesOf(type));
-	}
-
-	/**
-	 * Every bean of an application comes through here, so ask the cheap questions first:
-	 * most methods have no annotation at all.
-	 */
-	private Collection<Method> findSpecific(Class<?> type) {
+	private Map<Class<? extends Annotation>, Set<Method>> findSpecific(Class<?> type) {
 		Set<Class<?>> declaringTypes = interfacesOf(type);
 		for (Class<?> each = type; each != null; each = each.getSuperclass()) {
 			declaringTypes.add(each);
 		}
-		Set<Method> specific = new LinkedHashSet<>();
-		find(declaringTypes).forEach((method) -> specific.add(AopUtils.getMostSpecificMethod(method, type)));
-		return specific;
+		return find(declaringTypes, (method) -> AopUtils.getMostSpecificMethod(method, type));
 	}
 
-	private Collection<Method> find(Set<Class<?>> declaringTypes) {
-		Set<Method> found = new LinkedHashSet<>();
+	/**
+	 * Every bean of an application comes through here, so ask the cheap questions first:
+	 * most methods have no annotation at all. Compilers copy annotations to methods of
+	 * their own: Java to bridges, Kotlin to the body of a {@code suspend} function.
+	 */
+	private Map<Class<? extends Annotation>, Set<Method>> find(Set<Class<?>> declaringTypes,
+			UnaryOperator<Method> specific) {
+		Map<Class<? extends Annotation>, Set<Method>> found = new LinkedHashMap<>();
 		for (Class<?> each : declaringTypes) {
-			if (AnnotationUtils.isCandidateClass(each, this.annotation)) {
+			if (AnnotationUtils.isCandidateClass(each, this.annotations)) {
 				ReflectionUtils.doWithLocalMethods(each, (method) -> {
-					if (isAnnotated(method)) {
-						found.add(method);
+					if (!method.isSynthetic() && method.getDeclaredAnnotations().length > 0) {
+						this.annotations.stream()
+							.filter((annotation) -> AnnotatedElementUtils.isAnnotated(method, annotation))
+							.forEach((annotation) -> found.computeIfAbsent(annotation, (none) -> new LinkedHashSet<>())
+								.add(specific.apply(method)));
 					}
 				});
 			}
@@ -116,70 +120,6 @@ final class AnnotatedMethodFinder {
 				}
 			}
 		}
-	}
-
-	/**
-	 * Compilers copy annotations to methods of their own: Java to bridges, Kotlin to the
-	 * body of a {@code suspend} function.
-	 */
-	private boolean isAnnotated(Method method) {
-		return !method.isSynthetic() && method.getDeclaredAnnotations().length > 0
-				&& AnnotatedElementUtils.isAnnotated(method, this.annotation);
-	}
-
-	/**
-	 * Refuse a method that can't have a proxy, or contradicts itself.
-	 */
-	void checkDeclaration(String beanName, Method method) {
-		checkDeclaredOnce(beanName, method);
-		int modifiers = method.getModifiers();
-		String modifier = Modifier.isPrivate(modifiers) ? "private"
-				: Modifier.isStatic(modifiers) ? "static" : Modifier.isFinal(modifiers) ? "final" : null;
-		if (modifier != null) {
-			throw invalid(beanName, method, "must not be " + modifier + ": a proxy can't override it",
-					"Remove the modifier" + (modifier.equals("final")
-							? ", or open the class (the Kotlin Spring plugin " + "does that for annotated beans)."
-							: "."));
-		}
-	}
-
-	/**
-	 * Refuse a method that says that every instance runs it, too.
-	 */
-	private void checkDeclaredOnce(String beanName, Method method) {
-		if (AnnotatedElementUtils.hasAnnotation(method, EveryInstance.class)) {
-			throw invalid(beanName, method, "must not be @EveryInstance, too: it runs on one instance at a time",
-					"Remove one of the two.");
-		}
-	}
-
-	/**
-	 * Refuse a method whose work may go on after it has returned.
-	 */
-	void checkSynchronous(String beanName, Method method, String reason) {
-		if (isAsynchronous(method)) {
-			throw invalid(beanName, method, "must not be asynchronous: " + reason,
-					"Do the work in the method itself and return its result. Where it has to start elsewhere, annotate "
-							+ "the method that does the work.");
-		}
-	}
-
-	InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action) {
-		return invalid(beanName, method, problem, action, null);
-	}
-
-	InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action,
-			@Nullable Throwable cause) {
-		return new InvalidSingleRunnerException(this.annotation, beanName, method, problem, action, cause);
-	}
-
-	private static boolean isAsynchronous(Method method) {
-		Class<?> type = method.getReturnType();
-		Class<?>[] parameters = method.getParameterTypes();
-		boolean suspends = parameters.length > 0 && parameters[parameters.length - 1].getName().equals(CONTINUATION);
-		return suspends || Future.class.isAssignableFrom(type) || Flow.Publisher.class.isAssignableFrom(type)
-				|| CompletionStage.class.isAssignableFrom(type)
-				|| (type != void.class && ReactiveAdapterRegistry.getSharedInstance().getAdapter(type) != null);
 	}
 
 }

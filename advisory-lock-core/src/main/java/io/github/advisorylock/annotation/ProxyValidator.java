@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 import org.jspecify.annotations.Nullable;
@@ -50,39 +51,32 @@ final class ProxyValidator {
 	 */
 	private final Map<ClassLoader, Boolean> mockito = new ConcurrentHashMap<>();
 
-	private final AnnotatedMethodFinder annotated;
+	private final AnnotatedMethodFinder finder;
 
-	private final String consequence;
-
-	/**
-	 * Create a check.
-	 * @param annotated knows which methods are annotated
-	 * @param consequence what a method without interceptor would do
-	 */
-	ProxyValidator(AnnotatedMethodFinder annotated, String consequence) {
-		this.annotated = annotated;
-		this.consequence = consequence;
+	ProxyValidator(AnnotatedMethodFinder finder) {
+		this.finder = finder;
 	}
 
 	/**
 	 * Check a bean before it has interceptors.
 	 * @param definition the definition of the bean, {@code null} if there is none
 	 */
-	void checkTarget(Object bean, String beanName, @Nullable BeanDefinition definition) {
+	void checkTarget(AnnotatedMethods annotated, Object bean, String beanName,
+			Supplier<? extends @Nullable BeanDefinition> definition) {
 		Class<?> targetClass = AopUtils.getTargetClass(bean);
 		if (Proxy.isProxyClass(bean.getClass()) || AopUtils.isAopProxy(bean)) {
-			checkInterfaces(bean, beanName, targetClass);
+			checkInterfaces(annotated, bean, beanName, targetClass);
 		}
-		for (Method method : this.annotated.of(targetClass)) {
+		for (Method method : this.finder.of(targetClass, annotated.annotation())) {
 			if (bean instanceof Advised advised && advised.isFrozen()) {
-				throw invalid(beanName, method, "its bean is a frozen proxy, which takes no interceptors",
-						"Let what makes the proxy not freeze it.");
+				throw annotated.unguarded(beanName, method, "its bean is a frozen proxy, which takes no interceptors",
+						"Let what makes the proxy not freeze it.", null);
 			}
-			String role = ContainerCalls.find(method, targetClass, definition);
+			String role = ContainerCalls.find(method, targetClass, definition.get());
 			if (role != null) {
-				throw invalid(beanName, method,
+				throw annotated.unguarded(beanName, method,
 						"the container calls it on the bean itself, not on its proxy (" + role + ")",
-						"Move the work to a method that others call, for example on ApplicationReadyEvent.");
+						"Move the work to a method that others call, for example on ApplicationReadyEvent.", null);
 			}
 		}
 	}
@@ -91,16 +85,16 @@ final class ProxyValidator {
 	 * A proxy that answers calls by itself does so before interceptors that are added at
 	 * its end, and has no class with the annotated method.
 	 */
-	private void checkInterfaces(Object bean, String beanName, Class<?> targetClass) {
+	private void checkInterfaces(AnnotatedMethods annotated, Object bean, String beanName, Class<?> targetClass) {
 		boolean withoutTarget = Proxy.isProxyClass(targetClass)
 				|| (bean instanceof Advised advised && advised.getTargetSource() instanceof EmptyTargetSource);
-		for (Method declared : this.annotated.declaredByInterfaces(bean.getClass())) {
-			if (withoutTarget || !this.annotated.of(targetClass)
+		for (Method declared : this.finder.declaredByInterfaces(bean.getClass(), annotated.annotation())) {
+			if (withoutTarget || !this.finder.of(targetClass, annotated.annotation())
 				.contains(AopUtils.getMostSpecificMethod(declared, targetClass))) {
-				throw invalid(beanName, declared,
+				throw annotated.unguarded(beanName, declared,
 						"its bean is a proxy that was made for an interface and answers calls by itself, as Spring Data "
 								+ "repositories and declarative clients do",
-						"Annotate a method of the service that calls it.");
+						"Annotate a method of the service that calls it.", null);
 			}
 		}
 	}
@@ -108,14 +102,11 @@ final class ProxyValidator {
 	/**
 	 * Check that the methods of a bean can be called on its proxy only.
 	 */
-	void checkProxy(Object proxy, String beanName) {
+	void checkProxy(AnnotatedMethods annotated, Object proxy, String beanName) {
 		Class<?> targetClass = AopUtils.getTargetClass(proxy);
-		Collection<Method> methods = this.annotated.of(targetClass);
-		if (methods.isEmpty()) {
-			return;
-		}
+		Collection<Method> methods = this.finder.of(targetClass, annotated.annotation());
 		if (AopUtils.isJdkDynamicProxy(proxy)) {
-			checkInterfaceMethods(proxy, beanName, targetClass);
+			checkInterfaceMethods(annotated, methods, proxy, beanName);
 			return;
 		}
 		Set<List<Object>> overridden = Arrays.stream(proxy.getClass().getDeclaredMethods())
@@ -123,25 +114,27 @@ final class ProxyValidator {
 			.collect(Collectors.toSet());
 		for (Method method : methods) {
 			if (!overridden.contains(signature(method)) || !isVisible(method, proxy.getClass())) {
-				throw invalid(beanName, method,
+				throw annotated.unguarded(beanName, method,
 						"its proxy can't override it" + (isPackagePrivate(method)
 								? ": it can be seen in the package of its class only, and the bean is " + "of class '"
 										+ targetClass.getName() + "'"
 								: ""),
-						"Make the method protected or public.");
+						"Make the method protected or public.", null);
 			}
 		}
 	}
 
-	private void checkInterfaceMethods(Object proxy, String beanName, Class<?> targetClass) {
+	private static void checkInterfaceMethods(AnnotatedMethods annotated, Collection<Method> methods, Object proxy,
+			String beanName) {
+		Class<?> targetClass = AopUtils.getTargetClass(proxy);
 		Set<Method> known = Arrays.stream(proxy.getClass().getInterfaces())
 			.flatMap((type) -> Arrays.stream(type.getMethods()))
 			.map((candidate) -> AopUtils.getMostSpecificMethod(candidate, targetClass))
 			.collect(Collectors.toSet());
-		for (Method method : this.annotated.of(targetClass)) {
+		for (Method method : methods) {
 			if (!known.contains(method)) {
-				throw invalid(beanName, method, "it is not part of an interface of the bean's JDK proxy",
-						"Add the method to the interface, or set 'spring.aop.proxy-target-class' to true.");
+				throw annotated.unguarded(beanName, method, "it is not part of an interface of the bean's JDK proxy",
+						"Add the method to the interface, or set 'spring.aop.proxy-target-class' to true.", null);
 			}
 		}
 	}
@@ -183,10 +176,6 @@ final class ProxyValidator {
 	private static boolean isSamePackage(Class<?> one, Class<?> other) {
 		return one.getClassLoader() == other.getClassLoader()
 				&& ClassUtils.getPackageName(one).equals(ClassUtils.getPackageName(other));
-	}
-
-	private InvalidSingleRunnerException invalid(String beanName, Method method, String problem, String action) {
-		return this.annotated.invalid(beanName, method, this.consequence + ": " + problem, action);
 	}
 
 }

@@ -16,94 +16,140 @@
 
 package io.github.advisorylock.annotation;
 
+import java.lang.annotation.Annotation;
+import java.lang.reflect.Method;
+import java.lang.reflect.UndeclaredThrowableException;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.PlannedTime;
 import io.github.advisorylock.interceptor.SingleRunnerInterceptor;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
+import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
-import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.aop.framework.AopConfigException;
+import org.springframework.aop.framework.AopInfrastructureBean;
+import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.AbstractBeanFactoryAwareAdvisingPostProcessor;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
+import org.springframework.aop.scope.ScopedObject;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.beans.factory.FactoryBean;
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.config.AutowireCapableBeanFactory;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.SmartInstantiationAwareBeanPostProcessor;
 import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.Ordered;
 import org.springframework.util.Assert;
+import org.springframework.util.ClassUtils;
 import org.springframework.util.StringValueResolver;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Puts the interceptors around beans with {@link SingleRunner} methods: one outside
  * everything but asynchronous execution, where a session lock belongs, and one inside
- * everything, where a transaction's lock belongs. Needs no AspectJ.
+ * everything, where a transaction's lock belongs; and those of other
+ * {@link AnnotatedMethods} outside both. Needs no AspectJ.
  * <p>
- * Checks each annotated method when its bean is created, and once all are there, that
- * none was created without a proxy.
+ * Checks each annotated method when its bean is created, and refuses a bean whose methods
+ * would be called without their interceptors, as soon as that is known.
+ * <p>
+ * Comes before all post-processors that register methods of beans with somebody who calls
+ * them: schedulers and containers of message listeners must get hold of the proxy. Those
+ * have the lowest precedence, and others with that add advice of their own; what all of
+ * them have added is put in order by {@link #arrangement()}.
  *
  * @since 0.1.0
  */
-public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBeanPostProcessor {
+public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactoryAwareAdvisingPostProcessor
+		implements SmartInstantiationAwareBeanPostProcessor, SmartInitializingSingleton,
+		ApplicationListener<ContextRefreshedEvent> {
 
-	private final transient Supplier<SingleRunnerSettings> settings;
-
-	private final transient Supplier<? extends AdvisoryLockOperations> operations;
-
-	private final transient Supplier<? extends @Nullable SingleRunnerObserver> observer;
-
-	private final transient ApplicationEventPublisher eventPublisher;
-
-	private transient @Nullable SingleRunnerInterceptor interceptor;
-
-	private transient @Nullable SingleRunnerMethodRegistry methods;
-
-	private transient @Nullable AnnotationSingleRunnerOperationSource operationSource;
+	/**
+	 * Class and name of the beans that were checked: those of other scopes are created
+	 * again and again.
+	 */
+	private final transient Set<List<Object>> checked = ConcurrentHashMap.newKeySet();
 
 	private final transient AtomicInteger changedSchedules = new AtomicInteger();
 
-	private transient @Nullable Advisor insideTransaction;
+	private final transient AnnotationSingleRunnerOperationSource operationSource;
+
+	private final transient SingleRunnerInterceptor interceptor;
+
+	private final transient SingleRunnerMethodRegistry methods;
+
+	private final transient AnnotatedMethodFinder finder;
+
+	private final transient ProxyValidator validator;
+
+	/**
+	 * The outermost first.
+	 */
+	private final transient List<Guard> guards;
+
+	private final transient Advisor insideTransaction;
 
 	/**
 	 * Goes where calls are handed over to other threads, outside everything.
 	 */
-	private final transient Advisor plannedTime = createAdvisor(PlannedTime.carrier());
+	private final transient Advisor plannedTime;
 
 	/**
 	 * Create a post-processor.
 	 * @param settings what holds for all methods; asked for at the first annotated method
+	 * @param placeholders resolves the placeholders of attributes
 	 * @param operations see {@link SingleRunnerInterceptor}
 	 * @param observer see {@link SingleRunnerInterceptor}
 	 * @param eventPublisher see {@link SingleRunnerInterceptor}
+	 * @param others methods with other annotations, whose interceptors go outside the
+	 * locks
 	 */
 	public SingleRunnerAnnotationBeanPostProcessor(Supplier<SingleRunnerSettings> settings,
-			Supplier<? extends AdvisoryLockOperations> operations,
-			Supplier<? extends @Nullable SingleRunnerObserver> observer, ApplicationEventPublisher eventPublisher) {
-		super(SingleRunner.class, "would run without a lock");
-		this.settings = settings;
-		this.operations = operations;
-		this.observer = SingletonSupplier.ofNullable(observer);
-		this.eventPublisher = eventPublisher;
+			StringValueResolver placeholders, Supplier<? extends AdvisoryLockOperations> operations,
+			Supplier<? extends @Nullable SingleRunnerObserver> observer, ApplicationEventPublisher eventPublisher,
+			Collection<? extends AnnotatedMethods> others) {
+		this.operationSource = new AnnotationSingleRunnerOperationSource(settings, placeholders);
+		this.interceptor = new SingleRunnerInterceptor(this.operationSource, operations,
+				SingletonSupplier.ofNullable(observer), eventPublisher);
+		this.methods = new SingleRunnerMethodRegistry(this.operationSource, placeholders, this.interceptor);
+		List<AnnotatedMethods> all = Stream.concat(others.stream(), Stream.of(this.methods)).toList();
+		this.finder = new AnnotatedMethodFinder(
+				all.stream().<Class<? extends Annotation>>map(AnnotatedMethods::annotation).toList());
+		this.validator = new ProxyValidator(this.finder);
+		this.guards = all.stream()
+			.map((annotated) -> new Guard(annotated, createAdvisor(annotated.annotation(), annotated.advice())))
+			.toList();
+		this.advisor = this.guards.get(this.guards.size() - 1).advisor();
+		this.insideTransaction = createAdvisor(SingleRunner.class, this.interceptor.insideTransaction());
+		this.plannedTime = createAdvisor(SingleRunner.class, PlannedTime.carrier());
+		setBeforeExistingAdvisors(true);
+		setOrder(Ordered.LOWEST_PRECEDENCE - 1);
 	}
 
-	@Override
-	public void setBeanFactory(BeanFactory beanFactory) {
-		super.setBeanFactory(beanFactory);
-		StringValueResolver placeholders = ((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue;
-		AnnotationSingleRunnerOperationSource source = new AnnotationSingleRunnerOperationSource(this.settings,
-				placeholders);
-		SingleRunnerInterceptor interceptor = new SingleRunnerInterceptor(source, this.operations, this.observer,
-				this.eventPublisher);
-		this.operationSource = source;
-		this.interceptor = interceptor;
-		this.methods = new SingleRunnerMethodRegistry(annotated(), source, placeholders);
-		this.advisor = createAdvisor(interceptor);
-		this.insideTransaction = createAdvisor(interceptor.insideTransaction());
+	private Advisor createAdvisor(Class<? extends Annotation> annotation, Advice advice) {
+		return new DefaultPointcutAdvisor(new AnnotatedMethodPointcut(this.finder, annotation), advice);
 	}
 
 	/**
@@ -111,17 +157,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	 * @return the methods, in the order in which they were found
 	 */
 	public List<SingleRunnerMethod> getMethods() {
-		return methods().all();
-	}
-
-	@Override
-	protected boolean register(String beanName, Class<?> targetClass) {
-		return methods().register(beanName, targetClass);
-	}
-
-	@Override
-	void madeAgain(Class<?> targetClass) {
-		findMethods(targetClass).forEach((method) -> planned(targetClass.getSimpleName() + "." + method.getName()));
+		return this.methods.all();
 	}
 
 	/**
@@ -130,7 +166,6 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	 * class and the method
 	 */
 	public void planned(String task) {
-		Assert.state(this.operationSource != null, "'beanFactory' must be set");
 		if (this.operationSource.parseSchedulesAgain(task)) {
 			this.changedSchedules.incrementAndGet();
 		}
@@ -144,21 +179,6 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		return this.changedSchedules.get();
 	}
 
-	@Override
-	boolean belongsOutside(Advisor advisor) {
-		return super.belongsOutside(advisor) || guards(advisor, LeaderOnly.class);
-	}
-
-	@Override
-	void complete(Advised advised) {
-		advised.removeAdvisor(insideTransaction());
-		advised.addAdvisor(insideTransaction());
-		advised.removeAdvisor(this.plannedTime);
-		if (Arrays.stream(advised.getAdvisors()).anyMatch(AnnotatedMethodBeanPostProcessor::isAsynchronous)) {
-			advised.addAdvisor(0, this.plannedTime);
-		}
-	}
-
 	/**
 	 * Call a method without parameters for an operator: whatever its schedule and its
 	 * intervals say. The call goes through the advice of its bean as any other does, in a
@@ -168,9 +188,9 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 	 * @throws IllegalStateException if the method was not called on this thread
 	 */
 	public LockOutcome callNow(SingleRunnerMethod method) {
-		Assert.state(this.interceptor != null && this.beanFactory != null, "'beanFactory' must be set");
+		Assert.state(this.beanFactory != null, "'beanFactory' must be set");
 		AtomicReference<@Nullable LockOutcome> outcome = new AtomicReference<>();
-		Advisor now = createAdvisor(this.interceptor.now(outcome::set));
+		Advisor now = createAdvisor(SingleRunner.class, this.interceptor.now(outcome::set));
 		call(createProxy(this.beanFactory.getBean(method.beanName()), now), method.method());
 		LockOutcome told = outcome.get();
 		Assert.state(told != null, "Failed to tell how the run ended: it did not take place on this thread");
@@ -192,14 +212,310 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AnnotatedMethodBean
 		return told;
 	}
 
-	private SingleRunnerMethodRegistry methods() {
-		Assert.state(this.methods != null, "'beanFactory' must be set");
-		return this.methods;
+	/**
+	 * Call an annotated method that has no parameters, as its scheduler does.
+	 * @param bean the bean, or its proxy
+	 * @param method the method
+	 * @throws UndeclaredThrowableException if it throws what is no RuntimeException
+	 */
+	public static void call(Object bean, Method method) {
+		try {
+			AopUtils.invokeJoinpointUsingReflection(bean, AopUtils.selectInvocableMethod(method, bean.getClass()),
+					new Object[0]);
+		}
+		catch (RuntimeException | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new UndeclaredThrowableException(ex);
+		}
 	}
 
-	private Advisor insideTransaction() {
-		Assert.state(this.insideTransaction != null, "'beanFactory' must be set");
-		return this.insideTransaction;
+	/**
+	 * Create a proxy that is like the one of a bean but for the outer advice of its
+	 * {@link SingleRunner} methods.
+	 */
+	private Object createProxy(Object bean, Advisor instead) {
+		Object guarded = bean;
+		while (!isGuarded(guarded, this.advisor)) {
+			guarded = AopProxyUtils.getSingletonTarget(guarded);
+			Assert.state(guarded != null, "'bean' must have a proxy of this post-processor");
+		}
+		Advised like = (Advised) guarded;
+		ProxyFactory proxy = new ProxyFactory();
+		proxy.setTargetSource(like.getTargetSource());
+		proxy.setProxyTargetClass(like.isProxyTargetClass());
+		proxy.setInterfaces(like.getProxiedInterfaces());
+		proxy.setExposeProxy(like.isExposeProxy());
+		for (Advisor advisor : like.getAdvisors()) {
+			proxy.addAdvisor((advisor == this.advisor) ? instead : advisor);
+		}
+		return proxy.getProxy(AopUtils.getTargetClass(like).getClassLoader());
+	}
+
+	/**
+	 * Refuse a bean that others get hold of before it has its proxy.
+	 */
+	@Override
+	public Object getEarlyBeanReference(Object bean, String beanName) {
+		for (Guard guard : guardsOf(AopUtils.getTargetClass(bean))) {
+			throw guard.annotated()
+				.unguarded(beanName, firstMethod(guard, bean),
+						"its bean is part of a circle of references, and others get hold of it before it has its proxy",
+						"Break the circle, or make the reference to this bean lazy (ObjectProvider, @Lazy).", null);
+		}
+		return bean;
+	}
+
+	@Override
+	public Object postProcessAfterInitialization(Object bean, String beanName) {
+		if (bean instanceof AopInfrastructureBean || bean instanceof ScopedObject
+				|| beanName.equals(bean.getClass().getName() + AutowireCapableBeanFactory.ORIGINAL_INSTANCE_SUFFIX)) {
+			return bean;
+		}
+		Class<?> targetClass = AopUtils.getTargetClass(bean);
+		boolean first = !isChecked(beanName, targetClass);
+		if (first) {
+			if (isMock(bean, targetClass)) {
+				return bean;
+			}
+			register(bean, beanName, targetClass);
+		}
+		if (!this.finder.hasAny(targetClass)) {
+			return bean;
+		}
+		Object proxy = createProxy(bean, beanName);
+		arrange((Advised) proxy);
+		if (first) {
+			guardsOf(targetClass).forEach((guard) -> this.validator.checkProxy(guard.annotated(), proxy, beanName));
+			this.checked.add(List.of(beanName, ClassUtils.getUserClass(targetClass)));
+		}
+		else {
+			madeAgain(ClassUtils.getUserClass(targetClass));
+		}
+		return proxy;
+	}
+
+	private void register(Object bean, String beanName, Class<?> targetClass) {
+		this.guards.forEach(
+				(guard) -> this.validator.checkTarget(guard.annotated(), bean, beanName, () -> definition(beanName)));
+		guardsOf(targetClass).forEach((guard) -> guard.annotated()
+			.register(beanName, targetClass, this.finder.of(targetClass, guard.annotated().annotation())));
+	}
+
+	/**
+	 * The values of placeholders may be others than for a bean that was made before.
+	 */
+	private void madeAgain(Class<?> targetClass) {
+		this.finder.of(targetClass, SingleRunner.class)
+			.forEach((method) -> planned(targetClass.getSimpleName() + "." + method.getName()));
+	}
+
+	/**
+	 * A mock does nothing that would have to be guarded, and has the key of the bean that
+	 * it may stand beside.
+	 */
+	private boolean isMock(Object bean, Class<?> targetClass) {
+		return this.finder.hasAny(targetClass) && this.validator.isMock(bean);
+	}
+
+	private boolean isChecked(String beanName, Class<?> targetClass) {
+		return this.checked.contains(List.of(beanName, ClassUtils.getUserClass(targetClass)));
+	}
+
+	private @Nullable BeanDefinition definition(String beanName) {
+		ConfigurableListableBeanFactory beans = this.beanFactory;
+		return (beans != null && beans.containsBeanDefinition(beanName)) ? beans.getMergedBeanDefinition(beanName)
+				: null;
+	}
+
+	private List<Guard> guardsOf(Class<?> targetClass) {
+		return !this.finder.hasAny(targetClass) ? List.of()
+				: this.guards.stream()
+					.filter((guard) -> !this.finder.of(targetClass, guard.annotated().annotation()).isEmpty())
+					.toList();
+	}
+
+	private Method firstMethod(Guard guard, Object bean) {
+		return this.finder.of(AopUtils.getTargetClass(bean), guard.annotated().annotation()).iterator().next();
+	}
+
+	private static boolean isGuarded(Object bean, @Nullable Advisor advisor) {
+		return bean instanceof Advised advised && Arrays.asList(advised.getAdvisors()).contains(advisor);
+	}
+
+	private Object createProxy(Object bean, String beanName) {
+		try {
+			return super.postProcessAfterInitialization(bean, beanName);
+		}
+		catch (AopConfigException ex) {
+			Guard guard = guardsOf(AopUtils.getTargetClass(bean)).get(0);
+			throw guard.annotated()
+				.unguarded(beanName, firstMethod(guard, bean),
+						"no proxy can be made of its class, for example because that is final",
+						"Make the class neither final nor private.", ex);
+		}
+	}
+
+	@Override
+	protected boolean isEligible(Class<?> targetClass) {
+		return this.finder.hasAny(targetClass);
+	}
+
+	/**
+	 * An opaque proxy could not be told from the bean.
+	 */
+	@Override
+	protected void customizeProxyFactory(ProxyFactory proxyFactory) {
+		proxyFactory.setOpaque(false);
+	}
+
+	/**
+	 * Return what puts the advice of a proxy in order once every other post-processor has
+	 * added to it.
+	 * @return a post-processor to be registered without an order, after those that have
+	 * one
+	 */
+	public final BeanPostProcessor arrangement() {
+		return new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String beanName) {
+				if (bean instanceof Advised advised && SingleRunnerAnnotationBeanPostProcessor.this.guards.stream()
+					.anyMatch((guard) -> isGuarded(bean, guard.advisor()))) {
+					arrange(advised);
+				}
+				return bean;
+			}
+
+		};
+	}
+
+	/**
+	 * Put our advice in its place. A lock must not be released while work that was
+	 * started under it goes on elsewhere.
+	 */
+	private void arrange(Advised advised) {
+		if (advised.isFrozen()) {
+			return;
+		}
+		this.guards.forEach((guard) -> advised.removeAdvisor(guard.advisor()));
+		advised.removeAdvisor(this.insideTransaction);
+		advised.removeAdvisor(this.plannedTime);
+		Class<?> targetClass = AopUtils.getTargetClass(advised);
+		int position = 0;
+		for (int i = 0; i < advised.getAdvisorCount(); i++) {
+			position = isAsynchronous(advised.getAdvisors()[i]) ? i + 1 : position;
+		}
+		boolean asynchronous = position > 0;
+		for (Guard guard : guardsOf(targetClass)) {
+			advised.addAdvisor(position++, guard.advisor());
+		}
+		if (!this.finder.of(targetClass, SingleRunner.class).isEmpty()) {
+			advised.addAdvisor(this.insideTransaction);
+			if (asynchronous) {
+				advised.addAdvisor(0, this.plannedTime);
+			}
+		}
+	}
+
+	private static boolean isAsynchronous(Advisor advisor) {
+		return advisor.getAdvice() instanceof AsyncExecutionInterceptor;
+	}
+
+	/**
+	 * Look for beans that were created before this post-processor was there to see them.
+	 */
+	@Override
+	public void afterSingletonsInstantiated() {
+		Assert.state(this.beanFactory != null, "'beanFactory' must be set");
+		checkSingletons(this.beanFactory, "its bean was created too early to get a proxy, or registered ready-made",
+				"Let no BeanPostProcessor, and nothing that one depends on, depend on this bean, or make that "
+						+ "dependency lazy (ObjectProvider, @Lazy).");
+	}
+
+	/**
+	 * Refuse beans of a child context that has no post-processor of its own: it inherits
+	 * none.
+	 */
+	@Override
+	public void onApplicationEvent(ContextRefreshedEvent event) {
+		if (event.getApplicationContext()
+			.getAutowireCapableBeanFactory() instanceof ConfigurableListableBeanFactory beans
+				&& beans != this.beanFactory && beans.getBeanNamesForType(getClass(), false, false).length == 0) {
+			checkSingletons(beans,
+					"its bean is in the child context '" + event.getApplicationContext().getDisplayName()
+							+ "', which has no post-processor that makes its proxy",
+					"Import AdvisoryLockAutoConfiguration into that context, or move the bean to its parent.");
+		}
+	}
+
+	private void checkSingletons(ConfigurableListableBeanFactory beans, String problem, String action) {
+		for (String beanName : beans.getSingletonNames()) {
+			Object bean = beans.getSingleton(beanName);
+			if (bean instanceof FactoryBean) {
+				checkProduct(beans, beanName, problem, action);
+			}
+			if (bean != null) {
+				checkGuarded(bean, beanName, problem, action);
+			}
+		}
+	}
+
+	/**
+	 * What a factory makes is created when it is first asked for, which may have been too
+	 * early, too.
+	 */
+	private void checkProduct(ConfigurableListableBeanFactory beans, String beanName, String problem, String action) {
+		Class<?> type = beans.getType(beanName, false);
+		if (type != null && beans.isSingleton(beanName) && this.finder.hasAny(type)) {
+			checkGuarded(beans.getBean(beanName), beanName, problem, action);
+		}
+	}
+
+	private void checkGuarded(Object bean, String beanName, String problem, String action) {
+		Class<?> targetClass = AopUtils.getTargetClass(bean);
+		if (bean instanceof ScopedObject || isChecked(beanName, targetClass) || isMock(bean, targetClass)) {
+			return;
+		}
+		for (Guard guard : guardsOf(targetClass)) {
+			if (!isGuarded(bean, guard.advisor())) {
+				throw guard.annotated().unguarded(beanName, firstMethod(guard, bean), problem, action, null);
+			}
+		}
+	}
+
+	/**
+	 * What is put around the methods with an annotation.
+	 *
+	 * @param annotated the methods
+	 * @param advisor brings the advice to them
+	 */
+	private record Guard(AnnotatedMethods annotated, Advisor advisor) {
+
+	}
+
+	/**
+	 * Matches methods with an annotation.
+	 */
+	private static final class AnnotatedMethodPointcut extends StaticMethodMatcherPointcut {
+
+		private final AnnotatedMethodFinder finder;
+
+		private final Class<? extends Annotation> annotation;
+
+		private AnnotatedMethodPointcut(AnnotatedMethodFinder finder, Class<? extends Annotation> annotation) {
+			this.finder = finder;
+			this.annotation = annotation;
+			setClassFilter((type) -> !finder.of(type, annotation).isEmpty());
+		}
+
+		@Override
+		public boolean matches(Method method, Class<?> targetClass) {
+			return this.finder.of(targetClass, this.annotation)
+				.contains(AopUtils.getMostSpecificMethod(method, targetClass));
+		}
+
 	}
 
 }

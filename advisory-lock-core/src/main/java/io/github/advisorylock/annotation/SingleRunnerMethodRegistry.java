@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
+import org.aopalliance.aop.Advice;
 
 import org.springframework.core.annotation.AnnotationConfigurationException;
 import org.springframework.util.StringValueResolver;
@@ -33,13 +34,13 @@ import org.springframework.util.StringValueResolver;
  * The annotated methods of the application's beans, each checked when its bean is
  * created, alone and against those that were there before.
  */
-final class SingleRunnerMethodRegistry {
+final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 
 	private final AnnotationSingleRunnerOperationSource operationSource;
 
-	private final AnnotatedMethodFinder annotated;
-
 	private final SingleRunnerMethodValidator validator;
+
+	private final Advice advice;
 
 	/**
 	 * By what tells one from all others, in the order in which they came.
@@ -53,26 +54,27 @@ final class SingleRunnerMethodRegistry {
 	 */
 	private final Map<Object, List<SingleRunnerMethod>> keys = new HashMap<>();
 
-	SingleRunnerMethodRegistry(AnnotatedMethodFinder annotated, AnnotationSingleRunnerOperationSource operationSource,
-			StringValueResolver placeholders) {
-		this.annotated = annotated;
-		this.validator = new SingleRunnerMethodValidator(annotated, placeholders);
+	SingleRunnerMethodRegistry(AnnotationSingleRunnerOperationSource operationSource, StringValueResolver placeholders,
+			Advice advice) {
+		super(SingleRunner.class, "would run without a lock");
+		this.validator = new SingleRunnerMethodValidator(this, placeholders);
 		this.operationSource = operationSource;
+		this.advice = advice;
 	}
 
-	/**
-	 * Check and remember the annotated methods of a bean.
-	 * @return whether it has any
-	 */
-	boolean register(String beanName, Class<?> targetClass) {
-		Collection<Method> methods = this.annotated.of(targetClass);
+	@Override
+	protected Advice advice() {
+		return this.advice;
+	}
+
+	@Override
+	protected void register(String beanName, Class<?> targetClass, Collection<Method> methods) {
 		for (Method method : methods) {
-			this.annotated.checkDeclaration(beanName, method);
+			checkDeclaration(beanName, method);
 			SingleRunnerMethod registered = create(beanName, method, targetClass);
 			this.validator.validate(beanName, method, targetClass, registered.operation());
 			add(registered);
 		}
-		return !methods.isEmpty();
 	}
 
 	synchronized List<SingleRunnerMethod> all() {

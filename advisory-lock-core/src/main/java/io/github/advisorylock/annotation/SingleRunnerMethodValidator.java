@@ -37,14 +37,14 @@ final class SingleRunnerMethodValidator {
 	private final AnnotationTransactionAttributeSource transactionAttributes = new AnnotationTransactionAttributeSource(
 			false);
 
-	private final AnnotatedMethodFinder annotated;
+	private final AnnotatedMethods annotated;
 
 	/**
 	 * Create a check.
 	 * @param annotated knows which methods are annotated
 	 * @param placeholders resolves what {@code @Transactional} says
 	 */
-	SingleRunnerMethodValidator(AnnotatedMethodFinder annotated, StringValueResolver placeholders) {
+	SingleRunnerMethodValidator(AnnotatedMethods annotated, StringValueResolver placeholders) {
 		this.annotated = annotated;
 		this.transactionAttributes.setEmbeddedValueResolver(placeholders);
 	}

@@ -20,7 +20,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.function.Supplier;
 
-import io.github.advisorylock.annotation.AnnotatedMethodBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.jdbc.GuardedTask;
 import org.jspecify.annotations.Nullable;
 
@@ -65,7 +65,7 @@ final class ElectionCaller {
 	private void callLater(LeaderOnlyMethod method) {
 		String name = method.method().getName() + "' of bean '" + method.beanName() + "'";
 		Runnable call = new GuardedTask("The call of '" + name + " on election failed",
-				() -> AnnotatedMethodBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()),
+				() -> SingleRunnerAnnotationBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()),
 						method.method()));
 		new GuardedTask("Failed to call '" + name + " on election", () -> {
 			TaskScheduler available = this.scheduler.get();

@@ -26,7 +26,6 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.annotation.AnnotatedMethodBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.LedgerOperation;
@@ -97,7 +96,7 @@ final class RecordedMethodRegistry {
 	 * Call a method as its scheduler does.
 	 */
 	void call(SingleRunnerMethod method) {
-		AnnotatedMethodBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()), method.method());
+		SingleRunnerAnnotationBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()), method.method());
 	}
 
 	private List<JobFinder.LedgerMethod> toLedgerMethod(SingleRunnerMethod method) {

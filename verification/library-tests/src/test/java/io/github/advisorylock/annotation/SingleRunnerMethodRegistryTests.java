@@ -18,11 +18,14 @@ package io.github.advisorylock.annotation;
 
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.List;
 import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
+import org.aopalliance.aop.Advice;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -60,16 +63,18 @@ class SingleRunnerMethodRegistryTests {
 	}
 
 	private static void register(SingleRunnerMethodRegistry registry, int methods) {
+		List<Method> shared = List.of(Shared.class.getDeclaredMethods());
 		for (int i = 0; i < methods; i++) {
-			assertThat(registry.register("bean" + i, Shared.class)).isTrue();
+			registry.register("bean" + i, Shared.class, shared);
 		}
 	}
 
 	private static SingleRunnerMethodRegistry registry() {
 		SingleRunnerSettings settings = new SingleRunnerSettings("registry", AdvisoryLockKeyFactory.sha256(),
 				Duration.ZERO, Duration.ZERO, LedgerUse.OFF, (key) -> null);
-		return new SingleRunnerMethodRegistry(new AnnotatedMethodFinder(SingleRunner.class),
-				new AnnotationSingleRunnerOperationSource(() -> settings, (text) -> text), (text) -> text);
+		return new SingleRunnerMethodRegistry(new AnnotationSingleRunnerOperationSource(() -> settings, (text) -> text),
+				(text) -> text, new Advice() {
+				});
 	}
 
 	static class Shared {

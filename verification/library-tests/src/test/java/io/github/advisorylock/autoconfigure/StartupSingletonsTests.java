@@ -52,11 +52,10 @@ class StartupSingletonsTests {
 		this.runner.run((context) -> {
 			assertThat(singletons(context.getBeanFactory())).containsExactlyInAnyOrder("advisoryLockSettings",
 					"advisoryLockKeyFactory", "advisoryLockSingleRunnerPostProcessor",
-					"advisoryLockSingleRunnerAdviceArrangement", "advisoryLockLeaderOnlyPostProcessor",
-					"advisoryLockLeaderOnlyAdviceArrangement", "advisoryLockPooledConnectionPreparation",
-					"advisoryLockPlannedTimes", "advisoryLockPlannedTimesFirst", "advisoryLockPlannedTimesLast",
-					"advisoryLockDestructionOrder", "advisoryLockSingleRunnerStartupCheck",
-					"advisoryLockApplicationDoctor", "advisoryLockLeaderRoles");
+					"advisoryLockSingleRunnerAdviceArrangement", "advisoryLockLeaderOnlyMethods",
+					"advisoryLockPooledConnectionPreparation", "advisoryLockPlannedTimes",
+					"advisoryLockPlannedTimesFirst", "advisoryLockPlannedTimesLast", "advisoryLockDestructionOrder",
+					"advisoryLockSingleRunnerStartupCheck", "advisoryLockApplicationDoctor", "advisoryLockLeaderRoles");
 			assertThat(context.getBean(HikariDataSource.class).isRunning()).isFalse();
 		});
 	}

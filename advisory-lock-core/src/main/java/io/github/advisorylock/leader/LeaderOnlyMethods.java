@@ -22,59 +22,54 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.github.advisorylock.LeaderElection;
-import io.github.advisorylock.annotation.AnnotatedMethodBeanPostProcessor;
+import io.github.advisorylock.annotation.AnnotatedMethods;
 import io.github.advisorylock.annotation.LeaderOnly;
-import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.interceptor.SkippedValue;
-import org.jspecify.annotations.Nullable;
+import org.aopalliance.aop.Advice;
 
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.TaskScheduler;
-import org.springframework.util.Assert;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * Puts an interceptor around beans with {@link LeaderOnly} methods, outside the locks of
- * {@link SingleRunner}, and checks each of these methods when its bean is created. Makes
- * this instance a candidate for their roles once all beans are there, and has those that
- * ask for it called on election.
+ * The {@link LeaderOnly} methods of an application: checks each when its bean is created,
+ * makes this instance a candidate for their roles once all beans are there, and has those
+ * that ask for it called on election.
  *
  * @since 0.1.0
  */
-public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPostProcessor {
+public class LeaderOnlyMethods extends AnnotatedMethods implements SmartInitializingSingleton {
 
-	private final transient List<LeaderOnlyMethod> methods = new CopyOnWriteArrayList<>();
+	private final List<LeaderOnlyMethod> methods = new CopyOnWriteArrayList<>();
 
-	private final transient ObjectProvider<LeaderElection> election;
+	private final ObjectProvider<LeaderElection> election;
 
-	private final transient ObjectProvider<TaskScheduler> schedulers;
+	private final LeaderOnlyInterceptor interceptor;
 
-	private transient @Nullable ElectionCaller calls;
-
-	private transient @Nullable LeaderOnlyInterceptor interceptor;
+	private final ElectionCaller calls;
 
 	/**
-	 * Create a post-processor.
+	 * Create it without methods.
 	 * @param election knows who leads; asked for when all beans are there
 	 * @param schedulers calls methods on election, if there is one
+	 * @param beanFactory resolves the placeholders of roles, and has the beans that are
+	 * called
 	 */
-	public LeaderOnlyAnnotationBeanPostProcessor(ObjectProvider<LeaderElection> election,
-			ObjectProvider<TaskScheduler> schedulers) {
+	public LeaderOnlyMethods(ObjectProvider<LeaderElection> election, ObjectProvider<TaskScheduler> schedulers,
+			ConfigurableBeanFactory beanFactory) {
 		super(LeaderOnly.class, "would run on every instance");
 		this.election = election;
-		this.schedulers = schedulers;
+		this.interceptor = new LeaderOnlyInterceptor(beanFactory::resolveEmbeddedValue,
+				SingletonSupplier.of(() -> LeaderOnlyGate.of(election.getObject())));
+		this.calls = new ElectionCaller(this.methods, beanFactory, schedulers);
 	}
 
 	@Override
-	public void setBeanFactory(BeanFactory beanFactory) {
-		super.setBeanFactory(beanFactory);
-		this.interceptor = new LeaderOnlyInterceptor(((ConfigurableBeanFactory) beanFactory)::resolveEmbeddedValue,
-				SingletonSupplier.of(() -> LeaderOnlyGate.of(this.election.getObject())));
-		this.advisor = createAdvisor(this.interceptor);
-		this.calls = new ElectionCaller(this.methods, beanFactory, this.schedulers);
+	protected Advice advice() {
+		return this.interceptor;
 	}
 
 	/**
@@ -82,7 +77,6 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 	 */
 	@Override
 	public void afterSingletonsInstantiated() {
-		super.afterSingletonsInstantiated();
 		for (LeaderOnlyMethod method : this.methods) {
 			LeaderElection available = this.election.getIfAvailable();
 			if (available == null) {
@@ -105,7 +99,6 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 	 * @param role the role
 	 */
 	public void callOnElection(String role) {
-		Assert.state(this.calls != null, "'beanFactory' must be set");
 		this.calls.call(role);
 	}
 
@@ -118,8 +111,7 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 	}
 
 	@Override
-	protected boolean register(String beanName, Class<?> targetClass) {
-		Collection<Method> found = findMethods(targetClass);
+	protected void register(String beanName, Class<?> targetClass, Collection<Method> found) {
 		for (Method method : found) {
 			checkMethod(beanName, method, "leadership may be over before the work is done");
 			checkReturnType(beanName, method);
@@ -129,7 +121,6 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 				this.methods.add(registered);
 			}
 		}
-		return !found.isEmpty();
 	}
 
 	private void checkReturnType(String beanName, Method method) {
@@ -154,7 +145,6 @@ public class LeaderOnlyAnnotationBeanPostProcessor extends AnnotatedMethodBeanPo
 	}
 
 	private String role(String beanName, Method method, Class<?> targetClass) {
-		Assert.state(this.interceptor != null, "'beanFactory' must be set");
 		String role;
 		try {
 			role = this.interceptor.getRole(method, targetClass);
