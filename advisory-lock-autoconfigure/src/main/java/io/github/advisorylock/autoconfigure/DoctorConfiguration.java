@@ -33,8 +33,8 @@ import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.doctor.ApplicationDoctor;
 import io.github.advisorylock.doctor.LockDoctor;
 import io.github.advisorylock.doctor.LongHoldWatcher;
-import io.github.advisorylock.doctor.Subject;
-import io.github.advisorylock.doctor.Subject.OtherUses;
+import io.github.advisorylock.doctor.CheckContext;
+import io.github.advisorylock.doctor.CheckContext.OtherUses;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.ServerJudge;
@@ -183,7 +183,7 @@ class DoctorConfiguration {
 					this.metadata.orderedStream().toList())
 				.getDataSourcePoolMetadata(dataSource);
 			boolean isDefault = databases.isDefault(database);
-			Subject subject = new Subject(() -> methodsOf(database, databases),
+			CheckContext context = new CheckContext(() -> methodsOf(database, databases),
 					isDefault ? this.others : () -> OtherUses.NONE, template, dataSource,
 					(method) -> transactionOf(method, database), database.transactionManager(),
 					(pool != null) ? pool.getMax() : null, database.session().get(),
@@ -192,7 +192,7 @@ class DoctorConfiguration {
 					(method) -> hasTenants(method, database));
 			String place = databases.others().isEmpty() ? ""
 					: "Database of transaction manager '" + database.name() + "': ";
-			return new LockDoctor(subject, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
+			return new LockDoctor(context, this.schedulers.stream().toList(), this.simpleSchedulers.stream().toList(),
 					this.properties.doctor()::of, () -> place);
 		}
 
@@ -206,13 +206,15 @@ class DoctorConfiguration {
 		/**
 		 * Where the application chooses the manager, that of the locks is looked at.
 		 */
-		private Subject.@Nullable MethodTransaction transactionOf(SingleRunnerMethod method, LockDatabase database) {
+		private CheckContext.@Nullable MethodTransaction transactionOf(SingleRunnerMethod method,
+				LockDatabase database) {
 			TransactionAttribute transactional = this.managers.transactionalOf(method);
 			PlatformTransactionManager chosen = this.managers.of(method, database);
 			PlatformTransactionManager manager = (chosen != null) ? chosen : database.transactionManager();
 			TransactionDefinition definition = (transactional != null) ? transactional
 					: TransactionDefinition.withDefaults();
-			return (manager != null) ? new Subject.MethodTransaction(manager, definition, transactional != null) : null;
+			return (manager != null) ? new CheckContext.MethodTransaction(manager, definition, transactional != null)
+					: null;
 		}
 
 		private boolean hasTenants(SingleRunnerMethod method, LockDatabase database) {

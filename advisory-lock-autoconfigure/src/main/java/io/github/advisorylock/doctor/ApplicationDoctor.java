@@ -49,7 +49,7 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 
 	private final FleetExamination fleet;
 
-	private final Treatment treatment;
+	private final FindingHandler handler;
 
 	/**
 	 * Create a doctor.
@@ -73,29 +73,29 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 		this.unguarded = unguarded;
 		this.namespace = new NamespaceExamination(namespaceChosen, namespaceText);
 		this.fleet = new FleetExamination(beans, everyInstance);
-		this.treatment = new Treatment(severities, logger::warn, () -> "");
+		this.handler = new FindingHandler(severities, logger::warn, () -> "");
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
-		Diagnosis diagnosis = new Diagnosis();
+		Findings findings = new Findings();
 		List<SingleRunnerMethod> methods = this.methods.get();
-		this.fleet.examine(this.treatment, diagnosis);
-		this.namespace.examine(methods, diagnosis);
-		if (!this.treatment.isOff(DoctorCheck.SELF_INVOCATION)) {
-			OwnCallExamination.examine(this.beans, methods, diagnosis);
+		this.fleet.examine(this.handler, findings);
+		this.namespace.examine(methods, findings);
+		if (!this.handler.isOff(DoctorCheck.SELF_INVOCATION)) {
+			OwnCallExamination.examine(this.beans, methods, findings);
 		}
-		if (!this.treatment.isOff(DoctorCheck.SPRING_BATCH)) {
-			BatchExamination.examine(this.beans, methods, diagnosis);
+		if (!this.handler.isOff(DoctorCheck.SPRING_BATCH)) {
+			BatchExamination.examine(this.beans, methods, findings);
 		}
-		if (!this.treatment.isOff(DoctorCheck.SCHEDULER_LOCK)) {
-			this.unguarded.get().forEach((method) -> foundUnguarded(method, diagnosis));
+		if (!this.handler.isOff(DoctorCheck.SCHEDULER_LOCK)) {
+			this.unguarded.get().forEach((method) -> foundUnguarded(method, findings));
 		}
-		this.treatment.act(diagnosis);
+		this.handler.act(findings);
 	}
 
-	private static void foundUnguarded(String method, Diagnosis diagnosis) {
-		diagnosis.found(DoctorCheck.SCHEDULER_LOCK,
+	private static void foundUnguarded(String method, Findings findings) {
+		findings.found(DoctorCheck.SCHEDULER_LOCK,
 				method + " has @SchedulerLock, and every instance runs it, because @EnableSchedulerLock is missing",
 				"put @EnableSchedulerLock(defaultLockAtMostFor = \"10m\") on a configuration class, or @SingleRunner on "
 						+ "the method instead");

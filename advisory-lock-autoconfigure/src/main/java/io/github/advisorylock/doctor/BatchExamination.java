@@ -45,7 +45,7 @@ final class BatchExamination {
 	/**
 	 * Look at what the container has put into the beans of the methods.
 	 */
-	static void examine(ConfigurableListableBeanFactory beans, List<SingleRunnerMethod> methods, Diagnosis diagnosis) {
+	static void examine(ConfigurableListableBeanFactory beans, List<SingleRunnerMethod> methods, Findings findings) {
 		List<Class<?>> types = BATCH_TYPES.stream()
 			.filter((name) -> ClassUtils.isPresent(name, beans.getBeanClassLoader()))
 			.<Class<?>>map((name) -> ClassUtils.resolveClassName(name, beans.getBeanClassLoader()))
@@ -60,7 +60,7 @@ final class BatchExamination {
 			.filter((method) -> method.operation().scope() == LockScope.TRANSACTION)
 			.filter((method) -> dependencies(beans, method.beanName())
 				.anyMatch((dependency) -> types.stream().anyMatch((type) -> type.isAssignableFrom(dependency))))
-			.forEach((method) -> diagnosis.found(DoctorCheck.SPRING_BATCH, "The bean of " + method
+			.forEach((method) -> findings.found(DoctorCheck.SPRING_BATCH, "The bean of " + method
 					+ ", which has scope TRANSACTION, has a part of Spring Batch injected, and "
 					+ "Spring Batch refuses to start a job inside a transaction: such a run fails with 'Existing "
 					+ "transaction detected in JobRepository'", "set 'scope' to SESSION"));

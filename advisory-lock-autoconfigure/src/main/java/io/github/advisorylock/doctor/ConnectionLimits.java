@@ -41,25 +41,25 @@ record ConnectionLimits(String role, long ofRole, String database, long ofDataba
 	/**
 	 * Look whether one instance may open all its connections.
 	 */
-	void examine(Subject subject, Diagnosis diagnosis) {
-		Integer poolSize = subject.poolSize();
+	void examine(CheckContext context, Findings findings) {
+		Integer poolSize = context.poolSize();
 		if (poolSize == null || poolSize < 1) {
 			return;
 		}
-		boolean session = subject.opensSessionAsThePool();
+		boolean session = context.opensSessionAsThePool();
 		long needed = (long) poolSize + (session ? 1 : 0);
 		String use = "the pool opens up to " + poolSize + (session ? " and the library 1 more for session locks" : "");
 		check("The role " + this.role, this.ofRole, use, needed,
-				"'ALTER ROLE " + this.role + " CONNECTION LIMIT " + needed + "'", diagnosis);
+				"'ALTER ROLE " + this.role + " CONNECTION LIMIT " + needed + "'", findings);
 		check("The database " + this.database, this.ofDatabase, use, needed,
-				"'ALTER DATABASE " + this.database + " CONNECTION LIMIT " + needed + "'", diagnosis);
+				"'ALTER DATABASE " + this.database + " CONNECTION LIMIT " + needed + "'", findings);
 		check("The server", this.ofServer - this.reserved, use, needed,
-				"'max_connections = " + (needed + this.reserved) + "'", diagnosis);
+				"'max_connections = " + (needed + this.reserved) + "'", findings);
 	}
 
-	private static void check(String name, long limit, String use, long needed, String remedy, Diagnosis diagnosis) {
+	private static void check(String name, long limit, String use, long needed, String remedy, Findings findings) {
 		if (limit >= 0 && limit < needed) {
-			diagnosis.found(DoctorCheck.POOL_SIZE,
+			findings.found(DoctorCheck.POOL_SIZE,
 					name + " has a limit of " + limit + " connections, and " + use
 							+ ", so that runs fail when the server refuses the next one",
 					"raise the limit to at least " + needed + " for each instance (" + remedy

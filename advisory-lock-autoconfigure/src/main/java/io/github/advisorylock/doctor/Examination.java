@@ -25,6 +25,6 @@ interface Examination {
 	/**
 	 * Look at it, as far as it matters to the application.
 	 */
-	void examine(Subject subject, Diagnosis diagnosis);
+	void examine(CheckContext context, Findings findings);
 
 }

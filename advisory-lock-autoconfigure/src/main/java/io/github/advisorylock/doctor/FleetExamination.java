@@ -70,26 +70,26 @@ final class FleetExamination {
 	/**
 	 * Look, unless nobody wants to know.
 	 */
-	void examine(Treatment treatment, Diagnosis diagnosis) {
-		boolean unscheduled = !treatment.isOff(DoctorCheck.SCHEDULING)
+	void examine(FindingHandler handler, Findings findings) {
+		boolean unscheduled = !handler.isOff(DoctorCheck.SCHEDULING)
 				&& this.beans.getBeanNamesForType(ScheduledAnnotationBeanPostProcessor.class, true, false).length == 0;
-		boolean unguarded = !treatment.isOff(DoctorCheck.UNGUARDED_SCHEDULED);
+		boolean unguarded = !handler.isOff(DoctorCheck.UNGUARDED_SCHEDULED);
 		List<ScheduledMethod> all = (unguarded || unscheduled) ? find() : List.of();
 		if (unguarded) {
-			all.stream().filter(this::isUnguarded).forEach((method) -> foundUnguarded(method, diagnosis));
+			all.stream().filter(this::isUnguarded).forEach((method) -> foundUnguarded(method, findings));
 		}
 		if (unscheduled) {
 			all.stream()
 				.filter(ScheduledMethod::isDeclared)
 				.findFirst()
-				.ifPresent((method) -> diagnosis.found(DoctorCheck.SCHEDULING, method
+				.ifPresent((method) -> findings.found(DoctorCheck.SCHEDULING, method
 						+ " is @Scheduled, and nothing calls it, because scheduling is not enabled in this application",
 						"put @EnableScheduling on a configuration class"));
 		}
 	}
 
-	private static void foundUnguarded(ScheduledMethod method, Diagnosis diagnosis) {
-		diagnosis.found(DoctorCheck.UNGUARDED_SCHEDULED,
+	private static void foundUnguarded(ScheduledMethod method, Findings findings) {
+		findings.found(DoctorCheck.UNGUARDED_SCHEDULED,
 				method + " is @Scheduled and does not say how it runs in a fleet, so that every instance runs it",
 				"put @SingleRunner, @LeaderOnly or @EveryInstance on it, or name it in "
 						+ "'advisory-lock.doctor.every-instance' where it is not yours");

@@ -40,31 +40,31 @@ public final class LockDoctor {
 
 	private static final Log logger = LogFactory.getLog(LockDoctor.class);
 
-	private final Subject subject;
+	private final CheckContext context;
 
 	private final List<Examination> examinations;
 
-	private final Treatment treatment;
+	private final FindingHandler handler;
 
 	private final Supplier<String> place;
 
 	/**
 	 * Create a doctor.
-	 * @param subject the application
+	 * @param context the application
 	 * @param pooledSchedulers its schedulers with threads of their own
 	 * @param simpleSchedulers its schedulers that start a thread for each run
 	 * @param severities what a finding leads to
 	 * @param place tells where that is, to stand before what is said of it: empty where
 	 * there is one database
 	 */
-	public LockDoctor(Subject subject, List<ThreadPoolTaskScheduler> pooledSchedulers,
+	public LockDoctor(CheckContext context, List<ThreadPoolTaskScheduler> pooledSchedulers,
 			List<SimpleAsyncTaskScheduler> simpleSchedulers, Function<DoctorCheck, Severity> severities,
 			Supplier<String> place) {
-		this.subject = subject;
+		this.context = context;
 		this.examinations = List.of(new PooledExamination(), new TransactionExamination(), new SessionExamination(),
 				new SchedulerExamination(pooledSchedulers, simpleSchedulers), new TenantExamination(),
 				LockDoctor::examineKeys);
-		this.treatment = new Treatment(severities, logger::warn, place);
+		this.handler = new FindingHandler(severities, logger::warn, place);
 		this.place = place;
 	}
 
@@ -84,33 +84,33 @@ public final class LockDoctor {
 	 * Look at all, and act on what was found.
 	 */
 	public void examine() {
-		if (this.subject.usesLocks()) {
-			Diagnosis diagnosis = new Diagnosis();
-			this.examinations.forEach((examination) -> examination.examine(this.subject, diagnosis));
-			if (this.treatment.act(diagnosis)) {
+		if (this.context.usesLocks()) {
+			Findings findings = new Findings();
+			this.examinations.forEach((examination) -> examination.examine(this.context, findings));
+			if (this.handler.act(findings)) {
 				logger.info("Advisory locks are ready in " + scopes() + ": " + this.place.get()
-						+ String.join(", ", diagnosis.seen()));
+						+ String.join(", ", findings.seen()));
 			}
 		}
 	}
 
-	private static void examineKeys(Subject subject, Diagnosis diagnosis) {
-		subject.methods()
+	private static void examineKeys(CheckContext context, Findings findings) {
+		context.methods()
 			.get()
 			.stream()
 			.filter(SingleRunnerMethod::hasBareKey)
-			.forEach((method) -> diagnosis.found(DoctorCheck.BARE_KEY,
+			.forEach((method) -> findings.found(DoctorCheck.BARE_KEY,
 					"The key '" + method.operation().keyTemplate() + "' of " + method
 							+ " has no text of its own, so that whoever chooses the arguments chooses the lock",
 					"put the name of the work in front of them, as in 'payment:#{#id}'"));
 	}
 
 	private String scopes() {
-		if (this.subject.mayUseSession() && !this.subject.usesSession()) {
+		if (this.context.mayUseSession() && !this.context.usesSession()) {
 			return "code";
 		}
-		return !this.subject.usesSession() ? "scope TRANSACTION"
-				: this.subject.usesTransactions() ? "scopes TRANSACTION and SESSION" : "scope SESSION";
+		return !this.context.usesSession() ? "scope TRANSACTION"
+				: this.context.usesTransactions() ? "scopes TRANSACTION and SESSION" : "scope SESSION";
 	}
 
 }

@@ -55,25 +55,25 @@ final class NamespaceExamination {
 		this.text = text;
 	}
 
-	void examine(List<SingleRunnerMethod> methods, Diagnosis diagnosis) {
+	void examine(List<SingleRunnerMethod> methods, Findings findings) {
 		if (!this.chosen) {
 			methods.stream()
 				.filter((method) -> method.namespace().isEmpty())
 				.findFirst()
-				.ifPresent((method) -> foundMissing(method, diagnosis));
+				.ifPresent((method) -> foundMissing(method, findings));
 		}
-		methods.forEach((method) -> examine(method, diagnosis));
+		methods.forEach((method) -> examine(method, findings));
 	}
 
-	private static void foundMissing(SingleRunnerMethod method, Diagnosis diagnosis) {
-		diagnosis.found(DoctorCheck.NAMESPACE,
+	private static void foundMissing(SingleRunnerMethod method, Findings findings) {
+		findings.found(DoctorCheck.NAMESPACE,
 				"The key '" + method.operation().keyTemplate() + "' of " + method
 						+ " has no namespace, so that another application in the same database that has a job of that "
 						+ "name keeps this one from running",
 				"set 'spring.application.name', or 'advisory-lock.namespace', to nothing if that is meant");
 	}
 
-	private void examine(SingleRunnerMethod method, Diagnosis diagnosis) {
+	private void examine(SingleRunnerMethod method, Findings findings) {
 		SingleRunner annotation = AnnotatedElementUtils.findMergedAnnotation(method.method(), SingleRunner.class);
 		if (annotation == null) {
 			return;
@@ -81,12 +81,12 @@ final class NamespaceExamination {
 		String own = find(annotation.key() + " " + annotation.namespace());
 		String common = annotation.namespace().isEmpty() ? find(this.text) : null;
 		if (own != null) {
-			found("The key of " + method + " has '" + own + "' in it", own, diagnosis);
+			found("The key of " + method + " has '" + own + "' in it", own, findings);
 		}
 		else if (common != null) {
 			found("The namespace of all keys, '" + this.text + "' of '"
 					+ (this.chosen ? "advisory-lock.namespace" : "spring.application.name") + "', has '" + common
-					+ "' in it", common, diagnosis);
+					+ "' in it", common, findings);
 		}
 	}
 
@@ -95,8 +95,8 @@ final class NamespaceExamination {
 		return matcher.find() ? "${" + matcher.group(1).strip() + "}" : null;
 	}
 
-	private static void found(String problem, String placeholder, Diagnosis diagnosis) {
-		diagnosis.found(DoctorCheck.KEY_OF_INSTANCE, problem
+	private static void found(String problem, String placeholder, Findings findings) {
+		findings.found(DoctorCheck.KEY_OF_INSTANCE, problem
 				+ ", which is different on each instance, so that each has a lock of its own and all of them run",
 				"remove '" + placeholder + "' from it");
 	}

@@ -48,15 +48,15 @@ final class OwnCallExamination {
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final Diagnosis diagnosis;
+	private final Findings findings;
 
-	private OwnCallExamination(ConfigurableListableBeanFactory beans, Diagnosis diagnosis) {
+	private OwnCallExamination(ConfigurableListableBeanFactory beans, Findings findings) {
 		this.beans = beans;
-		this.diagnosis = diagnosis;
+		this.findings = findings;
 	}
 
-	static void examine(ConfigurableListableBeanFactory beans, List<SingleRunnerMethod> methods, Diagnosis diagnosis) {
-		OwnCallExamination examination = new OwnCallExamination(beans, diagnosis);
+	static void examine(ConfigurableListableBeanFactory beans, List<SingleRunnerMethod> methods, Findings findings) {
+		OwnCallExamination examination = new OwnCallExamination(beans, findings);
 		methods.stream()
 			.collect(Collectors.groupingBy(SingleRunnerMethod::beanName, LinkedHashMap::new, Collectors.toList()))
 			.forEach(examination::examine);
@@ -98,7 +98,7 @@ final class OwnCallExamination {
 	}
 
 	private void found(String caller, SingleRunnerMethod called) {
-		this.diagnosis.found(DoctorCheck.SELF_INVOCATION,
+		this.findings.found(DoctorCheck.SELF_INVOCATION,
 				"Method '" + caller + "' calls " + called
 						+ " on the bean itself, past its proxy, so that it runs there " + "without the lock '"
 						+ called.operation().keyTemplate() + "'",

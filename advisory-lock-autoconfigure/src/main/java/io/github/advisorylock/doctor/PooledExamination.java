@@ -34,54 +34,54 @@ final class PooledExamination implements Examination {
 	private static final String URL_PROPERTY = "spring.datasource.url";
 
 	@Override
-	public void examine(Subject subject, Diagnosis diagnosis) {
-		ServerJudge.Opening pool = ServerJudge.Opening.checked(subject.dataSource()::getConnection);
+	public void examine(CheckContext context, Findings findings) {
+		ServerJudge.Opening pool = ServerJudge.Opening.checked(context.dataSource()::getConnection);
 		try (Connection connection = pool.open()) {
 			// the pool may wait for ever
 			int timeout = connection.getNetworkTimeout();
-			connection.setNetworkTimeout(Runnable::run, subject.settings().answerTimeoutMillis());
-			examine(connection, pool, subject, diagnosis);
+			connection.setNetworkTimeout(Runnable::run, context.settings().answerTimeoutMillis());
+			examine(connection, pool, context, findings);
 			connection.setNetworkTimeout(Runnable::run, timeout);
 		}
 		catch (SQLException ex) {
 			logger.debug("The database could not be examined", ex);
-			diagnosis.found(DoctorCheck.UNREACHABLE,
+			findings.found(DoctorCheck.UNREACHABLE,
 					"The database of the advisory locks can't be examined, methods will fail until it is there ("
 							+ JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")",
 					(ex.getCause() instanceof RuntimeException)
-							? "check the DataSource, a " + subject.dataSource().getClass().getName()
+							? "check the DataSource, a " + context.dataSource().getClass().getName()
 									+ ", if that does not change"
 							: "check '" + URL_PROPERTY + "', user and password if that does not change");
 		}
 	}
 
-	private static void examine(Connection connection, ServerJudge.Opening pool, Subject subject, Diagnosis diagnosis)
-			throws SQLException {
+	private static void examine(Connection connection, ServerJudge.Opening pool, CheckContext context,
+			Findings findings) throws SQLException {
 		PostgresServer.Described described = PostgresServer.askWithSettings(connection);
 		PostgresServer asked = described.server();
 		SettingsExamination.ServerSettings server = described.settings();
 		Finding unsuitable = asked.finding("The application's database", URL_PROPERTY);
 		if (unsuitable != null) {
-			diagnosis.found(unsuitable);
+			findings.found(unsuitable);
 		}
 		if (unsuitable != null || server == null) {
 			return;
 		}
-		diagnosis.seen("PostgreSQL " + server.version());
-		diagnosis.seen("room for about " + server.lockTableSize() + " locks");
-		checkDriver(connection, diagnosis);
-		checkAutoCommit(connection, subject, diagnosis);
+		findings.seen("PostgreSQL " + server.version());
+		findings.seen("room for about " + server.lockTableSize() + " locks");
+		checkDriver(connection, findings);
+		checkAutoCommit(connection, context, findings);
 		endTransaction(connection);
 		boolean pooler = asked.isBehindPooler(connection);
-		SettingsExamination.examine(server, !pooler, subject, diagnosis);
+		SettingsExamination.examine(server, !pooler, context, findings);
 		if (pooler) {
-			examinePooler(connection, pool, subject, diagnosis);
+			examinePooler(connection, pool, context, findings);
 		}
 	}
 
-	private static void checkDriver(Connection connection, Diagnosis diagnosis) {
+	private static void checkDriver(Connection connection, Findings findings) {
 		if (!DriverAnswers.isOwnerOf(connection)) {
-			diagnosis.found(DoctorCheck.FOREIGN_DRIVER, "The driver of the pool's connections can't be asked ("
+			findings.found(DoctorCheck.FOREIGN_DRIVER, "The driver of the pool's connections can't be asked ("
 					+ connection.getClass().getName()
 					+ "), so that the server is asked before each commit under a lock whether PostgreSQL has aborted "
 					+ "the transaction, and a pooler in front of it goes unnoticed",
@@ -91,35 +91,35 @@ final class PooledExamination implements Examination {
 		}
 	}
 
-	private static void checkAutoCommit(Connection connection, Subject subject, Diagnosis diagnosis)
+	private static void checkAutoCommit(Connection connection, CheckContext context, Findings findings)
 			throws SQLException {
-		if (subject.usesSession() && !connection.getAutoCommit()) {
-			diagnosis.found(DoctorCheck.AUTO_COMMIT,
+		if (context.usesSession() && !connection.getAutoCommit()) {
+			findings.found(DoctorCheck.AUTO_COMMIT,
 					"Connections of the pool do not commit by themselves, and what a method of scope SESSION writes "
 							+ "outside a transaction is rolled back in silence",
 					"add @Transactional to what writes, or set 'auto-commit' of the pool to true");
 		}
 	}
 
-	private static void examinePooler(Connection connection, ServerJudge.Opening pool, Subject subject,
-			Diagnosis diagnosis) throws SQLException {
-		Pooler pooler = kindOf(connection, pool, subject);
-		diagnosis.seen("pool behind a " + pooler.text());
-		if (pooler == Pooler.STATEMENT_MODE && subject.usesTransactions()) {
-			diagnosis.found(DoctorCheck.TRANSACTION_POOLER,
+	private static void examinePooler(Connection connection, ServerJudge.Opening pool, CheckContext context,
+			Findings findings) throws SQLException {
+		Pooler pooler = kindOf(connection, pool, context);
+		findings.seen("pool behind a " + pooler.text());
+		if (pooler == Pooler.STATEMENT_MODE && context.usesTransactions()) {
+			findings.found(DoctorCheck.TRANSACTION_POOLER,
 					"A pooler in statement mode stands in front of the application's database and refuses transactions, so "
 							+ "that each method of scope TRANSACTION fails",
 					"set 'pool_mode' of the pooler to transaction or session, or '" + URL_PROPERTY
 							+ "' to a URL that leads straight to the server");
 			return;
 		}
-		if (pooler.sharesServers() && subject.sessionProperties().isEmpty()) {
+		if (pooler.sharesServers() && context.sessionProperties().isEmpty()) {
 			SessionExamination.forgetsTicks("A " + pooler.text() + " stands in front of the application's database",
-					subject, diagnosis);
+					context, findings);
 		}
-		boolean prepares = subject.usesTransactions() && DriverAnswers.prepareThreshold(connection) != 0;
+		boolean prepares = context.usesTransactions() && DriverAnswers.prepareThreshold(connection) != 0;
 		if (pooler == Pooler.TRANSACTION_MODE && prepares && !keepsPreparedStatements(connection)) {
-			diagnosis.found(DoctorCheck.PREPARED_STATEMENTS,
+			findings.found(DoctorCheck.PREPARED_STATEMENTS,
 					"The driver prepares statements on the server (prepareThreshold="
 							+ DriverAnswers.prepareThreshold(connection)
 							+ "), and the pooler in front of it does not keep them, so that transactions fail now and then",
@@ -132,8 +132,9 @@ final class PooledExamination implements Examination {
 	 * The second connection must not be waited for: somebody may have all others, and a
 	 * pool of one has none.
 	 */
-	private static Pooler kindOf(Connection connection, ServerJudge.Opening pool, Subject subject) throws SQLException {
-		Integer poolSize = subject.poolSize();
+	private static Pooler kindOf(Connection connection, ServerJudge.Opening pool, CheckContext context)
+			throws SQLException {
+		Integer poolSize = context.poolSize();
 		if (poolSize == null || poolSize < 2) {
 			return Pooler.between(connection, null);
 		}

@@ -44,24 +44,24 @@ final class SchedulerExamination implements Examination {
 	}
 
 	@Override
-	public void examine(Subject subject, Diagnosis diagnosis) {
-		Integer poolSize = subject.poolSize();
-		if (poolSize == null || poolSize < 1 || !subject.usesTransactions()) {
+	public void examine(CheckContext context, Findings findings) {
+		Integer poolSize = context.poolSize();
+		if (poolSize == null || poolSize < 1 || !context.usesTransactions()) {
 			return;
 		}
-		diagnosis.seen("pool of " + poolSize);
+		findings.seen("pool of " + poolSize);
 		int threads = this.pooledSchedulers.stream()
 			.mapToInt((scheduler) -> scheduler.getScheduledThreadPoolExecutor().getCorePoolSize())
 			.sum();
 		int unlimited = this.simpleSchedulers.isEmpty() ? 0
-				: (int) subject.methods().get().stream().filter(SchedulerExamination::needsThread).count();
+				: (int) context.methods().get().stream().filter(SchedulerExamination::needsThread).count();
 		if (threads + 1 > poolSize) {
-			found(diagnosis, poolSize, "The scheduler has " + threads + " threads", threads,
+			found(findings, poolSize, "The scheduler has " + threads + " threads", threads,
 					"or lower 'spring.task.scheduling.pool.size'");
 		}
 		else if (this.simpleSchedulers.stream().noneMatch(SimpleAsyncTaskScheduler::isThrottleActive)
 				&& unlimited + 1 > poolSize) {
-			found(diagnosis, poolSize,
+			found(findings, poolSize,
 					"The scheduler starts a thread for each run, virtual or not, and " + unlimited
 							+ " scheduled methods have scope TRANSACTION",
 					unlimited, "or set 'spring.task.scheduling.simple.concurrency-limit'");
@@ -74,8 +74,8 @@ final class SchedulerExamination implements Examination {
 						|| AnnotatedElementUtils.hasAnnotation(method.method(), Schedules.class));
 	}
 
-	private static void found(Diagnosis diagnosis, int poolSize, String problem, int threads, String alternative) {
-		diagnosis.found(DoctorCheck.POOL_SIZE,
+	private static void found(Findings findings, int poolSize, String problem, int threads, String alternative) {
+		findings.found(DoctorCheck.POOL_SIZE,
 				problem + " and the pool " + poolSize
 						+ " connections, so that runs can wait for each other's connection and leave none for others",
 				"set the size of the pool ('spring.datasource.hikari.maximum-pool-size') to at least " + (threads + 1)

@@ -44,17 +44,17 @@ final class SessionExamination implements Examination {
 			"spring.datasource.password");
 
 	@Override
-	public void examine(Subject subject, Diagnosis diagnosis) {
-		LockSession session = subject.session();
-		if (session != null && (subject.usesSession() || subject.mayUseSession())) {
-			List<String> properties = subject.sessionProperties().isEmpty() ? APPLICATION : subject.sessionProperties();
-			examine(session, properties, subject, diagnosis);
+	public void examine(CheckContext context, Findings findings) {
+		LockSession session = context.session();
+		if (session != null && (context.usesSession() || context.mayUseSession())) {
+			List<String> properties = context.sessionProperties().isEmpty() ? APPLICATION : context.sessionProperties();
+			examine(session, properties, context, findings);
 		}
 		else if (session == null) {
-			forgetsTicks("No URL is known to connect to for a session of the library's own", subject, diagnosis);
+			forgetsTicks("No URL is known to connect to for a session of the library's own", context, findings);
 		}
-		else if (subject.remembersTicks() && !subject.sessionProperties().isEmpty()) {
-			examineMemory(session, subject, diagnosis);
+		else if (context.remembersTicks() && !context.sessionProperties().isEmpty()) {
+			examineMemory(session, context, findings);
 		}
 	}
 
@@ -62,9 +62,9 @@ final class SessionExamination implements Examination {
 	 * Note that ticks can't be remembered, if they are to be where a session is not
 	 * needed otherwise.
 	 */
-	static void forgetsTicks(String problem, Subject subject, Diagnosis diagnosis) {
-		if (subject.remembersTicks() && !subject.usesSession()) {
-			diagnosis.found(DoctorCheck.TICK_MEMORY, problem
+	static void forgetsTicks(String problem, CheckContext context, Findings findings) {
+		if (context.remembersTicks() && !context.usesSession()) {
+			findings.found(DoctorCheck.TICK_MEMORY, problem
 					+ ", and no session can remember for which ticks methods were run: an instance whose clock is "
 					+ "later than the job is long runs it a second time",
 					"set 'once' to PER_TICK, which remembers them in a table, or 'advisory-lock.session.url' to a URL "
@@ -76,19 +76,19 @@ final class SessionExamination implements Examination {
 	 * A session that does nothing but remember is looked at where it has an address of
 	 * its own: what is wrong there does not keep the application from starting.
 	 */
-	private static void examineMemory(LockSession session, Subject subject, Diagnosis diagnosis) {
+	private static void examineMemory(LockSession session, CheckContext context, Findings findings) {
 		try (Connection connection = session.openAnother()) {
 			Finding finding = look(connection, session::openAnother, session.comparison(),
-					subject.sessionProperties().get(0))
+					context.sessionProperties().get(0))
 				.finding();
 			if (finding != null) {
-				forgetsTicks(finding.problem(), subject, diagnosis);
+				forgetsTicks(finding.problem(), context, findings);
 			}
 		}
 		catch (SQLException ex) {
 			logger.debug("The lock session could not be examined", ex);
-			forgetsTicks("The connection of '" + subject.sessionProperties().get(0) + "' can't be opened ("
-					+ JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")", subject, diagnosis);
+			forgetsTicks("The connection of '" + context.sessionProperties().get(0) + "' can't be opened ("
+					+ JdbcUrl.redact(String.valueOf(ex.getMessage())) + ")", context, findings);
 		}
 	}
 
@@ -96,36 +96,36 @@ final class SessionExamination implements Examination {
 	 * Look at what a connection leads to. Where only code knows whether there are session
 	 * locks, a pooler that refuses them may be there for an application that has none.
 	 */
-	private static void examine(LockSession session, List<String> properties, Subject subject, Diagnosis diagnosis) {
+	private static void examine(LockSession session, List<String> properties, CheckContext context, Findings findings) {
 		try (Connection connection = session.openAnother()) {
 			Verdict server = look(connection, session::openAnother, session.comparison(), properties.get(0));
 			Finding finding = server.finding();
-			if (finding != null && finding.check() == DoctorCheck.TRANSACTION_POOLER && !subject.usesSession()) {
-				diagnosis.seen("a pooler that refuses session locks");
-				if (!subject.sessionProperties().isEmpty()) {
-					forgetsTicks(finding.problem(), subject, diagnosis);
+			if (finding != null && finding.check() == DoctorCheck.TRANSACTION_POOLER && !context.usesSession()) {
+				findings.seen("a pooler that refuses session locks");
+				if (!context.sessionProperties().isEmpty()) {
+					forgetsTicks(finding.problem(), context, findings);
 				}
 			}
 			else if (finding != null) {
-				diagnosis.found(finding);
+				findings.found(finding);
 				session.failed(new UnsupportedDatabaseException(finding.problem()));
 			}
 			else {
-				checkDriver(connection, properties, diagnosis);
-				diagnosis.seen(server.pooler() ? "session locks through a pooler that keeps sessions"
+				checkDriver(connection, properties, findings);
+				findings.seen(server.pooler() ? "session locks through a pooler that keeps sessions"
 						: "session locks straight to the server");
 			}
 		}
 		catch (SQLException ex) {
 			logger.debug("The lock session could not be examined", ex);
-			diagnosis.found(refusal(ex, properties));
+			findings.found(refusal(ex, properties));
 			session.failed(ex);
 		}
 	}
 
-	private static void checkDriver(Connection connection, List<String> properties, Diagnosis diagnosis) {
+	private static void checkDriver(Connection connection, List<String> properties, Findings findings) {
 		if (!DriverAnswers.isOwnerOf(connection)) {
-			diagnosis
+			findings
 				.found(DoctorCheck.FOREIGN_DRIVER, "The driver of the connection of the session locks can't be asked ("
 						+ connection.getClass().getName()
 						+ "), so that this instance does not hear that an operator cancels a run, or that a leader resigns",

@@ -42,24 +42,24 @@ final class SettingsExamination {
 	 * Look at the settings, and at how large the lock table is.
 	 * @param direct whether there is no pooler in between
 	 */
-	static void examine(ServerSettings server, boolean direct, Subject subject, Diagnosis diagnosis) {
-		if (subject.usesTransactions()) {
-			checkTimeout("idle_in_transaction_session_timeout", server.idleInTransactionTimeout(), diagnosis);
-			checkTimeout("transaction_timeout", server.transactionTimeout(), diagnosis);
-			checkIsolation(server, subject, diagnosis);
+	static void examine(ServerSettings server, boolean direct, CheckContext context, Findings findings) {
+		if (context.usesTransactions()) {
+			checkTimeout("idle_in_transaction_session_timeout", server.idleInTransactionTimeout(), findings);
+			checkTimeout("transaction_timeout", server.transactionTimeout(), findings);
+			checkIsolation(server, context, findings);
 			if (direct) {
-				checkDeadClients(server, subject, diagnosis);
+				checkDeadClients(server, context, findings);
 			}
 		}
 		if (direct) {
-			server.limits().examine(subject, diagnosis);
+			server.limits().examine(context, findings);
 		}
-		checkLockTable(server, subject.maxHeldLocks(), diagnosis);
+		checkLockTable(server, context.maxHeldLocks(), findings);
 	}
 
-	private static void checkTimeout(String name, long millis, Diagnosis diagnosis) {
+	private static void checkTimeout(String name, long millis, Findings findings) {
 		if (millis > 0 && millis < HARMLESS_MILLIS) {
-			diagnosis.found(DoctorCheck.HOLDER_TIMEOUT,
+			findings.found(DoctorCheck.HOLDER_TIMEOUT,
 					"The server ends transactions by '" + name + "' after " + millis
 							+ " ms, and with them the locks of methods that still run in scope TRANSACTION",
 					"raise it for this application's role in the database, or set 'scope' to SESSION for methods that "
@@ -67,30 +67,30 @@ final class SettingsExamination {
 		}
 	}
 
-	private static void checkIsolation(ServerSettings settings, Subject subject, Diagnosis diagnosis) {
-		if (subject.waitsInTransactions() && !"read committed".equals(settings.isolation())) {
-			diagnosis.found(DoctorCheck.ISOLATION, "Transactions are '" + settings.isolation()
+	private static void checkIsolation(ServerSettings settings, CheckContext context, Findings findings) {
+		if (context.waitsInTransactions() && !"read committed".equals(settings.isolation())) {
+			findings.found(DoctorCheck.ISOLATION, "Transactions are '" + settings.isolation()
 					+ "' by 'default_transaction_isolation', and methods of "
 					+ "scope TRANSACTION with 'waitFor' fail there, because their snapshot would be older than the lock",
 					"set 'isolation' of their @Transactional to READ_COMMITTED, or their 'scope' to SESSION");
 		}
 	}
 
-	private static void checkDeadClients(ServerSettings settings, Subject subject, Diagnosis diagnosis) {
+	private static void checkDeadClients(ServerSettings settings, CheckContext context, Findings findings) {
 		boolean unacknowledged = settings.userTimeout() == 0;
 		boolean silent = settings.keepalivesIdle() == 0 || settings.keepalivesIdle() >= DEFAULT_KEEPALIVE_SECONDS;
 		if (settings.tcp() && (unacknowledged || silent)) {
-			diagnosis.found(DoctorCheck.DEAD_CLIENT,
+			findings.found(DoctorCheck.DEAD_CLIENT,
 					"The server takes hours to notice that a host has vanished, and keeps the locks of its scope "
 							+ "TRANSACTION as long, because connections of this pool could not be prepared",
-					"add '" + subject.settings().deadClientUrlParameter() + "' to the JDBC URL of the DataSource");
+					"add '" + context.settings().deadClientUrlParameter() + "' to the JDBC URL of the DataSource");
 		}
 	}
 
-	private static void checkLockTable(ServerSettings settings, int maxHeldLocks, Diagnosis diagnosis) {
+	private static void checkLockTable(ServerSettings settings, int maxHeldLocks, Findings findings) {
 		long size = settings.lockTableSize();
 		if (maxHeldLocks > size / 2) {
-			diagnosis.found(DoctorCheck.LOCK_TABLE,
+			findings.found(DoctorCheck.LOCK_TABLE,
 					"One application may hold " + maxHeldLocks + " locks, more than half of the about " + size
 							+ " that the server has room for, and all queries fail when that table is full",
 					"lower 'advisory-lock.max-held-locks', or raise 'max_locks_per_transaction' of the server");

@@ -36,14 +36,14 @@ final class TenantExamination implements Examination {
 		.of("org.springframework.transaction.annotation.Transactional", "jakarta.transaction.Transactional");
 
 	@Override
-	public void examine(Subject subject, Diagnosis diagnosis) {
-		subject.methods()
+	public void examine(CheckContext context, Findings findings) {
+		context.methods()
 			.get()
 			.stream()
 			.filter((method) -> method.operation().scope() == LockScope.TRANSACTION)
 			.filter((method) -> !isTransactional(method.method()))
-			.filter(subject.hasTenants())
-			.forEach((method) -> found(method, diagnosis));
+			.filter(context.hasTenants())
+			.forEach((method) -> found(method, findings));
 	}
 
 	private static boolean isTransactional(Method method) {
@@ -56,8 +56,8 @@ final class TenantExamination implements Examination {
 					false) != null);
 	}
 
-	private static void found(SingleRunnerMethod method, Diagnosis diagnosis) {
-		diagnosis.found(DoctorCheck.ONE_TENANT,
+	private static void found(SingleRunnerMethod method, Findings findings) {
+		findings.found(DoctorCheck.ONE_TENANT,
 				"Scope TRANSACTION makes " + method
 						+ " one transaction, and because its DataSource routes, or its entity manager has tenants, all "
 						+ "of it is done for the tenant that is current when it begins",

@@ -26,7 +26,7 @@ import javax.sql.DataSource;
 
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.doctor.Subject.MethodTransaction;
+import io.github.advisorylock.doctor.CheckContext.MethodTransaction;
 import io.github.advisorylock.jdbc.JdbcUrl;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.apache.commons.logging.Log;
@@ -56,24 +56,24 @@ final class TransactionExamination implements Examination {
 	 * Waiting for a connection that does not come takes its time, and once is enough.
 	 */
 	@Override
-	public void examine(Subject subject, Diagnosis diagnosis) {
-		if (diagnosis.has(DoctorCheck.UNREACHABLE)) {
+	public void examine(CheckContext context, Findings findings) {
+		if (findings.has(DoctorCheck.UNREACHABLE)) {
 			return;
 		}
 		Map<List<Object>, Sight> seen = new HashMap<>();
-		for (SingleRunnerMethod method : subject.methods().get()) {
+		for (SingleRunnerMethod method : context.methods().get()) {
 			MethodTransaction transaction = (method.operation().scope() == LockScope.TRANSACTION)
-					? subject.transactions().apply(method) : null;
+					? context.transactions().apply(method) : null;
 			if (transaction != null) {
-				seen.computeIfAbsent(kindOf(transaction), (kind) -> look(transaction, subject))
-					.tell(method.toString(), transaction, subject, diagnosis);
+				seen.computeIfAbsent(kindOf(transaction), (kind) -> look(transaction, context))
+					.tell(method.toString(), transaction, context, findings);
 			}
 		}
-		PlatformTransactionManager manager = subject.transactionManager();
-		if (manager != null && subject.usesOtherTransactions()) {
+		PlatformTransactionManager manager = context.transactionManager();
+		if (manager != null && context.usesOtherTransactions()) {
 			MethodTransaction transaction = new MethodTransaction(manager, TransactionDefinition.withDefaults(), false);
 			if (!seen.containsKey(kindOf(transaction))) {
-				look(transaction, subject).tell("locks that are taken in code", transaction, subject, diagnosis);
+				look(transaction, context).tell("locks that are taken in code", transaction, context, findings);
 			}
 		}
 	}
@@ -87,14 +87,14 @@ final class TransactionExamination implements Examination {
 				definition.getIsolationLevel());
 	}
 
-	private static Sight look(MethodTransaction transaction, Subject subject) {
+	private static Sight look(MethodTransaction transaction, CheckContext context) {
 		DefaultTransactionDefinition definition = new DefaultTransactionDefinition(transaction.definition());
 		definition.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 		try {
 			Sight sight = new TransactionTemplate(transaction.manager(), definition).execute((status) -> {
 				status.setRollbackOnly();
-				boolean covered = subject.template().isInLockTransaction();
-				return new Sight(covered, covered && isSpecial(definition) && isOnStandby(subject.dataSource()), null);
+				boolean covered = context.template().isInLockTransaction();
+				return new Sight(covered, covered && isSpecial(definition) && isOnStandby(context.dataSource()), null);
 			});
 			return (sight != null) ? sight : Sight.WELL;
 		}
@@ -136,15 +136,15 @@ final class TransactionExamination implements Examination {
 
 		private static final Sight WELL = new Sight(true, false, null);
 
-		private void tell(String method, MethodTransaction transaction, Subject subject, Diagnosis diagnosis) {
+		private void tell(String method, MethodTransaction transaction, CheckContext context, Findings findings) {
 			if (this.failure != null) {
-				tellFailure(this.failure, method, transaction.manager(), diagnosis);
+				tellFailure(this.failure, method, transaction.manager(), findings);
 			}
 			else if (!this.covered) {
-				tellUncovered(method, transaction, subject, diagnosis);
+				tellUncovered(method, transaction, context, findings);
 			}
 			else if (this.standby) {
-				diagnosis.found(DoctorCheck.STANDBY, StringUtils.capitalize(method)
+				findings.found(DoctorCheck.STANDBY, StringUtils.capitalize(method)
 						+ (transaction.definition().isReadOnly() ? " is @Transactional(readOnly = true), and"
 								: " has a @Transactional, and")
 						+ " the DataSource leads such transactions to a standby, which grants the same locks as its "
@@ -155,38 +155,38 @@ final class TransactionExamination implements Examination {
 		}
 
 		private static void tellFailure(RuntimeException failure, String method, PlatformTransactionManager manager,
-				Diagnosis diagnosis) {
+				Findings findings) {
 			String message = JdbcUrl.redact(String.valueOf(failure.getMessage()));
 			if (failure instanceof TransactionUsageException
 					|| failure instanceof TransactionSuspensionNotSupportedException
 					|| failure instanceof NestedTransactionNotSupportedException) {
-				diagnosis.found(DoctorCheck.TRANSACTION_MANAGER,
+				findings.found(DoctorCheck.TRANSACTION_MANAGER,
 						manager.getClass().getName() + " can't begin the transaction of " + method + " (" + message
 								+ "), and each run of it fails",
 						"change its @Transactional, or set its 'scope' to SESSION if it needs no transaction of its own");
 			}
 			else {
-				diagnosis.found(DoctorCheck.UNREACHABLE,
+				findings.found(DoctorCheck.UNREACHABLE,
 						"The transaction of " + method
 								+ " can't be examined, it will fail until its database is there (" + message + ")",
 						"check the DataSource of " + manager.getClass().getName() + " if that does not change");
 			}
 		}
 
-		private static void tellUncovered(String method, MethodTransaction transaction, Subject subject,
-				Diagnosis diagnosis) {
+		private static void tellUncovered(String method, MethodTransaction transaction, CheckContext context,
+				Findings findings) {
 			String manager = "Transactions of " + transaction.manager().getClass().getName();
 			String uncovered = "do not cover the DataSource of the advisory locks ("
-					+ PostgresAdvisoryLockTemplate.unwrap(subject.dataSource()) + ")";
+					+ PostgresAdvisoryLockTemplate.unwrap(context.dataSource()) + ")";
 			if (transaction.declared()) {
-				diagnosis.found(DoctorCheck.TRANSACTION_MANAGER,
+				findings.found(DoctorCheck.TRANSACTION_MANAGER,
 						manager + ", which the @Transactional of " + method + " begins, " + uncovered
 								+ ", and each run of it fails",
 						"name the manager that does in its @Transactional, or set 'advisory-lock.transaction-manager' to "
 								+ "the name of the manager that does, or its 'scope' to SESSION");
 			}
 			else {
-				diagnosis.found(DoctorCheck.TRANSACTION_MANAGER,
+				findings.found(DoctorCheck.TRANSACTION_MANAGER,
 						manager + " " + uncovered + ", and methods of scope TRANSACTION fail in them",
 						"set 'advisory-lock.transaction-manager' to the name of the manager that does, or 'scope' to "
 								+ "SESSION");

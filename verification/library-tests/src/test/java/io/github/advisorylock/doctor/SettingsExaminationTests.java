@@ -56,16 +56,16 @@ class SettingsExaminationTests {
 	void halfOfTheLockTableIsTheMostForOneApplication(int locks, int connections, int held, boolean found) {
 		ServerSettings server = new ServerSettings("18", true, "read committed", 0, 0, 1000, 10, locks, connections,
 				LIMITS);
-		assertThat(examine(server, true, subject(held))).isEqualTo(found ? List.of(DoctorCheck.LOCK_TABLE) : List.of());
+		assertThat(examine(server, true, context(held))).isEqualTo(found ? List.of(DoctorCheck.LOCK_TABLE) : List.of());
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "0, 0, 0", "1, 0, 1", "0, 1, 1", "1, 1, 2", "3599999, 0, 1", "3600000, 3600000, 0" })
-	void transactionsThatEndWithinTheHourAreNamed(long idle, long all, int findings) {
+	void transactionsThatEndWithinTheHourAreNamed(long idle, long all, int number) {
 		ServerSettings server = new ServerSettings("18", true, "read committed", idle, all, 1000, 10, 64, 100, LIMITS);
-		assertThat(examine(server, true, subject(1)))
-			.isEqualTo(Collections.nCopies(findings, DoctorCheck.HOLDER_TIMEOUT));
-		assertThat(examine(server, true, subject(1, LockScope.SESSION, Duration.ZERO))).isEmpty();
+		assertThat(examine(server, true, context(1)))
+			.isEqualTo(Collections.nCopies(number, DoctorCheck.HOLDER_TIMEOUT));
+		assertThat(examine(server, true, context(1, LockScope.SESSION, Duration.ZERO))).isEmpty();
 	}
 
 	@ParameterizedTest
@@ -76,37 +76,37 @@ class SettingsExaminationTests {
 			long keepalives, boolean found) {
 		ServerSettings server = new ServerSettings("18", tcp, "read committed", 0, 0, userTimeout, keepalives, 64, 100,
 				LIMITS);
-		assertThat(examine(server, direct, subject(1))).isEqualTo(found ? List.of(DoctorCheck.DEAD_CLIENT) : List.of());
+		assertThat(examine(server, direct, context(1))).isEqualTo(found ? List.of(DoctorCheck.DEAD_CLIENT) : List.of());
 	}
 
 	@Test
 	void snapshotThatIsOlderThanTheLockMattersToWhoWaitsInTransactions() {
 		ServerSettings server = new ServerSettings("18", true, "repeatable read", HOUR, 0, 1000, 10, 64, 100, LIMITS);
-		assertThat(examine(server, true, subject(1))).isEmpty();
-		assertThat(examine(server, true, subject(1, LockScope.SESSION, Duration.ofSeconds(1)))).isEmpty();
-		assertThat(examine(server, true, subject(1, LockScope.TRANSACTION, Duration.ofSeconds(1))))
+		assertThat(examine(server, true, context(1))).isEmpty();
+		assertThat(examine(server, true, context(1, LockScope.SESSION, Duration.ofSeconds(1)))).isEmpty();
+		assertThat(examine(server, true, context(1, LockScope.TRANSACTION, Duration.ofSeconds(1))))
 			.containsExactly(DoctorCheck.ISOLATION);
 	}
 
-	private static List<DoctorCheck> examine(ServerSettings server, boolean direct, Subject subject) {
-		Diagnosis diagnosis = new Diagnosis();
-		SettingsExamination.examine(server, direct, subject, diagnosis);
-		return diagnosis.findings().stream().map(Finding::check).toList();
+	private static List<DoctorCheck> examine(ServerSettings server, boolean direct, CheckContext context) {
+		Findings findings = new Findings();
+		SettingsExamination.examine(server, direct, context, findings);
+		return findings.all().stream().map(Finding::check).toList();
 	}
 
-	private static Subject subject(int maxHeldLocks) {
-		return subject(maxHeldLocks, LockScope.TRANSACTION, Duration.ZERO);
+	private static CheckContext context(int maxHeldLocks) {
+		return context(maxHeldLocks, LockScope.TRANSACTION, Duration.ZERO);
 	}
 
-	private static Subject subject(int maxHeldLocks, LockScope scope, Duration waitFor) {
+	private static CheckContext context(int maxHeldLocks, LockScope scope, Duration waitFor) {
 		Method method = ReflectionUtils.findMethod(SettingsExaminationTests.class, "job");
 		assertThat(method).isNotNull();
 		SingleRunnerOperation operation = new SingleRunnerOperation("SettingsExaminationTests.job",
 				SkippedValue.of(method), "job", KEY, (arguments) -> KEY, scope, waitFor, null, false, false,
 				LedgerOperation.NONE, null, null);
 		DriverManagerDataSource nobody = new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/nobody");
-		return new Subject(() -> List.of(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false)),
-				() -> Subject.OtherUses.NONE,
+		return new CheckContext(() -> List.of(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false)),
+				() -> CheckContext.OtherUses.NONE,
 				new PostgresAdvisoryLockTemplate(nobody, null, null, "tests", AdvisoryLockKeyFactory.sha256(),
 						Duration.ZERO, 10),
 				nobody, (guarded) -> null, null, null, null, List.of(), LockSessionSettings.DEFAULT, maxHeldLocks,

@@ -57,7 +57,7 @@ import org.springframework.transaction.TransactionDefinition;
  * current one when they begin
  * @since 0.1.0
  */
-public record Subject(Supplier<List<SingleRunnerMethod>> methods, Supplier<OtherUses> others,
+public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<OtherUses> others,
 		PostgresAdvisoryLockTemplate template, DataSource dataSource,
 		Function<SingleRunnerMethod, @Nullable MethodTransaction> transactions,
 		@Nullable PlatformTransactionManager transactionManager, @Nullable Integer poolSize,

@@ -25,11 +25,11 @@ import java.util.Set;
 /**
  * What the doctor has seen and found so far.
  */
-final class Diagnosis {
+final class Findings {
 
 	private final List<String> seen = new ArrayList<>();
 
-	private final Set<Finding> findings = new LinkedHashSet<>();
+	private final Set<Finding> found = new LinkedHashSet<>();
 
 	/**
 	 * Note what was looked at and is well, in a few words.
@@ -42,7 +42,7 @@ final class Diagnosis {
 	 * Note what is not as it should be, once.
 	 */
 	void found(Finding finding) {
-		this.findings.add(finding);
+		this.found.add(finding);
 	}
 
 	void found(DoctorCheck check, String problem, String action) {
@@ -50,15 +50,15 @@ final class Diagnosis {
 	}
 
 	boolean has(DoctorCheck check) {
-		return this.findings.stream().anyMatch((finding) -> finding.check() == check);
+		return this.found.stream().anyMatch((finding) -> finding.check() == check);
 	}
 
 	List<String> seen() {
 		return Collections.unmodifiableList(this.seen);
 	}
 
-	List<Finding> findings() {
-		return List.copyOf(this.findings);
+	List<Finding> all() {
+		return List.copyOf(this.found);
 	}
 
 }

@@ -30,7 +30,7 @@ import org.springframework.util.StringUtils;
 /**
  * Acts on what was found, as the properties say.
  */
-final class Treatment {
+final class FindingHandler {
 
 	private final Consumer<String> warning;
 
@@ -39,12 +39,12 @@ final class Treatment {
 	private final Supplier<String> place;
 
 	/**
-	 * Create a treatment.
+	 * Create a handler.
 	 * @param severities what a finding leads to
 	 * @param warning is told of what is no failure
 	 * @param place tells where that was, to stand before what is said of it
 	 */
-	Treatment(Function<DoctorCheck, Severity> severities, Consumer<String> warning, Supplier<String> place) {
+	FindingHandler(Function<DoctorCheck, Severity> severities, Consumer<String> warning, Supplier<String> place) {
 		this.warning = warning;
 		this.place = place;
 		this.severities = severities;
@@ -58,9 +58,9 @@ final class Treatment {
 	 * Warn of findings, or refuse to start because of them.
 	 * @return whether there was nothing to say
 	 */
-	boolean act(Diagnosis diagnosis) {
-		List<Finding> failures = of(Severity.FAIL, diagnosis);
-		List<Finding> warnings = of(Severity.WARN, diagnosis);
+	boolean act(Findings findings) {
+		List<Finding> failures = of(Severity.FAIL, findings);
+		List<Finding> warnings = of(Severity.WARN, findings);
 		warnings.forEach((finding) -> this.warning.accept("Advisory locks: " + this.place.get() + finding));
 		if (!failures.isEmpty()) {
 			throw new UnhealthyException(failures, this.place.get());
@@ -68,11 +68,8 @@ final class Treatment {
 		return warnings.isEmpty();
 	}
 
-	private List<Finding> of(Severity severity, Diagnosis diagnosis) {
-		return diagnosis.findings()
-			.stream()
-			.filter((finding) -> this.severities.apply(finding.check()) == severity)
-			.toList();
+	private List<Finding> of(Severity severity, Findings findings) {
+		return findings.all().stream().filter((finding) -> this.severities.apply(finding.check()) == severity).toList();
 	}
 
 	/**
