@@ -153,7 +153,7 @@ public abstract sealed class Hold {
 	/**
 	 * Return whether the loss of this lock is told to nobody.
 	 */
-	boolean isQuiet() {
+	boolean isUnattended() {
 		return false;
 	}
 
@@ -511,9 +511,9 @@ public abstract sealed class Hold {
 
 	/**
 	 * A lock of the session that no call of its own runs under: that of a leader's role,
-	 * or what one piece of work has of it.
+	 * of a tick, or what one piece of work has of it.
 	 */
-	static final class Candidate extends Hold {
+	static sealed class Candidate extends Hold {
 
 		private final Runnable whenLost;
 
@@ -536,27 +536,15 @@ public abstract sealed class Hold {
 	/**
 	 * The lock of a tick, whose loss is told to nobody.
 	 */
-	static final class OfTick extends Hold {
+	static final class OfTick extends Candidate {
 
-		private final Runnable whenLost;
-
-		/**
-		 * Create a hold whose lock is not taken yet.
-		 * @param whenLost is run at once when it is lost; must be quick
-		 */
 		OfTick(AdvisoryLockKey key, LockMode mode, Runnable whenLost) {
-			super(key, mode, LockScope.SESSION, LockScheduler.Ticker.SYSTEM);
-			this.whenLost = whenLost;
+			super(key, mode, LockScheduler.Ticker.SYSTEM, whenLost);
 		}
 
 		@Override
-		boolean isQuiet() {
+		boolean isUnattended() {
 			return true;
-		}
-
-		@Override
-		void cleanUp() {
-			this.whenLost.run();
 		}
 
 	}

@@ -25,7 +25,6 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.ObjIntConsumer;
 
 import javax.sql.DataSource;
 
@@ -67,8 +66,6 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public static final String CANCEL_CHANNEL = RunCancellation.CHANNEL;
 
-	private static final Duration POLL = Duration.ofMillis(70);
-
 	private final LockSessionSettings settings;
 
 	private final LockScheduler.Threads threads;
@@ -85,7 +82,7 @@ public final class LockSession implements AutoCloseable {
 
 	private final SessionThread thread;
 
-	private final LockScheduler polls;
+	private final SessionNotifications notifications;
 
 	private final RunLimits limits;
 
@@ -96,8 +93,6 @@ public final class LockSession implements AutoCloseable {
 	private final AtomicBoolean reopening = new AtomicBoolean();
 
 	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
-
-	private volatile @Nullable SessionListener operators;
 
 	/**
 	 * Create a session that is not open yet, in the only database of the application. Its
@@ -141,11 +136,11 @@ public final class LockSession implements AutoCloseable {
 				settings, threads);
 		this.owner = new ConnectionOwner(this.opener, this.trust, this.losses, threads.ticker());
 		this.thread = new SessionThread(this::execute, threads);
-		this.polls = LockScheduler.onTimer(threads);
+		this.notifications = new SessionNotifications(this.owner, this.thread, threads);
 		this.limits = new RunLimits(this.losses, this::releaseLater, this::cancelStatementLater, threads);
 		this.upkeep = new SessionUpkeep(this.owner, this.trust, settings, LockScheduler.on(this.thread, threads),
 				threads.ticker(), () -> {
-					pollCancellations();
+					this.notifications.pollCancellations();
 					compareAgain(comparison);
 				});
 	}
@@ -327,7 +322,7 @@ public final class LockSession implements AutoCloseable {
 		call(command);
 		command.checkAnswered();
 		// the server sends notifications before it answers
-		pollNotifications();
+		this.notifications.receive();
 		return command.answers();
 	}
 
@@ -399,68 +394,11 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Listen to the notifications of a channel, from the next statement on. The
-	 * connection is not closed any more when it carries nothing.
-	 * @param channel the channel
-	 * @param connected is run when a new connection begins to listen: what was sent
-	 * before is not known
-	 * @param receiver is given each text, and the server process of its sender, on the
-	 * thread of the session: must be quick. Any role that may connect may send anything;
-	 * the process comes from the server, and nobody can forge it
+	 * Return what is announced on the connection.
+	 * @return the notifications
 	 */
-	public void listen(String channel, Runnable connected, ObjIntConsumer<String> receiver) {
-		this.owner.listen(new SessionListener(channel, connected,
-				(notification) -> receiver.accept(notification.text(), notification.process())));
-	}
-
-	/**
-	 * Set whether to poll for notifications many times a second, which asks nobody.
-	 * Otherwise they are passed on by {@link #tryLocks} only.
-	 * @param polling whether to poll
-	 */
-	public void pollNotifications(boolean polling) {
-		if (polling) {
-			this.polls.every(POLL, POLL, new GuardedTask("Failed to poll for notifications", () -> {
-				if (hasInput()) {
-					later("Failed to receive notifications", this.owner::pollNotifications);
-				}
-			}));
-		}
-		else {
-			this.polls.stop();
-		}
-	}
-
-	/**
-	 * Return whether the server may have sent something.
-	 */
-	boolean hasInput() {
-		return this.owner.hasInput();
-	}
-
-	/**
-	 * Pass on the notifications that have arrived.
-	 */
-	void pollNotifications() {
-		takeTurn(this.owner::pollNotifications);
-	}
-
-	/**
-	 * Listen to operators, from the first heartbeat of a lock on. Does not keep the
-	 * connection open.
-	 */
-	void listenToOperators(SessionListener listener) {
-		this.operators = listener;
-	}
-
-	/**
-	 * Receive what operators have sent.
-	 */
-	void pollCancellations() {
-		SessionListener listener = this.operators;
-		if (listener != null && isConnected()) {
-			takeTurn(() -> this.owner.pollNotifications(listener));
-		}
+	public SessionNotifications notifications() {
+		return this.notifications;
 	}
 
 	/**
@@ -537,7 +475,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	void rest() {
 		this.owner.use(ConnectionOwner.Use.RESTING);
-		takeTurn(this.owner::leaveUnlessAtWork);
+		this.thread.run(this.owner::leaveUnlessAtWork, SessionThread.NO_LIMIT);
 	}
 
 	/**
@@ -565,7 +503,7 @@ public final class LockSession implements AutoCloseable {
 		this.thread.close();
 		this.upkeep.close();
 		this.limits.close();
-		this.polls.close();
+		this.notifications.close();
 		this.schedulers.forEach(LockScheduler::close);
 		this.losses.close();
 	}
@@ -654,14 +592,6 @@ public final class LockSession implements AutoCloseable {
 		if (command.failure() instanceof Error error) {
 			throw error;
 		}
-	}
-
-	/**
-	 * Have the thread of the connection do something between two commands, and wait for
-	 * it.
-	 */
-	private void takeTurn(Runnable action) {
-		this.thread.run(action, Duration.ofDays(1));
 	}
 
 }

@@ -124,7 +124,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		LockResources resources = new LockResources(this.holds, this.coverage, ledger,
 				(session != null) ? new TickLocks(session) : null, session);
 		if (session != null) {
-			session.listenToOperators(new RunCancellation(session, this.holds).listener());
+			session.notifications().listenToOperators(new RunCancellation(session, this.holds).listener());
 		}
 		this.waits = new Deadline.Waits(resources.ticker());
 		this.transactionScope = new TransactionScope(resources, target, transactionManager, session);

@@ -204,7 +204,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 
 		@Override
 		boolean isOptional() {
-			return this.hold.isQuiet();
+			return this.hold.isUnattended();
 		}
 
 		/**

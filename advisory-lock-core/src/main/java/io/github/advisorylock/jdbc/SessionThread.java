@@ -46,6 +46,11 @@ final class SessionThread implements Executor {
 
 	private static final Log logger = LogFactory.getLog(SessionThread.class);
 
+	/**
+	 * For tasks that are waited for whatever they take.
+	 */
+	static final Duration NO_LIMIT = Duration.ofDays(1);
+
 	private static final int MOST_AT_A_TIME = 64;
 
 	private final Queue<Call> calls = new ConcurrentLinkedQueue<>();

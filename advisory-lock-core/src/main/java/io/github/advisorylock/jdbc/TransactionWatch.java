@@ -101,7 +101,7 @@ final class TransactionWatch {
 				.toList();
 			this.seen = old.stream().filter((hold) -> !missing.contains(hold)).collect(Collectors.toSet());
 			this.session.losses().lost(lost);
-			this.session.pollCancellations();
+			this.session.notifications().pollCancellations();
 			report(unseen.isEmpty() ? null : "the server of the lock session does not show the lock on '"
 					+ unseen.get(0).key() + "' in its lock table", null);
 		}

@@ -123,7 +123,7 @@ final class Elector {
 		if (endIfOut()) {
 			return;
 		}
-		this.session.pollNotifications(this.roles.stream().anyMatch(LeaderRole::isListening));
+		this.session.notifications().poll(this.roles.stream().anyMatch(LeaderRole::isListening));
 		long pause = this.roles.stream().mapToLong(LeaderRole::pause).min().orElse(Long.MAX_VALUE);
 		this.scheduler.next(Duration.ofNanos(Math.max(SHORTEST_PAUSE, pause)), this.turn);
 	}
@@ -185,7 +185,7 @@ final class Elector {
 			return false;
 		}
 		this.active = false;
-		this.session.pollNotifications(false);
+		this.session.notifications().poll(false);
 		this.scheduler.stop();
 		this.watcher.stop();
 		ended();

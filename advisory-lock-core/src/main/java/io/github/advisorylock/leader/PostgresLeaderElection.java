@@ -139,7 +139,7 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	private synchronized void beginElections() {
 		if (this.running && !this.roles.isEmpty()) {
-			this.session.listen(PostgresLeaderStatements.CHANNEL, this::connected, this::heard);
+			this.session.notifications().listen(PostgresLeaderStatements.CHANNEL, this::connected, this::heard);
 			this.elector.begin();
 		}
 	}

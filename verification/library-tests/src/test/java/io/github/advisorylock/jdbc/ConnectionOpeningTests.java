@@ -140,17 +140,17 @@ class ConnectionOpeningTests {
 	void inputIsKnownWithoutReadingIt() {
 		List<String> heard = new CopyOnWriteArrayList<>();
 		try (LockSession session = session(TestPostgres.url(), LockSessionSettings.DEFAULT)) {
-			assertThat(session.hasInput()).isFalse();
-			session.listen("advisory_lock_test", () -> {
+			assertThat(session.notifications().hasInput()).isFalse();
+			session.notifications().listen("advisory_lock_test", () -> {
 			}, (text, process) -> heard.add(text));
 			assertThat(tryLock(session, "input")).succeedsWithin(Patience.TIME).isNull();
-			session.pollNotifications();
-			assertThat(session.hasInput()).isFalse();
+			session.notifications().receive();
+			assertThat(session.notifications().hasInput()).isFalse();
 			TestPostgres.execute("NOTIFY advisory_lock_test, 'to ConnectionOpeningTests'");
-			Awaitility.await().atMost(Patience.TIME).until(session::hasInput);
-			session.pollNotifications();
+			Awaitility.await().atMost(Patience.TIME).until(session.notifications()::hasInput);
+			session.notifications().receive();
 			assertThat(heard).contains("to ConnectionOpeningTests");
-			assertThat(session.hasInput()).isFalse();
+			assertThat(session.notifications().hasInput()).isFalse();
 		}
 	}
 
