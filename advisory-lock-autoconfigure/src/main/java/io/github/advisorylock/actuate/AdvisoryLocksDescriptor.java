@@ -152,8 +152,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param waiters who waits for it
 	 * @param problems what an operator should look at
 	 * @param actions what can be asked of it over the web: {@code running},
-	 * {@code retried}, {@code paused}, {@code resumed}, {@code tick-undone},
-	 * {@code forgotten}, {@code cancelled} and {@code freed}
+	 * {@code retried}, {@code paused}, {@code resumed}, {@code forgotten},
+	 * {@code cancelled} and {@code freed}
 	 * @param keys the keys that were made from it where it depends on arguments,
 	 * {@code null} if it does not, or the ledger knows of none
 	 * @param failures how many of its last runs in a row failed or were abandoned, 60 for
@@ -566,8 +566,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param key the key of the job
 	 * @param namespace the namespace of the key
 	 * @param state what was asked for: {@code running}, {@code retried}, {@code paused},
-	 * {@code resumed}, {@code tick-undone}, {@code forgotten}, {@code cancelled} or
-	 * {@code freed}, for the role of a leader {@code resigned}
+	 * {@code resumed}, {@code forgotten}, {@code cancelled} or {@code freed}, for the
+	 * role of a leader {@code resigned}
 	 * @param by who asked, {@code unauthenticated} for who is not logged in
 	 * @param outcome how a run ended that was asked for, {@code null} if it still runs;
 	 * {@code ENDED} if one that was cancelled has

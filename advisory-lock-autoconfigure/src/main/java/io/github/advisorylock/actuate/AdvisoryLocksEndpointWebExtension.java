@@ -157,13 +157,13 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Pause, resume or run a job, retry its tick, undo its tick of the future, forget it,
-	 * cancel its run, free its lock, hand over a role that this instance leads, or free a
-	 * role whose leader is beyond reach.
+	 * Pause, resume or run a job, retry its tick, forget it, cancel its run, free its
+	 * lock, hand over a role that this instance leads, or free a role whose leader is
+	 * beyond reach.
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused}, {@code resumed}, {@code running},
-	 * {@code retried}, {@code tick-undone}, {@code forgotten}, {@code cancelled} or
-	 * {@code freed}, for a role {@code resigned} or {@code freed}
+	 * {@code retried}, {@code forgotten}, {@code cancelled} or {@code freed}, for a role
+	 * {@code resigned} or {@code freed}
 	 * @param others how many other locks of the holder may be free, too, when a lock is
 	 * freed, none unless set
 	 * @param reason why a job is paused, {@code null} if that is not told

@@ -215,13 +215,6 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Undo the last tick of a job, which is in the future.
-	 */
-	void undoTick(JobId id, String user) {
-		throw new UnsupportedOperationException("Nothing is recorded");
-	}
-
-	/**
 	 * Forget a job.
 	 */
 	void forget(JobId id, String user) {

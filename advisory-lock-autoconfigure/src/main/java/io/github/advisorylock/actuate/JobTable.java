@@ -358,9 +358,6 @@ final class JobTable {
 			actions.add(OperatorActions.PAUSED);
 			actions.add(OperatorActions.RESUMED);
 		}
-		if (isFutureTick(job, locks)) {
-			actions.add(OperatorActions.TICK_UNDONE);
-		}
 		if (method == null && job != null && job.registered() && holders.isEmpty()) {
 			actions.add(OperatorActions.FORGOTTEN);
 		}

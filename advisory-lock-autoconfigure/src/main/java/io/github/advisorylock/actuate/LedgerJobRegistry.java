@@ -322,11 +322,6 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	void undoTick(JobId id, String user) {
-		ledger().undoTick(name(id), user);
-	}
-
-	@Override
 	void forget(JobId id, String user) {
 		ledger().forget(name(id), user);
 	}

@@ -50,9 +50,8 @@ import org.springframework.util.Assert;
  * Does what operators ask for, and publishes it as an {@link AuditEvent} of type
  * {@code ADVISORY_LOCK_PAUSED}, {@code ADVISORY_LOCK_RESUMED},
  * {@code ADVISORY_LOCK_RUNNING}, {@code ADVISORY_LOCK_RETRIED},
- * {@code ADVISORY_LOCK_TICK_UNDONE} or {@code ADVISORY_LOCK_FORGOTTEN},
- * {@code ADVISORY_LOCK_CANCELLED} or {@code ADVISORY_LOCK_FREED}, for a role of this
- * instance {@code
+ * {@code ADVISORY_LOCK_FORGOTTEN}, {@code ADVISORY_LOCK_CANCELLED} or
+ * {@code ADVISORY_LOCK_FREED}, for a role of this instance {@code
  * ADVISORY_LOCK_RESIGNED}, with namespace and key; {@code ADVISORY_LOCK_ALL_PAUSED} and
  * {@code ADVISORY_LOCK_ALL_RESUMED} with the namespace.
  */
@@ -65,8 +64,6 @@ final class OperatorActions {
 	static final String PAUSED = "paused";
 
 	static final String RESUMED = "resumed";
-
-	static final String TICK_UNDONE = "tick-undone";
 
 	static final String FORGOTTEN = "forgotten";
 
@@ -160,7 +157,6 @@ final class OperatorActions {
 		switch (state) {
 			case PAUSED -> this.registry.pause(id, user, reason);
 			case RESUMED -> this.registry.resume(id, user);
-			case TICK_UNDONE -> this.registry.undoTick(id, user);
 			default -> this.registry.forget(id, user);
 		}
 		return new ActionDescriptor(job.key(), job.namespace(), state, user, null, null);
@@ -342,12 +338,11 @@ final class OperatorActions {
 				"Failed to retry a tick of '" + key + "': it has none that was tried and not completed, or it "
 						+ "runs, or is paused, or no instance would try that tick again";
 			case PAUSED, RESUMED -> "Failed to change '" + key + "': it is not recorded in the ledger";
-			case TICK_UNDONE -> "Failed to undo the last tick of '" + key + "': it is not in the future";
 			case FORGOTTEN -> "Failed to forget '" + key
 					+ "': it runs, or has a method on this instance, or is not recorded in the ledger";
-			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + RETRIED
-					+ "', '" + PAUSED + "', '" + RESUMED + "', '" + TICK_UNDONE + "', '" + FORGOTTEN + "', '"
-					+ CANCELLED + "' or '" + FREED + "'";
+			default ->
+				"Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + RETRIED + "', '"
+						+ PAUSED + "', '" + RESUMED + "', '" + FORGOTTEN + "', '" + CANCELLED + "' or '" + FREED + "'";
 		};
 	}
 

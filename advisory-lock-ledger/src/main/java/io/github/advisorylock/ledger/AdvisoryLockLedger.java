@@ -125,18 +125,6 @@ public interface AdvisoryLockLedger {
 	Optional<LockOutcome> retry(String key, String by);
 
 	/**
-	 * Undo the last tick of a key that lies in the future: an instance whose clock was
-	 * far ahead has completed it, and no instance would run the ticks before it. The last
-	 * tick is that of the latest completed run of the history again that does not lie
-	 * there too, or none. More than a minute ahead of the database's clock is the future.
-	 * @param key the key, also behind its namespace and a slash
-	 * @param by who wants this
-	 * @throws IllegalArgumentException if the ledger has no job of that key, or its last
-	 * tick does not lie in the future
-	 */
-	void undoTick(String key, String by);
-
-	/**
 	 * Forget a job that does not exist any more: its ticks, its pause and its runs. What
 	 * was completed once per key stays completed. An instance that has a method of this
 	 * key begins anew with it, so ask when there is none any more.

@@ -275,15 +275,6 @@ public class JobRepository {
 	}
 
 	/**
-	 * Set the last tick of a job back that lies in the future.
-	 * @return {@code false} if there is no job of that name with such a tick
-	 */
-	boolean undoTick(JobName name) {
-		return this.connections
-			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.undoTick()), name).update()) == 1;
-	}
-
-	/**
 	 * Forget a job and its runs, unless the last of these is not over.
 	 * @return {@code false} if there is no job of that name whose runs are all over
 	 */
@@ -497,17 +488,7 @@ public class JobRepository {
 
 	private static ObservedJob observed(ResultSet row, int number) throws SQLException {
 		LedgerJob job = (row.getString("key") != null) ? job(row, number) : null;
-		return new ObservedJob(job, holder(row), required(row, "clock"));
-	}
-
-	private static ObservedJob.@Nullable Holder holder(ResultSet row) throws SQLException {
-		int process = row.getInt("pid");
-		if (row.wasNull()) {
-			return null;
-		}
-		String address = row.getString("address");
-		return new ObservedJob.Holder(((address != null) ? address + ", " : "") + "server process " + process,
-				instant(row, "xact_start"));
+		return new ObservedJob(job, row.getBoolean("held"), required(row, "clock"));
 	}
 
 	static LedgerRun run(ResultSet row, int number) throws SQLException {

@@ -200,14 +200,6 @@ final class LedgerConnections {
 	}
 
 	/**
-	 * Return whether the current transaction may be of level SERIALIZABLE.
-	 */
-	boolean mayBeSerializable() {
-		Integer level = TransactionSynchronizationManager.getCurrentTransactionIsolationLevel();
-		return (level != null) ? level == Connection.TRANSACTION_SERIALIZABLE : this.strict;
-	}
-
-	/**
 	 * Work on the connection that a transaction still occupies after its end: there may
 	 * be no other in the pool. If that is why the transaction ended, another one is used.
 	 */

@@ -24,9 +24,6 @@ import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
-
-import org.springframework.dao.QueryTimeoutException;
 
 /**
  * Keeps the ledger from growing. Every ten minutes one instance, of all that have the
@@ -47,11 +44,7 @@ final class LedgerHousekeeping {
 	 */
 	private static final Duration ROUND = PERIOD.minusMinutes(1);
 
-	private static final Duration LONGEST_BATCH = Duration.ofMillis(100);
-
-	private static final int SMALLEST_BATCH = 10;
-
-	private static final int MOST_TRIES = 20;
+	private static final Duration PAUSE = Duration.ofMillis(50);
 
 	/**
 	 * By which part a history is longer than wanted, on average, before it is cut.
@@ -64,17 +57,12 @@ final class LedgerHousekeeping {
 
 	private final int keptRunsOfKey;
 
-	private final LockScheduler.Ticker ticker;
-
 	private final LockScheduler scheduler;
-
-	private int batch = Integer.MAX_VALUE;
 
 	LedgerHousekeeping(LedgerPurge purge, RecentKeys recentKeys, int keptRunsOfKey, LockScheduler.Threads threads) {
 		this.purge = purge;
 		this.recentKeys = recentKeys;
 		this.keptRunsOfKey = keptRunsOfKey;
-		this.ticker = threads.ticker();
 		this.scheduler = LockScheduler.inTurn(threads);
 	}
 
@@ -88,7 +76,6 @@ final class LedgerHousekeeping {
 
 	void stop() {
 		this.scheduler.stop();
-		this.purge.cancel();
 	}
 
 	/**
@@ -110,55 +97,19 @@ final class LedgerHousekeeping {
 	}
 
 	/**
-	 * Work in batches until nothing is left, or others always have the turn.
+	 * Work in batches until nothing is left, with a pause after each: others have work to
+	 * do as well.
 	 * @return how many rows that were
 	 */
 	private long execute(LedgerPurge.Work work) {
-		Object after = work.first();
+		LedgerPurge.Batch batch = new LedgerPurge.Batch(LedgerPurge.BATCH, work.first());
 		long rows = 0;
-		int tries = MOST_TRIES;
-		while (tries > 0 && !isStopped()) {
-			int size = Math.min(work.most(), this.batch);
-			LedgerPurge.Batch batch = execute(work, after, size);
-			if (batch == null || !batch.mine()) {
-				tries--;
-				continue;
-			}
+		while (batch.rows() == LedgerPurge.BATCH && !isStopped()) {
+			batch = this.purge.execute(work, batch.last());
 			rows += batch.rows();
-			if (batch.rows() < size) {
-				return rows;
-			}
-			after = batch.last();
-			tries = MOST_TRIES;
+			LockSupport.parkNanos(PAUSE.toNanos());
 		}
 		return rows;
-	}
-
-	/**
-	 * Do one batch, and rest for as long as it took: others have work to do as well.
-	 * @return {@code null} if the server thinks that this takes too long, and fewer rows
-	 * may not
-	 */
-	private LedgerPurge.@Nullable Batch execute(LedgerPurge.Work work, Object after, int size) {
-		long start = this.ticker.nanoTime();
-		LedgerPurge.Batch batch = null;
-		try {
-			batch = this.purge.execute(work, after, size);
-		}
-		catch (QueryTimeoutException ex) {
-			if (isStopped() || size <= SMALLEST_BATCH) {
-				throw ex;
-			}
-		}
-		Duration took = Duration.ofNanos(this.ticker.nanoTime() - start);
-		boolean shorter = batch == null || took.compareTo(LONGEST_BATCH) > 0;
-		this.batch = shorter ? Math.max(SMALLEST_BATCH, size / 4) : Math.min(this.batch, work.most()) * 2;
-		rest((batch != null && batch.mine()) ? took : Duration.ofMillis(ThreadLocalRandom.current().nextLong(100)));
-		return batch;
-	}
-
-	private static void rest(Duration time) {
-		LockSupport.parkNanos(Math.min(time.toNanos(), LONGEST_BATCH.toNanos()));
 	}
 
 	private static boolean isStopped() {

@@ -60,9 +60,22 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 	static final Duration MOST_AHEAD = Duration.ofMinutes(1);
 
 	/**
+	 * How long a tick that failed waits at most for its next attempt.
+	 */
+	static final Duration LONGEST_BACK_OFF = Duration.ofMinutes(12);
+
+	/**
 	 * How long after its planned time a tick should be completed, or be under way.
 	 */
 	public static final Duration OVERDUE_AFTER = Duration.ofMinutes(5);
+
+	/**
+	 * Return a time unless it is later than now by more than clocks differ: that was
+	 * written when a clock was wrong, and decides nothing.
+	 */
+	static @Nullable Instant past(@Nullable Instant time, Instant now) {
+		return (time == null || time.isAfter(now.plus(MOST_AHEAD))) ? null : time;
+	}
 
 	/**
 	 * Return whether the key is paused.
@@ -89,6 +102,7 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 		Duration tolerance = (minInterval != null) ? OVERDUE_AFTER.plus(minInterval) : OVERDUE_AFTER;
 		Instant tick = ticks.latestAt(now.minus(tolerance));
 		return Stream.of(this.lastTick, this.firstSeenAt, this.resumedAt)
+			.map((time) -> past(time, now))
 			.filter(Objects::nonNull)
 			.allMatch(tick::isAfter) ? tick : null;
 	}

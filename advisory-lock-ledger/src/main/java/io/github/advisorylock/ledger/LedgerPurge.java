@@ -16,59 +16,46 @@
 
 package io.github.advisorylock.ledger;
 
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.QueryTimeoutException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
+import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.util.Assert;
 
 /**
- * Forgets, in batches, what whoever wrote it has not promised to remember any longer.
- * Each batch is one statement and a transaction of its own, and one instance at a time
- * has one, of all applications that have the same database.
+ * Forgets, in batches, what whoever wrote it has not promised to remember any longer, and
+ * owns the SQL of that. Each batch is one statement in a transaction of its own, which
+ * waits for nobody for more than a second.
+ * <p>
+ * What was chosen is deleted by its primary key, as a {@code ctid} is unique in one
+ * partition only, unless somebody has promised more meanwhile. Each statement answers how
+ * many rows it had, and the position of the last one, where the next goes on: index
+ * entries of dead rows need not be passed again.
  */
 final class LedgerPurge {
 
-	private static final Log logger = LogFactory.getLog(LedgerPurge.class);
-
-	private static final String CANCELLED = "57014";
-
 	/**
-	 * The lock of whoever keeps house, or changes the tables.
+	 * The lock of whoever makes the tables.
 	 */
 	static final long LOCK = AdvisoryLockKey.of(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY).value();
 
 	/**
-	 * A row that is deleted costs three pages, a job that must be asked for its last run
-	 * three times, and a run that is ended, with its indexes and its job, ten times as
-	 * many.
+	 * How many rows a batch has.
 	 */
-	private static final int MOST_ROWS = 1000;
+	static final int BATCH = 1000;
 
-	private static final int MOST_LOST_RUNS = 100;
-
-	private static final long LONGEST_CANCEL = TimeUnit.SECONDS.toNanos(1);
-
-	private static final long PAUSE = TimeUnit.MILLISECONDS.toNanos(10);
+	private static final String ANSWER = "SELECT count(*), pg_catalog.max(o.position) FROM old o";
 
 	private final LedgerConnections connections;
 
 	private final LedgerStatements statements;
-
-	private volatile @Nullable PreparedStatement running;
 
 	LedgerPurge(LedgerConnections connections, LedgerStatements statements) {
 		this.connections = connections;
@@ -76,140 +63,184 @@ final class LedgerPurge {
 	}
 
 	/**
-	 * Take a round, unless somebody has had one lately.
+	 * Take a round for a while, unless somebody has had one lately, whatever its
+	 * application. A round is a key that is completed and remembered until the next one,
+	 * so asking costs a look into an index.
 	 * @param period until when nobody else gets one
 	 */
 	boolean claimRound(Duration period) {
-		MapSqlParameterSource parameters = new MapSqlParameterSource("round",
-				PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY)
-			.addValue("period", LedgerSettings.micros(period));
-		return Boolean.TRUE.equals(this.connections.apart((apart) -> apart.execute(this.statements.claimRound(),
-				parameters, (statement) -> cancellable(statement, () -> statement.executeUpdate() == 1, false))));
+		Map<String, Object> parameters = Map.of("round", PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY, "period",
+				LedgerSettings.micros(period));
+		return patiently((jdbc) -> jdbc.update(this.statements.name("""
+				WITH earlier AS (
+				  DELETE FROM {completion} c WHERE c.namespace = '' AND c.key = :round
+				    AND NOT c.remember_until BETWEEN pg_catalog.clock_timestamp()
+				      AND {future} + CAST(:period AS bigint) * INTERVAL '1 microsecond' RETURNING 1
+				)
+				INSERT INTO {completion} (namespace, key, remember_until)
+				SELECT '', :round, pg_catalog.clock_timestamp() + CAST(:period AS bigint) * INTERVAL '1 microsecond'
+				WHERE (SELECT count(*) FROM earlier) = 1
+				  OR NOT EXISTS (SELECT FROM {completion} c WHERE c.namespace = '' AND c.key = :round)
+				ON CONFLICT DO NOTHING
+				"""), parameters) == 1);
 	}
 
 	/**
-	 * Give up runs whose lock nobody has.
+	 * Give up runs whose lock nobody has, with their jobs. Waits for no row: whoever has
+	 * locked one writes about the job anyway.
 	 */
 	Work lostRuns() {
-		return new Work(this.statements.abandonRuns(), Map.of(), 0L, MOST_LOST_RUNS);
+		return new Work(
+				"""
+						WITH lost AS MATERIALIZED (
+						  SELECT r.namespace, r.key, r.fencing_token, r.id FROM {run} r WHERE r.finished_at IS NULL AND r.id > :after
+						    AND NOT r.started_at BETWEEN pg_catalog.statement_timestamp() - INTERVAL '1 minute' AND {future}
+						    AND r.lock IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_locks l
+						      WHERE l.locktype = 'advisory' AND l.granted
+						        AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())
+						        AND pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) = r.lock)
+						  ORDER BY r.id LIMIT :batch FOR UPDATE OF r SKIP LOCKED
+						), job AS MATERIALIZED (
+						  SELECT j.namespace, j.key FROM lost o JOIN {job} j
+						    ON j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
+						  FOR NO KEY UPDATE OF j SKIP LOCKED
+						), old AS (
+						  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED' FROM lost o
+						  WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token
+						    AND (EXISTS (SELECT FROM job j WHERE j.namespace = o.namespace AND j.key = o.key)
+						      OR NOT EXISTS (SELECT FROM {job} j
+						        WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token))
+						  RETURNING r.namespace, r.key, r.fencing_token, r.finished_at, r.outcome, r.id AS position
+						), recorded AS (
+						  UPDATE {job} j SET last_finished_at = o.finished_at, last_outcome = o.outcome FROM old o
+						  WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
+						)
+						""",
+				Map.of(), 0L);
 	}
 
 	/**
-	 * Forget what is older than was promised.
+	 * Forget what is older than was promised. A job that somebody has locked is left to
+	 * the next round: that transaction may be a long one.
 	 */
 	List<Work> outdated() {
-		return List.of(new Work(this.statements.purgeCompletions(), Map.of(), OffsetDateTime.MIN, MOST_ROWS),
-				new Work(this.statements.purgeRuns(), Map.of(), OffsetDateTime.MIN, MOST_ROWS),
-				new Work(this.statements.purgeJobs(), Map.of(), OffsetDateTime.MIN, MOST_ROWS / 2),
-				new Work(this.statements.purgeInstances(), Map.of(), OffsetDateTime.MIN, MOST_ROWS));
+		return List.of(
+				new Work(
+						"""
+								WITH old AS MATERIALIZED (
+								  SELECT o.namespace, o.key, o.remember_until AS position FROM {completion} o
+								  WHERE o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
+								  ORDER BY o.remember_until LIMIT :batch
+								), gone AS (
+								  DELETE FROM {completion} c USING old o
+								  WHERE c.namespace = o.namespace AND c.key = o.key AND c.remember_until = o.position
+								)
+								""",
+						Map.of(), OffsetDateTime.MIN),
+				new Work(
+						"""
+								WITH old AS MATERIALIZED (
+								  SELECT o.namespace, o.key, o.fencing_token, o.keep_until AS position FROM {run} o
+								  WHERE o.keep_until >= CAST(:after AS timestamptz) AND o.keep_until < pg_catalog.statement_timestamp()
+								    AND o.finished_at IS NOT NULL
+								  ORDER BY o.keep_until LIMIT :batch
+								), gone AS (
+								  DELETE FROM {run} r USING old o WHERE r.namespace = o.namespace AND r.key = o.key
+								    AND r.fencing_token = o.fencing_token AND r.keep_until = o.position
+								)
+								""",
+						Map.of(), OffsetDateTime.MIN),
+				new Work(
+						"""
+								WITH old AS MATERIALIZED (
+								  SELECT o.namespace, o.key, o.remember_until AS position FROM {job} o
+								  WHERE o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
+								    AND o.paused_at IS NULL AND (SELECT r.finished_at IS NULL FROM {run} r
+								      WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token) IS NOT TRUE
+								  ORDER BY o.remember_until LIMIT :batch FOR UPDATE OF o SKIP LOCKED
+								), gone AS (
+								  DELETE FROM {job} j USING old o
+								  WHERE j.namespace = o.namespace AND j.key = o.key AND j.remember_until = o.position
+								)
+								""",
+						Map.of(), OffsetDateTime.MIN),
+				new Work(
+						"""
+								WITH old AS MATERIALIZED (
+								  SELECT o.namespace, o.instance, o.born_at, o.seen_at AS position FROM {instance} o
+								  WHERE o.seen_at >= CAST(:after AS timestamptz) AND o.seen_at < pg_catalog.statement_timestamp() - INTERVAL '1 day'
+								  ORDER BY o.seen_at LIMIT :batch
+								), gone AS (
+								  DELETE FROM {instance} i USING old o
+								  WHERE i.namespace = o.namespace AND i.instance = o.instance AND i.born_at = o.born_at AND i.seen_at = o.position
+								)
+								""",
+						Map.of(), OffsetDateTime.MIN));
 	}
 
 	/**
 	 * Cut the history of a key.
 	 */
 	Work runsOf(JobName name, int kept) {
-		return new Work(this.statements.purgeRunsOfKey(),
-				Map.of("namespace", name.namespace(), "key", name.key(), "kept", kept), 0L, MOST_ROWS);
+		return new Work("""
+				WITH old AS MATERIALIZED (
+				  SELECT o.fencing_token AS position FROM {run} o
+				  WHERE o.namespace = :namespace AND o.key = :key AND o.fencing_token > :after AND o.fencing_token <= (
+				      SELECT k.fencing_token FROM {run} k WHERE k.namespace = :namespace AND k.key = :key
+				      ORDER BY k.fencing_token DESC OFFSET :kept LIMIT 1)
+				    AND o.finished_at IS NOT NULL
+				  ORDER BY o.fencing_token LIMIT :batch
+				), gone AS (
+				  DELETE FROM {run} r USING old o
+				  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = o.position
+				)
+				""", Map.of("namespace", name.namespace(), "key", name.key(), "kept", kept), 0L);
 	}
 
 	/**
-	 * Do some of it.
+	 * Do one batch.
 	 * @param after where to go on
-	 * @param size how many rows at most
-	 * @throws QueryTimeoutException if the server thinks that this takes too long
 	 */
-	Batch execute(Work work, Object after, int size) {
+	Batch execute(Work work, Object after) {
 		MapSqlParameterSource parameters = new MapSqlParameterSource(work.parameters()).addValue("after", after)
-			.addValue("lock", LOCK)
-			.addValue("batch", size);
-		Batch batch = this.connections
-			.apart((apart) -> apart.execute(work.sql(), parameters, (statement) -> execute(statement, after)));
+			.addValue("batch", BATCH);
+		Batch batch = patiently((jdbc) -> jdbc.queryForObject(sql(work), parameters, (row, number) -> {
+			Object last = row.getObject(2, after.getClass());
+			return new Batch(row.getInt(1), (last != null) ? last : after);
+		}));
 		Assert.state(batch != null, "'batch' must not be null");
 		return batch;
 	}
 
-	private Batch execute(PreparedStatement statement, Object after) throws SQLException {
-		return cancellable(statement, () -> {
-			try (ResultSet row = statement.executeQuery()) {
-				row.next();
-				Object last = row.getObject(3, after.getClass());
-				return new Batch(row.getBoolean(1), row.getInt(2), (last != null) ? last : after);
-			}
-		}, new Batch(false, 0, after));
+	String sql(Work work) {
+		return this.statements.name(work.sql() + ANSWER);
 	}
 
-	/**
-	 * Ask the server, unless that is cancelled.
-	 * @param otherwise what is answered where it was before the server is asked
-	 */
-	private <T> T cancellable(PreparedStatement statement, Answer<T> answer, T otherwise) throws SQLException {
-		this.running = statement;
-		try {
-			// whoever cancels interrupts before
-			return Thread.currentThread().isInterrupted() ? otherwise : answer.get();
-		}
-		catch (SQLException ex) {
-			if (CANCELLED.equals(ex.getSQLState())) {
-				throw new QueryTimeoutException("Failed to purge the ledger of advisory locks in time", ex);
-			}
-			throw ex;
-		}
-		finally {
-			this.running = null;
-		}
-	}
-
-	/**
-	 * End the statement that is under way on an interrupted thread, if there is one: it
-	 * may wait for whoever changes a table. The driver forgets what is said of one that
-	 * is just about to begin, so that is said until it has ended, for a moment at most.
-	 */
-	void cancel() {
-		PreparedStatement statement = this.running;
-		long start = System.nanoTime();
-		try {
-			while (statement != null && statement == this.running && System.nanoTime() - start < LONGEST_CANCEL) {
-				statement.cancel();
-				LockSupport.parkNanos(PAUSE);
-			}
-		}
-		catch (SQLException ex) {
-			logger.debug("The purge of the ledger could not be cancelled", ex);
-		}
+	private <R extends @Nullable Object> R patiently(Function<NamedParameterJdbcOperations, R> work) {
+		return this.connections.inTransaction((jdbc) -> {
+			jdbc.getJdbcOperations().execute(LedgerStatements.hurry());
+			return work.apply(jdbc);
+		});
 	}
 
 	/**
 	 * Something to do in batches.
 	 *
-	 * @param sql a statement for one batch
+	 * @param sql what chooses and changes the rows of one batch
 	 * @param parameters those that do not change
 	 * @param first where it begins
-	 * @param most how many rows at most a batch may have
 	 */
-	record Work(String sql, Map<String, ?> parameters, Object first, int most) {
+	record Work(String sql, Map<String, ?> parameters, Object first) {
 
 	}
 
 	/**
 	 * What came of a batch.
 	 *
-	 * @param mine whether it was this instance's turn
 	 * @param rows how many rows it had
 	 * @param last where the next batch goes on
 	 */
-	record Batch(boolean mine, int rows, Object last) {
-
-	}
-
-	/**
-	 * Asks the server.
-	 *
-	 * @param <T> what it answers
-	 */
-	@FunctionalInterface
-	private interface Answer<T> {
-
-		T get() throws SQLException;
+	record Batch(int rows, Object last) {
 
 	}
 

@@ -56,10 +56,13 @@ final class LedgerStatements {
 	 * A token is given where it was drawn before. What is drawn must be higher than the
 	 * last token of the key that is known: in another cluster, or after an upgrade, the
 	 * server counts from a lower number. Runs that leave nothing in the row of the job
-	 * are in the history only, which is not read in a transaction with level SERIALIZABLE
-	 * where the row may do: runs of other keys could make it fail. The outcome has a type
-	 * of a fixed length: before a statement with any other column the driver waits once
-	 * more, to be sure that the answer is not too long.
+	 * are in the history only. The outcome has a type of a fixed length: before a
+	 * statement with any other column the driver waits once more, to be sure that the
+	 * answer is not too long.
+	 * <p>
+	 * A time that is later than the clock of the database by more than a minute was
+	 * written when that clock, or another one, was wrong: it decides nothing, and is told
+	 * as {@code ignored}. A back-off is twelve minutes at most.
 	 */
 	private static final String DECISION = """
 			WITH decision AS MATERIALIZED (
@@ -69,24 +72,24 @@ final class LedgerStatements {
 			    WHEN :pausable AND (SELECT n.paused_at FROM {namespace} n WHERE n.namespace = :namespace)
 			      > coalesce(j.resumed_at, '-infinity') THEN 'PAUSED'
 			    WHEN CAST(:tick AS timestamptz) > {future} THEN 'AHEAD'
-			    WHEN j.last_tick >= CAST(:tick AS timestamptz) THEN 'ALREADY_RAN'
+			    WHEN j.last_tick >= CAST(:tick AS timestamptz) AND j.last_tick <= {future} THEN 'ALREADY_RAN'
 			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
 			      THEN 'ALREADY_RAN'
 			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND j.retry_at > pg_catalog.clock_timestamp()
-			      THEN 'TOO_SOON'
+			      AND j.retry_at <= {future} + INTERVAL '12 minutes' THEN 'TOO_SOON'
 			    WHEN j.last_started_at > pg_catalog.clock_timestamp() - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond'
 			      AND j.last_started_at <= {future} THEN 'TOO_SOON'
-			    WHEN j.held_until > pg_catalog.clock_timestamp() THEN 'TOO_SOON'
+			    WHEN j.held_until > pg_catalog.clock_timestamp() AND j.held_since <= {future} THEN 'TOO_SOON'
 			    ELSE 'EXECUTED' END AS name) AS outcome,
-			    CASE WHEN CAST(:minInterval AS bigint) IS NOT NULL AND j.last_started_at > {future} THEN j.last_started_at END
-			      AS ignored,
+			    (SELECT pg_catalog.max(t.time) FROM (VALUES
+			      (CASE WHEN CAST(:tick AS timestamptz) IS NOT NULL THEN j.last_tick END),
+			      (CASE WHEN CAST(:minInterval AS bigint) IS NOT NULL THEN j.last_started_at END),
+			      (CASE WHEN :backOff THEN j.retry_at - INTERVAL '12 minutes' END), (j.held_since)) t (time)
+			      WHERE t.time > {future}) AS ignored,
 			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
-			    coalesce(greatest(j.fencing_token, CASE WHEN CAST(:token AS bigint) IS NULL AND (j.fencing_token IS NULL
-			      OR NOT :keepsJob OR pg_catalog.current_setting('transaction_isolation') <> 'serializable')
-			      THEN (SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = :namespace AND r.key = :key)
-			      END), 0) AS last_token,
-			    CAST(:tick AS timestamptz) IS NOT NULL AND CAST(:holder AS text) IS NOT NULL
-			      AND coalesce(j.last_started_at < CAST(:since AS timestamptz), true) AS follows
+			    coalesce(greatest(j.fencing_token, CASE WHEN CAST(:token AS bigint) IS NULL THEN (
+			      SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = :namespace AND r.key = :key) END), 0)
+			      AS last_token
 			  FROM (SELECT) one LEFT JOIN {job} j ON j.namespace = :namespace AND j.key = :key
 			)
 			""";
@@ -102,28 +105,6 @@ final class LedgerStatements {
 			  WHERE r.namespace = :namespace AND r.key = :key AND r.finished_at IS NULL AND r.fencing_token = (
 			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = :namespace AND p.key = :key
 			      AND p.fencing_token < CAST(:token AS bigint))
-			""";
-
-	/**
-	 * Nothing of the history is read where the job knows that its last run is over: what
-	 * is read in a transaction with level SERIALIZABLE can make it fail.
-	 */
-	private static final String IF_OPEN = """
-			    AND (SELECT j.last_started_at > coalesce(j.last_finished_at, '-infinity') FROM {job} j
-			      WHERE j.namespace = :namespace AND j.key = :key)
-			""";
-
-	/**
-	 * The trace of a runner that vanished in its transaction, as others have seen it.
-	 */
-	private static final String VANISHED = """
-			, vanished AS (
-			  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, finished_at,
-			    outcome, keep_until, template)
-			  SELECT e.namespace, e.key, e.tick, e.attempt - 1, e.scope, :holder, :earlierToken, CAST(:since AS timestamptz),
-			    e.started_at, 'ABANDONED', e.keep_until, e.template
-			  FROM ended e WHERE CAST(:earlierToken AS bigint) IS NOT NULL ON CONFLICT DO NOTHING
-			)
 			""";
 
 	private static final String COMPLETED = """
@@ -169,13 +150,17 @@ final class LedgerStatements {
 			    CASE WHEN e.outcome = 'FAILED' AND e.tick IS NOT NULL THEN e.finished_at + INTERVAL '1 second'
 			      * least(30 * pg_catalog.power(2, least(e.attempt - 1, 5)), 600) * (1 + 0.2 * pg_catalog.random()) END,
 			"""
-			+ REMEMBER + """
+			+ REMEMBER
+			+ """
 
 					  FROM ended e WHERE :keepsJob
-					  ON CONFLICT (namespace, key) DO UPDATE SET last_tick = greatest(j.last_tick, excluded.last_tick),
+					  ON CONFLICT (namespace, key) DO UPDATE SET
+					    last_tick = greatest(CASE WHEN j.last_tick <= {future} OR excluded.last_tick IS NULL THEN j.last_tick END,
+					      excluded.last_tick),
 					    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
 					    last_outcome = excluded.last_outcome, fencing_token = excluded.fencing_token,
-					""" + ATTEMPTS + REMEMBER_LONGER + """
+					"""
+			+ ATTEMPTS + REMEMBER_LONGER + """
 
 					  WHERE {guard} RETURNING 1
 					)
@@ -184,7 +169,7 @@ final class LedgerStatements {
 	private static final String NOT_OVERTAKEN = "j.fencing_token IS NULL OR j.fencing_token <= excluded.fencing_token";
 
 	private static final String NOT_COMPLETED = "excluded.last_tick IS NULL OR j.last_tick IS NULL "
-			+ "OR j.last_tick < excluded.last_tick";
+			+ "OR j.last_tick < excluded.last_tick OR j.last_tick > {future}";
 
 	/**
 	 * To the next minute: an index has room for many of one value.
@@ -204,29 +189,22 @@ final class LedgerStatements {
 			  FOR NO KEY UPDATE OF j
 			)
 			, drawn AS MATERIALIZED (
-			  SELECT CASE WHEN d.follows THEN""" + " " + DRAW + """
-			END AS one, CASE WHEN CAST(:token AS bigint) IS NULL THEN""" + " " + DRAW
-			+ """
-					 END AS other,
-					    d.last_token + CASE WHEN d.follows THEN 2 ELSE 1 END AS next,
-					    d.attempts + CASE WHEN d.follows THEN 2 ELSE 1 END AS attempt
-					  FROM decision d WHERE d.outcome = 'EXECUTED'
-					)
-					SELECT d.outcome, coalesce(CAST(:token AS bigint), greatest(n.one, n.other, n.next)), pg_catalog.clock_timestamp(),
-					  n.attempt, CASE WHEN d.follows THEN greatest(least(n.one, n.other), n.next - 1) END
-					  , d.ignored, (SELECT count(*) FROM locked)
-					FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
-					""";
+			  SELECT coalesce(CAST(:token AS bigint), greatest(""" + DRAW + """
+			, d.last_token + 1)) AS token, d.attempts + 1 AS attempt
+			  FROM decision d WHERE d.outcome = 'EXECUTED'
+			)
+			SELECT d.outcome, n.token, pg_catalog.clock_timestamp(), n.attempt, d.ignored, (SELECT count(*) FROM locked)
+			FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
+			""";
 
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
 	private static final String PRECHECK = DECISION.replace("{overtaken}", "")
-			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, CAST(NULL AS bigint), d.ignored FROM decision d";
+			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, d.ignored FROM decision d";
 
 	private static final String DRAW_IN_SESSION = DECISION.replace("{overtaken}", "")
-			+ "SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN greatest(" + DRAW
-			+ """
-					, d.last_token + 1) END, pg_catalog.clock_timestamp(), d.attempts + 1, CAST(NULL AS bigint), d.ignored FROM decision d
+			+ "SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN greatest(" + DRAW + """
+					, d.last_token + 1) END, pg_catalog.clock_timestamp(), d.attempts + 1, d.ignored FROM decision d
 					""";
 
 	/**
@@ -277,7 +255,7 @@ final class LedgerStatements {
 			+ """
 
 					)
-					SELECT d.outcome, t.fencing_token, coalesce(t.started_at, pg_catalog.clock_timestamp()), t.attempt, CAST(NULL AS bigint), d.ignored, t.synchronous
+					SELECT d.outcome, t.fencing_token, coalesce(t.started_at, pg_catalog.clock_timestamp()), t.attempt, d.ignored, t.synchronous
 					FROM decision d LEFT JOIN token t ON true
 					""";
 
@@ -308,14 +286,14 @@ final class LedgerStatements {
 					)
 					""";
 
-	private static final String COMPLETE = ENDED.replace("{again}", "") + ", " + ABANDON + IF_OPEN + ")" + COMPLETED
-			+ "{vanished}" + RECORDED.replace("{guard}", NOT_COMPLETED) + """
+	private static final String COMPLETE = ENDED.replace("{again}", "") + ", " + ABANDON + ")" + COMPLETED
+			+ RECORDED.replace("{guard}", NOT_COMPLETED) + """
 					SELECT (SELECT count(*) FROM completed), (SELECT count(*) FROM recorded)
 					""";
 
 	private static final String FAIL = ENDED.replace("{again}",
-			"ON CONFLICT (namespace, key, fencing_token) DO NOTHING") + ", " + ABANDON + IF_OPEN
-			+ "AND EXISTS (SELECT FROM ended))" + VANISHED + RECORDED.replace("{guard}", NOT_OVERTAKEN)
+			"ON CONFLICT (namespace, key, fencing_token) DO NOTHING") + ", " + ABANDON
+			+ "AND EXISTS (SELECT FROM ended))" + RECORDED.replace("{guard}", NOT_OVERTAKEN)
 			+ "SELECT count(*) FROM ended";
 
 	/**
@@ -464,27 +442,6 @@ final class LedgerStatements {
 			"failures", "CASE WHEN j.last_outcome <> 'EXECUTED' THEN -CAST(" + FAILURES.replace("{of}", "j")
 					+ " AS double precision) ELSE 0 END");
 
-	/**
-	 * One statement of housekeeping at a time, whatever instance it is of: the lock ends
-	 * with it.
-	 */
-	private static final String TURN = """
-			WITH turn AS MATERIALIZED (
-			  SELECT pg_catalog.pg_try_advisory_xact_lock(:lock) AS mine
-			)""";
-
-	/**
-	 * What was chosen is deleted by its primary key, unless somebody has promised more
-	 * meanwhile: where a row lies is not unique in a partitioned table.
-	 * <p>
-	 * Answers whether it was this one's turn, how many rows it had, and the position of
-	 * the last one, where the next statement goes on: what was deleted stands in the
-	 * index for a while, and need not be passed again.
-	 */
-	private static final String PURGED = """
-			SELECT (SELECT t.mine FROM turn t), count(*), pg_catalog.max(o.position) FROM old o
-			""";
-
 	private final Map<String, String> tables;
 
 	private final String decide;
@@ -496,8 +453,6 @@ final class LedgerStatements {
 	private final String end;
 
 	private final String complete;
-
-	private final String completeAfterVanished;
 
 	private final String fail;
 
@@ -513,16 +468,15 @@ final class LedgerStatements {
 		this.precheck = name(PRECHECK);
 		this.begin = name(BEGIN);
 		this.end = name(END);
-		this.complete = name(COMPLETE.replace("{vanished}", ""));
-		this.completeAfterVanished = name(COMPLETE.replace("{vanished}", VANISHED));
+		this.complete = name(COMPLETE);
 		this.fail = name(FAIL);
 		this.draw = name(DRAW_IN_SESSION);
 	}
 
 	/**
 	 * Decide whether a run goes on, in the transaction of the work, and give it its
-	 * token. Answers outcome, token, time, attempt, and the token of the runner before it
-	 * that vanished. Leaves no snapshot open.
+	 * token. Answers outcome, token, time, attempt, and a time that was ignored. Leaves
+	 * no snapshot open.
 	 */
 	String decide() {
 		return this.decide;
@@ -554,14 +508,6 @@ final class LedgerStatements {
 	 */
 	static String hurry() {
 		return "SET LOCAL lock_timeout = '1s'";
-	}
-
-	/**
-	 * Have a statement find rows by indexes: by level SERIALIZABLE, who reads a table as
-	 * a whole depends on everybody who writes in it. Tables with few rows are read so.
-	 */
-	static String byIndex(String sql) {
-		return "SET LOCAL enable_seqscan = off; " + sql + "; SET LOCAL enable_seqscan TO DEFAULT";
 	}
 
 	/**
@@ -607,10 +553,9 @@ final class LedgerStatements {
 	/**
 	 * Write a run that is about to commit. Answers 0 where that was done by somebody
 	 * else.
-	 * @param vanished whether to write of a runner before it as well
 	 */
-	String complete(boolean vanished) {
-		return vanished ? this.completeAfterVanished : this.complete;
+	String complete() {
+		return this.complete;
 	}
 
 	/**
@@ -864,7 +809,7 @@ final class LedgerStatements {
 						), told AS (
 						  SELECT i.*, coalesce(c.locks, 0) AS locks, CASE WHEN i.stopped_at IS NOT NULL THEN 'STOPPED'
 						    WHEN i.replaced THEN 'VANISHED'
-						    WHEN i.seen_at > pg_catalog.clock_timestamp() - INTERVAL '150 seconds' OR c.name IS NOT NULL THEN 'ALIVE'
+						    WHEN i.seen_at BETWEEN pg_catalog.clock_timestamp() - INTERVAL '150 seconds' AND {future} OR c.name IS NOT NULL THEN 'ALIVE'
 						    ELSE 'VANISHED' END AS state
 						  FROM known i LEFT JOIN connected c
 						    ON NOT i.replaced AND c.name = pg_catalog.right(pg_catalog.regexp_replace(i.instance, '[^ -~]', '?', 'g'), 28)
@@ -872,26 +817,6 @@ final class LedgerStatements {
 						SELECT t.* FROM told t ORDER BY t.state <> 'ALIVE', CASE WHEN t.state <> 'ALIVE' THEN t.seen_at END DESC,
 						  t.started_at, t.instance LIMIT :most
 						""");
-	}
-
-	/**
-	 * Forget some instances that ended, or vanished, a day ago, {@link #PURGED the next
-	 * ones}.
-	 */
-	String purgeInstances() {
-		return name(
-				TURN + """
-						, old AS MATERIALIZED (
-						  SELECT o.namespace, o.instance, o.born_at, o.seen_at AS position FROM {instance} o WHERE (SELECT t.mine FROM turn t)
-						    AND o.seen_at >= CAST(:after AS timestamptz)
-						    AND o.seen_at < pg_catalog.statement_timestamp() - INTERVAL '1 day'
-						  ORDER BY o.seen_at LIMIT :batch
-						), gone AS (
-						  DELETE FROM {instance} i USING old o
-						  WHERE i.namespace = o.namespace AND i.instance = o.instance AND i.born_at = o.born_at AND i.seen_at = o.position
-						)
-						"""
-						+ PURGED);
 	}
 
 	String jobs() {
@@ -1034,15 +959,15 @@ final class LedgerStatements {
 				"""
 						WITH others AS MATERIALIZED (
 						  SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
-						    AND j.held_until > pg_catalog.clock_timestamp()
+						    AND j.held_until > pg_catalog.clock_timestamp() AND j.held_since <= {future}
 						    AND j.held_until IS DISTINCT FROM CAST(:own AS timestamptz)
 						), kept AS (
-						  INSERT INTO {job} AS j (namespace, key, held_until, remember_until)
-						  SELECT :namespace, :key, pg_catalog.clock_timestamp() + CAST(:time AS bigint) * INTERVAL '1 microsecond',
+						  INSERT INTO {job} AS j (namespace, key, held_since, held_until, remember_until)
+						  SELECT :namespace, :key, pg_catalog.clock_timestamp(), pg_catalog.clock_timestamp() + CAST(:time AS bigint) * INTERVAL '1 microsecond',
 						    pg_catalog.clock_timestamp() + CAST(:remember AS bigint) * INTERVAL '1 microsecond'
 						  WHERE :wanted AND NOT EXISTS (SELECT FROM others)
-						  ON CONFLICT (namespace, key) DO UPDATE SET held_until = excluded.held_until, {longer}
-						  WHERE j.held_until IS NULL OR j.held_until <= pg_catalog.clock_timestamp()
+						  ON CONFLICT (namespace, key) DO UPDATE SET held_since = excluded.held_since, held_until = excluded.held_until, {longer}
+						  WHERE j.held_until IS NULL OR j.held_until <= pg_catalog.clock_timestamp() OR j.held_since > {future}
 						    OR j.held_until = CAST(:own AS timestamptz)
 						  RETURNING j.held_until
 						)
@@ -1066,20 +991,6 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * Set a last tick in the future back to that of the latest completed run which is
-	 * not.
-	 */
-	String undoTick() {
-		return name("""
-				UPDATE {job} j SET last_tick = (SELECT pg_catalog.max(r.tick) FROM {run} r
-				    WHERE r.namespace = :namespace AND r.key = :key AND r.outcome = 'EXECUTED'
-				      AND r.tick <= {future})
-				WHERE j.namespace = :namespace AND j.key = :key
-				  AND j.last_tick > {future}
-				""");
-	}
-
-	/**
 	 * Forget a job and its runs. A run that begins meanwhile changes the row of its job,
 	 * which then is looked at again. Answers how many jobs were forgotten.
 	 */
@@ -1097,160 +1008,25 @@ final class LedgerStatements {
 	}
 
 	/**
-	 * Some jobs, in their order, with whoever holds their locks and the time. Holders are
+	 * Some jobs, in their order, whether their locks are held, and the time. Locks are
 	 * read after the rows, or before.
 	 */
 	String observe() {
-		return name("""
-				WITH held AS MATERIALIZED (
-				  SELECT pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) AS lock, pg_catalog.min(l.pid) AS pid
-				  FROM pg_catalog.pg_locks l
-				  JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
-				  WHERE l.locktype = 'advisory' AND l.granted GROUP BY 1
-				)
-				SELECT j.*, h.pid, pg_catalog.host(a.client_addr) AS address, a.xact_start,
-				  pg_catalog.clock_timestamp() AS clock
-				FROM ROWS FROM
-				  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])),
-				   pg_catalog.unnest(CAST(:locks AS text[]))) WITH ORDINALITY n (namespace, key, lock, position)
-				LEFT JOIN ({jobs}) j ON j.namespace = n.namespace AND j.key = n.key
-				LEFT JOIN held h ON h.lock = n.lock
-				LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = h.pid
-				ORDER BY n.position
-				""");
-	}
-
-	/**
-	 * Take a round of housekeeping for a while, where nobody else has, whatever its
-	 * application. A round is a key that is completed and remembered until the next one,
-	 * so asking costs a look into an index.
-	 */
-	String claimRound() {
-		return name("""
-				WITH earlier AS (
-				  DELETE FROM {completion} c WHERE c.namespace = '' AND c.key = :round
-				    AND c.remember_until <= pg_catalog.clock_timestamp() RETURNING 1
-				)
-				INSERT INTO {completion} (namespace, key, remember_until)
-				SELECT '', :round, pg_catalog.clock_timestamp() + CAST(:period AS bigint) * INTERVAL '1 microsecond'
-				WHERE (SELECT count(*) FROM earlier) = 1
-				  OR NOT EXISTS (SELECT FROM {completion} c WHERE c.namespace = '' AND c.key = :round)
-				ON CONFLICT DO NOTHING
-				""");
-	}
-
-	/**
-	 * Forget some completed keys, {@link #PURGED the next ones}.
-	 */
-	String purgeCompletions() {
 		return name(
-				TURN + """
-						, old AS MATERIALIZED (
-						  SELECT o.namespace, o.key, o.remember_until AS position FROM {completion} o WHERE (SELECT t.mine FROM turn t)
-						    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
-						  ORDER BY o.remember_until LIMIT :batch
-						), gone AS (
-						  DELETE FROM {completion} c USING old o
-						  WHERE c.namespace = o.namespace AND c.key = o.key AND c.remember_until = o.position
+				"""
+						WITH held AS MATERIALIZED (
+						  SELECT DISTINCT pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) AS lock FROM pg_catalog.pg_locks l
+						  JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
+						  WHERE l.locktype = 'advisory' AND l.granted
 						)
-						"""
-						+ PURGED);
-	}
-
-	/**
-	 * Forget some runs that are over, {@link #PURGED the next ones}.
-	 */
-	String purgeRuns() {
-		return name(
-				TURN + """
-						, old AS MATERIALIZED (
-						  SELECT o.namespace, o.key, o.fencing_token, o.keep_until AS position FROM {run} o WHERE (SELECT t.mine FROM turn t)
-						    AND o.keep_until >= CAST(:after AS timestamptz) AND o.keep_until < pg_catalog.statement_timestamp()
-						    AND o.finished_at IS NOT NULL
-						  ORDER BY o.keep_until LIMIT :batch
-						), gone AS (
-						  DELETE FROM {run} r USING old o WHERE r.namespace = o.namespace AND r.key = o.key
-						    AND r.fencing_token = o.fencing_token AND r.keep_until = o.position
-						)
-						"""
-						+ PURGED);
-	}
-
-	/**
-	 * Forget some jobs that nobody has paused or is running, {@link #PURGED the next
-	 * ones}. A row that somebody has locked is left to the next round: that transaction
-	 * may be a long one. Asks for the last run of each, as joining all that are open
-	 * takes long where there are many.
-	 */
-	String purgeJobs() {
-		return name(
-				TURN + """
-						, old AS MATERIALIZED (
-						  SELECT o.namespace, o.key, o.remember_until AS position FROM {job} o WHERE (SELECT t.mine FROM turn t)
-						    AND o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
-						    AND o.paused_at IS NULL AND (SELECT r.finished_at IS NULL FROM {run} r
-						      WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token) IS NOT TRUE
-						  ORDER BY o.remember_until LIMIT :batch FOR UPDATE OF o SKIP LOCKED
-						), gone AS (
-						  DELETE FROM {job} j USING old o
-						  WHERE j.namespace = o.namespace AND j.key = o.key AND j.remember_until = o.position
-						)
-						"""
-						+ PURGED);
-	}
-
-	/**
-	 * Forget some runs of a key that has many, {@link #PURGED the next ones}.
-	 */
-	String purgeRunsOfKey() {
-		return name(TURN + """
-				, old AS MATERIALIZED (
-				  SELECT o.fencing_token AS position FROM {run} o WHERE (SELECT t.mine FROM turn t)
-				    AND o.namespace = :namespace AND o.key = :key AND o.fencing_token > :after AND o.fencing_token <= (
-				      SELECT k.fencing_token FROM {run} k WHERE k.namespace = :namespace AND k.key = :key
-				      ORDER BY k.fencing_token DESC OFFSET :kept LIMIT 1)
-				    AND o.finished_at IS NOT NULL
-				  ORDER BY o.fencing_token LIMIT :batch
-				), gone AS (
-				  DELETE FROM {run} r USING old o
-				  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = o.position
-				)
-				""" + PURGED);
-	}
-
-	/**
-	 * Give up some runs whose lock nobody has, with their jobs, {@link #PURGED the next
-	 * ones}. Waits for no row: whoever has locked one writes about the job anyway.
-	 */
-	String abandonRuns() {
-		return name(
-				TURN + """
-						, lost AS MATERIALIZED (
-						  SELECT r.namespace, r.key, r.fencing_token, r.id FROM {run} r WHERE (SELECT t.mine FROM turn t)
-						    AND r.finished_at IS NULL AND r.id > :after
-						    AND r.started_at < pg_catalog.statement_timestamp() - INTERVAL '1 minute'
-						    AND r.lock IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_locks l
-						      WHERE l.locktype = 'advisory' AND l.granted
-						      AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())
-						      AND pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) = r.lock)
-						  ORDER BY r.id LIMIT :batch FOR UPDATE OF r SKIP LOCKED
-						), job AS MATERIALIZED (
-						  SELECT j.namespace, j.key FROM lost o JOIN {job} j
-						    ON j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
-						  FOR NO KEY UPDATE OF j SKIP LOCKED
-						), old AS (
-						  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED' FROM lost o
-						  WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token
-						    AND (EXISTS (SELECT FROM job j WHERE j.namespace = o.namespace AND j.key = o.key)
-						      OR NOT EXISTS (SELECT FROM {job} j
-						        WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token))
-						  RETURNING r.namespace, r.key, r.fencing_token, r.finished_at, r.outcome, r.id AS position
-						), recorded AS (
-						  UPDATE {job} j SET last_finished_at = o.finished_at, last_outcome = o.outcome FROM old o
-						  WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
-						)
-						"""
-						+ PURGED);
+						SELECT j.*, h.lock IS NOT NULL AS held, pg_catalog.clock_timestamp() AS clock
+						FROM ROWS FROM
+						  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])),
+						   pg_catalog.unnest(CAST(:locks AS text[]))) WITH ORDINALITY n (namespace, key, lock, position)
+						LEFT JOIN ({jobs}) j ON j.namespace = n.namespace AND j.key = n.key
+						LEFT JOIN held h ON h.lock = n.lock
+						ORDER BY n.position
+						""");
 	}
 
 	/**
@@ -1361,16 +1137,19 @@ final class LedgerStatements {
 	 * Use all columns, and read nothing.
 	 */
 	String[] check() {
-		return new String[] { name("""
-				SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
-				  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by, j.template,
-				  j.resumed_at, j.open_tick, j.attempts, j.retry_at, j.remember_until, j.held_until, j.method, j.scope,
-				  j.schedules, j.once, j.min_interval, j.catch_up, j.lock, j.paused_reason FROM {job} j LIMIT 0
-				"""), name("""
-				SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
-				  r.finished_at, r.outcome, r.error, r.error_class, r.attempt, r.template, r.keep_until, r.lock,
-				  r.trace_id, r.stack_trace FROM {run} r LIMIT 0
-				"""), name("SELECT c.namespace, c.key, c.completed_at, c.remember_until FROM {completion} c LIMIT 0"),
+		return new String[] {
+				name("""
+						SELECT j.namespace, j.key, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at,
+						  j.last_outcome, j.fencing_token, j.paused_at, j.paused_by, j.template,
+						  j.resumed_at, j.open_tick, j.attempts, j.retry_at, j.remember_until, j.held_since, j.held_until, j.method, j.scope,
+						  j.schedules, j.once, j.min_interval, j.catch_up, j.lock, j.paused_reason FROM {job} j LIMIT 0
+						"""),
+				name("""
+						SELECT r.id, r.namespace, r.key, r.tick, r.scope, r.instance, r.fencing_token, r.started_at,
+						  r.finished_at, r.outcome, r.error, r.error_class, r.attempt, r.template, r.keep_until, r.lock,
+						  r.trace_id, r.stack_trace FROM {run} r LIMIT 0
+						"""),
+				name("SELECT c.namespace, c.key, c.completed_at, c.remember_until FROM {completion} c LIMIT 0"),
 				name("""
 						SELECT i.namespace, i.instance, i.born_at, i.started_at, i.seen_at, i.stopped_at, i.version, i.library,
 						  i.clock_skew_ms, i.roles, i.terms, i.led_since FROM {instance} i LIMIT 0

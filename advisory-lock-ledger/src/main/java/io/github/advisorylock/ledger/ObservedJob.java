@@ -21,31 +21,14 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was seen of a job at one moment: its row, and who holds its lock. The lock may
- * have been given back after the row was read: only a job that is seen twice without a
- * holder was not completed by the one of the first time.
+ * What was seen of a job at one moment: its row, and whether somebody holds its lock. The
+ * lock may have been given back after the row was read: only a job that is seen twice
+ * without a holder was not completed by the one of the first time.
  *
  * @param job the row, {@code null} where the ledger has none
- * @param holder who holds the lock, {@code null} for nobody
+ * @param isHeld whether somebody holds the lock
  * @param clock the time of the database
  */
-record ObservedJob(@Nullable LedgerJob job, @Nullable Holder holder, Instant clock) {
-
-	/**
-	 * Return whether somebody holds the lock.
-	 */
-	boolean isHeld() {
-		return this.holder != null;
-	}
-
-	/**
-	 * Who holds a lock.
-	 *
-	 * @param text what tells the holder from others
-	 * @param since when its transaction began, {@code null} where that may not be seen
-	 */
-	record Holder(String text, @Nullable Instant since) {
-
-	}
+record ObservedJob(@Nullable LedgerJob job, boolean isHeld, Instant clock) {
 
 }

@@ -21,7 +21,6 @@ import java.time.Instant;
 import java.util.Objects;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.LedgerOperation;
 import io.github.advisorylock.jdbc.LockScheduler;
@@ -32,8 +31,6 @@ import org.jspecify.annotations.Nullable;
  * instance knows.
  */
 final class OpenTick {
-
-	private static final Duration MOST_EARLY = Duration.ofSeconds(1);
 
 	private static final int MOST_DOUBLINGS = 7;
 
@@ -61,15 +58,6 @@ final class OpenTick {
 	private boolean called;
 
 	private int failedCalls;
-
-	/**
-	 * When somebody else was first found at it.
-	 */
-	private @Nullable Long busyNanos;
-
-	private ObservedJob.@Nullable Holder holder;
-
-	private int attempts;
 
 	/**
 	 * Create a tick that is open.
@@ -134,11 +122,9 @@ final class OpenTick {
 
 	/**
 	 * A call for it did not complete it.
-	 * @param busy whether somebody else was found at it
 	 */
-	void tried(boolean busy) {
+	void tried() {
 		this.tried = true;
-		this.busyNanos = (busy && this.busyNanos == null) ? Long.valueOf(this.ticker.nanoTime()) : this.busyNanos;
 	}
 
 	/**
@@ -146,11 +132,11 @@ final class OpenTick {
 	 */
 	State judge(ObservedJob observed) {
 		LedgerJob job = observed.job();
-		if (isSettled(job)) {
+		if (isSettled(job, observed.clock())) {
 			return State.SETTLED;
 		}
-		remember(observed);
 		if (observed.isHeld()) {
+			this.tried = true;
 			return State.BUSY;
 		}
 		boolean over = untilEnd(observed.clock()).isNegative();
@@ -163,11 +149,13 @@ final class OpenTick {
 		return pause(observed).isZero() ? State.READY : State.WAITING;
 	}
 
-	private boolean isSettled(@Nullable LedgerJob job) {
-		if (job == null || job.lastTick() == null) {
-			return !this.tried && (job == null || !this.time.isAfter(job.firstSeenAt()));
+	private boolean isSettled(@Nullable LedgerJob job, Instant clock) {
+		Instant lastTick = (job != null) ? LedgerJob.past(job.lastTick(), clock) : null;
+		Instant firstSeen = (job != null) ? LedgerJob.past(job.firstSeenAt(), clock) : null;
+		if (lastTick != null) {
+			return !this.time.isAfter(lastTick);
 		}
-		return !this.time.isAfter(job.lastTick());
+		return !this.tried && (job == null || (firstSeen != null && !this.time.isAfter(firstSeen)));
 	}
 
 	/**
@@ -179,12 +167,14 @@ final class OpenTick {
 		LedgerOperation operation = this.method.operation().ledger();
 		LedgerJob job = observed.job();
 		Duration pause = Duration.between(observed.clock(), this.time);
-		if (job != null && job.retryAt() != null && this.time.equals(job.openTick())) {
-			pause = longer(pause, Duration.between(observed.clock(), job.retryAt()));
+		Instant retry = (job != null && this.time.equals(job.openTick()))
+				? LedgerJob.past(job.retryAt(), observed.clock().plus(LedgerJob.LONGEST_BACK_OFF)) : null;
+		if (retry != null) {
+			pause = longer(pause, Duration.between(observed.clock(), retry));
 		}
-		if (job != null && job.lastStartedAt() != null && operation.minInterval() != null) {
-			pause = longer(pause,
-					operation.minInterval().minus(Duration.between(job.lastStartedAt(), observed.clock())));
+		Instant start = (job != null) ? LedgerJob.past(job.lastStartedAt(), observed.clock()) : null;
+		if (start != null && operation.minInterval() != null) {
+			pause = longer(pause, operation.minInterval().minus(Duration.between(start, observed.clock())));
 		}
 		Duration end = untilEnd(observed.clock());
 		pause = (pause.compareTo(end) < 0) ? pause : end;
@@ -197,44 +187,6 @@ final class OpenTick {
 
 	private static Duration longer(Duration one, Duration other) {
 		return (one.compareTo(other) > 0) ? one : other;
-	}
-
-	/**
-	 * Keep who is at it. Once another attempt is recorded, what was seen before is no
-	 * matter.
-	 */
-	private void remember(ObservedJob observed) {
-		LedgerJob job = observed.job();
-		int attempts = (job != null && this.time.equals(job.openTick())) ? job.attempts() : 0;
-		if (attempts != this.attempts) {
-			this.attempts = attempts;
-			this.busyNanos = null;
-			this.holder = null;
-		}
-		if (observed.holder() != null) {
-			this.holder = observed.holder();
-			tried(true);
-		}
-	}
-
-	/**
-	 * Return who was at it in a transaction and has vanished, of which nothing tells but
-	 * that this instance has seen it: no run of the job has ended since.
-	 * @return the holder of the lock, {@code null} if nobody was, or one that began
-	 * before the tick
-	 */
-	ObservedJob.@Nullable Holder vanished(ObservedJob observed) {
-		if (this.busyNanos == null || this.method.operation().scope() != LockScope.TRANSACTION) {
-			return null;
-		}
-		Instant seen = observed.clock().minusNanos(this.ticker.nanoTime() - this.busyNanos);
-		LedgerJob job = observed.job();
-		if (job != null && job.lastFinishedAt() != null && !job.lastFinishedAt().isBefore(seen)) {
-			return null;
-		}
-		Instant since = (this.holder != null && this.holder.since() != null) ? this.holder.since() : seen;
-		String text = (this.holder != null) ? this.holder.text() : "another instance";
-		return since.isBefore(this.time.minus(MOST_EARLY)) ? null : new ObservedJob.Holder(text, since);
 	}
 
 	/**

@@ -159,7 +159,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 		}
 		synchronized (this) {
 			if (outcome != LockOutcome.EXECUTED && outcome != LockOutcome.ALREADY_RAN) {
-				open(method, tick, random(FIRST_PAUSE, LONGEST_PAUSE)).tried(outcome == LockOutcome.BUSY);
+				open(method, tick, random(FIRST_PAUSE, LONGEST_PAUSE)).tried();
 				return;
 			}
 			settle(method, tick);
@@ -290,7 +290,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 			case WAITING -> tick.dueAfter(Math.min(tick.pause(job).toNanos(), LONGEST_WAIT) + random(0, JITTER));
 			case READY, LOST -> {
 				if (certain && state == OpenTick.State.READY) {
-					call(tick, job);
+					start(tick);
 				}
 				else if (certain) {
 					giveUp(tick);
@@ -310,14 +310,9 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	/**
 	 * Call the method of a tick on a thread of its own, so that none waits for another.
 	 */
-	private void call(OpenTick tick, ObservedJob job) {
+	private void start(OpenTick tick) {
 		logger.info("No instance has completed the tick of " + tick.time() + " of '" + tick.key()
 				+ "', nor is one at it: it is run now");
-		ObservedJob.Holder vanished = tick.vanished(job);
-		if (vanished != null && vanished.since() != null) {
-			this.ledger.abandonedAttempts()
-				.note(JobName.of(tick.key()), tick.time(), vanished.text(), vanished.since());
-		}
 		tick.beginCall();
 		try {
 			this.threads.newThread(() -> call(tick)).start();
@@ -341,7 +336,6 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 			logger.error("Failed to catch up with " + tick.method(), ex);
 		}
 		finally {
-			this.ledger.abandonedAttempts().take(JobName.of(tick.key()), tick.time());
 			ended(tick, failed);
 		}
 	}

@@ -85,8 +85,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final RecentKeys recentKeys = new RecentKeys();
 
-	private final AbandonedAttempts abandoned = new AbandonedAttempts();
-
 	private final String instance;
 
 	private final JobFinder finder;
@@ -118,8 +116,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param isHere whether a method has its lock on that DataSource
 	 * @param beans has their beans
 	 * @param eventPublisher is told what operators do: {@link JobPausedEvent},
-	 * {@link JobResumedEvent}, {@link JobTickRetriedEvent}, {@link JobTickUndoneEvent},
-	 * {@link JobForgottenEvent}
+	 * {@link JobResumedEvent}, {@link JobTickRetriedEvent}, {@link JobForgottenEvent}
 	 */
 	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			String instance, SingleRunnerAnnotationBeanPostProcessor methods, Predicate<SingleRunnerMethod> isHere,
@@ -160,8 +157,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public void prepare() {
 		LedgerSchema.Opened schema = this.schema.open();
 		String instance = this.connections.text().of(this.instance);
-		RunRepository runs = new RunRepository(this.connections, schema.statements(), this.settings, this.abandoned,
-				instance, this.recentKeys);
+		RunRepository runs = new RunRepository(this.connections, schema.statements(), this.settings, instance,
+				this.recentKeys);
 		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.statements(), instance));
 		this.whenOpen.run();
 		register();
@@ -269,13 +266,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		return opened;
 	}
 
-	/**
-	 * Return what is known here of runners that vanished.
-	 */
-	AbandonedAttempts abandonedAttempts() {
-		return this.abandoned;
-	}
-
 	private void open() {
 		if (!isRegistered()) {
 			this.opening.lock();
@@ -373,23 +363,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public void resume(JobName job, String by) {
 		act(job, by, (repository) -> repository.resume(job), "resume '%s': the ledger has no job of that key",
 				"'%s' was resumed by ", new JobResumedEvent(job.namespace(), job.key(), by));
-	}
-
-	@Override
-	public void undoTick(String key, String by) {
-		checkWho(by);
-		undoTick(find(key), by);
-	}
-
-	/**
-	 * As {@link #undoTick(String, String)}, for exactly this job.
-	 * @param job the job
-	 * @param by who wants this
-	 */
-	public void undoTick(JobName job, String by) {
-		act(job, by, (repository) -> repository.undoTick(job),
-				"undo the last tick of '%s': the ledger has no job of that key whose last tick is in the future",
-				"The last tick of '%s' was undone by ", new JobTickUndoneEvent(job.namespace(), job.key(), by));
 	}
 
 	@Override

@@ -136,9 +136,7 @@ final class RecordedRun implements RunRecord {
 			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
 			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key))
 			.addValue("token", null, Types.BIGINT)
-			.addValue("traceId", null, Types.VARCHAR)
-			.addValue("holder", null, Types.VARCHAR)
-			.addValue("since", null, Types.TIMESTAMP_WITH_TIMEZONE);
+			.addValue("traceId", null, Types.VARCHAR);
 	}
 
 	private static Duration max(Duration one, @Nullable Duration other) {
@@ -178,21 +176,16 @@ final class RecordedRun implements RunRecord {
 		LockOutcome outcome = outcome(decision);
 		if (this.tick != null) {
 			this.runs.noteTick(JobName.of(this.key), outcome);
-			if (this.scope == LockScope.TRANSACTION) {
-				this.runs.abandoned().take(JobName.of(this.key), this.tick);
-			}
 		}
 		if (outcome == LockOutcome.EXECUTED) {
 			this.decision = decision;
 			this.parameters.addValue("token", decision.token(), Types.BIGINT)
 				.addValue("startedAt", decision.time(), Types.TIMESTAMP_WITH_TIMEZONE)
-				.addValue("attempt", decision.attempt())
-				.addValue("earlierToken", decision.earlierToken(), Types.BIGINT);
+				.addValue("attempt", decision.attempt());
 			if (decision.ignored() != null) {
-				logger.warn("The ledger of advisory locks has " + decision.ignored().toInstant()
-						+ " as the start of the last run of '" + this.key
-						+ "', which is later than the clock of the database " + "server, " + decision.time().toInstant()
-						+ ": its 'minInterval' is counted from this run on");
+				logger.warn("The ledger of advisory locks has " + decision.ignored().toInstant() + " as a time of '"
+						+ this.key + "', which is later than the clock of the database server, "
+						+ decision.time().toInstant() + ": it decides nothing, and this run goes on");
 			}
 			if (this.keepsJob) {
 				this.runs.noteRun(JobName.of(this.key));
@@ -224,7 +217,6 @@ final class RecordedRun implements RunRecord {
 	}
 
 	private RunRepository.Decision decide() {
-		noteAbandoned();
 		return explaining(() -> this.runs.decide(this.parameters, needsSavepoint(this.boundary)));
 	}
 
@@ -239,15 +231,6 @@ final class RecordedRun implements RunRecord {
 
 	private boolean needsSavepoint(Boundary boundary) {
 		return this.failureMatters && boundary == Boundary.OWN_TRANSACTION;
-	}
-
-	private void noteAbandoned() {
-		AbandonedAttempts.Attempt attempt = (this.tick != null && this.scope == LockScope.TRANSACTION)
-				? this.runs.abandoned().find(JobName.of(this.key), this.tick) : null;
-		if (attempt != null) {
-			this.parameters.addValue("holder", attempt.holder(), Types.VARCHAR)
-				.addValue("since", time(attempt.since()), Types.TIMESTAMP_WITH_TIMEZONE);
-		}
 	}
 
 	private RuntimeException explained(RuntimeException ex) {
@@ -287,8 +270,7 @@ final class RecordedRun implements RunRecord {
 			return;
 		}
 		this.durable = true;
-		boolean afterVanished = this.decision != null && this.decision.earlierToken() != null;
-		if (!this.runs.complete(this.parameters, afterVanished, this.oncePerKey, this.keepsJob)) {
+		if (!this.runs.complete(this.parameters, this.oncePerKey, this.keepsJob)) {
 			throw new IllegalStateException("Failed to complete the run of advisory lock '" + this.key
 					+ "': somebody else has completed it meanwhile");
 		}

@@ -55,8 +55,6 @@ final class RunRepository {
 
 	private final LedgerSettings settings;
 
-	private final AbandonedAttempts abandoned;
-
 	private final String decide;
 
 	private final String decideBeforeSavepoint;
@@ -71,13 +69,12 @@ final class RunRepository {
 
 	private final Set<JobName> skipped = ConcurrentHashMap.newKeySet();
 
-	RunRepository(LedgerConnections connections, LedgerStatements statements, LedgerSettings settings,
-			AbandonedAttempts abandoned, String instance, RecentKeys recentKeys) {
+	RunRepository(LedgerConnections connections, LedgerStatements statements, LedgerSettings settings, String instance,
+			RecentKeys recentKeys) {
 		this.connections = connections;
 		this.current = connections.current();
 		this.statements = statements;
 		this.settings = settings;
-		this.abandoned = abandoned;
 		this.decide = statements.decide();
 		this.decideBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decide);
 		this.precheck = statements.precheck();
@@ -118,10 +115,6 @@ final class RunRepository {
 		return this.settings;
 	}
 
-	AbandonedAttempts abandoned() {
-		return this.abandoned;
-	}
-
 	String instance() {
 		return this.instance;
 	}
@@ -157,11 +150,7 @@ final class RunRepository {
 	 */
 	Decision decide(MapSqlParameterSource run, boolean savepoint) {
 		String sql = savepoint ? this.decideBeforeSavepoint : this.decide;
-		return query(this.current, byIndexIfSerializable(sql), run, (row, number) -> decision(row));
-	}
-
-	private String byIndexIfSerializable(String sql) {
-		return this.connections.mayBeSerializable() ? LedgerStatements.byIndex(sql) : sql;
+		return query(this.current, sql, run, (row, number) -> decision(row));
 	}
 
 	/**
@@ -205,8 +194,8 @@ final class RunRepository {
 	 * Write a run that has come to its end, in its transaction.
 	 * @return {@code false} if somebody else did the same meanwhile
 	 */
-	boolean complete(MapSqlParameterSource run, boolean afterVanished, boolean oncePerKey, boolean keepsJob) {
-		return query(this.current, byIndexIfSerializable(this.statements.complete(afterVanished)),
+	boolean complete(MapSqlParameterSource run, boolean oncePerKey, boolean keepsJob) {
+		return query(this.current, this.statements.complete(),
 				with(run, null).addValue("outcome", LedgerRun.Outcome.EXECUTED.name()),
 				(row, number) -> (row.getInt(1) == 1 || !oncePerKey) && (row.getInt(2) == 1 || !keepsJob));
 	}
@@ -264,7 +253,7 @@ final class RunRepository {
 
 	static Decision decision(ResultSet row) throws SQLException {
 		return new Decision(row.getString(1), row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class),
-				Math.max(1, row.getInt(4)), row.getObject(5, Long.class), row.getObject(6, OffsetDateTime.class));
+				Math.max(1, row.getInt(4)), row.getObject(5, OffsetDateTime.class));
 	}
 
 	/**
@@ -276,9 +265,7 @@ final class RunRepository {
 		T answer;
 		try {
 			answer = jdbc.execute(sql, parameters, (PreparedStatement statement) -> {
-				if (!statement.execute()) {
-					statement.getMoreResults();
-				}
+				statement.execute();
 				ResultSet row = statement.getResultSet();
 				row.next();
 				return mapper.mapRow(row, 1);
@@ -299,12 +286,10 @@ final class RunRepository {
 	 * @param token the fencing token of a run that goes on
 	 * @param time when it started, or the question was answered
 	 * @param attempt how often its tick was tried, this time included
-	 * @param earlierToken the token of the runner before it that vanished, {@code null}
-	 * if none did
-	 * @param ignored when the last run started, where that says nothing as it is in the
-	 * future
+	 * @param ignored a time of the job that says nothing as it is in the future,
+	 * {@code null} if there is none
 	 */
-	record Decision(String answer, @Nullable Long token, OffsetDateTime time, int attempt, @Nullable Long earlierToken,
+	record Decision(String answer, @Nullable Long token, OffsetDateTime time, int attempt,
 			@Nullable OffsetDateTime ignored) {
 	}
 

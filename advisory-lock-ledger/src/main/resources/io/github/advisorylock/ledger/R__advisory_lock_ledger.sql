@@ -22,8 +22,9 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   retry_at         timestamptz,
   -- until when the row is kept, as whoever wrote it has promised, and without it until somebody forgets the job
   remember_until   timestamptz,
-  -- until when nobody gets the key, as its last holder has promised
+  -- until when nobody gets the key, as its last holder has promised, and when that was
   held_until       timestamptz,
+  held_since       timestamptz,
   -- what the job is, as the instances that have its method say, so that all others know it, too
   method           text,
   scope            varchar(16),

@@ -219,7 +219,6 @@ record JobParts(Times times) {
 		}
 		if (all) {
 			button(buttons, job, "cancelled", "Cancel run");
-			button(buttons, job, "tick-undone", "Undo tick");
 			button(buttons, job, "freed", "Free lock");
 			button(buttons, job, "forgotten", "Forget");
 		}

@@ -89,7 +89,7 @@ class AdvisoryLocksEndpointTests {
 		assertThat(answer.statusCode()).isEqualTo(400);
 		assertThat(answer.body())
 			.isEqualTo("{\"error\":\"Unknown state 'stopped': choose 'running', 'retried', 'paused', 'resumed', "
-					+ "'tick-undone', 'forgotten', 'cancelled' or 'freed'\"}");
+					+ "'forgotten', 'cancelled' or 'freed'\"}");
 	}
 
 	@ParameterizedTest

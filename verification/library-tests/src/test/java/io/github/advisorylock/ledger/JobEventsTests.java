@@ -45,8 +45,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 /**
- * Tests for {@link JobPausedEvent}, {@link JobResumedEvent}, {@link JobTickUndoneEvent}
- * and {@link JobForgottenEvent}, and for what other events say of recorded jobs.
+ * Tests for {@link JobPausedEvent}, {@link JobResumedEvent} and
+ * {@link JobForgottenEvent}, and for what other events say of recorded jobs.
  */
 class JobEventsTests {
 
@@ -78,15 +78,13 @@ class JobEventsTests {
 	}
 
 	@Test
-	void tickThatIsUndoneAndJobThatIsForgottenArePublished() {
+	void jobThatIsForgottenIsPublished() {
 		this.runner.run((context) -> {
 			AdvisoryLockLedger ledger = context.getBean(AdvisoryLockLedger.class);
 			TestPostgres.execute("INSERT INTO job_events_tests.ledger_job (namespace, key, last_tick) "
 					+ "VALUES ('test', 'gone', '2100-01-01')");
-			ledger.undoTick("gone", "ann");
 			ledger.forget("gone", "bob");
-			assertThat(context.getBean(Listener.class).seen).contains(new JobTickUndoneEvent("test", "gone", "ann"),
-					new JobForgottenEvent("test", "gone", "bob"));
+			assertThat(context.getBean(Listener.class).seen).contains(new JobForgottenEvent("test", "gone", "bob"));
 		});
 	}
 
@@ -167,8 +165,7 @@ class JobEventsTests {
 
 		private final List<Object> seen = new CopyOnWriteArrayList<>();
 
-		@EventListener({ JobPausedEvent.class, JobResumedEvent.class, JobTickUndoneEvent.class,
-				JobForgottenEvent.class })
+		@EventListener({ JobPausedEvent.class, JobResumedEvent.class, JobForgottenEvent.class })
 		void on(Object event) {
 			assertThat(Thread.currentThread()).isSameAs(this.thread);
 			this.seen.add(event);

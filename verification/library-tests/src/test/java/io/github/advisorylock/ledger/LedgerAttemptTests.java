@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-import java.sql.Connection;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -39,17 +38,17 @@ import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -117,14 +116,41 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 		assertThat(effects()).isEmpty();
 	}
 
-	@Test
-	void runnerThatVanishedInItsTransactionLeavesTrace() {
-		Instant since = Instant.now().minusSeconds(60);
-		this.ledger.abandonedAttempts().note(new JobName("tests", "job"), TICK, "10.0.0.7, server process 4711", since);
-		assertThat(execute(LockScope.TRANSACTION, TICK)).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(TestPostgres
-			.query("SELECT attempt || outcome || instance FROM ledger_tests_run ORDER BY fencing_token"))
-			.containsExactly("1ABANDONED10.0.0.7, server process 4711", "2EXECUTEDhost:1");
+	/**
+	 * As a clock that was ahead for a while leaves it behind.
+	 */
+	@ParameterizedTest
+	@CsvSource({ "SESSION, last_tick", "SESSION, last_started_at", "SESSION, retry_at", "SESSION, held_until",
+			"TRANSACTION, last_tick", "TRANSACTION, last_started_at", "TRANSACTION, retry_at",
+			"TRANSACTION, held_until" })
+	void timeOfTheFutureDecidesNothingAndIsToldOnce(LockScope scope, String column) {
+		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, open_tick, held_since, " + column
+				+ ") VALUES ('tests', 'job', '" + TICK
+				+ "', now() + interval '59 minutes', now() + interval '1 hour')");
+		if (!column.equals("held_until")) {
+			TestPostgres.execute("UPDATE ledger_tests_job SET held_since = NULL");
+		}
+		LockRequest request = request(scope).oncePerTick(TICK).minInterval(Duration.ofMillis(1)).backOff();
+		try (LogRecorder log = LogRecorder.of(RecordedRun.class.getName(), "warn")) {
+			assertThat(execute(request)).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);
+			assertThat(log.messages()).singleElement(InstanceOfAssertFactories.STRING)
+				.contains("as a time of 'tests/job', which is later than the clock of the database server")
+				.contains("it decides nothing");
+			TestPostgres.execute("UPDATE ledger_tests_job SET held_since = NULL");
+			assertThat(execute(request.oncePerTick(TICK.plusSeconds(1)))).isEqualTo(LockOutcome.EXECUTED);
+		}
+	}
+
+	/**
+	 * Clocks differ by as much.
+	 */
+	@ParameterizedTest
+	@EnumSource(LockScope.class)
+	void tickThatIsHalfAMinuteAheadDecides(LockScope scope) {
+		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, last_tick) "
+				+ "VALUES ('tests', 'job', now() + interval '30 seconds')");
+		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.ALREADY_RAN);
 	}
 
 	@ParameterizedTest
@@ -234,42 +260,6 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 			TestPostgres.execute("DELETE FROM ledger_tests_run");
 			return 1;
 		})).withMessageContaining("its row has gone");
-	}
-
-	/**
-	 * When the ledger read more, 36 of 120 failed. Now and then the row of a job has no
-	 * room on its page any more and gets another entry in an index, which PostgreSQL
-	 * takes for a change of what others have read there.
-	 */
-	@Test
-	void unrelatedSerializableRunsHardlyFailEachOther() throws Exception {
-		usePool(TestPostgres.pool(4));
-		for (int job = 0; job < 4; job++) {
-			execute(LockRequest.of("job" + job).oncePerTick(TICK));
-		}
-		List<Future<?>> jobs = new ArrayList<>();
-		AtomicInteger failures = new AtomicInteger();
-		TransactionTemplate serializable = transaction();
-		serializable.setIsolationLevel(Connection.TRANSACTION_SERIALIZABLE);
-		for (int job = 0; job < 4; job++) {
-			String key = "job" + job;
-			jobs.add(this.threads.submit(() -> {
-				for (int i = 1; i <= 30; i++) {
-					LockRequest request = LockRequest.of(key).oncePerTick(TICK.plusSeconds(i));
-					try {
-						serializable.executeWithoutResult((status) -> this.template.execute(request, (lock) -> 1));
-					}
-					catch (CannotAcquireLockException ex) {
-						failures.incrementAndGet();
-					}
-				}
-			}));
-		}
-		for (Future<?> job : jobs) {
-			job.get(60, TimeUnit.SECONDS);
-		}
-		assertThat(failures).hasValueLessThanOrEqualTo(3);
-		assertThat(outcomes()).filteredOn("EXECUTED"::equals).hasSize(124 - failures.get());
 	}
 
 	/**

@@ -16,22 +16,12 @@
 
 package io.github.advisorylock.ledger;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
 import java.sql.Connection;
-import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Properties;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-
-import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockRequest;
@@ -41,8 +31,6 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
-import org.awaitility.Awaitility;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,10 +39,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link LedgerHousekeeping}.
@@ -96,42 +83,23 @@ class LedgerHousekeepingTests {
 	}
 
 	/**
-	 * Somebody changes the table, and what waits for that on the server would go on
-	 * waiting.
+	 * Somebody changes the table: what waited for that would go on after the application
+	 * has ended, and keep others waiting behind it.
 	 */
 	@ParameterizedTest
 	@ValueSource(strings = { "run", "completion" })
-	void purgeThatWaitsIsCancelledByStop(String table) throws Exception {
+	void purgeWaitsForNobodyForLong(String table) throws Exception {
 		try (Connection other = TestPostgres.open()) {
 			this.runner.withBean(Jobs.class).run((context) -> {
 				LedgerHousekeeping housekeeping = housekeeping(context).get(0);
 				lock(other, table);
-				Purging purging = new Purging(housekeeping);
-				Awaitility.await().untilAsserted(() -> assertThat(waiting(table)).isNotEmpty());
-				purging.stop();
-				Awaitility.await().untilAsserted(() -> assertThat(waiting(table)).isEmpty());
+				assertThatExceptionOfType(DataAccessException.class).isThrownBy(housekeeping::purge)
+					.extracting(SqlState::of)
+					.isEqualTo("55P03");
+				assertThat(waiting(table)).isEmpty();
 			});
 			other.rollback();
 		}
-	}
-
-	/**
-	 * What the driver is told of a statement that has not begun it forgets.
-	 */
-	@Test
-	void purgeThatIsAboutToWaitIsCancelledByStop() throws Exception {
-		PausingDataSource pool = new PausingDataSource();
-		this.runner.withBean(DataSource.class, () -> pool).withBean(Jobs.class).run((context) -> {
-			LedgerHousekeeping housekeeping = housekeeping(context).get(0);
-			try (Connection other = TestPostgres.open()) {
-				lock(other, "run");
-				pool.pause = "ledger_run";
-				Purging purging = new Purging(housekeeping);
-				assertThat(pool.paused.await(20, TimeUnit.SECONDS)).isTrue();
-				purging.stop();
-				other.rollback();
-			}
-		});
 	}
 
 	@Test
@@ -205,85 +173,6 @@ class LedgerHousekeepingTests {
 	private static List<String> waiting(String table) {
 		return TestPostgres.query("SELECT l.pid FROM pg_locks l WHERE NOT l.granted AND l.locktype = 'relation' "
 				+ "AND l.relation = 'housekeeping_tests.ledger_" + table + "'::regclass");
-	}
-
-	/**
-	 * A purge on a thread of its own.
-	 */
-	private static final class Purging {
-
-		private final LedgerHousekeeping housekeeping;
-
-		private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
-
-		private final Thread thread;
-
-		Purging(LedgerHousekeeping housekeeping) {
-			this.housekeeping = housekeeping;
-			this.thread = new Thread(() -> this.failure.complete(catchThrowable(housekeeping::purge)));
-			this.thread.start();
-		}
-
-		/**
-		 * Stop it as its lifecycle does.
-		 */
-		void stop() throws Exception {
-			this.thread.interrupt();
-			this.housekeeping.stop();
-			assertThat(this.failure.get(10, TimeUnit.SECONDS)).isInstanceOf(DataAccessException.class)
-				.extracting(SqlState::of)
-				.isEqualTo("57014");
-		}
-
-	}
-
-	/**
-	 * Has a statement begin only after somebody has wanted to cancel it.
-	 */
-	private static final class PausingDataSource extends DriverManagerDataSource {
-
-		private final CountDownLatch paused = new CountDownLatch(1);
-
-		private final CountDownLatch cancelled = new CountDownLatch(1);
-
-		private volatile @Nullable String pause;
-
-		PausingDataSource() {
-			super(TestPostgres.url());
-		}
-
-		@Override
-		protected Connection getConnectionFromDriver(Properties properties) throws SQLException {
-			return wrap(Connection.class, super.getConnectionFromDriver(properties), "");
-		}
-
-		private <T> T wrap(Class<T> type, Object target, String sql) {
-			return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] { type },
-					(proxy, method, arguments) -> invoke(target, method, arguments, sql)));
-		}
-
-		private @Nullable Object invoke(Object target, Method method, Object @Nullable [] arguments, String sql)
-				throws Throwable {
-			String pause = this.pause;
-			if (pause != null && method.getName().startsWith("execute") && sql.contains(pause)) {
-				this.paused.countDown();
-				while (this.cancelled.getCount() > 0) {
-					Thread.onSpinWait();
-				}
-			}
-			try {
-				Object result = method.invoke(target, arguments);
-				if (method.getName().equals("cancel")) {
-					this.cancelled.countDown();
-				}
-				return (result instanceof PreparedStatement && arguments != null)
-						? wrap(PreparedStatement.class, result, (String) arguments[0]) : result;
-			}
-			catch (InvocationTargetException ex) {
-				throw ex.getCause();
-			}
-		}
-
 	}
 
 	static class Jobs {

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -27,7 +26,6 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -40,8 +38,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * a tick of the future, forget a job that is no more, and run all methods of a key.
  */
 class LedgerOperatorTests extends AbstractLedgerTests {
-
-	private static final Instant FUTURE = Instant.parse("2100-01-01T00:00:00Z");
 
 	private final List<JobFinder.LedgerMethod> methods = new ArrayList<>();
 
@@ -73,18 +69,6 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 	void moreJobsThanThereIsRoomForAreRefused(int limit) {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.jobs(NAMESPACE, "", limit))
 			.withMessage("'limit' must be from 1 to 1000");
-	}
-
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void tickOfTheFutureIsUndoneSoThatTheNextOneRuns(LockScope scope) {
-		execute(scope, TICK);
-		completeInFuture("job");
-		assertThat(execute(scope, TICK.plusSeconds(60))).isEqualTo(LockOutcome.ALREADY_RAN);
-		this.ledger.undoTick("job", "ann");
-		assertThat(this.ledger.job("job").orElseThrow().lastTick()).isEqualTo(TICK);
-		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.ALREADY_RAN);
-		assertThat(execute(scope, TICK.plusSeconds(60))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@Test
@@ -129,27 +113,6 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 			return true;
 		}).orElseThrow();
 		assertThat(this.ledger.runs("job", 10)).extracting(LedgerRun::stackTrace).containsOnlyNulls();
-	}
-
-	@Test
-	void tickOfTheFutureThatIsTheOnlyOneLeavesNone() {
-		execute(LockScope.TRANSACTION, TICK);
-		TestPostgres.execute("DELETE FROM ledger_tests_run");
-		completeInFuture("job");
-		this.ledger.undoTick("job", "ann");
-		assertThat(this.ledger.job("job").orElseThrow().lastTick()).isNull();
-	}
-
-	@ParameterizedTest
-	@CsvSource({ "30 seconds", "-1 hour" })
-	void tickThatIsNotOfTheFutureIsNotUndone(String ahead) {
-		execute(LockScope.TRANSACTION, TICK);
-		TestPostgres.execute("UPDATE ledger_tests_job SET last_tick = clock_timestamp() + INTERVAL '" + ahead + "'");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.undoTick("job", "ann"))
-			.withMessageContaining("in the future");
-		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.undoTick("unknown", "ann"))
-			.withMessage(
-					"Failed to undo the last tick of 'tests/unknown': the ledger has no job of that key whose last tick is in the future");
 	}
 
 	@ParameterizedTest
@@ -210,16 +173,6 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 			}
 			return outcome;
 		}));
-	}
-
-	/**
-	 * What an instance whose clock was far ahead left behind before that was refused.
-	 */
-	private static void completeInFuture(String key) {
-		TestPostgres.execute("INSERT INTO ledger_tests_run (namespace, key, tick, scope, instance, fencing_token, "
-				+ "started_at, finished_at, outcome) SELECT 'tests', '" + key + "', '" + FUTURE
-				+ "', 'TRANSACTION', 'host:2', nextval('ledger_tests_fencing_token'), now(), now(), 'EXECUTED'");
-		TestPostgres.execute("UPDATE ledger_tests_job SET last_tick = '" + FUTURE + "' WHERE key = '" + key + "'");
 	}
 
 }

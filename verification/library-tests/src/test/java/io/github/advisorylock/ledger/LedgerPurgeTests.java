@@ -32,7 +32,6 @@ import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -270,6 +269,15 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 	}
 
 	@Test
+	void roundOfTheFutureKeepsNobodyFromOne() {
+		insertRuns("old", 1, "-1 second", "EXECUTED");
+		TestPostgres.execute("INSERT INTO ledger_tests_completion (namespace, key, remember_until) VALUES ('', '"
+				+ ROUND + "', now() + interval '1 hour')");
+		this.ledger.housekeeping(LockScheduler.Threads.ofCurrent()).purge();
+		assertThat(outcomes()).isEmpty();
+	}
+
+	@Test
 	void nobodyElseHasRoundSoonAfterOne() {
 		this.ledger.housekeeping(LockScheduler.Threads.ofCurrent()).purge();
 		insertRuns("old", 1, "-1 second", "EXECUTED");
@@ -281,40 +289,6 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 		assertThat(TestPostgres.query("SELECT namespace || key FROM ledger_tests_completion "
 				+ "WHERE remember_until BETWEEN now() + interval '8 minutes' AND now() + interval '10 minutes'"))
 			.containsExactly(ROUND);
-	}
-
-	@Tag("slow")
-	@Test
-	void nothingIsForgottenWhileSomebodyElseDoesThat() {
-		insertRuns("old", 1, "-1 second", "EXECUTED");
-		try (ForeignSession other = ForeignSession.holding(AdvisoryLockKey.of(ROUND))) {
-			purge();
-			assertThat(outcomes()).hasSize(1);
-		}
-		purge();
-		assertThat(outcomes()).isEmpty();
-	}
-
-	/**
-	 * A trigger makes each row that is deleted cost 2 ms.
-	 */
-	@Tag("slow")
-	@Test
-	void batchesThatTakeTooLongBecomeSmaller() {
-		TestPostgres.execute("CREATE OR REPLACE FUNCTION ledger_tests_slow() RETURNS trigger LANGUAGE plpgsql AS "
-				+ "$$ BEGIN PERFORM pg_sleep(0.002); RETURN OLD; END $$");
-		TestPostgres.execute("CREATE TRIGGER slow BEFORE DELETE ON ledger_tests_run FOR EACH ROW "
-				+ "EXECUTE FUNCTION ledger_tests_slow()");
-		try {
-			insertRuns("old", 1000, "-1 hour", "EXECUTED");
-			usePool(TestPostgres.pool(TestPostgres.url() + "&options=-c%20statement_timeout=700", 2));
-			this.ledger.prepare();
-			purge();
-			assertThat(outcomes()).isEmpty();
-		}
-		finally {
-			TestPostgres.execute("DROP FUNCTION ledger_tests_slow() CASCADE");
-		}
 	}
 
 	/**

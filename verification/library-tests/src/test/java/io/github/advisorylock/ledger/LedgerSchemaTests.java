@@ -82,8 +82,8 @@ class LedgerSchemaTests {
 						+ "library, clock_skew_ms, roles, terms, led_since",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
 						+ "last_outcome, fencing_token, paused_at, paused_by, template, resumed_at, open_tick, attempts, "
-						+ "retry_at, remember_until, held_until, method, scope, schedules, once, min_interval, catch_up, "
-						+ "lock, paused_reason",
+						+ "retry_at, remember_until, held_until, held_since, method, scope, schedules, once, min_interval, "
+						+ "catch_up, lock, paused_reason",
 				"advisory_lock_namespace: namespace, paused_at, paused_by, paused_reason, resumed_at",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
 						+ "outcome, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace"));

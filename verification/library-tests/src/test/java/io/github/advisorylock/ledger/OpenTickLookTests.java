@@ -217,27 +217,12 @@ class OpenTickLookTests {
 		watch((watcher, ledger, jobs) -> {
 			CountDownLatch end = jobs.waitForEnd();
 			assertThat(calls(watcher)).hasSize(1);
-			JobName job = JobName.of(KEY);
-			assertThat(ledger.abandonedAttempts().find(job, TICK)).isNotNull();
 			int asked = ledger.askedHere.get();
 			watcher.look();
 			assertThat(ledger.askedHere).hasValue(asked);
 			watcher.stop();
 			end.countDown();
-			Awaitility.await().until(() -> ledger.abandonedAttempts().find(job, TICK) == null);
-			assertThat(jobs.calls()).isOne();
-		});
-	}
-
-	@Test
-	void runnerThatWasNotFoundAtTheTickHasNotVanished() {
-		watch((watcher, ledger, jobs) -> {
-			CountDownLatch end = jobs.waitForEnd();
-			skipped(watcher, METHOD, TICK, LockOutcome.TOO_SOON);
-			watcher.look();
 			Awaitility.await().until(() -> jobs.calls() == 1);
-			assertThat(ledger.abandonedAttempts().find(JobName.of(KEY), TICK)).isNull();
-			end.countDown();
 		});
 	}
 

@@ -51,8 +51,6 @@ class OpenTickTests {
 
 	private static final Instant NOW = TICK.plus(Duration.ofMinutes(20));
 
-	private static final ObservedJob.Holder HOLDER = new ObservedJob.Holder("al:other@host", TICK.plusSeconds(1));
-
 	private final Job job = new Job();
 
 	@Test
@@ -69,15 +67,15 @@ class OpenTickTests {
 	@Test
 	void tickFromBeforeTheJobWasSeenIsSettledUnlessItWasTried() {
 		OpenTick tick = tick(LockScope.TRANSACTION, null);
-		assertThat(tick.judge(new ObservedJob(null, null, NOW))).isEqualTo(OpenTick.State.SETTLED);
+		assertThat(tick.judge(new ObservedJob(null, false, NOW))).isEqualTo(OpenTick.State.SETTLED);
 		this.job.firstSeenAt = TICK;
 		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.SETTLED);
 		this.job.firstSeenAt = TICK.minusSeconds(1);
 		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
 		this.job.firstSeenAt = TICK;
-		tick.tried(false);
+		tick.tried();
 		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
-		assertThat(tick.judge(new ObservedJob(null, null, NOW))).isEqualTo(OpenTick.State.READY);
+		assertThat(tick.judge(new ObservedJob(null, false, NOW))).isEqualTo(OpenTick.State.READY);
 	}
 
 	@Test
@@ -113,7 +111,7 @@ class OpenTickTests {
 		this.job.lastTick = TICK.minusSeconds(1);
 		assertThat(tick.judge(seen(TICK.minusSeconds(3)))).isEqualTo(OpenTick.State.WAITING);
 		assertThat(tick.pause(seen(TICK.minusSeconds(3)))).isEqualTo(Duration.ofSeconds(3));
-		assertThat(tick.pause(new ObservedJob(null, null, TICK.minusSeconds(3)))).isEqualTo(Duration.ofSeconds(3));
+		assertThat(tick.pause(new ObservedJob(null, false, TICK.minusSeconds(3)))).isEqualTo(Duration.ofSeconds(3));
 		assertThat(tick.pause(seen(NOW))).isZero();
 	}
 
@@ -126,7 +124,7 @@ class OpenTickTests {
 		this.job.openTick = TICK;
 		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.ofSeconds(10));
 		this.job.retryAt = END.plusSeconds(1);
-		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.between(NOW, END));
+		assertThat(tick.pause(seen(END.minusSeconds(5)))).isEqualTo(Duration.ofSeconds(5));
 	}
 
 	@Test
@@ -138,62 +136,21 @@ class OpenTickTests {
 		this.job.openTick = TICK;
 		this.job.retryAt = NOW.plus(Duration.ofMinutes(5));
 		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.ofMinutes(20));
-		this.job.retryAt = NOW.plus(Duration.ofMinutes(25));
-		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.ofMinutes(25));
-		assertThat(tick(LockScope.TRANSACTION, null).pause(seen(NOW))).isEqualTo(Duration.ofMinutes(25));
+		this.job.lastStartedAt = NOW.minus(Duration.ofMinutes(25));
+		this.job.retryAt = NOW.plus(Duration.ofMinutes(10));
+		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.ofMinutes(10));
+		assertThat(tick(LockScope.TRANSACTION, null).pause(seen(NOW))).isEqualTo(Duration.ofMinutes(10));
 	}
 
 	@Test
-	void whoWasSeenAtTheTickAndLeftNoTraceHasVanished() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
-		assertThat(tick.vanished(seen(NOW))).isNull();
-		tick.judge(held(NOW));
-		assertThat(tick.vanished(seen(NOW))).isEqualTo(HOLDER);
-		assertThat(tick.vanished(new ObservedJob(null, null, NOW))).isEqualTo(HOLDER);
-		this.job.lastFinishedAt = NOW.minusSeconds(300);
-		assertThat(tick.vanished(seen(NOW))).isEqualTo(HOLDER);
-		this.job.lastFinishedAt = NOW;
-		assertThat(tick.vanished(seen(NOW))).isNull();
-		assertThat(tick.vanished(seen(NOW.plusSeconds(300)))).isEqualTo(HOLDER);
-		OpenTick session = tick(LockScope.SESSION, null);
-		session.judge(held(NOW));
-		assertThat(session.vanished(new ObservedJob(null, null, NOW))).isNull();
-	}
-
-	@Test
-	void whoVanishedIsAsOldAsWhatIsKnownOfIt() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
-		tick.tried(true);
-		ObservedJob.Holder unseen = tick.vanished(seen(NOW));
-		assertThat(unseen.text()).isEqualTo("another instance");
-		assertThat(unseen.since()).isBetween(NOW.minusSeconds(60), NOW);
-		tick.judge(new ObservedJob(this.job.toJob(), new ObservedJob.Holder("hidden", null), NOW));
-		ObservedJob.Holder hidden = tick.vanished(seen(NOW));
-		assertThat(hidden.text()).isEqualTo("hidden");
-		assertThat(hidden.since()).isBetween(NOW.minusSeconds(60), NOW);
-		ObservedJob.Holder early = new ObservedJob.Holder("early", TICK.minusSeconds(1));
-		tick.judge(new ObservedJob(this.job.toJob(), early, NOW));
-		assertThat(tick.vanished(seen(NOW))).isEqualTo(early);
-		ObservedJob.Holder earlier = new ObservedJob.Holder("earlier", TICK.minusMillis(1001));
-		tick.judge(new ObservedJob(this.job.toJob(), earlier, NOW));
-		assertThat(tick.vanished(seen(NOW))).isNull();
-	}
-
-	@Test
-	void whoWasSeenBeforeAnotherAttemptOfTheTickIsForgotten() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
-		this.job.lastTick = TICK.minusSeconds(1);
-		tick.judge(held(NOW));
-		this.job.attempts = 1;
-		this.job.openTick = TICK.minusSeconds(1);
-		tick.judge(seen(NOW));
-		assertThat(tick.vanished(seen(NOW))).isEqualTo(HOLDER);
+	void timeOfTheFutureDecidesNothing() {
+		OpenTick tick = tick(LockScope.TRANSACTION, Duration.ofHours(1));
+		Instant future = NOW.plus(Duration.ofDays(1));
+		this.job.lastTick = future;
+		this.job.lastStartedAt = future;
 		this.job.openTick = TICK;
-		tick.judge(seen(NOW));
-		assertThat(tick.vanished(seen(NOW))).isNull();
-		tick.tried(true);
-		tick.judge(seen(NOW));
-		assertThat(tick.vanished(seen(NOW)).text()).isEqualTo("another instance");
+		this.job.retryAt = future;
+		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
 	}
 
 	@Test
@@ -221,11 +178,11 @@ class OpenTickTests {
 	}
 
 	private ObservedJob seen(Instant clock) {
-		return new ObservedJob(this.job.toJob(), null, clock);
+		return new ObservedJob(this.job.toJob(), false, clock);
 	}
 
 	private ObservedJob held(Instant clock) {
-		return new ObservedJob(this.job.toJob(), HOLDER, clock);
+		return new ObservedJob(this.job.toJob(), true, clock);
 	}
 
 	private static OpenTick tick(LockScope scope, Duration minInterval) {

@@ -16,10 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-import java.sql.Connection;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -198,7 +194,7 @@ class OpenTickWatcherTests {
 			publishReady(context);
 			Awaitility.await().until(() -> outcomes("nightly").equals(List.of("FAILED")));
 			awaitCallsEnded();
-			TestPostgres.execute("UPDATE open_tick_tests.ledger_job SET retry_at = retry_at + interval '1 hour'");
+			TestPostgres.execute("UPDATE open_tick_tests.ledger_job SET retry_at = retry_at + interval '11 minutes'");
 			watcher(context).look();
 			TestPostgres.execute("UPDATE open_tick_tests.ledger_job SET retry_at = NULL");
 			this.ticker.advance(Duration.ofMillis(29_999));
@@ -226,24 +222,6 @@ class OpenTickWatcherTests {
 						+ tick(Duration.ofHours(1)) + " of 'test/nightly', nor is one at it: it is run now");
 			}
 			assertThat(outcomes("nightly").get(outcomes("nightly").size() - 1)).isEqualTo("EXECUTED");
-		});
-	}
-
-	@Test
-	void runThatVanishedInItsTransactionLeavesTraceInHistory() {
-		this.runner.run((context) -> {
-			seenBefore("5 days");
-			ConnectionHolder holder = new ConnectionHolder();
-			holder.lock(AdvisoryLockKey.of("test", "nightly"));
-			callByScheduler(context);
-			watcher(context).look();
-			holder.close();
-			awaitNothingOpen(context);
-			List<LedgerRun> runs = context.getBean(AdvisoryLockLedger.class).runs("nightly", 9);
-			assertThat(runs).extracting(LedgerRun::outcome)
-				.containsExactly(LedgerRun.Outcome.EXECUTED, LedgerRun.Outcome.ABANDONED);
-			assertThat(runs).extracting(LedgerRun::attempt).containsExactly(2, 1);
-			assertThat(runs.get(1).instance()).contains("server process " + holder.backend);
 		});
 	}
 
@@ -408,31 +386,6 @@ class OpenTickWatcherTests {
 		List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
 			this.statements.incrementAndGet();
 			return super.observe(keys);
-		}
-
-	}
-
-	/**
-	 * Holds a lock in a transaction, as a run does.
-	 */
-	private static final class ConnectionHolder {
-
-		private final Connection connection = TestPostgres.open();
-
-		private int backend;
-
-		private void lock(AdvisoryLockKey key) throws SQLException {
-			this.connection.setAutoCommit(false);
-			try (Statement statement = this.connection.createStatement()) {
-				ResultSet row = statement
-					.executeQuery("SELECT pg_backend_pid(), pg_advisory_xact_lock(" + key.value() + ")");
-				row.next();
-				this.backend = row.getInt(1);
-			}
-		}
-
-		private void close() throws SQLException {
-			this.connection.close();
 		}
 
 	}
