@@ -83,13 +83,14 @@ final class LedgerSchema {
 		checkCollations(tables);
 		checkPrivileges(tables);
 		checkRowSecurity(tables);
-		LedgerStatements statements = statements(tables);
+		LedgerTables found = found(tables);
+		LedgerStatements statements = new LedgerStatements(found);
 		check(statements);
 		boolean deletable = tables.stream().allMatch(Table::deletable);
 		if (!deletable) {
 			warnOfDelete(tables);
 		}
-		return new Opened(statements, deletable);
+		return new Opened(found, statements, deletable);
 	}
 
 	/**
@@ -136,8 +137,8 @@ final class LedgerSchema {
 				|| tables.stream().anyMatch((table) -> table.name() != null && !table.usable());
 	}
 
-	private static LedgerStatements statements(List<Table> tables) {
-		return new LedgerStatements(tables.stream()
+	private static LedgerTables found(List<Table> tables) {
+		return new LedgerTables(tables.stream()
 			.collect(Collectors.toMap((table) -> "fencing_token".equals(table.kind()) ? "token" : table.kind(),
 					(table) -> table.schema() + "." + table.name())));
 	}
@@ -383,10 +384,11 @@ final class LedgerSchema {
 	/**
 	 * What the ledger goes by once its tables are found.
 	 *
+	 * @param tables the tables
 	 * @param statements the statements, with the tables in their schema
 	 * @param deletable whether what is old can be deleted
 	 */
-	record Opened(LedgerStatements statements, boolean deletable) {
+	record Opened(LedgerTables tables, LedgerStatements statements, boolean deletable) {
 
 	}
 

@@ -18,8 +18,6 @@ package io.github.advisorylock.ledger;
 
 import java.util.Map;
 
-import io.github.advisorylock.jdbc.FencingTokens;
-
 import org.springframework.util.Assert;
 
 /**
@@ -35,266 +33,16 @@ import org.springframework.util.Assert;
 final class LedgerStatements {
 
 	/**
-	 * In the place of an outcome: the tick is later than the clock of the database.
-	 */
-	static final String AHEAD = "AHEAD";
-
-	/**
-	 * In the place of an outcome: somebody else has drawn a token since.
-	 */
-	static final String OVERTAKEN = "OVERTAKEN";
-
-	/**
 	 * What is later is in the future, whatever the clock of an instance says.
 	 */
 	private static final String FUTURE = "pg_catalog.clock_timestamp() + INTERVAL '" + LedgerJob.MOST_AHEAD.toSeconds()
 			+ " seconds'";
-
-	private static final String DRAW = "(" + FencingTokens.ERA + ") + pg_catalog.nextval('{token}')";
-
-	/**
-	 * A token is given where it was drawn before. What is drawn must be higher than the
-	 * last token of the key that is known: in another cluster, or after an upgrade, the
-	 * server counts from a lower number. Runs that leave nothing in the row of the job
-	 * are in the history only. The outcome has a type of a fixed length: before a
-	 * statement with any other column the driver waits once more, to be sure that the
-	 * answer is not too long.
-	 * <p>
-	 * A time that is later than the clock of the database by more than a minute was
-	 * written when that clock, or another one, was wrong: it decides nothing, and is told
-	 * as {@code ignored}. A back-off is twelve minutes at most.
-	 */
-	private static final String DECISION = """
-			WITH decision AS MATERIALIZED (
-			  SELECT CAST(CASE
-			    WHEN j.fencing_token > CAST(:token AS bigint) {overtaken} THEN 'OVERTAKEN'
-			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
-			    WHEN :pausable AND (SELECT n.paused_at FROM {namespace} n WHERE n.namespace = :namespace)
-			      > coalesce(j.resumed_at, '-infinity') THEN 'PAUSED'
-			    WHEN CAST(:tick AS timestamptz) > {future} THEN 'AHEAD'
-			    WHEN j.last_tick >= CAST(:tick AS timestamptz) AND j.last_tick <= {future} THEN 'ALREADY_RAN'
-			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
-			      THEN 'ALREADY_RAN'
-			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND j.retry_at > pg_catalog.clock_timestamp()
-			      AND j.retry_at <= {future} + INTERVAL '12 minutes' THEN 'TOO_SOON'
-			    WHEN j.last_started_at > pg_catalog.clock_timestamp() - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond'
-			      AND j.last_started_at <= {future} THEN 'TOO_SOON'
-			    WHEN j.held_until > pg_catalog.clock_timestamp() AND j.held_since <= {future} THEN 'TOO_SOON'
-			    ELSE 'EXECUTED' END AS name) AS outcome,
-			    (SELECT pg_catalog.max(t.time) FROM (VALUES
-			      (CASE WHEN CAST(:tick AS timestamptz) IS NOT NULL THEN j.last_tick END),
-			      (CASE WHEN CAST(:minInterval AS bigint) IS NOT NULL THEN j.last_started_at END),
-			      (CASE WHEN :backOff THEN j.retry_at - INTERVAL '12 minutes' END), (j.held_since)) t (time)
-			      WHERE t.time > {future}) AS ignored,
-			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
-			    coalesce(greatest(j.fencing_token, CASE WHEN CAST(:token AS bigint) IS NULL THEN (
-			      SELECT pg_catalog.max(r.fencing_token) FROM {run} r WHERE r.namespace = :namespace AND r.key = :key) END), 0)
-			      AS last_token
-			  FROM (SELECT) one LEFT JOIN {job} j ON j.namespace = :namespace AND j.key = :key
-			)
-			""";
-
-	/**
-	 * The last run of the key, where it did not come to its end: its instance is gone, or
-	 * it would hold the lock. Namespace and key are parameters in both places: compared
-	 * with columns, they would have the whole history of the key read.
-	 */
-	private static final String ABANDON = """
-			abandoned AS (
-			  UPDATE {run} r SET finished_at = pg_catalog.clock_timestamp(), outcome = 'ABANDONED'
-			  WHERE r.namespace = :namespace AND r.key = :key AND r.finished_at IS NULL AND r.fencing_token = (
-			    SELECT pg_catalog.max(p.fencing_token) FROM {run} p WHERE p.namespace = :namespace AND p.key = :key
-			      AND p.fencing_token < CAST(:token AS bigint))
-			""";
-
-	private static final String COMPLETED = """
-			, completed AS (
-			  INSERT INTO {completion} (namespace, key, remember_until)
-			  SELECT e.namespace, e.key, pg_catalog.date_trunc('minute', e.finished_at + INTERVAL '1 minute'
-			    + CAST(:rememberKeys AS bigint) * INTERVAL '1 microsecond')
-			  FROM ended e WHERE :oncePerKey AND e.outcome = 'EXECUTED' ON CONFLICT DO NOTHING RETURNING 1
-			)
-			""";
-
-	/**
-	 * An attempt of an earlier tick than the one that is open says nothing of that.
-	 */
-	private static final String SETTLES = "coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')";
-
-	private static final String ATTEMPTS = "open_tick = CASE WHEN " + SETTLES
-			+ " THEN excluded.open_tick ELSE j.open_tick END, attempts = CASE WHEN " + SETTLES
-			+ " THEN excluded.attempts ELSE j.attempts END, retry_at = CASE WHEN " + SETTLES
-			+ " THEN excluded.retry_at ELSE j.retry_at END,\n";
 
 	/**
 	 * What is to be kept stays so, and what was promised is not taken back.
 	 */
 	private static final String REMEMBER_LONGER = "remember_until = CASE WHEN j.remember_until IS NOT NULL "
 			+ "AND excluded.remember_until IS NOT NULL THEN greatest(j.remember_until, excluded.remember_until) END";
-
-	private static final String REMEMBER = "CASE WHEN :remembered THEN pg_catalog.clock_timestamp() "
-			+ "+ CAST(:rememberJob AS bigint) * INTERVAL '1 microsecond' END";
-
-	/**
-	 * What a run that has ended leaves in the row of its job. After the n-th attempt of a
-	 * tick that failed, the next one waits for 30 s, doubled each time, but for no more
-	 * than ten minutes, and a bit longer by chance.
-	 */
-	private static final String RECORDED = """
-			, recorded AS (
-			  INSERT INTO {job} AS j (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token,
-			    template, open_tick, attempts, retry_at, remember_until)
-			  SELECT e.namespace, e.key, CASE WHEN e.outcome = 'EXECUTED' THEN e.tick END, e.started_at, e.finished_at, e.outcome,
-			    e.fencing_token, :template, CASE WHEN e.outcome = 'FAILED' THEN e.tick END,
-			    CASE WHEN e.outcome = 'FAILED' AND e.tick IS NOT NULL THEN e.attempt ELSE 0 END,
-			    CASE WHEN e.outcome = 'FAILED' AND e.tick IS NOT NULL THEN e.finished_at + INTERVAL '1 second'
-			      * least(30 * pg_catalog.power(2, least(e.attempt - 1, 5)), 600) * (1 + 0.2 * pg_catalog.random()) END,
-			"""
-			+ REMEMBER
-			+ """
-
-					  FROM ended e WHERE :keepsJob
-					  ON CONFLICT (namespace, key) DO UPDATE SET
-					    last_tick = greatest(CASE WHEN j.last_tick <= {future} OR excluded.last_tick IS NULL THEN j.last_tick END,
-					      excluded.last_tick),
-					    last_started_at = excluded.last_started_at, last_finished_at = excluded.last_finished_at,
-					    last_outcome = excluded.last_outcome, fencing_token = excluded.fencing_token,
-					"""
-			+ ATTEMPTS + REMEMBER_LONGER + """
-
-					  WHERE {guard} RETURNING 1
-					)
-					""";
-
-	private static final String NOT_OVERTAKEN = "j.fencing_token IS NULL OR j.fencing_token <= excluded.fencing_token";
-
-	private static final String NOT_COMPLETED = "excluded.last_tick IS NULL OR j.last_tick IS NULL "
-			+ "OR j.last_tick < excluded.last_tick OR j.last_tick > {future}";
-
-	/**
-	 * To the next minute: an index has room for many of one value.
-	 */
-	private static final String KEEP_UNTIL = "pg_catalog.date_trunc('minute', {start} + INTERVAL '1 minute' "
-			+ "+ CAST(:keepRuns AS bigint) * INTERVAL '1 microsecond')";
-
-	/**
-	 * Where the snapshot stays as it is, the row of the job does too, until the run has
-	 * ended: what an operator changes in it would make the run fail.
-	 */
-	private static final String DECIDE = DECISION.replace("{overtaken}", "") + """
-			, locked AS MATERIALIZED (
-			  SELECT j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
-			    AND pg_catalog.current_setting('transaction_isolation') <> 'read committed'
-			    AND (SELECT d.outcome FROM decision d) = 'EXECUTED'
-			  FOR NO KEY UPDATE OF j
-			)
-			, drawn AS MATERIALIZED (
-			  SELECT coalesce(CAST(:token AS bigint), greatest(""" + DRAW + """
-			, d.last_token + 1)) AS token, d.attempts + 1 AS attempt
-			  FROM decision d WHERE d.outcome = 'EXECUTED'
-			)
-			SELECT d.outcome, n.token, pg_catalog.clock_timestamp(), n.attempt, d.ignored, (SELECT count(*) FROM locked)
-			FROM decision d LEFT JOIN drawn n ON true; SET LOCAL advisory_lock.snapshot = 'released'
-			""";
-
-	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
-
-	private static final String PRECHECK = DECISION.replace("{overtaken}", "")
-			+ "SELECT d.outcome, CAST(NULL AS bigint), pg_catalog.clock_timestamp(), 1, d.ignored FROM decision d";
-
-	private static final String DRAW_IN_SESSION = DECISION.replace("{overtaken}", "")
-			+ "SELECT d.outcome, CASE WHEN d.outcome = 'EXECUTED' THEN greatest(" + DRAW + """
-					, d.last_token + 1) END, pg_catalog.clock_timestamp(), d.attempts + 1, d.ignored FROM decision d
-					""";
-
-	/**
-	 * The start matters to the living only, at once: a crash of the server ends the lock
-	 * of the run as well. An interval is to hold after that, too.
-	 */
-	private static final String BEGIN = DECISION.replace("{overtaken}", """
-			OR EXISTS (
-			      SELECT FROM {run} r WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token > :token)""")
-			+ """
-					, token AS MATERIALIZED (
-					  SELECT CAST(:token AS bigint) AS fencing_token, pg_catalog.clock_timestamp() AS started_at, d.attempts + 1 AS attempt,
-					    CASE WHEN CAST(:minInterval AS bigint) IS NULL
-					      THEN pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL END AS synchronous
-					  FROM decision d WHERE d.outcome = 'EXECUTED'
-					),
-					"""
-			+ ABANDON
-			+ """
-					    AND EXISTS (SELECT FROM token) RETURNING r.outcome
-					), started AS (
-					  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, keep_until,
-					    template, lock)
-					  SELECT :namespace, :key, CAST(:tick AS timestamptz), t.attempt, :scope, :instance, t.fencing_token, t.started_at,
-					"""
-			+ KEEP_UNTIL.replace("{start}", "t.started_at")
-			+ """
-					, :template, :lock FROM token t
-					), recorded AS (
-					  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, last_finished_at, last_outcome,
-					    template, open_tick, attempts, remember_until)
-					  SELECT :namespace, :key, t.started_at, t.fencing_token,
-					    CASE WHEN a.outcome IS NOT NULL THEN t.started_at - INTERVAL '1 microsecond' END, a.outcome, :template,
-					    CAST(:tick AS timestamptz), CASE WHEN CAST(:tick AS timestamptz) IS NULL THEN 0 ELSE t.attempt END,
-					"""
-			+ REMEMBER
-			+ """
-
-					  FROM token t LEFT JOIN abandoned a ON true WHERE :keepsJob
-					  ON CONFLICT (namespace, key) DO UPDATE SET last_started_at = excluded.last_started_at,
-					    fencing_token = excluded.fencing_token,
-					    last_finished_at = CASE WHEN j.last_finished_at < excluded.last_started_at AND excluded.last_outcome IS NULL
-					      THEN j.last_finished_at WHEN j.last_finished_at IS NOT NULL OR excluded.last_outcome IS NOT NULL
-					      THEN excluded.last_started_at - INTERVAL '1 microsecond' END,
-					    last_outcome = coalesce(excluded.last_outcome, j.last_outcome),
-					"""
-			+ ATTEMPTS + REMEMBER_LONGER
-			+ """
-
-					)
-					SELECT d.outcome, t.fencing_token, coalesce(t.started_at, pg_catalog.clock_timestamp()), t.attempt, d.ignored, t.synchronous
-					FROM decision d LEFT JOIN token t ON true
-					""";
-
-	private static final String END = """
-			WITH ended AS (
-			  UPDATE {run} r SET finished_at = greatest(pg_catalog.clock_timestamp(), r.started_at), outcome = :outcome,
-			    error_class = :errorClass, error = :error, stack_trace = :stackTrace, trace_id = :traceId
-			  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = :token AND r.finished_at IS NULL
-			  RETURNING r.*
-			)
-			""" + COMPLETED + RECORDED.replace("{guard}", NOT_OVERTAKEN) + """
-			SELECT (SELECT count(*) FROM ended), (SELECT count(*) FROM {run} r
-			  WHERE r.namespace = :namespace AND r.key = :key AND r.fencing_token = :token)
-			""";
-
-	private static final String ENDED = """
-			WITH ended AS (
-			  INSERT INTO {run} (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, finished_at, outcome,
-			    error_class, error, stack_trace, trace_id, keep_until, template)
-			  SELECT :namespace, :key, CAST(:tick AS timestamptz), CAST(:attempt AS integer), :scope, :instance,
-			    CAST(:token AS bigint), CAST(:startedAt AS timestamptz),
-			    greatest(pg_catalog.clock_timestamp(), CAST(:startedAt AS timestamptz)), CAST(:outcome AS text),
-			    CAST(:errorClass AS text), CAST(:error AS text), CAST(:stackTrace AS text), CAST(:traceId AS text),
-			"""
-			+ KEEP_UNTIL.replace("{start}", "CAST(:startedAt AS timestamptz)") + """
-					, CAST(:template AS text)
-					  {again} RETURNING *
-					)
-					""";
-
-	private static final String COMPLETE = ENDED.replace("{again}", "") + ", " + ABANDON + ")" + COMPLETED
-			+ RECORDED.replace("{guard}", NOT_COMPLETED) + """
-					SELECT (SELECT count(*) FROM completed), (SELECT count(*) FROM recorded)
-					""";
-
-	private static final String FAIL = ENDED.replace("{again}",
-			"ON CONFLICT (namespace, key, fencing_token) DO NOTHING") + ", " + ABANDON
-			+ "AND EXISTS (SELECT FROM ended))" + RECORDED.replace("{guard}", NOT_OVERTAKEN)
-			+ "SELECT count(*) FROM ended";
 
 	/**
 	 * Jobs, with a pause of all jobs of their namespace in the place of one of their own:
@@ -442,65 +190,13 @@ final class LedgerStatements {
 			"failures", "CASE WHEN j.last_outcome <> 'EXECUTED' THEN -CAST(" + FAILURES.replace("{of}", "j")
 					+ " AS double precision) ELSE 0 END");
 
-	private final Map<String, String> tables;
-
-	private final String decide;
-
-	private final String precheck;
-
-	private final String begin;
-
-	private final String end;
-
-	private final String complete;
-
-	private final String fail;
-
-	private final String draw;
+	private final LedgerTables tables;
 
 	/**
 	 * Create the statements for tables that have been found.
-	 * @param tables how each is named in SQL, in its schema, by what its name ends with
 	 */
-	LedgerStatements(Map<String, String> tables) {
-		this.tables = Map.copyOf(tables);
-		this.decide = name(DECIDE);
-		this.precheck = name(PRECHECK);
-		this.begin = name(BEGIN);
-		this.end = name(END);
-		this.complete = name(COMPLETE);
-		this.fail = name(FAIL);
-		this.draw = name(DRAW_IN_SESSION);
-	}
-
-	/**
-	 * Decide whether a run goes on, in the transaction of the work, and give it its
-	 * token. Answers outcome, token, time, attempt, and a time that was ignored. Leaves
-	 * no snapshot open.
-	 */
-	String decide() {
-		return this.decide;
-	}
-
-	/**
-	 * Have a statement followed by a savepoint, which keeps the lock.
-	 */
-	static String beforeSavepoint(String sql) {
-		return sql + "; " + SAVEPOINT;
-	}
-
-	/**
-	 * Undo what was done since the savepoint.
-	 */
-	static String undo() {
-		return "ROLLBACK TO " + SAVEPOINT;
-	}
-
-	/**
-	 * End a transaction whose manager must not: it would write what has failed.
-	 */
-	static String commit() {
-		return "COMMIT";
+	LedgerStatements(LedgerTables tables) {
+		this.tables = tables;
 	}
 
 	/**
@@ -508,61 +204,6 @@ final class LedgerStatements {
 	 */
 	static String hurry() {
 		return "SET LOCAL lock_timeout = '1s'";
-	}
-
-	/**
-	 * Make durable what the server has counted.
-	 */
-	static String flush() {
-		return "SELECT 1, " + FencingTokens.DURABLE;
-	}
-
-	/**
-	 * Ask what would be decided now, and draw no token. Answers what {@link #decide()}
-	 * does.
-	 */
-	String precheck() {
-		return this.precheck;
-	}
-
-	/**
-	 * Ask what would be decided about a run that has its lock in a session, and draw its
-	 * token if it goes on: higher than all that were drawn and are known for its key.
-	 * Answers what {@link #decide()} does.
-	 */
-	String draw() {
-		return this.draw;
-	}
-
-	/**
-	 * Decide, and write the start of a run that has drawn its token. Answers what
-	 * {@link #decide()} does.
-	 */
-	String begin() {
-		return this.begin;
-	}
-
-	/**
-	 * Write the end of a run that was begun. Answers 0 if it was ended by somebody else,
-	 * and 0 if its row has gone.
-	 */
-	String end() {
-		return this.end;
-	}
-
-	/**
-	 * Write a run that is about to commit. Answers 0 where that was done by somebody
-	 * else.
-	 */
-	String complete() {
-		return this.complete;
-	}
-
-	/**
-	 * Write a run that was rolled back; others may have had its lock since.
-	 */
-	String fail() {
-		return this.fail;
 	}
 
 	/**
@@ -1277,13 +918,7 @@ final class LedgerStatements {
 	 * Put the names of the tables into a statement, where they are in quotes too.
 	 */
 	String name(String sql) {
-		String named = sql.replace("{jobs}", JOBS).replace("{future}", FUTURE);
-		for (Map.Entry<String, String> table : this.tables.entrySet()) {
-			String placeholder = "{" + table.getKey() + "}";
-			named = named.replace("'" + placeholder + "'", "'" + table.getValue().replace("'", "''") + "'")
-				.replace(placeholder, table.getValue());
-		}
-		return named;
+		return this.tables.in(sql.replace("{jobs}", JOBS).replace("{future}", FUTURE));
 	}
 
 }

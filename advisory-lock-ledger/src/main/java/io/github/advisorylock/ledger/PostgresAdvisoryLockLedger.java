@@ -157,8 +157,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public void prepare() {
 		LedgerSchema.Opened schema = this.schema.open();
 		String instance = this.connections.text().of(this.instance);
-		RunRepository runs = new RunRepository(this.connections, schema.statements(), this.settings, instance,
-				this.recentKeys);
+		RunRepository runs = new RunRepository(this.connections, RunStatements.of(schema.tables()), this.settings,
+				instance, this.recentKeys);
 		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.statements(), instance));
 		this.whenOpen.run();
 		register();

@@ -27,7 +27,6 @@ import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.WeakHashMap;
-import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -135,7 +134,6 @@ final class RecordedRun implements RunRecord {
 			.addValue("pausable", kept || (this.keepsJob && template(this.key.name(), request.template()) == null))
 			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
 			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key))
-			.addValue("token", null, Types.BIGINT)
 			.addValue("traceId", null, Types.VARCHAR);
 	}
 
@@ -156,81 +154,63 @@ final class RecordedRun implements RunRecord {
 	public LockOutcome begin(Boundary boundary, Hold hold) {
 		this.boundary = boundary;
 		this.hold = hold;
-		LockOutcome prechecked = (this.scope == LockScope.SESSION) ? draw(hold) : LockOutcome.EXECUTED;
-		if (prechecked != LockOutcome.EXECUTED) {
-			return prechecked;
-		}
-		// one that came while the session was asked is not to meet the connection that is
-		// asked now
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			return begin(boundary);
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
-	}
-
-	private LockOutcome begin(Boundary boundary) {
-		RunRepository.Decision decision = (boundary == Boundary.NONE) ? this.runs.begin(this.parameters) : decide();
+		RunRepository.Decision decision = decide();
 		LockOutcome outcome = outcome(decision);
 		if (this.tick != null) {
 			this.runs.noteTick(JobName.of(this.key), outcome);
 		}
 		if (outcome == LockOutcome.EXECUTED) {
-			this.decision = decision;
-			this.parameters.addValue("token", decision.token(), Types.BIGINT)
-				.addValue("startedAt", decision.time(), Types.TIMESTAMP_WITH_TIMEZONE)
-				.addValue("attempt", decision.attempt());
-			if (decision.ignored() != null) {
-				logger.warn("The ledger of advisory locks has " + decision.ignored().toInstant() + " as a time of '"
-						+ this.key + "', which is later than the clock of the database server, "
-						+ decision.time().toInstant() + ": it decides nothing, and this run goes on");
+			if (this.scope == LockScope.SESSION) {
+				// the token is that of the holder if the lock is held after it was drawn
+				hold.confirm();
 			}
-			if (this.keepsJob) {
-				this.runs.noteRun(JobName.of(this.key));
-			}
-			if (boundary == Boundary.CALLERS_TRANSACTION) {
-				this.joined = new JoinedRun();
-				TransactionSynchronizationManager.registerSynchronization(this.joined);
-			}
+			begin(decision);
 		}
 		return outcome;
+	}
+
+	private void begin(RunRepository.Decision decision) {
+		this.parameters.addValue("token", decision.token(), Types.BIGINT)
+			.addValue("startedAt", decision.time(), Types.TIMESTAMP_WITH_TIMEZONE)
+			.addValue("attempt", decision.attempt());
+		if (this.boundary == Boundary.NONE) {
+			OffsetDateTime start = this.runs.begin(this.parameters);
+			if (start == null) {
+				throw new LockLostException(this.key);
+			}
+			this.parameters.addValue("startedAt", start, Types.TIMESTAMP_WITH_TIMEZONE);
+		}
+		this.decision = decision;
+		if (decision.ignored() != null) {
+			logger.warn("The ledger of advisory locks has " + decision.ignored().toInstant() + " as a time of '"
+					+ this.key + "', which is later than the clock of the database server, "
+					+ decision.time().toInstant() + ": it decides nothing, and this run goes on");
+		}
+		if (this.keepsJob) {
+			this.runs.noteRun(JobName.of(this.key));
+		}
+		if (this.boundary == Boundary.CALLERS_TRANSACTION) {
+			this.joined = new JoinedRun();
+			TransactionSynchronizationManager.registerSynchronization(this.joined);
+		}
 	}
 
 	/**
-	 * Find out with the lock of a session whether there is any use in beginning, and if
-	 * so, draw a token. That was drawn by the holder if the lock is held after it.
+	 * An interrupt that came while the session was asked is not to meet the connection
+	 * that is asked now.
 	 */
-	private LockOutcome draw(Hold hold) {
-		RunRepository.Decision drawn = explaining(
-				() -> this.runs.draw(this.parameters, this.boundary != Boundary.NONE));
-		LockOutcome outcome = outcome(drawn);
-		if (outcome == LockOutcome.EXECUTED) {
-			hold.confirm();
-			this.parameters.addValue("token", drawn.token(), Types.BIGINT);
-		}
-		else if (this.tick != null) {
-			this.runs.noteTick(JobName.of(this.key), outcome);
-		}
-		return outcome;
-	}
-
 	private RunRepository.Decision decide() {
-		return explaining(() -> this.runs.decide(this.parameters, needsSavepoint(this.boundary)));
-	}
-
-	private RunRepository.Decision explaining(Supplier<RunRepository.Decision> decision) {
+		boolean aside = DeferredInterrupt.putAside();
 		try {
-			return decision.get();
+			boolean savepoint = this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION;
+			return this.runs.decide(this.parameters, this.boundary != Boundary.NONE, savepoint);
 		}
 		catch (UncategorizedSQLException ex) {
 			throw explained(ex);
 		}
-	}
-
-	private boolean needsSavepoint(Boundary boundary) {
-		return this.failureMatters && boundary == Boundary.OWN_TRANSACTION;
+		finally {
+			DeferredInterrupt.bringBack(aside);
+		}
 	}
 
 	private RuntimeException explained(RuntimeException ex) {
@@ -243,11 +223,10 @@ final class RecordedRun implements RunRecord {
 	}
 
 	private LockOutcome outcome(RunRepository.Decision decision) {
-		return switch (decision.answer()) {
-			case LedgerStatements.OVERTAKEN -> throw new LockLostException(this.key);
-			case LedgerStatements.AHEAD -> throw ahead(decision.time().toInstant());
-			default -> LockOutcome.valueOf(decision.answer());
-		};
+		if (RunStatements.AHEAD.equals(decision.answer())) {
+			throw ahead(decision.time().toInstant());
+		}
+		return LockOutcome.valueOf(decision.answer());
 	}
 
 	private IllegalStateException ahead(Instant now) {
@@ -262,18 +241,12 @@ final class RecordedRun implements RunRecord {
 
 	@Override
 	public void complete() {
-		if (this.boundary == Boundary.NONE) {
-			if (!this.runs.end(this.parameters, LedgerRun.Outcome.EXECUTED, null)) {
-				throw new LockLostException(this.key);
-			}
-			this.durable = true;
-			return;
+		if (!this.runs.complete(this.parameters, this.boundary != Boundary.NONE)) {
+			throw (this.boundary == Boundary.NONE) ? new LockLostException(this.key)
+					: new IllegalStateException("Failed to complete the run of advisory lock '" + this.key
+							+ "': somebody else has completed it meanwhile");
 		}
 		this.durable = true;
-		if (!this.runs.complete(this.parameters, this.oncePerKey, this.keepsJob)) {
-			throw new IllegalStateException("Failed to complete the run of advisory lock '" + this.key
-					+ "': somebody else has completed it meanwhile");
-		}
 		if (this.joined != null) {
 			this.joined.complete();
 		}
@@ -307,8 +280,7 @@ final class RecordedRun implements RunRecord {
 			if (this.joined != null) {
 				this.joined.fail(failure);
 			}
-			else if (this.boundary != Boundary.NONE
-					|| !this.runs.end(this.parameters, LedgerRun.Outcome.FAILED, failure)) {
+			else {
 				this.runs.fail(this.parameters, failure);
 			}
 		}

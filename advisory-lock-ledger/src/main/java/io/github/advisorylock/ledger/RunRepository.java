@@ -18,7 +18,6 @@ package io.github.advisorylock.ledger;
 
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
-import java.sql.SQLException;
 import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.List;
@@ -35,7 +34,6 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
-import org.springframework.util.Assert;
 
 /**
  * Writes runs into the ledger: on the connection of the current transaction, or on one of
@@ -47,21 +45,15 @@ final class RunRepository {
 
 	private static final int MOST_SKIPPED = 10_000;
 
+	private static final RowMapper<Decision> DECISION = (row, number) -> new Decision(row.getString(1),
+			row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class), row.getInt(4),
+			row.getObject(5, OffsetDateTime.class));
+
 	private final LedgerConnections connections;
 
-	private final NamedParameterJdbcOperations current;
-
-	private final LedgerStatements statements;
+	private final RunStatements statements;
 
 	private final LedgerSettings settings;
-
-	private final String decide;
-
-	private final String decideBeforeSavepoint;
-
-	private final String precheck;
-
-	private final String draw;
 
 	private final String instance;
 
@@ -69,16 +61,11 @@ final class RunRepository {
 
 	private final Set<JobName> skipped = ConcurrentHashMap.newKeySet();
 
-	RunRepository(LedgerConnections connections, LedgerStatements statements, LedgerSettings settings, String instance,
+	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings, String instance,
 			RecentKeys recentKeys) {
 		this.connections = connections;
-		this.current = connections.current();
 		this.statements = statements;
 		this.settings = settings;
-		this.decide = statements.decide();
-		this.decideBeforeSavepoint = LedgerStatements.beforeSavepoint(this.decide);
-		this.precheck = statements.precheck();
-		this.draw = statements.draw();
 		this.instance = instance;
 		this.recentKeys = recentKeys;
 	}
@@ -131,26 +118,41 @@ final class RunRepository {
 	 */
 	Decision precheck(MapSqlParameterSource run) {
 		return this.connections
-			.reading((reading) -> query(reading, this.precheck, run, (row, number) -> decision(row)));
+			.reading((reading) -> query(reading, this.statements.decide(), run.addValue("draws", false), DECISION));
 	}
 
 	/**
-	 * Return what would be decided about a run whose lock is held, and draw its token if
-	 * it goes on. The token is that of the holder if the lock is still held afterwards.
+	 * Decide about a run, draw its token if it goes on, and write nothing yet.
 	 * @param joined whether the run is part of the current transaction
+	 * @param savepoint whether its work is to be undone apart from its lock
 	 */
-	Decision draw(MapSqlParameterSource run, boolean joined) {
-		RowMapper<Decision> mapper = (row, number) -> decision(row);
-		return joined ? query(this.current, this.draw, run, mapper)
-				: this.connections.apart((apart) -> query(apart, this.draw, run, mapper));
+	Decision decide(MapSqlParameterSource run, boolean joined, boolean savepoint) {
+		run.addValue("draws", true);
+		if (!joined) {
+			return this.connections.apart((apart) -> query(apart, this.statements.decide(), run, DECISION));
+		}
+		String sql = savepoint ? this.statements.decideBeforeSavepoint() : this.statements.decideInside();
+		return query(this.connections.current(), sql, run, DECISION);
 	}
 
 	/**
-	 * Decide about a run in the current transaction, and write nothing yet.
+	 * Write that a run has begun, for all to see.
+	 * @return when, {@code null} if somebody else has had its lock since its token was
+	 * drawn
 	 */
-	Decision decide(MapSqlParameterSource run, boolean savepoint) {
-		String sql = savepoint ? this.decideBeforeSavepoint : this.decide;
-		return query(this.current, sql, run, (row, number) -> decision(row));
+	@Nullable OffsetDateTime begin(MapSqlParameterSource run) {
+		return this.connections.apart((apart) -> query(apart, this.statements.begin(), run,
+				(row, number) -> row.getObject(1, OffsetDateTime.class)));
+	}
+
+	/**
+	 * Write that a run has come to its end.
+	 * @param joined whether it is part of the current transaction
+	 * @return {@code false} if somebody else has completed it, or given it up
+	 */
+	boolean complete(MapSqlParameterSource run, boolean joined) {
+		return joined ? end(this.connections.current(), run, null)
+				: this.connections.apart((apart) -> end(apart, run, null));
 	}
 
 	/**
@@ -160,7 +162,7 @@ final class RunRepository {
 		Hold.SideConnection side = (hold != null) ? hold.sideConnection() : null;
 		if (side != null) {
 			try {
-				side.ask(LedgerStatements.flush(), List.of());
+				side.ask(RunStatements.flush(), List.of());
 				return;
 			}
 			catch (DataAccessException ex) {
@@ -168,7 +170,7 @@ final class RunRepository {
 			}
 		}
 		this.connections.apart((apart) -> {
-			apart.getJdbcOperations().execute(LedgerStatements.flush());
+			apart.getJdbcOperations().execute(RunStatements.flush());
 			return true;
 		});
 	}
@@ -178,33 +180,24 @@ final class RunRepository {
 	 * frees the lock.
 	 */
 	void failInside(MapSqlParameterSource run, Throwable failure) {
-		this.current.getJdbcOperations().execute(LedgerStatements.undo());
-		fail(this.current, run, LedgerRun.Failure.of(failure));
-		this.current.getJdbcOperations().execute(LedgerStatements.commit());
+		NamedParameterJdbcOperations current = this.connections.current();
+		current.getJdbcOperations().execute(RunStatements.undo());
+		end(current, run, LedgerRun.Failure.of(failure));
+		current.getJdbcOperations().execute(RunStatements.commit());
 	}
 
 	/**
 	 * Write that a run failed while its transaction goes on, besides that and the pool.
 	 */
 	void failAside(Hold.SideConnection side, MapSqlParameterSource run, Throwable failure) {
-		this.connections.aside(side, (jdbc) -> fail(jdbc, run, LedgerRun.Failure.of(failure)));
+		this.connections.aside(side, (jdbc) -> end(jdbc, run, LedgerRun.Failure.of(failure)));
 	}
 
 	/**
-	 * Write a run that has come to its end, in its transaction.
-	 * @return {@code false} if somebody else did the same meanwhile
-	 */
-	boolean complete(MapSqlParameterSource run, boolean oncePerKey, boolean keepsJob) {
-		return query(this.current, this.statements.complete(),
-				with(run, null).addValue("outcome", LedgerRun.Outcome.EXECUTED.name()),
-				(row, number) -> (row.getInt(1) == 1 || !oncePerKey) && (row.getInt(2) == 1 || !keepsJob));
-	}
-
-	/**
-	 * Write a run whose transaction was rolled back, once that is over.
+	 * Write that a run failed, once its transaction is over, if it had one.
 	 */
 	void fail(MapSqlParameterSource run, Throwable failure) {
-		this.connections.apart((apart) -> fail(apart, run, LedgerRun.Failure.of(failure)));
+		this.connections.apart((apart) -> end(apart, run, LedgerRun.Failure.of(failure)));
 	}
 
 	/**
@@ -212,85 +205,51 @@ final class RunRepository {
 	 * transaction still occupies: there may be no other in the pool.
 	 */
 	void failAfterCompletion(MapSqlParameterSource run, LedgerRun.Failure failure) {
-		this.connections.afterCompletion((left) -> fail(left, run, failure));
+		this.connections.afterCompletion((left) -> end(left, run, failure));
 	}
 
-	private boolean fail(NamedParameterJdbcOperations jdbc, MapSqlParameterSource run, LedgerRun.Failure failure) {
-		return query(jdbc, this.statements.fail(),
-				with(run, failure).addValue("outcome", LedgerRun.Outcome.FAILED.name()),
-				(row, number) -> row.getInt(1) == 1);
-	}
-
-	/**
-	 * Decide about a run, and write that it has begun, for all to see.
-	 */
-	Decision begin(MapSqlParameterSource run) {
-		return this.connections
-			.apart((apart) -> query(apart, this.statements.begin(), run, (row, number) -> decision(row)));
-	}
-
-	/**
-	 * Write how a run ended that was begun.
-	 * @return {@code false} if somebody else has given it up
-	 * @throws IllegalStateException if its row has gone
-	 */
-	boolean end(MapSqlParameterSource run, LedgerRun.Outcome outcome, @Nullable Throwable failure) {
-		MapSqlParameterSource parameters = with(run, (failure != null) ? LedgerRun.Failure.of(failure) : null)
-			.addValue("outcome", outcome.name());
-		return this.connections.apart((apart) -> query(apart, this.statements.end(), parameters, (row, number) -> {
-			Assert.state(row.getInt(2) == 1, "Failed to record the end of the run: its row has gone from the ledger");
-			return row.getInt(1) == 1;
-		}));
-	}
-
-	private MapSqlParameterSource with(MapSqlParameterSource parameters, LedgerRun.@Nullable Failure failure) {
-		StorableText text = this.connections.text();
-		return parameters
+	private boolean end(NamedParameterJdbcOperations jdbc, MapSqlParameterSource run,
+			LedgerRun.@Nullable Failure failure) {
+		StorableText text = text();
+		run.addValue("outcome", ((failure != null) ? LedgerRun.Outcome.FAILED : LedgerRun.Outcome.EXECUTED).name())
 			.addValue("errorClass", text.ofNullable((failure != null) ? failure.type() : null), Types.VARCHAR)
 			.addValue("error", text.ofNullable((failure != null) ? failure.text() : null), Types.VARCHAR)
 			.addValue("stackTrace", text.ofNullable((failure != null) ? failure.stackTrace() : null), Types.VARCHAR);
-	}
-
-	static Decision decision(ResultSet row) throws SQLException {
-		return new Decision(row.getString(1), row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class),
-				Math.max(1, row.getInt(4)), row.getObject(5, OffsetDateTime.class));
+		return Boolean.TRUE.equals(query(jdbc, this.statements.end(), run, (row, number) -> row.getInt(1) == 1));
 	}
 
 	/**
-	 * Execute a statement that has one row, and may be followed by others in its flight,
-	 * which no query of Spring's may.
+	 * Execute a statement that has one row at most, and may be followed by others in its
+	 * flight, which no query of Spring's may.
 	 */
-	private static <T> T query(NamedParameterJdbcOperations jdbc, String sql, MapSqlParameterSource parameters,
-			RowMapper<T> mapper) {
-		T answer;
+	private static <T extends @Nullable Object> T query(NamedParameterJdbcOperations jdbc, String sql,
+			MapSqlParameterSource parameters, RowMapper<T> mapper) {
 		try {
-			answer = jdbc.execute(sql, parameters, (PreparedStatement statement) -> {
+			return jdbc.execute(sql, parameters, (PreparedStatement statement) -> {
 				statement.execute();
 				ResultSet row = statement.getResultSet();
-				row.next();
-				return mapper.mapRow(row, 1);
+				return row.next() ? mapper.mapRow(row, 1) : null;
 			});
 		}
 		catch (DataAccessException ex) {
 			throw LedgerSchemaException.explain(ex);
 		}
-		Assert.state(answer != null, "'answer' must not be null");
-		return answer;
 	}
 
 	/**
 	 * What the ledger decided about a run.
 	 *
 	 * @param answer the name of an outcome, {@link LockOutcome#EXECUTED} to go on, or
-	 * {@link LedgerStatements#AHEAD} or {@link LedgerStatements#OVERTAKEN}
+	 * {@link RunStatements#AHEAD}
 	 * @param token the fencing token of a run that goes on
-	 * @param time when it started, or the question was answered
+	 * @param time when the question was answered
 	 * @param attempt how often its tick was tried, this time included
 	 * @param ignored a time of the job that says nothing as it is in the future,
 	 * {@code null} if there is none
 	 */
 	record Decision(String answer, @Nullable Long token, OffsetDateTime time, int attempt,
 			@Nullable OffsetDateTime ignored) {
+
 	}
 
 }

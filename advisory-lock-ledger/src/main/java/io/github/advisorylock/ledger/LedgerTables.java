@@ -1,0 +1,42 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.util.Map;
+
+/**
+ * The tables of the ledger, as they were found.
+ *
+ * @param names how each is named in SQL, in its schema, by what its name ends with
+ */
+record LedgerTables(Map<String, String> names) {
+
+	/**
+	 * Put the names of the tables into a statement, in the place of {@code {job}},
+	 * {@code {run}} and so on, also where that stands in quotes.
+	 */
+	String in(String sql) {
+		String named = sql;
+		for (Map.Entry<String, String> table : this.names.entrySet()) {
+			String placeholder = "{" + table.getKey() + "}";
+			named = named.replace("'" + placeholder + "'", "'" + table.getValue().replace("'", "''") + "'")
+				.replace(placeholder, table.getValue());
+		}
+		return named;
+	}
+
+}
