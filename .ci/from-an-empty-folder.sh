@@ -283,7 +283,7 @@ check_operations() {
   curl -sSf "http://localhost:$(web_port two)/actuator/advisorylocks" >"$work/jobs.log"
   has_lines 1 '"key":"stock-report"' "$work/jobs.log"
   eval "$(commands docs/operations.md curl | sed "s/:8080/:$(web_port one)/") -sSf" >"$work/pause.log"
-  [ "$(ask shop shop "SELECT count(*) FROM advisory_lock_job WHERE key = 'stock-report' AND paused_at IS NOT NULL")" = 1 ]
+  [ "$(ask shop shop "SELECT count(*) FROM advisory_lock_pause WHERE key = 'stock-report' AND paused_at IS NOT NULL")" = 1 ]
   # What had begun has ended by then
   until_true paused_for 1
   counted=$(ask shop shop "SELECT count(*) FROM advisory_lock_run")
@@ -295,7 +295,7 @@ check_operations() {
 
 # Whether the job has been paused for some seconds, by the clock of the database
 paused_for() {
-  [ "$(ask shop shop "SELECT paused_at < clock_timestamp() - interval '$1 s' FROM advisory_lock_job")" = t ]
+  [ "$(ask shop shop "SELECT paused_at < clock_timestamp() - interval '$1 s' FROM advisory_lock_pause")" = t ]
 }
 
 # The lock is in the reporting database, and nothing of it in the main one; each report is made once

@@ -68,9 +68,6 @@ public interface AdvisoryLockLedger {
 	 * @param key the key, also behind its namespace and a slash
 	 * @param by who wants this
 	 * @throws IllegalArgumentException if the ledger has no job and no run of that key
-	 * @throws org.springframework.dao.CannotAcquireLockException if a run in a
-	 * transaction that has written to the ledger, or reads from a fixed snapshot, goes on
-	 * for more than 3 s; the message names its server process
 	 */
 	void pause(String key, String by);
 
@@ -79,9 +76,6 @@ public interface AdvisoryLockLedger {
 	 * @param key the key, also behind its namespace and a slash
 	 * @param by who wants this
 	 * @throws IllegalArgumentException if the ledger has no job of that key
-	 * @throws org.springframework.dao.CannotAcquireLockException if a run in a
-	 * transaction that has written to the ledger, or reads from a fixed snapshot, goes on
-	 * for more than 3 s
 	 */
 	void resume(String key, String by);
 
@@ -117,10 +111,7 @@ public interface AdvisoryLockLedger {
 	 * @param by who wants this
 	 * @return how that ended, empty if it is left to others
 	 * @throws IllegalArgumentException if the ledger has no job of that key with such a
-	 * tick, or it is paused
-	 * @throws org.springframework.dao.CannotAcquireLockException if a run in a
-	 * transaction that has written to the ledger, or reads from a fixed snapshot, goes on
-	 * for more than 3 s
+	 * tick, or it runs or is paused
 	 */
 	Optional<LockOutcome> retry(String key, String by);
 

@@ -61,11 +61,11 @@ public final class JobCatalog {
 
 	private final LedgerConnections connections;
 
-	private final LedgerStatements statements;
+	private final LedgerTables tables;
 
-	JobCatalog(LedgerConnections connections, LedgerStatements statements) {
+	JobCatalog(LedgerConnections connections, LedgerTables tables) {
 		this.connections = connections;
-		this.statements = statements;
+		this.tables = tables;
 	}
 
 	/**
@@ -74,14 +74,15 @@ public final class JobCatalog {
 	 */
 	public Hints hints() {
 		Hints hints = new Hints(new ArrayList<>(), new ArrayList<>(), new HashSet<>());
-		this.connections.reading((jdbc) -> jdbc(jdbc, this.statements.hints()).param("mostSchedules", MOST_SCHEDULES)
-			.param("mostJobs", MOST_UNTOLD)
-			.query((row, number) -> switch (row.getString("kind")) {
-				case "SCHEDULE" -> hints.schedules.add(row.getString("key"));
-				case "JOB" -> hints.untold.add(new JobName(row.getString("namespace"), row.getString("key")));
-				default -> hints.held.add(row.getString("key"));
-			})
-			.list());
+		this.connections
+			.reading((jdbc) -> jdbc(jdbc, this.tables.in(JobStatements.HINTS)).param("mostSchedules", MOST_SCHEDULES)
+				.param("mostJobs", MOST_UNTOLD)
+				.query((row, number) -> switch (row.getString("kind")) {
+					case "SCHEDULE" -> hints.schedules.add(row.getString("key"));
+					case "JOB" -> hints.untold.add(new JobName(row.getString("namespace"), row.getString("key")));
+					default -> hints.held.add(row.getString("key"));
+				})
+				.list());
 		return hints;
 	}
 
@@ -98,7 +99,8 @@ public final class JobCatalog {
 	 */
 	public JobPage jobs(Known known, String text, String state, String sort, int offset, int limit) {
 		return this.connections
-			.reading((jdbc) -> bind(jdbc(jdbc, this.statements.listed(sort)), known).param("text", text)
+			.reading((jdbc) -> bind(jdbc(jdbc, this.tables.in(JobStatements.PAGE)), known).param("text", text)
+				.param("sort", sort)
 				.param("state", state)
 				.param("offset", offset)
 				.param("limit", limit)
@@ -132,18 +134,19 @@ public final class JobCatalog {
 		List<Trouble> runs = new ArrayList<>();
 		List<Trouble> problems = new ArrayList<>();
 		Map<String, JobRepository.PauseOfAll> pauses = new LinkedHashMap<>();
-		this.connections.reading((jdbc) -> bind(jdbc(jdbc, this.statements.summary()), known).param("running", running)
-			.param("latest", latest)
-			.query((row, number) -> {
-				switch (row.getString("kind")) {
-					case "STATE" -> states.put(row.getString("key"), row.getInt("count"));
-					case "EVERYTHING" -> pauses.put(row.getString("namespace"), JobRepository.pauseOfAll(row));
-					case "RUNNING" -> runs.add(trouble(row));
-					default -> problems.add(trouble(row));
-				}
-				return true;
-			})
-			.list());
+		this.connections
+			.reading((jdbc) -> bind(jdbc(jdbc, this.tables.in(JobStatements.SUMMARY)), known).param("running", running)
+				.param("latest", latest)
+				.query((row, number) -> {
+					switch (row.getString("kind")) {
+						case "STATE" -> states.put(row.getString("key"), row.getInt("count"));
+						case "EVERYTHING" -> pauses.put(row.getString("namespace"), JobRepository.pauseOfAll(row));
+						case "RUNNING" -> runs.add(trouble(row));
+						default -> problems.add(trouble(row));
+					}
+					return true;
+				})
+				.list());
 		return new Summary(states, runs, problems, pauses);
 	}
 
@@ -167,21 +170,21 @@ public final class JobCatalog {
 	 */
 	public RunPage runs(JobName name, String outcome, boolean longest, int offset, int limit) {
 		List<LedgerRun> runs = new ArrayList<>();
-		List<Integer> totals = this.connections
-			.reading((jdbc) -> jdbc(jdbc, this.statements.runsMatching()).param("namespace", name.namespace())
-				.param("key", name.key())
-				.param("outcome", outcome)
-				.param("longest", longest)
-				.param("recent", RECENT_RUNS)
-				.param("offset", offset)
-				.param("limit", limit)
-				.query((row, number) -> {
-					if (row.getString("key") != null) {
-						runs.add(JobRepository.run(row, number));
-					}
-					return row.getInt("total");
-				})
-				.list());
+		List<Integer> totals = this.connections.reading(
+				(jdbc) -> jdbc(jdbc, this.tables.in(JobStatements.RUNS_MATCHING)).param("namespace", name.namespace())
+					.param("key", name.key())
+					.param("outcome", outcome)
+					.param("longest", longest)
+					.param("recent", RECENT_RUNS)
+					.param("offset", offset)
+					.param("limit", limit)
+					.query((row, number) -> {
+						if (row.getString("key") != null) {
+							runs.add(JobRepository.run(row, number));
+						}
+						return row.getInt("total");
+					})
+					.list());
 		return new RunPage(totals.isEmpty() ? 0 : totals.get(0), runs);
 	}
 
@@ -192,7 +195,7 @@ public final class JobCatalog {
 	 */
 	public List<Instant> ticks(JobName name) {
 		return this.connections
-			.reading((jdbc) -> jdbc(jdbc, this.statements.ticks()).param("namespace", name.namespace())
+			.reading((jdbc) -> jdbc(jdbc, this.tables.in(JobStatements.TICKS)).param("namespace", name.namespace())
 				.param("key", name.key())
 				.param("most", MOST_TICKS)
 				.query((row, number) -> Objects.requireNonNull(JobRepository.instant(row, "tick"),
@@ -207,12 +210,12 @@ public final class JobCatalog {
 	 * {@code SESSION}
 	 */
 	public List<LockOwner> owners(Collection<String> locks) {
-		return this.connections
-			.reading((jdbc) -> jdbc(jdbc, this.statements.owners()).param("locks", array("text", locks, (lock) -> lock))
-				.query((row, number) -> new LockOwner(row.getString("lock"),
-						new JobName(row.getString("namespace"), row.getString("key")), row.getString("method"),
-						row.getString("instance"), JobRepository.instant(row, "started_at")))
-				.list());
+		return this.connections.reading((jdbc) -> jdbc(jdbc, this.tables.in(JobStatements.OWNERS))
+			.param("locks", array("text", locks, (lock) -> lock))
+			.query((row, number) -> new LockOwner(row.getString("lock"),
+					new JobName(row.getString("namespace"), row.getString("key")), row.getString("method"),
+					row.getString("instance"), JobRepository.instant(row, "started_at")))
+			.list());
 	}
 
 	private static JdbcClient.StatementSpec jdbc(NamedParameterJdbcOperations jdbc, String sql) {

@@ -40,8 +40,6 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.dao.CannotAcquireLockException;
-import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.SqlArrayValue;
@@ -61,13 +59,6 @@ public class JobRepository {
 	private static final int MOST_RUNS_OF_PERIODS = 20_000;
 
 	private static final int MOST_RUNS_OF_JOB = 1000;
-
-	/**
-	 * How long an operator waits for a run that has the row of its job, in milliseconds.
-	 */
-	private static final String PATIENCE = "3000";
-
-	private static final String LOCK_NOT_AVAILABLE = "55P03";
 
 	private static final int MOST_KEYS_OF_TEMPLATE = 1000;
 
@@ -94,13 +85,13 @@ public class JobRepository {
 
 	private final LedgerConnections connections;
 
-	private final LedgerStatements statements;
+	private final LedgerTables tables;
 
 	private final String instance;
 
-	JobRepository(LedgerConnections connections, LedgerStatements statements, String instance) {
+	JobRepository(LedgerConnections connections, LedgerTables tables, String instance) {
 		this.connections = connections;
-		this.statements = statements;
+		this.tables = tables;
 		this.instance = instance;
 	}
 
@@ -109,15 +100,16 @@ public class JobRepository {
 	 */
 	void register(Collection<JobFacts> jobs) {
 		List<JobName> names = jobs.stream().map(JobFacts::name).toList();
-		this.connections.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.register()), names)
-			.param("methods", array(jobs, (job) -> text(job.method())))
-			.param("scopes", array(jobs, JobFacts::scope))
-			.param("schedules", array(jobs, (job) -> text(job.schedules())))
-			.param("onces", array(jobs, JobFacts::once))
-			.param("intervals", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::minInterval).toArray()))
-			.param("windows", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::catchUp).toArray()))
-			.param("locks", array(jobs, JobFacts::lock))
-			.update());
+		this.connections
+			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.tables.in(JobStatements.REGISTER)), names)
+				.param("methods", array(jobs, (job) -> text(job.method())))
+				.param("scopes", array(jobs, JobFacts::scope))
+				.param("schedules", array(jobs, (job) -> text(job.schedules())))
+				.param("onces", array(jobs, JobFacts::once))
+				.param("intervals", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::minInterval).toArray()))
+				.param("windows", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::catchUp).toArray()))
+				.param("locks", array(jobs, JobFacts::lock))
+				.update());
 	}
 
 	/**
@@ -127,7 +119,7 @@ public class JobRepository {
 	void appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
 		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
 				(apart) -> JdbcClient.create(apart)
-					.sql(this.statements.appear())
+					.sql(this.tables.in(JobStatements.APPEAR))
 					.param("namespace", namespace)
 					.param("instance", this.instance)
 					.param("version", text(version), Types.VARCHAR)
@@ -147,7 +139,7 @@ public class JobRepository {
 	void leave(String namespace) {
 		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
 				(apart) -> JdbcClient.create(apart)
-					.sql(this.statements.leave())
+					.sql(this.tables.in(JobStatements.LEAVE))
 					.param("namespace", namespace)
 					.param("instance", this.instance)
 					.param("born", BORN)
@@ -161,60 +153,11 @@ public class JobRepository {
 	 * @return the instances, a thousand at most
 	 */
 	public List<KnownInstance> instances(String namespace) {
-		return read((client) -> client.sql(this.statements.instances())
+		return read((client) -> client.sql(this.tables.in(JobStatements.INSTANCES))
 			.param("namespace", namespace)
 			.param("most", MOST_INSTANCES)
 			.query(JobRepository::instance)
 			.list());
-	}
-
-	/**
-	 * Pause a job.
-	 * @return {@code false} if there is no job and no run of that name
-	 * @throws CannotAcquireLockException if a run keeps its row for longer than one waits
-	 */
-	boolean pause(JobName name, String by, @Nullable String reason) {
-		return change("pause", name,
-				(client) -> bind(client.sql(this.statements.pause()), name).param("by", text(by))
-					.param("reason", text(reason), Types.VARCHAR)
-					.param("patience", PATIENCE)
-					.update()) == 1;
-	}
-
-	/**
-	 * End the pause of a job.
-	 * @return {@code false} if there is no job of that name
-	 * @throws CannotAcquireLockException if a run keeps its row for longer than one waits
-	 */
-	boolean resume(JobName name) {
-		return change("resume", name,
-				(client) -> bind(client.sql(this.statements.resume()), name).param("patience", PATIENCE).update()) == 1;
-	}
-
-	/**
-	 * Pause all jobs of a namespace, those too that come later.
-	 * @return how many there are
-	 */
-	int pauseAll(String namespace, String by, @Nullable String reason) {
-		return this.connections.apart((apart) -> JdbcClient.create(apart)
-			.sql(this.statements.pauseAll())
-			.param("namespace", namespace)
-			.param("by", text(by))
-			.param("reason", text(reason), Types.VARCHAR)
-			.query(Integer.class)
-			.single());
-	}
-
-	/**
-	 * End the pause of all jobs of a namespace.
-	 * @return how many it held for, empty if there was none
-	 */
-	Optional<Integer> resumeAll(String namespace) {
-		return this.connections.apart((apart) -> JdbcClient.create(apart)
-			.sql(this.statements.resumeAll())
-			.param("namespace", namespace)
-			.query(Integer.class)
-			.optional());
 	}
 
 	/**
@@ -223,7 +166,7 @@ public class JobRepository {
 	 * @return the pause, or empty if they are not paused
 	 */
 	public Optional<PauseOfAll> pauseOfAll(String namespace) {
-		return read((client) -> client.sql(this.statements.pauseOfAll())
+		return read((client) -> client.sql(this.tables.in(JobStatements.PAUSE_OF_ALL))
 			.param("namespace", namespace)
 			.query((row, number) -> pauseOfAll(row))
 			.optional());
@@ -233,79 +176,16 @@ public class JobRepository {
 		return new PauseOfAll(required(row, "at"), row.getString("who"), row.getString("why"));
 	}
 
-	/**
-	 * End the wait of the open tick of a job.
-	 * @return the tick, or empty if there is none, or the job is paused
-	 * @throws CannotAcquireLockException if a run keeps its row for longer than one waits
-	 */
-	Optional<Instant> retry(JobName name) {
-		return change("retry a tick of", name,
-				(client) -> bind(client.sql(this.statements.retry()), name).param("patience", PATIENCE)
-					.query((row, number) -> required(row, "open_tick"))
-					.optional());
-	}
-
 	private @Nullable String text(@Nullable String text) {
 		return this.connections.text().ofNullable(text);
-	}
-
-	private <T> T change(String verb, JobName name, Function<JdbcClient, T> change) {
-		try {
-			return this.connections.apart((apart) -> change.apply(JdbcClient.create(apart)));
-		}
-		catch (DataAccessException ex) {
-			if (ex.getRootCause() instanceof SQLException cause && LOCK_NOT_AVAILABLE.equals(cause.getSQLState())) {
-				throw new CannotAcquireLockException(
-						"Failed to " + verb + " '" + AdvisoryLockKey.display(name.toString())
-								+ "': a run of it has its row until the end of its transaction" + blocker(name)
-								+ "; try again when that has ended",
-						ex);
-			}
-			throw ex;
-		}
-	}
-
-	private String blocker(JobName name) {
-		return this.connections.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.blocker()), name)
-			.query((row, number) -> " (server process " + row.getInt("pid")
-					+ ((row.getString("address") != null) ? " of " + row.getString("address") : "")
-					+ ((instant(row, "since") != null) ? ", since " + instant(row, "since") : "") + ")")
-			.optional()
-			.orElse(""));
-	}
-
-	/**
-	 * Forget a job and its runs, unless the last of these is not over.
-	 * @return {@code false} if there is no job of that name whose runs are all over
-	 */
-	boolean forget(JobName name) {
-		return this.connections
-			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.forget()), name).query(Integer.class)
-				.single()) == 1;
-	}
-
-	/**
-	 * Keep a key from others for a time, or only look where that is zero.
-	 * @param own what was answered before for the same lock
-	 * @param remember for how long after that the row is of use
-	 * @return until when, or {@code null} if somebody else has kept it
-	 */
-	@Nullable Instant keep(JobName name, Duration time, @Nullable Instant own, Duration remember) {
-		return this.connections.apart((apart) -> bind(JdbcClient.create(apart).sql(this.statements.keep()), name)
-			.param("time", LedgerSettings.micros(time))
-			.param("remember", LedgerSettings.micros(time.plus(remember)))
-			.param("wanted", own != null || !time.isZero())
-			.param("own", (own != null) ? own.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
-			.query((row, number) -> Optional.ofNullable(instant(row, "held_until")))
-			.single()
-			.orElse(null));
 	}
 
 	/**
 	 * Return the jobs of a namespace that come after one, in the order of their keys.
 	 */
 	List<LedgerJob> jobs(String namespace, String after, int limit) {
-		return read((client) -> bind(client.sql(this.statements.jobs()), new JobName(namespace, after))
+		return read((client) -> bind(client.sql(this.tables.in(JobStatements.PAGE_OF_NAMESPACE)),
+				new JobName(namespace, after))
 			.param("limit", limit)
 			.query(JobRepository::job)
 			.list());
@@ -317,14 +197,15 @@ public class JobRepository {
 	 * @return those that there are
 	 */
 	public List<LedgerJob> jobs(Collection<JobName> names) {
-		return query(this.statements.jobsNamed(), names, Map.of(), JobRepository::job);
+		return query(this.tables.in(JobStatements.NAMED), names, Map.of(), JobRepository::job);
 	}
 
 	/**
 	 * Return one job.
 	 */
 	Optional<LedgerJob> job(JobName name) {
-		return read((client) -> bind(client.sql(this.statements.job()), name).query(JobRepository::job).optional());
+		return read((client) -> bind(client.sql(this.tables.in(JobStatements.ONE)), name).query(JobRepository::job)
+			.optional());
 	}
 
 	/**
@@ -336,7 +217,7 @@ public class JobRepository {
 		List<JobName> names = keys.stream().map(JobName::of).toList();
 		Object[] locks = keys.stream().map(PostgresAdvisoryLockTemplate::lockEntry).toArray();
 		return this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
-				(apart) -> bind(JdbcClient.create(apart).sql(this.statements.observe()), names)
+				(apart) -> bind(JdbcClient.create(apart).sql(this.tables.in(JobStatements.OBSERVE)), names)
 					.param("locks", new SqlArrayValue("text", locks))
 					.query(JobRepository::observed)
 					.list());
@@ -346,7 +227,8 @@ public class JobRepository {
 	 * Return whether there is a job or a run.
 	 */
 	boolean knows(JobName name) {
-		return read((client) -> bind(client.sql(this.statements.knows()), name).query(Boolean.class).single());
+		return read(
+				(client) -> bind(client.sql(this.tables.in(JobStatements.KNOWS)), name).query(Boolean.class).single());
 	}
 
 	/**
@@ -356,7 +238,7 @@ public class JobRepository {
 	 * @return the names that are known
 	 */
 	public List<JobName> known(Collection<JobName> names) {
-		return query(this.statements.known(), names, Map.of(), JobRepository::name);
+		return query(this.tables.in(JobStatements.KNOWN), names, Map.of(), JobRepository::name);
 	}
 
 	/**
@@ -367,7 +249,7 @@ public class JobRepository {
 	 * @return those that there are
 	 */
 	public List<JobHistory> histories(Collection<JobName> names, int outcomes) {
-		return query(this.statements.histories(), names, Map.of("outcomes", outcomes), (row, number) -> {
+		return query(this.tables.in(JobStatements.HISTORIES), names, Map.of("outcomes", outcomes), (row, number) -> {
 			LedgerRun lastRun = (row.getString("instance") != null) ? run(row, number) : null;
 			String letters = row.getString("outcomes");
 			return new JobHistory(job(row, number), row.getBoolean("registered"), lastRun,
@@ -383,8 +265,8 @@ public class JobRepository {
 	 */
 	public List<FailuresOfTemplate> failures(List<JobName> templates, int latest) {
 		Map<JobName, FailuresOfTemplate> failures = new LinkedHashMap<>();
-		query(this.statements.failures(), templates, Map.of("mostFailures", MOST_FAILURES, "latest", latest),
-				(row, number) -> {
+		query(this.tables.in(JobStatements.FAILURES), templates,
+				Map.of("mostFailures", MOST_FAILURES, "latest", latest), (row, number) -> {
 					JobName template = templates.get(row.getInt("position") - 1);
 					int count = row.getInt("count");
 					return failures
@@ -403,7 +285,7 @@ public class JobRepository {
 	 */
 	public List<KeysOfTemplate> keys(List<JobName> templates, int latest) {
 		Map<JobName, KeysOfTemplate> keys = new LinkedHashMap<>();
-		query(this.statements.keys(), templates, Map.of("most", MOST_KEYS_OF_TEMPLATE, "latest", latest),
+		query(this.tables.in(JobStatements.KEYS), templates, Map.of("most", MOST_KEYS_OF_TEMPLATE, "latest", latest),
 				(row, number) -> {
 					JobName template = templates.get(row.getInt("position") - 1);
 					int count = row.getInt("count");
@@ -422,10 +304,10 @@ public class JobRepository {
 	 * @return the runs, latest first
 	 */
 	public List<LedgerRun> runs(String namespace, String key, int limit) {
-		return read(
-				(client) -> bind(client.sql(this.statements.runs()), new JobName(namespace, key)).param("limit", limit)
-					.query(JobRepository::run)
-					.list());
+		return read((client) -> bind(client.sql(this.tables.in(JobStatements.RUNS)), new JobName(namespace, key))
+			.param("limit", limit)
+			.query(JobRepository::run)
+			.list());
 	}
 
 	/**
@@ -441,7 +323,7 @@ public class JobRepository {
 		int most = Math.min(MOST_RUNS_OF_JOB, MOST_RUNS_OF_PERIODS / Math.max(1, jobs.size()));
 		Map<String, Object> parameters = Map.of("lookBack", LedgerSettings.micros(lookBack), "most", Math.max(20, most),
 				"slot", Math.max(1, slot.toSeconds()));
-		return query(this.statements.periods(), jobs, parameters,
+		return query(this.tables.in(JobStatements.PERIODS), jobs, parameters,
 				(row, number) -> new RunPeriod(row.getString("namespace"), row.getString("key"),
 						row.getString("instance"), required(row, "started_at"), required(row, "finished_at"),
 						row.getInt("runs"), row.getInt("failures"), row.getBoolean("cut")));
@@ -540,7 +422,7 @@ public class JobRepository {
 		return (time != null) ? time.toInstant() : null;
 	}
 
-	private static Instant required(ResultSet row, String column) throws SQLException {
+	static Instant required(ResultSet row, String column) throws SQLException {
 		Instant time = instant(row, column);
 		Assert.state(time != null, () -> "'" + column + "' must not be null");
 		return time;

@@ -46,6 +46,17 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 final class LedgerConnections {
 
+	/**
+	 * Has nobody be waited for for more than a second in the current transaction.
+	 */
+	static final String HURRY = "SET LOCAL lock_timeout = '1s'";
+
+	/**
+	 * Whatever the database has as its default: what the ledger writes for itself depends
+	 * on no snapshot.
+	 */
+	private static final String READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
+
 	private static final int ATTEMPTS = 4;
 
 	private final DataSource dataSource;
@@ -190,7 +201,7 @@ final class LedgerConnections {
 	<R extends @Nullable Object> R aside(Hold.SideConnection side, Function<NamedParameterJdbcOperations, R> work) {
 		try (Connection connection = side.open()) {
 			return inTransaction(connection, (jdbc) -> {
-				jdbc.getJdbcOperations().execute(LedgerStatements.hurry());
+				jdbc.getJdbcOperations().execute(HURRY);
 				return work.apply(jdbc);
 			});
 		}
@@ -246,7 +257,7 @@ final class LedgerConnections {
 		connection.setAutoCommit(false);
 		try {
 			return on(connection, (jdbc) -> {
-				jdbc.getJdbcOperations().execute(LedgerStatements.readCommitted());
+				jdbc.getJdbcOperations().execute(READ_COMMITTED);
 				return work.apply(jdbc);
 			});
 		}

@@ -55,11 +55,11 @@ final class LedgerPurge {
 
 	private final LedgerConnections connections;
 
-	private final LedgerStatements statements;
+	private final LedgerTables tables;
 
-	LedgerPurge(LedgerConnections connections, LedgerStatements statements) {
+	LedgerPurge(LedgerConnections connections, LedgerTables tables) {
 		this.connections = connections;
-		this.statements = statements;
+		this.tables = tables;
 	}
 
 	/**
@@ -71,18 +71,21 @@ final class LedgerPurge {
 	boolean claimRound(Duration period) {
 		Map<String, Object> parameters = Map.of("round", PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY, "period",
 				LedgerSettings.micros(period));
-		return patiently((jdbc) -> jdbc.update(this.statements.name("""
-				WITH earlier AS (
-				  DELETE FROM {completion} c WHERE c.namespace = '' AND c.key = :round
-				    AND NOT c.remember_until BETWEEN pg_catalog.clock_timestamp()
-				      AND {future} + CAST(:period AS bigint) * INTERVAL '1 microsecond' RETURNING 1
-				)
-				INSERT INTO {completion} (namespace, key, remember_until)
-				SELECT '', :round, pg_catalog.clock_timestamp() + CAST(:period AS bigint) * INTERVAL '1 microsecond'
-				WHERE (SELECT count(*) FROM earlier) = 1
-				  OR NOT EXISTS (SELECT FROM {completion} c WHERE c.namespace = '' AND c.key = :round)
-				ON CONFLICT DO NOTHING
-				"""), parameters) == 1);
+		return patiently((jdbc) -> jdbc.update(
+				this.tables
+					.in("""
+							WITH earlier AS (
+							  DELETE FROM {completion} c WHERE c.namespace = '' AND c.key = :round
+							    AND NOT c.remember_until BETWEEN pg_catalog.clock_timestamp()
+							      AND pg_catalog.clock_timestamp() + INTERVAL '1 minute' + CAST(:period AS bigint) * INTERVAL '1 microsecond' RETURNING 1
+							)
+							INSERT INTO {completion} (namespace, key, remember_until)
+							SELECT '', :round, pg_catalog.clock_timestamp() + CAST(:period AS bigint) * INTERVAL '1 microsecond'
+							WHERE (SELECT count(*) FROM earlier) = 1
+							  OR NOT EXISTS (SELECT FROM {completion} c WHERE c.namespace = '' AND c.key = :round)
+							ON CONFLICT DO NOTHING
+							"""),
+				parameters) == 1);
 	}
 
 	/**
@@ -94,7 +97,7 @@ final class LedgerPurge {
 				"""
 						WITH lost AS MATERIALIZED (
 						  SELECT r.namespace, r.key, r.fencing_token, r.id FROM {run} r WHERE r.finished_at IS NULL AND r.id > :after
-						    AND NOT r.started_at BETWEEN pg_catalog.statement_timestamp() - INTERVAL '1 minute' AND {future}
+						    AND NOT r.started_at BETWEEN pg_catalog.statement_timestamp() - INTERVAL '1 minute' AND pg_catalog.clock_timestamp() + INTERVAL '1 minute'
 						    AND r.lock IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_locks l
 						      WHERE l.locktype = 'advisory' AND l.granted
 						        AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())
@@ -155,7 +158,8 @@ final class LedgerPurge {
 								WITH old AS MATERIALIZED (
 								  SELECT o.namespace, o.key, o.remember_until AS position FROM {job} o
 								  WHERE o.remember_until >= CAST(:after AS timestamptz) AND o.remember_until < pg_catalog.statement_timestamp()
-								    AND o.paused_at IS NULL AND (SELECT r.finished_at IS NULL FROM {run} r
+								    AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = o.namespace AND p.key = o.key)
+								    AND (SELECT r.finished_at IS NULL FROM {run} r
 								      WHERE r.namespace = o.namespace AND r.key = o.key AND r.fencing_token = o.fencing_token) IS NOT TRUE
 								  ORDER BY o.remember_until LIMIT :batch FOR UPDATE OF o SKIP LOCKED
 								), gone AS (
@@ -213,12 +217,12 @@ final class LedgerPurge {
 	}
 
 	String sql(Work work) {
-		return this.statements.name(work.sql() + ANSWER);
+		return this.tables.in(work.sql() + ANSWER);
 	}
 
 	private <R extends @Nullable Object> R patiently(Function<NamedParameterJdbcOperations, R> work) {
 		return this.connections.inTransaction((jdbc) -> {
-			jdbc.getJdbcOperations().execute(LedgerStatements.hurry());
+			jdbc.getJdbcOperations().execute(LedgerConnections.HURRY);
 			return work.apply(jdbc);
 		});
 	}

@@ -55,6 +55,101 @@ final class LedgerSchema {
 
 	private static final int ATTEMPTS = 5;
 
+	/**
+	 * The tables of a prefix, in its schema or on the search path, and what the current
+	 * role may do with them: a row for each table, found or not, with the columns and
+	 * privileges that are missing, {@code DELETE} apart. Reads catalogs only, so that it
+	 * neither fails nor stands in anybody's way. A schema of the search path that the
+	 * role may not use is none for PostgreSQL, and is found here nevertheless.
+	 */
+	private static final String INSPECT = """
+			SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden, c.other_kind, w.columns AS primary_key,
+			  c.has_key, c.localized, c.lacking,
+			  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path,
+			  pg_catalog.quote_ident(pg_catalog.current_database()) AS database,
+			  pg_catalog.current_setting('server_encoding') AS encoding,
+			  (SELECT s.source FROM pg_catalog.pg_settings s
+			    WHERE s.name = 'default_transaction_read_only' AND s.setting = 'on') AS read_only,
+			  CAST(:schema AS text) IS NULL OR EXISTS (
+			    SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname = CAST(:schema AS text)) AS has_schema,
+			  pg_catalog.quote_ident(coalesce(CAST(:schema AS text), pg_catalog.current_schema())) AS target,
+			  (SELECT pg_catalog.bool_or(d.level <> 'read committed') FROM (
+			    SELECT pg_catalog.current_setting('default_transaction_isolation') AS level UNION ALL
+			    SELECT s.reset_val FROM pg_catalog.pg_settings s
+			      WHERE s.name = 'default_transaction_isolation') d) AS strict
+			FROM (VALUES ('job', 'namespace, key', 'first_seen_at, last_tick, last_started_at, last_finished_at, last_outcome, '
+			      || 'fencing_token, template, resumed_at, open_tick, attempts, retry_at, remember_until, held_until, held_since, '
+			      || 'method, scope, schedules, once, min_interval, catch_up, lock'),
+			    ('run', 'namespace, key, fencing_token', 'id, tick, scope, instance, started_at, finished_at, outcome, error, '
+			      || 'error_class, attempt, template, lock, keep_until, trace_id, stack_trace'),
+			    ('completion', 'namespace, key', 'completed_at, remember_until'),
+			    ('instance', 'namespace, instance, born_at', 'started_at, seen_at, stopped_at, version, library, clock_skew_ms, '
+			      || 'roles, terms, led_since'),
+			    ('pause', 'namespace, key', 'paused_at, paused_by, reason'), ('fencing_token', NULL, NULL)) w (kind, columns, others)
+			LEFT JOIN LATERAL (
+			  SELECT pg_catalog.quote_ident(n.nspname) AS schema, pg_catalog.quote_ident(o.relname) AS name,
+			    pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable,
+			    CASE WHEN o.relkind = 'S' THEN
+			      CASE WHEN pg_catalog.has_sequence_privilege(o.oid, 'USAGE') THEN '' ELSE 'USAGE' END
+			    ELSE pg_catalog.array_to_string(ARRAY(
+			      SELECT p.name FROM pg_catalog.unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', CASE w.kind WHEN 'pause' THEN 'DELETE' END]) p (name)
+			      WHERE NOT pg_catalog.has_table_privilege(o.oid, p.name)), ', ') END AS missing,
+			    o.relkind = 'S' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable,
+			    CASE o.relkind WHEN 'v' THEN 'a view' WHEN 'f' THEN 'a foreign table' END AS other_kind,
+			    o.relkind IN ('S', 'v', 'f') OR EXISTS (
+			      SELECT FROM pg_catalog.pg_index x CROSS JOIN LATERAL (
+			        SELECT pg_catalog.array_agg(CAST(a.attname AS text)) FROM pg_catalog.pg_attribute a
+			        JOIN pg_catalog.unnest(x.indkey) WITH ORDINALITY i (number, position)
+			          ON i.number = a.attnum AND i.position <= x.indnkeyatts
+			        WHERE a.attrelid = o.oid) k (columns)
+			      WHERE x.indrelid = o.oid AND x.indisunique AND x.indimmediate
+			        AND x.indisvalid AND x.indpred IS NULL AND x.indexprs IS NULL
+			        AND pg_catalog.string_to_array(w.columns, ', ') @> k.columns
+			        AND k.columns @> pg_catalog.string_to_array(w.columns, ', ')
+			    ) AS has_key,
+			    (SELECT pg_catalog.string_agg(x.name, ', ') FROM pg_catalog.unnest(
+			        pg_catalog.string_to_array(w.columns || ', ' || w.others, ', ')) x (name)
+			      WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid = o.oid AND a.attname = x.name
+			        AND NOT a.attisdropped)) AS lacking,
+			    (SELECT pg_catalog.string_agg('ALTER COLUMN ' || a.attname || ' TYPE text COLLATE "C"', ', ')
+			      FROM pg_catalog.pg_attribute a
+			      JOIN pg_catalog.pg_collation n ON n.oid = a.attcollation
+			      WHERE a.attrelid = o.oid AND a.attname IN ('namespace', 'key', 'instance', 'template')
+			        AND n.collname NOT IN ('C', 'POSIX')) AS localized,
+			    CASE WHEN o.relkind = 'S' OR NOT pg_catalog.row_security_active(o.oid) THEN NULL ELSE (
+			      SELECT CASE WHEN pg_catalog.bool_or(NOT p.polpermissive) THEN 'by a restrictive policy'
+			        WHEN pg_catalog.bool_or(p.polcmd = '*' AND pg_catalog.pg_get_expr(p.polqual, o.oid) = 'true'
+			          AND coalesce(pg_catalog.pg_get_expr(p.polwithcheck, o.oid), 'true') = 'true') THEN NULL
+			        ELSE 'without a policy' END
+			      FROM pg_catalog.pg_policy p WHERE p.polrelid = o.oid AND EXISTS (
+			        SELECT FROM pg_catalog.unnest(p.polroles) r (role)
+			        WHERE CASE WHEN r.role = 0 THEN true ELSE pg_catalog.pg_has_role(r.role, 'USAGE') END)
+			    ) END AS hidden
+			  FROM pg_catalog.pg_class o JOIN pg_catalog.pg_namespace n ON n.oid = o.relnamespace
+			  WHERE o.relname = CAST(:prefix || w.kind AS name) AND o.relkind IN ('r', 'p', 'v', 'f', 'S')
+			    AND CASE WHEN CAST(:schema AS text) IS NOT NULL THEN n.nspname = CAST(:schema AS text)
+			      ELSE n.nspname = ANY (pg_catalog.current_schemas(true)) OR n.nspname = ANY (
+			        pg_catalog.string_to_array(pg_catalog.translate(pg_catalog.replace(
+			          pg_catalog.current_setting('search_path'), '$user', current_user), '" ', ''), ',')) END
+			  ORDER BY pg_catalog.array_position(pg_catalog.current_schemas(true), n.nspname) LIMIT 1
+			) c ON true
+			""";
+
+	/**
+	 * The process that keeps others longest from making tables: one that makes them
+	 * itself, or has changed a table and not committed that.
+	 */
+	private static final String FIND_MAKER = """
+			SELECT a.pid, a.application_name, a.usename, pg_catalog.age(pg_catalog.clock_timestamp(), a.xact_start) AS age
+			FROM pg_catalog.pg_stat_activity a WHERE a.pid <> pg_catalog.pg_backend_pid() AND a.pid IN (
+			  SELECT l.pid FROM pg_catalog.pg_locks l
+			  JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
+			  WHERE l.granted AND ((l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock')
+			    OR (l.locktype = 'advisory' AND l.objsubid = 1
+			      AND CAST(l.classid AS bigint) << 32 | CAST(l.objid AS bigint) = :lock)))
+			ORDER BY a.xact_start LIMIT 1
+			""";
+
 	private final LedgerConnections connections;
 
 	private final LedgerSettings settings;
@@ -78,32 +173,31 @@ final class LedgerSchema {
 			create(tables.get(0));
 			tables = this.connections.reading(this::inspect);
 		}
+		check(tables);
+		boolean deletable = tables.stream().allMatch(Table::deletable);
+		if (!deletable) {
+			warnOfDelete(tables);
+		}
+		return new Opened(new LedgerTables(tables.stream()
+			.collect(Collectors.toMap((table) -> "fencing_token".equals(table.kind()) ? "token" : table.kind(),
+					(table) -> table.schema() + "." + table.name()))),
+				deletable);
+	}
+
+	/**
+	 * Make sure that the tables are as they should be.
+	 * @throws LedgerSchemaException if not
+	 */
+	void check() {
+		check(this.connections.reading(this::inspect));
+	}
+
+	private static void check(List<Table> tables) {
 		checkTables(tables);
 		checkKinds(tables);
 		checkCollations(tables);
 		checkPrivileges(tables);
 		checkRowSecurity(tables);
-		LedgerTables found = found(tables);
-		LedgerStatements statements = new LedgerStatements(found);
-		check(statements);
-		boolean deletable = tables.stream().allMatch(Table::deletable);
-		if (!deletable) {
-			warnOfDelete(tables);
-		}
-		return new Opened(found, statements, deletable);
-	}
-
-	/**
-	 * Make sure that the tables have all columns and can be read.
-	 * @throws LedgerSchemaException if not
-	 */
-	void check(LedgerStatements statements) {
-		this.connections.reading((jdbc) -> {
-			for (String sql : statements.check()) {
-				check(jdbc, sql);
-			}
-			return true;
-		});
 	}
 
 	/**
@@ -115,7 +209,7 @@ final class LedgerSchema {
 		MapSqlParameterSource parameters = new MapSqlParameterSource()
 			.addValue("schema", (dot >= 0) ? prefix.substring(0, dot) : null, Types.VARCHAR)
 			.addValue("prefix", prefix.substring(dot + 1));
-		return jdbc.query(LedgerStatements.inspect(), parameters, (row, number) -> table(row));
+		return jdbc.query(INSPECT, parameters, (row, number) -> table(row));
 	}
 
 	private Table table(ResultSet row) throws SQLException {
@@ -126,7 +220,8 @@ final class LedgerSchema {
 				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
 				row.getString("path"), row.getBoolean("has_schema"), row.getString("target"), row.getString("database"),
 				row.getString("read_only"), row.getString("hidden"), row.getString("other_kind"),
-				row.getString("primary_key"), row.getBoolean("has_key"), row.getString("localized"));
+				row.getString("primary_key"), row.getBoolean("has_key"), row.getString("localized"),
+				row.getString("lacking"));
 	}
 
 	/**
@@ -137,18 +232,17 @@ final class LedgerSchema {
 				|| tables.stream().anyMatch((table) -> table.name() != null && !table.usable());
 	}
 
-	private static LedgerTables found(List<Table> tables) {
-		return new LedgerTables(tables.stream()
-			.collect(Collectors.toMap((table) -> "fencing_token".equals(table.kind()) ? "token" : table.kind(),
-					(table) -> table.schema() + "." + table.name())));
-	}
-
 	private static void checkTables(List<Table> tables) {
 		tables.stream().filter((table) -> table.name() == null).findFirst().ifPresent((table) -> {
 			throw new LedgerSchemaException("a table or a column is missing: " + (table.hasSchema()
 					? "relation '" + table.wanted() + "' does not exist in database '" + table.database()
 							+ "' for role " + table.role() + " (search_path: " + table.path() + ")"
 					: "schema does not exist of '" + table.wanted() + "' in database '" + table.database() + "'"),
+					(Throwable) null);
+		});
+		tables.stream().filter((table) -> table.lacking() != null).findFirst().ifPresent((table) -> {
+			throw new LedgerSchemaException(
+					"a table or a column is missing: " + table.qualifiedName() + " lacks " + table.lacking(),
 					(Throwable) null);
 		});
 	}
@@ -285,9 +379,10 @@ final class LedgerSchema {
 	private boolean createInTime(Table table, boolean last) {
 		try {
 			return this.connections.inTransaction((jdbc) -> {
-				jdbc.getJdbcOperations().execute(LedgerStatements.hurry());
-				jdbc.query(LedgerStatements.takeTurn(), Map.of("lock", LedgerPurge.LOCK), (row) -> {
-				});
+				jdbc.getJdbcOperations().execute(LedgerConnections.HURRY);
+				jdbc.query("SELECT pg_catalog.pg_advisory_xact_lock(:lock)", Map.of("lock", LedgerPurge.LOCK),
+						(row) -> {
+						});
 				List<Table> found = inspect(jdbc);
 				return isComplete(found) || populate(jdbc, found);
 			});
@@ -317,11 +412,10 @@ final class LedgerSchema {
 	}
 
 	private String findMaker() {
-		return this.connections
-			.reading((jdbc) -> jdbc.query(LedgerStatements.findMaker(), Map.of("lock", LedgerPurge.LOCK),
-					(row, number) -> ", server process " + row.getInt("pid") + " ('" + row.getString("application_name")
-							+ "', role " + row.getString("usename") + ", in a transaction for " + row.getString("age")
-							+ ") is in the way"))
+		return this.connections.reading((jdbc) -> jdbc.query(FIND_MAKER, Map.of("lock", LedgerPurge.LOCK),
+				(row, number) -> ", server process " + row.getInt("pid") + " ('" + row.getString("application_name")
+						+ "', role " + row.getString("usename") + ", in a transaction for " + row.getString("age")
+						+ ") is in the way"))
 			.stream()
 			.findFirst()
 			.orElse("");
@@ -342,17 +436,6 @@ final class LedgerSchema {
 			return true;
 		});
 		return true;
-	}
-
-	private static void check(NamedParameterJdbcOperations jdbc, String sql) {
-		try {
-			jdbc.query(sql, (row) -> {
-			});
-		}
-		catch (DataAccessException ex) {
-			RuntimeException explained = LedgerSchemaException.explain(ex);
-			throw (explained != ex) ? explained : new LedgerSchemaException("its tables can't be read", ex);
-		}
 	}
 
 	/**
@@ -384,11 +467,10 @@ final class LedgerSchema {
 	/**
 	 * What the ledger goes by once its tables are found.
 	 *
-	 * @param tables the tables
-	 * @param statements the statements, with the tables in their schema
+	 * @param tables the tables, in their schema
 	 * @param deletable whether what is old can be deleted
 	 */
-	record Opened(LedgerTables tables, LedgerStatements statements, boolean deletable) {
+	record Opened(LedgerTables tables, boolean deletable) {
 
 	}
 
@@ -399,7 +481,8 @@ final class LedgerSchema {
 	private record Table(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
 			@Nullable String missing, boolean deletable, String role, String path, boolean hasSchema,
 			@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden,
-			@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, @Nullable String localized) {
+			@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, @Nullable String localized,
+			@Nullable String lacking) {
 
 		private String grantCreate() {
 			return "GRANT CREATE ON SCHEMA " + ((this.target != null) ? this.target : "<schema>") + " TO " + this.role

@@ -27,10 +27,11 @@ record LedgerTables(Map<String, String> names) {
 
 	/**
 	 * Put the names of the tables into a statement, in the place of {@code {job}},
-	 * {@code {run}} and so on, also where that stands in quotes.
+	 * {@code {run}} and so on, also where that stands in quotes; {@code {jobs}} are jobs
+	 * with their pauses.
 	 */
 	String in(String sql) {
-		String named = sql;
+		String named = sql.replace("{jobs}", JobStatements.JOBS);
 		for (Map.Entry<String, String> table : this.names.entrySet()) {
 			String placeholder = "{" + table.getKey() + "}";
 			named = named.replace("'" + placeholder + "'", "'" + table.getValue().replace("'", "''") + "'")

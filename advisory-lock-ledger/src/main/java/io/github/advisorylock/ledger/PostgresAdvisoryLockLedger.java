@@ -159,7 +159,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		String instance = this.connections.text().of(this.instance);
 		RunRepository runs = new RunRepository(this.connections, RunStatements.of(schema.tables()), this.settings,
 				instance, this.recentKeys);
-		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.statements(), instance));
+		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.tables(), instance),
+				new OperatorRepository(this.connections, schema.tables()));
 		this.whenOpen.run();
 		register();
 	}
@@ -208,12 +209,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	@Override
 	public void check() {
-		Opened opened = this.opened;
-		if (opened == null) {
+		if (this.opened == null) {
 			this.schema.open();
 		}
 		else {
-			this.schema.check(opened.schema().statements());
+			this.schema.check();
 		}
 	}
 
@@ -231,7 +231,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		String excess = name.findExcess();
 		Assert.isTrue(excess == null, () -> "Failed to keep advisory lock '" + key + "': " + excess);
 		open();
-		return repository().keep(name, time, own, this.settings.rememberKeys());
+		return opened().operators().keep(name, time, own, this.settings.rememberKeys());
 	}
 
 	/**
@@ -249,7 +249,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @return the catalog of jobs
 	 */
 	public JobCatalog catalog() {
-		return new JobCatalog(this.connections, opened().schema().statements());
+		return new JobCatalog(this.connections, opened().schema().tables());
 	}
 
 	/**
@@ -345,7 +345,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public void pause(JobName job, String by, @Nullable String reason) {
 		checkReason(reason);
-		act(job, by, (repository) -> repository.pause(job, by, reason), "pause '%s': the ledger has no job of that key",
+		act(job, by, (operators) -> operators.pause(job, by, reason), "pause '%s': the ledger has no job of that key",
 				"'%s' was paused by ", new JobPausedEvent(job.namespace(), job.key(), by));
 	}
 
@@ -361,7 +361,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param by who wants this
 	 */
 	public void resume(JobName job, String by) {
-		act(job, by, (repository) -> repository.resume(job), "resume '%s': the ledger has no job of that key",
+		act(job, by, (operators) -> operators.resume(job), "resume '%s': the ledger has no job of that key",
 				"'%s' was resumed by ", new JobResumedEvent(job.namespace(), job.key(), by));
 	}
 
@@ -371,7 +371,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		checkReason(reason);
 		checkWho(by);
 		open();
-		int jobs = repository().pauseAll(namespace, by, reason);
+		int jobs = opened().operators().pauseAll(namespace, by, reason);
 		logger.info("All jobs of '" + AdvisoryLockKey.display(namespace) + "' were paused by "
 				+ AdvisoryLockKey.display(by));
 		publish(new JobPausedEvent(namespace, "", by));
@@ -383,7 +383,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		Assert.notNull(namespace, "'namespace' must not be null");
 		checkWho(by);
 		open();
-		int jobs = repository().resumeAll(namespace)
+		int jobs = opened().operators()
+			.resumeAll(namespace)
 			.orElseThrow(() -> new IllegalArgumentException("Failed to resume all jobs of '"
 					+ AdvisoryLockKey.display(namespace) + "': nobody has paused them all"));
 		logger.info("All jobs of '" + AdvisoryLockKey.display(namespace) + "' were resumed by "
@@ -408,9 +409,10 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public @Nullable Supplier<LockOutcome> retry(JobName job, String by) {
 		checkWho(by);
 		open();
-		Instant tick = repository().retry(job)
+		Instant tick = opened().operators()
+			.retry(job)
 			.orElseThrow(() -> new IllegalArgumentException("Failed to retry a tick of '" + display(job)
-					+ "': it has none that was tried and not completed, or is paused"));
+					+ "': it has none that was tried and not completed, or runs, or is paused"));
 		logger.info(
 				"The tick of " + tick + " of '" + display(job) + "' is tried again for " + AdvisoryLockKey.display(by));
 		publish(new JobTickRetriedEvent(job.namespace(), job.key(), by));
@@ -437,7 +439,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public void forget(JobName job, String by) {
 		Assert.isTrue(this.finder.methodsOf(job).isEmpty(),
 				() -> "Failed to forget '" + display(job) + "': this instance has a method of that key");
-		act(job, by, (repository) -> repository.forget(job),
+		act(job, by, (operators) -> operators.forget(job),
 				"forget '%s': the ledger has no job of that key, or its last run is not over",
 				"'%s' was forgotten for ", new JobForgottenEvent(job.namespace(), job.key(), by));
 	}
@@ -448,11 +450,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * @param nothing what failed where there was not
 	 * @param done what was done, before the name of who wanted it
 	 */
-	private void act(JobName job, String by, Predicate<JobRepository> change, String nothing, String done,
+	private void act(JobName job, String by, Predicate<OperatorRepository> change, String nothing, String done,
 			Object event) {
 		checkWho(by);
 		open();
-		Assert.isTrue(change.test(repository()), () -> "Failed to " + nothing.formatted(display(job)));
+		Assert.isTrue(change.test(opened().operators()), () -> "Failed to " + nothing.formatted(display(job)));
 		logger.info(done.formatted(display(job)) + AdvisoryLockKey.display(by));
 		publish(event);
 	}
@@ -530,7 +532,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 * Return what does that in batches.
 	 */
 	LedgerPurge purge() {
-		return new LedgerPurge(this.connections, opened().schema().statements());
+		return new LedgerPurge(this.connections, opened().schema().tables());
 	}
 
 	private void publish(Object event) {
@@ -560,7 +562,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	/**
 	 * What uses the tables, once they were found.
 	 */
-	private record Opened(LedgerSchema.Opened schema, RunRepository runs, JobRepository jobs) {
+	private record Opened(LedgerSchema.Opened schema, RunRepository runs, JobRepository jobs,
+			OperatorRepository operators) {
 
 	}
 

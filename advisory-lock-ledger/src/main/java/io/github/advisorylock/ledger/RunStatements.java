@@ -58,9 +58,8 @@ record RunStatements(String decide, String begin, String end) {
 	private static final String DECIDE = """
 			WITH decision AS MATERIALIZED (
 			  SELECT CAST(CASE
-			    WHEN j.paused_at IS NOT NULL THEN 'PAUSED'
-			    WHEN :pausable AND (SELECT n.paused_at FROM {namespace} n WHERE n.namespace = :namespace)
-			      > coalesce(j.resumed_at, '-infinity') THEN 'PAUSED'
+			    WHEN (SELECT p.paused_at IS NOT NULL FROM {pause} p WHERE p.namespace = :namespace
+			      AND (p.key = :key OR (:pausable AND p.key = '')) ORDER BY p.key DESC LIMIT 1) THEN 'PAUSED'
 			    WHEN CAST(:tick AS timestamptz) > t.latest THEN 'AHEAD'
 			    WHEN j.last_tick BETWEEN CAST(:tick AS timestamptz) AND t.latest THEN 'ALREADY_RAN'
 			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)

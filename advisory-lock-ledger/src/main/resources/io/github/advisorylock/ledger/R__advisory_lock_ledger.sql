@@ -1,7 +1,7 @@
 -- The ledger of advisory locks. May be run again: it only creates what is missing, and drops nothing. Keys are bytes, and never
 -- compared as the locale says, whose order changes with the operating system.
 
--- The last run of each key, its pause, and what operators see of it
+-- The last run of each key, and what operators see of it
 CREATE TABLE IF NOT EXISTS advisory_lock_job (
   namespace        text COLLATE "C"  NOT NULL,
   key              text COLLATE "C"  NOT NULL,
@@ -9,10 +9,8 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   last_tick        timestamptz,
   last_started_at  timestamptz,
   last_finished_at timestamptz,
-  last_outcome     varchar(16),
+  last_outcome     varchar(16)       CHECK (last_outcome IN ('EXECUTED', 'FAILED', 'ABANDONED')),
   fencing_token    bigint,
-  paused_at        timestamptz,
-  paused_by        text,
   -- what the key was made from, where it depends on arguments
   template         text COLLATE "C",
   resumed_at       timestamptz,
@@ -27,19 +25,17 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   held_since       timestamptz,
   -- what the job is, as the instances that have its method say, so that all others know it, too
   method           text,
-  scope            varchar(16),
+  scope            varchar(16)       CHECK (scope IN ('TRANSACTION', 'SESSION')),
   schedules        text,
-  once             varchar(16),
+  once             varchar(16)       CHECK (once IN ('PER_TICK', 'PER_KEY', 'NONE')),
   min_interval     bigint,
   catch_up         bigint,
   lock             text,
-  paused_reason    text,
   PRIMARY KEY (namespace, key)
 -- room for the next states of a job on the page of the last one, so that no index changes
 ) WITH (fillfactor = 40);
 -- jobs that are listed on their own, and those that are listed under what their keys were made from
-CREATE INDEX IF NOT EXISTS advisory_lock_job_alone ON advisory_lock_job (namespace, key)
-  WHERE template IS NULL OR paused_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS advisory_lock_job_alone ON advisory_lock_job (namespace, key) WHERE template IS NULL;
 CREATE INDEX IF NOT EXISTS advisory_lock_job_template ON advisory_lock_job (namespace, template, first_seen_at)
   WHERE template IS NOT NULL;
 CREATE INDEX IF NOT EXISTS advisory_lock_job_until ON advisory_lock_job (remember_until) WHERE remember_until IS NOT NULL;
@@ -50,12 +46,12 @@ CREATE TABLE IF NOT EXISTS advisory_lock_run (
   namespace        text COLLATE "C"  NOT NULL,
   key              text COLLATE "C"  NOT NULL,
   tick             timestamptz,
-  scope            varchar(16)       NOT NULL,
+  scope            varchar(16)       NOT NULL CHECK (scope IN ('TRANSACTION', 'SESSION')),
   instance         text COLLATE "C"  NOT NULL,
   fencing_token    bigint            NOT NULL,
   started_at       timestamptz       NOT NULL,
   finished_at      timestamptz,
-  outcome          varchar(16),
+  outcome          varchar(16)       CHECK (outcome IN ('EXECUTED', 'FAILED', 'ABANDONED')),
   -- the first line of what a failure prints, and its class
   error            text,
   error_class      text,
@@ -103,13 +99,14 @@ CREATE TABLE IF NOT EXISTS advisory_lock_instance (
   PRIMARY KEY (namespace, instance, born_at)
 );
 
--- Pauses of all jobs of a namespace, those too that come later
-CREATE TABLE IF NOT EXISTS advisory_lock_namespace (
-  namespace        text COLLATE "C"  NOT NULL PRIMARY KEY,
+-- What operators have paused, key '' for all jobs of a namespace, those too that come later. Without a time: resumed since then
+CREATE TABLE IF NOT EXISTS advisory_lock_pause (
+  namespace        text COLLATE "C"  NOT NULL,
+  key              text COLLATE "C"  NOT NULL,
   paused_at        timestamptz,
   paused_by        text,
-  paused_reason    text,
-  resumed_at       timestamptz
+  reason           text,
+  PRIMARY KEY (namespace, key)
 );
 
 -- Not in a transaction: the token of a run that was rolled back is never given again

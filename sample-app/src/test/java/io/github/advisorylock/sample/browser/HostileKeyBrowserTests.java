@@ -52,7 +52,7 @@ class HostileKeyBrowserTests extends AbstractBrowserTests {
 		fleet.execute("INSERT INTO advisory_lock_job (namespace, key) VALUES ('sample-app', '" + key + "')");
 		browser.forget();
 		new OperatorPage(browser, member.address()).openJobs().act(key, "paused", "is paused");
-		assertThat(fleet.query("SELECT key FROM advisory_lock_job WHERE paused_at IS NOT NULL")).containsExactly(key);
+		assertThat(fleet.query("SELECT key FROM advisory_lock_pause WHERE paused_at IS NOT NULL")).containsExactly(key);
 		String id = "~" + Base64.getUrlEncoder()
 			.withoutPadding()
 			.encodeToString(("sample-app/" + key).getBytes(StandardCharsets.UTF_8));
@@ -60,7 +60,7 @@ class HostileKeyBrowserTests extends AbstractBrowserTests {
 			.containsExactly("POST " + member.address() + "/actuator/advisorylocks/" + id);
 		OperatorPage page = new OperatorPage(browser, member.address()).open("?key=" + id);
 		page.act(key, "resumed", "is resumed");
-		assertThat(fleet.query("SELECT key FROM advisory_lock_job WHERE paused_at IS NOT NULL")).isEmpty();
+		assertThat(fleet.query("SELECT key FROM advisory_lock_pause WHERE paused_at IS NOT NULL")).isEmpty();
 		assertThat(health()).isEqualTo(200);
 		fleet.execute("DELETE FROM advisory_lock_job WHERE key = '" + key + "'");
 	}

@@ -110,7 +110,7 @@ class OperatorPageBrowserTests extends AbstractBrowserTests {
 		OperatorPage.await()
 			.until(() -> one.skips(CARTS, "paused") > skips + 1 && two.skips(CARTS, "paused") > otherSkips + 1);
 		assertThat(fleet.runs(CARTS)).isEqualTo(runs);
-		assertThat(fleet.query("SELECT paused_by FROM advisory_lock_job WHERE paused_at IS NOT NULL"))
+		assertThat(fleet.query("SELECT paused_by FROM advisory_lock_pause WHERE paused_at IS NOT NULL"))
 			.containsExactly("unauthenticated");
 		page.act(CARTS, "resumed", "is resumed");
 		OperatorPage.await().until(() -> fleet.runs(CARTS) > runs + 1);

@@ -95,7 +95,7 @@ class OperatorPageLookBrowserTests extends AbstractBrowserTests {
 	void jobWithMarkupInItsKeyIsPausedAndResumed() {
 		OperatorPage page = page(JOBS);
 		page.act(MarkupJob.KEY, "paused", "is paused");
-		assertThat(fleet.query("SELECT key FROM advisory_lock_job WHERE paused_at IS NOT NULL"))
+		assertThat(fleet.query("SELECT key FROM advisory_lock_pause WHERE paused_at IS NOT NULL"))
 			.containsExactly(MarkupJob.KEY);
 		page.act(MarkupJob.KEY, "resumed", "is resumed");
 	}

@@ -49,9 +49,8 @@ final class ShopHistory {
 			  last_finished_at = run.finished_at, last_outcome = run.outcome, fencing_token = run.fencing_token
 			FROM (SELECT DISTINCT ON (key) * FROM advisory_lock_run ORDER BY key, fencing_token DESC) run
 			WHERE job.key = run.key AND job.namespace = run.namespace;
-			UPDATE advisory_lock_job SET paused_at = now() - INTERVAL '126 minutes', paused_by = 'ada',
-			  paused_reason = 'The warehouse moves, see OPS-311'
-			WHERE key = 'archive-orders'
+			INSERT INTO advisory_lock_pause SELECT namespace, key, now() - INTERVAL '126 minutes', 'ada',
+			  'The warehouse moves, see OPS-311' FROM advisory_lock_job WHERE key = 'archive-orders'
 			""";
 
 	private ShopHistory() {

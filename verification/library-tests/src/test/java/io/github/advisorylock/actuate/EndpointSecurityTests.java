@@ -79,7 +79,7 @@ class EndpointSecurityTests {
 	void writeWithoutTokenAgainstForgeryIsForbidden() {
 		assertThat(act(application, "report", "paused").statusCode()).isIn(401, 403);
 		assertThat(application.setState("report", "paused").statusCode()).isIn(401, 403);
-		assertThat(TestPostgres.query("SELECT key FROM operated_job WHERE paused_at IS NOT NULL")).isEmpty();
+		assertThat(TestPostgres.query("SELECT key FROM operated_pause WHERE paused_at IS NOT NULL")).isEmpty();
 	}
 
 	@Test
@@ -96,7 +96,7 @@ class EndpointSecurityTests {
 				with(EXPOSED, UNRESTRICTED))) {
 			assertThat(other.setState("report", "paused").statusCode()).isEqualTo(401);
 			assertThat(act(other, "report", "paused").body()).contains("\"by\":\"anna\"");
-			assertThat(TestPostgres.query("SELECT paused_by FROM operated_job WHERE key = 'report'"))
+			assertThat(TestPostgres.query("SELECT paused_by FROM operated_pause WHERE key = 'report'"))
 				.containsExactly("anna");
 			assertThat(act(other, "report", "resumed").statusCode()).isEqualTo(200);
 			assertThat(other.bean(InMemoryAuditEventRepository.class).find("anna", null, null))

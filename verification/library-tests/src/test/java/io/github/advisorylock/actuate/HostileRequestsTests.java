@@ -87,7 +87,7 @@ class HostileRequestsTests {
 	void forget() {
 		TestPostgres.execute("DELETE FROM operated_run");
 		TestPostgres.execute("DELETE FROM operated_job WHERE key NOT IN ('leaky', 'other', 'invoice')");
-		TestPostgres.execute("UPDATE operated_job SET paused_at = NULL, paused_by = NULL");
+		TestPostgres.execute("DELETE FROM operated_pause");
 	}
 
 	static Stream<String> hostileKeys() {
@@ -227,13 +227,13 @@ class HostileRequestsTests {
 		act(open, "leaky", "{\"state\":\"paused\"}");
 		assertThat(events.find(null, null, "ADVISORY_LOCK_PAUSED")).last()
 			.satisfies((event) -> assertThat(event.getPrincipal()).isEqualTo("unauthenticated"));
-		assertThat(TestPostgres.query("SELECT paused_by FROM operated_job WHERE key = 'leaky'"))
+		assertThat(TestPostgres.query("SELECT paused_by FROM operated_pause WHERE key = 'leaky'"))
 			.containsExactly("unauthenticated");
 	}
 
 	private static List<String> paused() {
 		return TestPostgres
-			.query("SELECT namespace || '/' || key FROM operated_job WHERE paused_at IS NOT NULL ORDER BY 1");
+			.query("SELECT namespace || '/' || key FROM operated_pause WHERE paused_at IS NOT NULL ORDER BY 1");
 	}
 
 	private static String id(OperatedApplication application, String key) {

@@ -107,10 +107,10 @@ class JobTableTests {
 
 	@Test
 	void jobOfAnotherApplicationIsPausedInItsOwnNamespace() {
-		TestPostgres.execute("INSERT INTO operated_job (namespace, key) VALUES ('billing', 'nightly') "
-				+ "ON CONFLICT (namespace, key) DO UPDATE SET paused_at = NULL");
+		TestPostgres.execute(
+				"INSERT INTO operated_job (namespace, key) VALUES ('billing', 'nightly') " + "ON CONFLICT DO NOTHING");
 		assertThat(application.setState("billing/nightly", "paused").body()).contains("\"namespace\":\"billing\"");
-		assertThat(TestPostgres.query("SELECT namespace FROM operated_job WHERE paused_at IS NOT NULL"))
+		assertThat(TestPostgres.query("SELECT namespace FROM operated_pause WHERE paused_at IS NOT NULL"))
 			.containsExactly("billing");
 		assertThat(EndpointAnswer.all(application).jobs("nightly")).hasSize(2)
 			.first()
@@ -118,7 +118,7 @@ class JobTableTests {
 				.containsEntry("actions", List.of("paused", "resumed", "forgotten"))
 				.doesNotContainKeys("target", "scope"));
 		application.setState("billing/nightly", "resumed");
-		assertThat(TestPostgres.query("SELECT namespace FROM operated_job WHERE paused_at IS NOT NULL")).isEmpty();
+		assertThat(TestPostgres.query("SELECT namespace FROM operated_pause WHERE paused_at IS NOT NULL")).isEmpty();
 		TestPostgres.execute("DELETE FROM operated_job WHERE namespace = 'billing'");
 	}
 

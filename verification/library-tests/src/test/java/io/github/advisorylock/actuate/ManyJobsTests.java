@@ -93,8 +93,9 @@ class ManyJobsTests {
 				+ "WHERE key = '00017' AND (fencing_token > 57 OR fencing_token = 10)");
 		TestPostgres.execute("UPDATE operated_job SET last_outcome = 'FAILED' WHERE key = '00017'");
 		TestPostgres.execute("UPDATE operated_job SET last_tick = '2020-01-02' WHERE key = '00018'");
-		TestPostgres.execute("UPDATE operated_job SET paused_at = now(), paused_by = 'ann', paused_reason = 'broken' "
-				+ "WHERE key = '00019'");
+		TestPostgres
+			.execute("INSERT INTO operated_pause SELECT namespace, key, now(), 'ann', 'broken' FROM operated_job "
+					+ "WHERE key = '00019'");
 		TestPostgres.execute("UPDATE operated_job SET last_tick = NULL, schedules = "
 				+ "'[{\"type\":\"fixedRate\",\"interval\":\"PT1M\"}]', once = 'NONE', last_started_at = now() WHERE key = '00020'");
 		TestPostgres.execute("INSERT INTO operated_instance (namespace, instance, seen_at, stopped_at, clock_skew_ms) "

@@ -149,9 +149,8 @@ class RequestFuzzTests {
 	}
 
 	private static List<String> rows() {
-		return TestPostgres
-			.query("SELECT namespace || '/' || key || coalesce(paused_by, '') || coalesce(last_outcome, '') "
-					+ "FROM operated_job UNION ALL SELECT 'run ' || count(*) FROM operated_run ORDER BY 1");
+		return TestPostgres.query("SELECT namespace || '/' || key || coalesce(last_outcome, '') FROM operated_job "
+				+ "UNION ALL SELECT key || coalesce(paused_by, '') FROM operated_pause UNION ALL SELECT 'run ' || count(*) FROM operated_run ORDER BY 1");
 	}
 
 	/**

@@ -281,7 +281,7 @@ class SeveralDatabasesTests {
 	}
 
 	private static List<String> paused(String url) {
-		return TestPostgres.query(url, "SELECT key FROM operated_job WHERE paused_at IS NOT NULL ORDER BY key");
+		return TestPostgres.query(url, "SELECT key FROM operated_pause WHERE paused_at IS NOT NULL ORDER BY key");
 	}
 
 	/**

@@ -130,7 +130,7 @@ class JobEventsTests {
 	}
 
 	private static List<String> pausedBy() {
-		return TestPostgres.query("SELECT paused_by FROM job_events_tests.ledger_job WHERE paused_at IS NOT NULL");
+		return TestPostgres.query("SELECT paused_by FROM job_events_tests.ledger_pause WHERE paused_at IS NOT NULL");
 	}
 
 	static class Jobs {

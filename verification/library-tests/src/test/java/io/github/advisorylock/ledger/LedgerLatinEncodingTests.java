@@ -101,7 +101,7 @@ class LedgerLatinEncodingTests {
 	@Test
 	void whatOperatorsSayIsKept() {
 		this.ledger.pauseAll("shop", "M\u00fcller \u20ac", "\u0448\u0442\u043e\u0440\u043c");
-		assertThat(query("SELECT paused_by || ' ' || paused_reason FROM advisory_lock_namespace"))
+		assertThat(query("SELECT paused_by || ' ' || reason FROM advisory_lock_pause"))
 			.containsExactly("M\u00fcller ? ?????");
 		assertThat(run(REQUEST)).isEqualTo(LockOutcome.PAUSED);
 	}

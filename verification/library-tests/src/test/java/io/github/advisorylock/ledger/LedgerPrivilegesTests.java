@@ -52,9 +52,12 @@ class LedgerPrivilegesTests {
 
 	private static final String ROLE = "ledger_clerk";
 
-	private static final String TABLES = "privileges.advisory_lock_job, privileges.advisory_lock_run, "
-			+ "privileges.advisory_lock_completion, privileges.advisory_lock_instance, "
-			+ "privileges.advisory_lock_namespace";
+	private static final String PAUSE = "privileges.advisory_lock_pause";
+
+	private static final String OTHERS = "privileges.advisory_lock_job, privileges.advisory_lock_run, "
+			+ "privileges.advisory_lock_completion, privileges.advisory_lock_instance";
+
+	private static final String TABLES = OTHERS + ", " + PAUSE;
 
 	private static final Pattern STATEMENT = Pattern.compile("CREATE POLICY [^;]+;");
 
@@ -86,8 +89,8 @@ class LedgerPrivilegesTests {
 	void roleThatMayOnlyReadIsToldAtStartAndStartsWithWhatIsNamed() {
 		grant("SELECT ON " + TABLES);
 		String problem = LockContextRunner.analyzeFailure(this.runner).getDescription();
-		assertThat(problem).contains("permission denied, role " + ROLE + " lacks INSERT, UPDATE on " + TABLES
-				+ "; USAGE on privileges.advisory_lock_fencing_token");
+		assertThat(problem).contains("permission denied, role " + ROLE + " lacks INSERT, UPDATE on " + OTHERS
+				+ "; INSERT, UPDATE, DELETE on " + PAUSE + "; USAGE on privileges.advisory_lock_fencing_token");
 		assertThatStartSucceedsWith(problem);
 	}
 
@@ -98,8 +101,8 @@ class LedgerPrivilegesTests {
 			String problem = LockContextRunner
 				.analyzeFailure(this.runner.withPropertyValues("advisory-lock.ledger.table-prefix=" + prefix))
 				.getDescription();
-			assertThat(problem).contains("lacks USAGE on schema privileges; SELECT, INSERT, UPDATE on " + TABLES);
-			assertThat(GRANT.matcher(problem).results()).hasSize(3);
+			assertThat(problem).contains("lacks USAGE on schema privileges; SELECT, INSERT, UPDATE on " + OTHERS);
+			assertThat(GRANT.matcher(problem).results()).hasSize(4);
 		}
 		assertThatStartSucceedsWith(LockContextRunner.analyzeFailure(this.runner).getDescription());
 	}
@@ -107,6 +110,7 @@ class LedgerPrivilegesTests {
 	@Test
 	void roleThatMayNotDeleteRunsAndIsToldOnceWithoutHousekeeping(CapturedOutput output) {
 		grant("SELECT, INSERT, UPDATE ON " + TABLES);
+		grant("DELETE ON " + PAUSE);
 		grant("USAGE ON SEQUENCE privileges.advisory_lock_fencing_token");
 		this.runner.run((context) -> {
 			assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid");
@@ -114,7 +118,7 @@ class LedgerPrivilegesTests {
 			assertThat(context.getBean(LedgerLifecycle.class).housekeeping()).isNull();
 		});
 		assertThat(output).containsOnlyOnce("is not purged by this instance: role " + ROLE + " lacks DELETE on "
-				+ TABLES + ". To grant that: GRANT DELETE ON " + TABLES + " TO " + ROLE + ";");
+				+ OTHERS + ". To grant that: GRANT DELETE ON " + OTHERS + " TO " + ROLE + ";");
 	}
 
 	@ParameterizedTest

@@ -138,10 +138,12 @@ class LedgerPurgeTests extends AbstractLedgerTests {
 	void jobsAreForgottenAsTheirRowsSayWhoeverWroteThem() {
 		String old = "', now() - interval '10 years', now() - interval '10 years', now() - interval '9 years', ";
 		TestPostgres.execute("INSERT INTO ledger_tests_job (namespace, key, first_seen_at, last_started_at, "
-				+ "last_finished_at, remember_until, paused_at) VALUES ('tests', 'kept" + old + "NULL, NULL), "
-				+ "('tests', 'until" + old + "now() + interval '1 minute', NULL), ('other', 'until" + old
-				+ "now() + interval '1 minute', NULL), ('tests', 'paused" + old
-				+ "now() - interval '1 day', now()), ('other', 'over" + old + "now() - interval '1 day', NULL)");
+				+ "last_finished_at, remember_until) VALUES ('tests', 'kept" + old + "NULL), ('tests', 'until" + old
+				+ "now() + interval '1 minute'), ('other', 'until" + old
+				+ "now() + interval '1 minute'), ('tests', 'paused" + old + "now() - interval '1 day'), ('other', 'over"
+				+ old + "now() - interval '1 day')");
+		TestPostgres
+			.execute("INSERT INTO ledger_tests_pause (namespace, key, paused_at) VALUES ('tests', 'paused', now())");
 		purge();
 		assertThat(TestPostgres.query("SELECT namespace || '/' || key FROM ledger_tests_job ORDER BY 1"))
 			.containsExactly("other/until", "tests/kept", "tests/paused", "tests/until");

@@ -81,10 +81,10 @@ class LedgerSchemaTests {
 				"advisory_lock_instance: namespace, instance, born_at, started_at, seen_at, stopped_at, version, "
 						+ "library, clock_skew_ms, roles, terms, led_since",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
-						+ "last_outcome, fencing_token, paused_at, paused_by, template, resumed_at, open_tick, attempts, "
+						+ "last_outcome, fencing_token, template, resumed_at, open_tick, attempts, "
 						+ "retry_at, remember_until, held_until, held_since, method, scope, schedules, once, min_interval, "
-						+ "catch_up, lock, paused_reason",
-				"advisory_lock_namespace: namespace, paused_at, paused_by, paused_reason, resumed_at",
+						+ "catch_up, lock",
+				"advisory_lock_pause: namespace, key, paused_at, paused_by, reason",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
 						+ "outcome, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace"));
 	}
@@ -173,7 +173,7 @@ class LedgerSchemaTests {
 	@Test
 	void tableThatIsMissingIsMadeWithoutWaitingForWritersOfOthers() throws Exception {
 		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
-		TestPostgres.execute("DROP TABLE " + this.schema + ".advisory_lock_namespace");
+		TestPostgres.execute("DROP TABLE " + this.schema + ".advisory_lock_pause");
 		try (Connection dump = TestPostgres.open(); Statement statement = dump.createStatement()) {
 			dump.setAutoCommit(false);
 			for (String table : List.of("job", "run", "completion", "instance")) {
@@ -201,8 +201,9 @@ class LedgerSchemaTests {
 	@Test
 	void missingColumnStopsTheStartAndIsNamed() {
 		always(this.runner).run((context) -> assertThat(context).hasNotFailed());
-		TestPostgres.execute("ALTER TABLE " + this.schema + ".advisory_lock_job DROP COLUMN paused_by");
-		assertThat(LockContextRunner.analyzeFailure(always(this.runner)).getDescription()).contains("paused_by");
+		TestPostgres.execute("ALTER TABLE " + this.schema + ".advisory_lock_job DROP COLUMN retry_at");
+		assertThat(LockContextRunner.analyzeFailure(always(this.runner)).getDescription())
+			.contains("advisory_lock_job lacks retry_at");
 	}
 
 	@Test

@@ -71,7 +71,7 @@ class PartitionedLedgerTests extends AbstractLedgerTests {
 	}
 
 	private static Stream<String> tables() {
-		return Stream.of("job", "run", "completion", "instance", "namespace");
+		return Stream.of("job", "run", "completion", "instance", "pause");
 	}
 
 	@Override

@@ -85,8 +85,8 @@ class PageViewsTests {
 			jobs.export("alice");
 			assertThatIllegalStateException().isThrownBy(jobs::fail).withMessage("no <b>sales</b>");
 			assertThatIllegalStateException().isThrownBy(jobs::fail).withMessage("no <b>sales</b>");
-			TestPostgres.execute("UPDATE " + TABLES + "job SET paused_at = now(), paused_by = 'Jane', "
-					+ "paused_reason = 'stock-taking' WHERE key = 'report'");
+			TestPostgres.execute("INSERT INTO " + TABLES + "pause SELECT namespace, key, now(), 'Jane', 'stock-taking' "
+					+ "FROM " + TABLES + "job WHERE key = 'report'");
 			String view = page.view("jobs");
 			assertThat(view).contains("<p id=\"count\">3 of 3 jobs</p>");
 			assertThat(row(view, "data-key=\"test/report\""))

@@ -1,0 +1,226 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.sql.Types;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+/**
+ * Writes what operators want of jobs, and owns the SQL of that. Pauses have a table of
+ * their own, which no run writes; rows of jobs that a run has locked are left out
+ * ({@code SKIP LOCKED}): an operator waits for nobody.
+ */
+final class OperatorRepository {
+
+	private final LedgerConnections connections;
+
+	private final LedgerTables tables;
+
+	OperatorRepository(LedgerConnections connections, LedgerTables tables) {
+		this.connections = connections;
+		this.tables = tables;
+	}
+
+	/**
+	 * Pause a job, or what was run without having a job. One that is paused stays as it
+	 * is.
+	 * @return {@code false} if there is no job and no run of that name
+	 */
+	boolean pause(JobName name, String by, @Nullable String reason) {
+		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+				WITH known AS MATERIALIZED (
+				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+				  UNION SELECT r.namespace, r.key FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
+				), listed AS (
+				  INSERT INTO {job} (namespace, key) SELECT k.namespace, k.key FROM known k WHERE NOT EXISTS (
+				    SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key) ON CONFLICT DO NOTHING
+				)
+				INSERT INTO {pause} AS p (namespace, key, paused_at, paused_by, reason)
+				SELECT k.namespace, k.key, pg_catalog.clock_timestamp(), :by, :reason FROM known k
+				ON CONFLICT (namespace, key) DO UPDATE SET paused_at = coalesce(p.paused_at, excluded.paused_at),
+				  paused_by = CASE WHEN p.paused_at IS NULL THEN excluded.paused_by ELSE p.paused_by END,
+				  reason = CASE WHEN p.paused_at IS NULL THEN excluded.reason ELSE p.reason END
+				""").param("by", this.connections.text().of(by))
+			.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
+			.update()) == 1;
+	}
+
+	/**
+	 * End the pause of a job, also while all jobs of its namespace are paused.
+	 * @return {@code false} if there is no job of that name
+	 */
+	boolean resume(JobName name) {
+		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+				WITH paused AS MATERIALIZED (
+				  SELECT p.key FROM {pause} p WHERE p.namespace = :namespace AND p.key IN (:key, '')
+				), unlocked AS MATERIALIZED (
+				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+				    AND EXISTS (SELECT FROM paused) FOR NO KEY UPDATE SKIP LOCKED
+				), told AS (
+				  UPDATE {job} j SET resumed_at = pg_catalog.clock_timestamp() FROM unlocked u
+				  WHERE j.namespace = u.namespace AND j.key = u.key
+				), ended AS (
+				  DELETE FROM {pause} p WHERE p.namespace = :namespace AND p.key = :key
+				    AND NOT EXISTS (SELECT FROM paused a WHERE a.key = '')
+				), excepted AS (
+				  INSERT INTO {pause} (namespace, key) SELECT :namespace, :key FROM paused a WHERE a.key = ''
+				  ON CONFLICT (namespace, key) DO UPDATE SET paused_at = NULL, paused_by = NULL, reason = NULL
+				)
+				SELECT EXISTS (SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key)
+				""").query(Boolean.class).single());
+	}
+
+	/**
+	 * Pause all jobs of a namespace, those too that come later and those that were
+	 * resumed one by one.
+	 * @return how many there are
+	 */
+	int pauseAll(String namespace, String by, @Nullable String reason) {
+		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), new JobName(namespace, ""),
+				"""
+						WITH excepted AS (
+						  DELETE FROM {pause} p WHERE p.namespace = :namespace AND p.key <> :key AND p.paused_at IS NULL
+						), paused AS (
+						  INSERT INTO {pause} (namespace, key, paused_at, paused_by, reason)
+						  VALUES (:namespace, :key, pg_catalog.clock_timestamp(), :by, :reason)
+						  ON CONFLICT (namespace, key) DO UPDATE SET paused_at = excluded.paused_at, paused_by = excluded.paused_by,
+						    reason = excluded.reason
+						)
+						SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL
+						""")
+			.param("by", this.connections.text().of(by))
+			.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
+			.query(Integer.class)
+			.single());
+	}
+
+	/**
+	 * End the pause of all jobs of a namespace; pauses of single jobs stay.
+	 * @return how many it held for, empty if there was none
+	 */
+	Optional<Integer> resumeAll(String namespace) {
+		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), new JobName(namespace, ""),
+				"""
+						WITH ended AS (
+						  DELETE FROM {pause} p WHERE p.namespace = :namespace AND (p.key = :key OR p.paused_at IS NULL) RETURNING p.key
+						), unlocked AS MATERIALIZED (
+						  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL
+						    AND EXISTS (SELECT FROM {pause} a WHERE a.namespace = :namespace AND a.key = :key)
+						    AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = j.namespace AND p.key = j.key)
+						  FOR NO KEY UPDATE OF j SKIP LOCKED
+						), told AS (
+						  UPDATE {job} j SET resumed_at = pg_catalog.clock_timestamp() FROM unlocked u
+						  WHERE j.namespace = u.namespace AND j.key = u.key
+						)
+						SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL
+						  AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = j.namespace AND p.key = j.key)
+						HAVING EXISTS (SELECT FROM ended e WHERE e.key = :key)
+						""")
+			.query(Integer.class)
+			.optional());
+	}
+
+	/**
+	 * End the wait of the open tick of a job.
+	 * @return the tick, or empty if there is none, or the job runs or is paused
+	 */
+	Optional<Instant> retry(JobName name) {
+		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+				WITH unlocked AS MATERIALIZED (
+				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+				    AND j.open_tick IS NOT NULL AND NOT EXISTS (
+				      SELECT FROM {jobs} p WHERE p.namespace = :namespace AND p.key = :key AND p.paused_at IS NOT NULL)
+				  FOR NO KEY UPDATE OF j SKIP LOCKED
+				)
+				UPDATE {job} j SET retry_at = NULL FROM unlocked u WHERE j.namespace = u.namespace AND j.key = u.key
+				RETURNING j.open_tick
+				""").query((row, number) -> JobRepository.required(row, "open_tick")).optional());
+	}
+
+	/**
+	 * Forget a job and its runs, unless the last of these is not over. A run that begins
+	 * meanwhile changes the row of its job, which then is looked at again.
+	 * @return {@code false} if there is no job of that name whose runs are all over
+	 */
+	boolean forget(JobName name) {
+		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
+				WITH forgotten AS (
+				  DELETE FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+				    AND coalesce(j.last_started_at, '-infinity') <= coalesce(j.last_finished_at, '-infinity')
+				  RETURNING j.namespace, j.key
+				), runs AS (
+				  DELETE FROM {run} r USING forgotten f WHERE r.namespace = f.namespace AND r.key = f.key
+				), paused AS (
+				  DELETE FROM {pause} p USING forgotten f WHERE p.namespace = f.namespace AND p.key = f.key
+				)
+				SELECT count(*) FROM forgotten
+				""").query(Integer.class).single()) == 1;
+	}
+
+	/**
+	 * Keep a key from others for a time, or only look where that is zero: whoever asks
+	 * has its lock.
+	 * @param own what was answered before for the same lock
+	 * @param remember for how long after that the row is of use
+	 * @return until when, which is now where nothing was to be kept, or {@code null} if
+	 * somebody else has kept it
+	 */
+	@Nullable Instant keep(JobName name, Duration time, @Nullable Instant own, Duration remember) {
+		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name,
+				"""
+						WITH others AS MATERIALIZED (
+						  SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+						    AND j.held_until > pg_catalog.clock_timestamp()
+						    AND j.held_since <= pg_catalog.clock_timestamp() + INTERVAL '1 minute'
+						    AND j.held_until IS DISTINCT FROM CAST(:own AS timestamptz)
+						), kept AS (
+						  INSERT INTO {job} AS j (namespace, key, held_since, held_until, remember_until)
+						  SELECT :namespace, :key, pg_catalog.clock_timestamp(),
+						    pg_catalog.clock_timestamp() + CAST(:time AS bigint) * INTERVAL '1 microsecond',
+						    pg_catalog.clock_timestamp() + CAST(:remember AS bigint) * INTERVAL '1 microsecond'
+						  WHERE :wanted AND NOT EXISTS (SELECT FROM others)
+						  ON CONFLICT (namespace, key) DO UPDATE SET held_since = excluded.held_since, held_until = excluded.held_until,
+						    remember_until = CASE WHEN j.remember_until IS NOT NULL THEN greatest(j.remember_until, excluded.remember_until) END
+						  WHERE j.held_until IS NULL OR j.held_until <= pg_catalog.clock_timestamp()
+						    OR j.held_since > pg_catalog.clock_timestamp() + INTERVAL '1 minute'
+						    OR j.held_until = CAST(:own AS timestamptz)
+						  RETURNING j.held_until
+						)
+						SELECT CASE WHEN EXISTS (SELECT FROM others) THEN NULL WHEN :wanted THEN (SELECT k.held_until FROM kept k)
+						  ELSE pg_catalog.clock_timestamp() END AS held_until
+						""")
+			.param("time", LedgerSettings.micros(time))
+			.param("remember", LedgerSettings.micros(time.plus(remember)))
+			.param("wanted", own != null || !time.isZero())
+			.param("own", (own != null) ? own.atOffset(ZoneOffset.UTC) : null, Types.TIMESTAMP_WITH_TIMEZONE)
+			.query((row, number) -> Optional.ofNullable(JobRepository.instant(row, "held_until")))
+			.single()
+			.orElse(null));
+	}
+
+	private JdbcClient.StatementSpec statement(JdbcClient client, JobName name, String sql) {
+		return client.sql(this.tables.in(sql)).param("namespace", name.namespace()).param("key", name.key());
+	}
+
+}
