@@ -43,7 +43,7 @@ final class JobStatements {
 	private static final String FAILED = """
 			SELECT l.* FROM (
 			  SELECT r.* FROM {run} r WHERE r.namespace = o.namespace AND r.template = o.key
-			    AND r.outcome <> 'EXECUTED' ORDER BY r.id DESC LIMIT :mostFailures) l
+			    AND r.failed ORDER BY r.id DESC LIMIT :mostFailures) l
 			WHERE l.started_at > pg_catalog.clock_timestamp() - INTERVAL '1 day' AND NOT EXISTS (
 			  SELECT FROM {run} e WHERE e.namespace = l.namespace AND e.key = l.key AND e.fencing_token > l.fencing_token)
 			""";
@@ -66,10 +66,10 @@ final class JobStatements {
 			    WHERE j.template IS NOT NULL AND (j.namespace, j.template) > (t.namespace, t.template)
 			    ORDER BY j.namespace, j.template LIMIT 1) n
 			), of_failures AS (
-			  (SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.outcome <> 'EXECUTED'
+			  (SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.failed
 			    ORDER BY r.namespace, r.template LIMIT 1)
 			  UNION ALL SELECT n.* FROM of_failures f CROSS JOIN LATERAL (
-			    SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.outcome <> 'EXECUTED'
+			    SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.failed
 			      AND (r.namespace, r.template) > (f.namespace, f.template)
 			    ORDER BY r.namespace, r.template LIMIT 1) n
 			), templates AS MATERIALIZED (
@@ -148,7 +148,8 @@ final class JobStatements {
 					    END AS rank
 					  FROM jobs j, (SELECT pg_catalog.lower(CAST(:text AS text)) AS text, CAST(:state AS text) AS state) w
 					  WHERE (w.state IN ('all', j.state) OR (w.state = 'problem' AND (j.paused OR j.troubled OR j.due IS NOT NULL
-					      OR j.failed IS NOT NULL OR j.last_outcome <> 'EXECUTED' OR j.last_tick > pg_catalog.clock_timestamp() + INTERVAL '1 minute')))
+					      OR j.failed IS NOT NULL OR j.last_outcome <> 'EXECUTED'
+					      OR j.last_tick > pg_catalog.clock_timestamp() + INTERVAL '1 minute')))
 					    AND (w.text = '' OR pg_catalog.strpos(pg_catalog.lower(j.namespace || '/' || j.key), w.text) > 0
 					      OR pg_catalog.strpos(pg_catalog.lower(j.method), w.text) > 0)
 					)
@@ -156,7 +157,8 @@ final class JobStatements {
 					FROM (SELECT 1) one LEFT JOIN (
 					  SELECT j.namespace, j.key, j.rank, pg_catalog.row_number() OVER (
 					    ORDER BY j.rank NULLS LAST,
-					      CASE WHEN CAST(:sort AS text) = 'failures' THEN j.last_finished_at END DESC NULLS LAST, j.namespace, j.key) AS position FROM wanted j
+					      CASE WHEN CAST(:sort AS text) = 'failures' THEN j.last_finished_at END DESC NULLS LAST,
+					      j.namespace, j.key) AS position FROM wanted j
 					  ORDER BY position LIMIT :limit OFFSET :offset) p ON true
 					ORDER BY p.position
 					""";
@@ -293,16 +295,15 @@ final class JobStatements {
 			  SELECT r.* FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
 			    AND CAST(:outcome AS text) IN ('all', coalesce(r.outcome, 'RUNNING'))
 			  UNION ALL (SELECT r.* FROM {run} r WHERE r.namespace = :namespace AND r.template = :key
-			    AND r.outcome <> 'EXECUTED' AND r.key <> :key AND CAST(:outcome AS text) IN ('all', r.outcome)
+			    AND r.failed AND r.key <> :key AND CAST(:outcome AS text) IN ('all', r.outcome)
 			    ORDER BY r.id DESC LIMIT :recent)
-			  UNION ALL SELECT l.* FROM (SELECT r.* FROM {run} r WHERE r.finished_at IS NOT NULL
-			      ORDER BY r.keep_until DESC LIMIT CASE WHEN CAST(:outcome AS text) NOT IN ('all', 'EXECUTED')
+			  UNION ALL SELECT l.* FROM (SELECT r.* FROM {run} r
+			      ORDER BY r.keep_until DESC LIMIT CASE WHEN CAST(:outcome AS text) NOT IN ('all', 'EXECUTED', 'RUNNING')
 			          OR EXISTS (SELECT FROM {run} k WHERE k.namespace = :namespace AND k.key = :key)
 			          OR EXISTS (SELECT FROM {job} j WHERE j.namespace = :namespace AND j.key = :key)
 			        THEN 0 ELSE :recent END) l
-			    WHERE l.namespace = :namespace AND l.template = :key AND l.outcome = 'EXECUTED'
-			  UNION ALL SELECT r.* FROM {run} r WHERE r.finished_at IS NULL AND r.namespace = :namespace
-			    AND r.template = :key AND r.key <> :key AND CAST(:outcome AS text) IN ('all', 'RUNNING')
+			    WHERE l.namespace = :namespace AND l.template = :key AND NOT l.failed
+			      AND CAST(:outcome AS text) IN ('all', coalesce(l.outcome, 'RUNNING'))
 			)
 			SELECT (SELECT count(*) FROM wanted) AS total, p.* FROM (SELECT 1) one LEFT JOIN (
 			  SELECT w.id, w.namespace, w.key, w.tick, w.attempt, w.scope, w.instance, w.fencing_token, w.started_at,
@@ -319,8 +320,8 @@ final class JobStatements {
 	 */
 	static final String OWNERS = """
 			WITH open AS MATERIALIZED (
-			  SELECT DISTINCT ON (r.lock) r.* FROM {run} r WHERE r.finished_at IS NULL AND r.lock IS NOT NULL
-			  ORDER BY r.lock, r.id DESC
+			  SELECT DISTINCT ON (r.lock) r.* FROM (SELECT l.* FROM {run} l ORDER BY l.keep_until DESC LIMIT 10000) r
+			  WHERE r.finished_at IS NULL AND r.lock IS NOT NULL ORDER BY r.lock, r.id DESC
 			)
 			SELECT l.lock, coalesce(j.namespace, r.namespace) AS namespace, coalesce(j.key, r.key) AS key, j.method,
 			  r.instance, r.started_at
@@ -377,7 +378,8 @@ final class JobStatements {
 			), told AS (
 			  SELECT i.*, coalesce(c.locks, 0) AS locks, CASE WHEN i.stopped_at IS NOT NULL THEN 'STOPPED'
 			    WHEN i.replaced THEN 'VANISHED'
-			    WHEN i.seen_at BETWEEN pg_catalog.clock_timestamp() - INTERVAL '150 seconds' AND pg_catalog.clock_timestamp() + INTERVAL '1 minute' OR c.name IS NOT NULL THEN 'ALIVE'
+			    WHEN i.seen_at BETWEEN pg_catalog.clock_timestamp() - INTERVAL '150 seconds'
+			      AND pg_catalog.clock_timestamp() + INTERVAL '1 minute' OR c.name IS NOT NULL THEN 'ALIVE'
 			    ELSE 'VANISHED' END AS state
 			  FROM known i LEFT JOIN connected c
 			    ON NOT i.replaced AND c.name = pg_catalog.right(pg_catalog.regexp_replace(i.instance, '[^ -~]', '?', 'g'), 28)
@@ -465,8 +467,8 @@ final class JobStatements {
 			    AS outcomes, pg_catalog.array_agg(l.fencing_token ORDER BY l.fencing_token DESC) AS tokens,
 			    pg_catalog.array_agg(coalesce(CAST(pg_catalog.date_part('epoch', l.finished_at - l.started_at) * 1000
 			      AS bigint), -1) ORDER BY l.fencing_token) AS durations
-			  FROM (SELECT o.outcome, o.fencing_token, o.started_at, o.finished_at FROM {run} o WHERE o.namespace = n.namespace AND o.key = n.key
-			    ORDER BY o.fencing_token DESC LIMIT :outcomes) l) h ON true
+			  FROM (SELECT o.outcome, o.fencing_token, o.started_at, o.finished_at FROM {run} o
+			    WHERE o.namespace = n.namespace AND o.key = n.key ORDER BY o.fencing_token DESC LIMIT :outcomes) l) h ON true
 			LEFT JOIN {run} r ON r.namespace = n.namespace AND r.key = n.key AND r.fencing_token = h.tokens[1]
 			WHERE j.key IS NOT NULL OR r.id IS NOT NULL OR c.key IS NOT NULL
 			""";
@@ -484,7 +486,7 @@ final class JobStatements {
 			      WHEN EXISTS (SELECT FROM {completion} c WHERE c.namespace = n.namespace AND c.key = n.key) THEN 2
 			      WHEN EXISTS (SELECT FROM {job} j WHERE j.namespace = n.namespace AND j.template = n.key) THEN 3
 			      WHEN EXISTS (SELECT FROM {run} r WHERE r.namespace = n.namespace AND r.template = n.key
-			        AND r.outcome <> 'EXECUTED') THEN 3 END AS kind
+			        AND r.failed) THEN 3 END AS kind
 			    FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
 			      n (namespace, key)) m) k
 			WHERE k.kind = k.best

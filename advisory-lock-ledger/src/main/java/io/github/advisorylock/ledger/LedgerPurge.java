@@ -89,15 +89,24 @@ final class LedgerPurge {
 	}
 
 	/**
-	 * Give up runs whose lock nobody has, with their jobs. Waits for no row: whoever has
-	 * locked one writes about the job anyway.
+	 * Give up runs whose lock nobody has, with their jobs: the last ones of jobs that are
+	 * no keys with arguments, and those among the latest 10,000 runs. No index knows what
+	 * is open, as each end of a run would have to change it. Waits for no row: whoever
+	 * has locked one writes about the job anyway.
 	 */
 	Work lostRuns() {
 		return new Work(
 				"""
-						WITH lost AS MATERIALIZED (
+						WITH recent AS MATERIALIZED (
+						  SELECT r.namespace, r.key, r.fencing_token, r.finished_at FROM {run} r ORDER BY r.keep_until DESC LIMIT 10000
+						), lost AS MATERIALIZED (
 						  SELECT r.namespace, r.key, r.fencing_token, r.id FROM {run} r WHERE r.finished_at IS NULL AND r.id > :after
-						    AND NOT r.started_at BETWEEN pg_catalog.statement_timestamp() - INTERVAL '1 minute' AND pg_catalog.clock_timestamp() + INTERVAL '1 minute'
+						    AND (r.namespace, r.key, r.fencing_token) IN (
+						      SELECT l.namespace, l.key, l.fencing_token FROM recent l WHERE l.finished_at IS NULL
+						      UNION ALL SELECT j.namespace, j.key, j.fencing_token FROM {job} j
+						        WHERE j.template IS NULL AND j.last_started_at > coalesce(j.last_finished_at, '-infinity'))
+						    AND NOT r.started_at BETWEEN pg_catalog.statement_timestamp() - INTERVAL '1 minute'
+						      AND pg_catalog.clock_timestamp() + INTERVAL '1 minute'
 						    AND r.lock IS NOT NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_locks l
 						      WHERE l.locktype = 'advisory' AND l.granted
 						        AND l.database = (SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())

@@ -80,7 +80,7 @@ final class LedgerSchema {
 			FROM (VALUES ('job', 'namespace, key', 'first_seen_at, last_tick, last_started_at, last_finished_at, last_outcome, '
 			      || 'fencing_token, template, resumed_at, open_tick, attempts, retry_at, remember_until, held_until, held_since, '
 			      || 'method, scope, schedules, once, min_interval, catch_up, lock'),
-			    ('run', 'namespace, key, fencing_token', 'id, tick, scope, instance, started_at, finished_at, outcome, error, '
+			    ('run', 'namespace, key, fencing_token', 'id, tick, scope, instance, started_at, finished_at, outcome, failed, error, '
 			      || 'error_class, attempt, template, lock, keep_until, trace_id, stack_trace'),
 			    ('completion', 'namespace, key', 'completed_at, remember_until'),
 			    ('instance', 'namespace, instance, born_at', 'started_at, seen_at, stopped_at, version, library, clock_skew_ms, '

@@ -102,7 +102,8 @@ record RunStatements(String decide, String begin, String end) {
 			  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, template, open_tick, attempts, remember_until)
 			  SELECT :namespace, :key, pg_catalog.clock_timestamp(), CAST(:token AS bigint), :template,
 			    CAST(:tick AS timestamptz), CASE WHEN CAST(:tick AS timestamptz) IS NULL THEN 0 ELSE CAST(:attempt AS integer) END,
-			    CASE WHEN :remembered THEN pg_catalog.clock_timestamp() + CAST(:rememberJob AS bigint) * INTERVAL '1 microsecond' END
+			    CASE WHEN :remembered THEN pg_catalog.date_trunc('hour', pg_catalog.clock_timestamp() + INTERVAL '1 hour'
+			      + CAST(:rememberJob AS bigint) * INTERVAL '1 microsecond') END
 			  WHERE :keepsJob
 			  ON CONFLICT (namespace, key) DO UPDATE SET
 			    last_started_at = excluded.last_started_at, fencing_token = excluded.fencing_token,
@@ -144,8 +145,9 @@ record RunStatements(String decide, String begin, String end) {
 	/**
 	 * Of a tick that failed, the next attempt waits for 30 s, doubled each time, but for
 	 * no more than ten minutes, and a bit longer by chance. An attempt of an earlier tick
-	 * than the one that is open says nothing of that. The row of a job that is to be kept
-	 * stays so, and what was promised is not taken back.
+	 * than the one that is open says nothing of that. Times in an index are rounded, so
+	 * that they change seldom, and the update is a HOT one. The row of a job that is to
+	 * be kept stays so, and what was promised is not taken back.
 	 */
 	private static final String END = """
 			WITH e AS MATERIALIZED (
@@ -161,7 +163,8 @@ record RunStatements(String decide, String begin, String end) {
 			    CASE WHEN NOT e.executed THEN e.tick END, CASE WHEN e.executed OR e.tick IS NULL THEN 0 ELSE e.attempt END,
 			    CASE WHEN NOT e.executed AND e.tick IS NOT NULL THEN e.now + INTERVAL '1 second'
 			      * least(30 * pg_catalog.power(2, least(e.attempt - 1, 5)), 600) * (1 + 0.2 * pg_catalog.random()) END,
-			    CASE WHEN :remembered THEN e.now + CAST(:rememberJob AS bigint) * INTERVAL '1 microsecond' END
+			    CASE WHEN :remembered THEN pg_catalog.date_trunc('hour', e.now + INTERVAL '1 hour'
+			      + CAST(:rememberJob AS bigint) * INTERVAL '1 microsecond') END
 			  FROM e WHERE :keepsJob
 			  ON CONFLICT (namespace, key) DO UPDATE SET
 			    last_tick = coalesce(excluded.last_tick, j.last_tick), last_started_at = excluded.last_started_at,

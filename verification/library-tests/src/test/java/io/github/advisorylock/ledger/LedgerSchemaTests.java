@@ -86,7 +86,7 @@ class LedgerSchemaTests {
 						+ "catch_up, lock",
 				"advisory_lock_pause: namespace, key, paused_at, paused_by, reason",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
-						+ "outcome, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace"));
+						+ "outcome, failed, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace"));
 	}
 
 	@Test
