@@ -21,6 +21,7 @@ import java.sql.ResultSet;
 import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -34,6 +35,7 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
+import org.springframework.util.Assert;
 
 /**
  * Writes runs into the ledger: on the connection of the current transaction, or on one of
@@ -141,8 +143,10 @@ final class RunRepository {
 	 * drawn
 	 */
 	@Nullable OffsetDateTime begin(MapSqlParameterSource run) {
-		return this.connections.apart((apart) -> query(apart, this.statements.begin(), run,
-				(row, number) -> row.getObject(1, OffsetDateTime.class)));
+		return this.connections
+			.apart((apart) -> query(apart, this.statements.begin(), run,
+					(row, number) -> Optional.ofNullable(row.getObject(1, OffsetDateTime.class))))
+			.orElse(null);
 	}
 
 	/**
@@ -215,25 +219,29 @@ final class RunRepository {
 			.addValue("errorClass", text.ofNullable((failure != null) ? failure.type() : null), Types.VARCHAR)
 			.addValue("error", text.ofNullable((failure != null) ? failure.text() : null), Types.VARCHAR)
 			.addValue("stackTrace", text.ofNullable((failure != null) ? failure.stackTrace() : null), Types.VARCHAR);
-		return Boolean.TRUE.equals(query(jdbc, this.statements.end(), run, (row, number) -> row.getInt(1) == 1));
+		return query(jdbc, this.statements.end(), run, (row, number) -> row.getInt(1) == 1);
 	}
 
 	/**
-	 * Execute a statement that has one row at most, and may be followed by others in its
-	 * flight, which no query of Spring's may.
+	 * Execute a statement that has one row, and may be followed by others in its flight,
+	 * which no query of Spring's may.
 	 */
-	private static <T extends @Nullable Object> T query(NamedParameterJdbcOperations jdbc, String sql,
-			MapSqlParameterSource parameters, RowMapper<T> mapper) {
+	private static <T> T query(NamedParameterJdbcOperations jdbc, String sql, MapSqlParameterSource parameters,
+			RowMapper<T> mapper) {
+		T answer;
 		try {
-			return jdbc.execute(sql, parameters, (PreparedStatement statement) -> {
+			answer = jdbc.execute(sql, parameters, (PreparedStatement statement) -> {
 				statement.execute();
 				ResultSet row = statement.getResultSet();
-				return row.next() ? mapper.mapRow(row, 1) : null;
+				row.next();
+				return mapper.mapRow(row, 1);
 			});
 		}
 		catch (DataAccessException ex) {
 			throw LedgerSchemaException.explain(ex);
 		}
+		Assert.state(answer != null, "'answer' must not be null");
+		return answer;
 	}
 
 	/**

@@ -34,7 +34,7 @@ import io.github.advisorylock.jdbc.FencingTokens;
  * Answers the name of an outcome, the token, the time, the attempt, and a time that was
  * ignored
  * @param begin writes the start of a run in scope {@code SESSION}. Answers when that was,
- * nothing if its lock was lost
+ * {@code null} if its lock was lost
  * @param end writes how a run ended, whether or not its start was written. Answers 0 if
  * somebody else has ended it, or completed the tick or key
  */
@@ -139,7 +139,8 @@ record RunStatements(String decide, String begin, String end) {
 			  RETURNING started_at
 			)
 			SELECT s.started_at, CASE WHEN CAST(:minInterval AS bigint) IS NULL
-			  THEN pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL END FROM started s
+			  THEN pg_catalog.set_config('synchronous_commit', 'off', true) IS NOT NULL END
+			FROM (SELECT 1) one LEFT JOIN started s ON true
 			""";
 
 	/**

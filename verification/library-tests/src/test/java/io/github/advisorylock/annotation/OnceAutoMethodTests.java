@@ -67,7 +67,7 @@ class OnceAutoMethodTests {
 	@AfterEach
 	void dropLedger() {
 		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
-		for (String table : List.of("job", "run", "completion", "instance", "namespace")) {
+		for (String table : List.of("job", "run", "completion", "instance", "pause")) {
 			TestPostgres.execute("DROP TABLE IF EXISTS once_auto_" + table);
 		}
 		TestPostgres.execute("DROP SEQUENCE IF EXISTS once_auto_fencing_token");
