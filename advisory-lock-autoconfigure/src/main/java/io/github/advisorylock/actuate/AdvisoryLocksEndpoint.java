@@ -46,30 +46,32 @@ public class AdvisoryLocksEndpoint {
 	}
 
 	/**
-	 * Return jobs and locks, values hidden.
+	 * Return jobs, values hidden.
 	 * @param q what keys or methods of the jobs must contain
 	 * @param state the state the jobs must have
+	 * @param sort their order
 	 * @param page which page of the jobs, from 1
 	 * @param size how many jobs are on a page, 100 unless set, 1000 at most
-	 * @return jobs and locks
+	 * @param transactionManager the transaction manager of the database they are in
+	 * @return jobs
 	 */
 	@ReadOperation
-	public AdvisoryLocksDescriptor advisoryLocks(@Nullable String q, @Nullable String state, @Nullable Integer page,
-			@Nullable Integer size) {
-		return this.source.getLocks(q, state, page, size, false);
+	public AdvisoryLocksDescriptor advisoryLocks(@Nullable String q, @Nullable String state, @Nullable String sort,
+			@Nullable Integer page, @Nullable Integer size, @Nullable String transactionManager) {
+		return this.source.getLocks(transactionManager, q, state, sort, page, size, false);
 	}
 
 	/**
 	 * Return one job with its last runs, values hidden.
-	 * @param transactionManager the transaction manager of the database it is in, where
-	 * there are several
-	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @param namespace the namespace of its key
+	 * @param transactionManager the transaction manager of the database it is in
+	 * @param key its key, or what stands for it in addresses
 	 * @return the job, {@code null} if there is none of that key
 	 */
 	@ReadOperation
-	public @Nullable JobDetailsDescriptor job(@Nullable String transactionManager,
+	public @Nullable JobDetailsDescriptor job(@Nullable String namespace, @Nullable String transactionManager,
 			@Selector(match = Selector.Match.ALL_REMAINING) String... key) {
-		return this.source.getJob(String.join("/", key), transactionManager, false).orElse(null);
+		return this.source.getJob(transactionManager, namespace, String.join("/", key), false).orElse(null);
 	}
 
 }

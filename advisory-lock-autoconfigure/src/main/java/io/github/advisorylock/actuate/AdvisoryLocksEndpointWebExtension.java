@@ -17,9 +17,9 @@
 package io.github.advisorylock.actuate;
 
 import java.security.Principal;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -28,7 +28,6 @@ import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.monitor.LockMonitor;
 import org.apache.commons.logging.Log;
@@ -79,7 +78,7 @@ public class AdvisoryLocksEndpointWebExtension {
 
 	private final AdvisoryLocksSource source;
 
-	private final OperatorActions actions;
+	private final Function<AdvisoryLocksSource, OperatorActions> actions;
 
 	private final Show showValues;
 
@@ -96,7 +95,7 @@ public class AdvisoryLocksEndpointWebExtension {
 	public AdvisoryLocksEndpointWebExtension(AdvisoryLocksSource source, Supplier<LeaderElection> election,
 			ApplicationEventPublisher eventPublisher, Show showValues, Set<String> roles) {
 		this.source = source;
-		this.actions = source.actions(election, eventPublisher);
+		this.actions = (database) -> database.actions(election, eventPublisher);
 		this.showValues = showValues;
 		this.roles = roles;
 	}
@@ -110,34 +109,39 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Return jobs and locks.
+	 * Return jobs.
 	 * @param securityContext who asks
 	 * @param q what keys or methods of the jobs must contain
 	 * @param state the state the jobs must have
+	 * @param sort their order
 	 * @param page which page of the jobs, from 1
 	 * @param size how many jobs are on a page, 100 unless set, 1000 at most
-	 * @return jobs and locks; status 400 if they can't be asked for like this, 503 if the
-	 * database can't be asked
+	 * @param transactionManager the transaction manager of the database they are in
+	 * @return jobs; status 400 if they can't be asked for like this, 503 if the database
+	 * can't be asked
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> advisoryLocks(SecurityContext securityContext, @Nullable String q,
-			@Nullable String state, @Nullable Integer page, @Nullable Integer size) {
-		return answer(() -> this.source.getLocks(q, state, page, size, isShown(securityContext)));
+			@Nullable String state, @Nullable String sort, @Nullable Integer page, @Nullable Integer size,
+			@Nullable String transactionManager) {
+		return answer(
+				() -> this.source.getLocks(transactionManager, q, state, sort, page, size, isShown(securityContext)));
 	}
 
 	/**
 	 * Return one job with its last runs.
 	 * @param securityContext who asks
-	 * @param transactionManager the transaction manager of the database it is in, where
-	 * there are several
-	 * @param key its id, its key, or its namespace, a slash and its key
-	 * @return the job; status 404 if there is none of that key, 400 if there are several
+	 * @param namespace the namespace of its key
+	 * @param transactionManager the transaction manager of the database it is in
+	 * @param key its key, or what stands for it in addresses
+	 * @return the job; status 404 if there is none of that key
 	 */
 	@ReadOperation
-	public WebEndpointResponse<Object> job(SecurityContext securityContext, @Nullable String transactionManager,
-			@Selector(match = Match.ALL_REMAINING) String... key) {
-		return answer(() -> this.source.getJob(String.join("/", key), transactionManager, isShown(securityContext))
-			.orElse(null));
+	public WebEndpointResponse<Object> job(SecurityContext securityContext, @Nullable String namespace,
+			@Nullable String transactionManager, @Selector(match = Match.ALL_REMAINING) String... key) {
+		return answer(
+				() -> this.source.getJob(transactionManager, namespace, String.join("/", key), isShown(securityContext))
+					.orElse(null));
 	}
 
 	/**
@@ -145,69 +149,53 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused} or {@code resumed}
 	 * @param reason why jobs are paused, {@code null} if that is not told
-	 * @param transactionManager the transaction manager of the one database that is
-	 * meant, {@code null} for all
+	 * @param transactionManager the transaction manager of the database they are in
 	 * @return what was done; status 400 if that can't be done
 	 */
 	@WriteOperation
 	public WebEndpointResponse<Object> actAll(SecurityContext securityContext, String state, @Nullable String reason,
 			@Nullable String transactionManager) {
-		return answer(() -> this.actions.actAll(this.source.managers(transactionManager), state, reason,
-				user(securityContext)));
+		return answer(() -> this.actions.apply(this.source.in(transactionManager))
+			.actAll(state, reason, user(securityContext)));
 	}
 
 	/**
-	 * Pause, resume or run a job, retry its tick, forget it, cancel its run, free its
-	 * lock, hand over a role that this instance leads, or free a role whose leader is
-	 * beyond reach.
+	 * Pause, resume or run a job, retry its tick, forget it, cancel its run, or hand over
+	 * a role that this instance leads.
 	 * @param securityContext who asks
 	 * @param state what is asked for: {@code paused}, {@code resumed}, {@code running},
-	 * {@code retried}, {@code forgotten}, {@code cancelled} or {@code freed}, for a role
-	 * {@code resigned} or {@code freed}
-	 * @param others how many other locks of the holder may be free, too, when a lock is
-	 * freed, none unless set
+	 * {@code retried}, {@code forgotten} or {@code cancelled}, for a role
+	 * {@code resigned}
 	 * @param reason why a job is paused, {@code null} if that is not told
-	 * @param transactionManager the transaction manager of the database it is in, where
-	 * there are several
-	 * @param key its id, its key, or its namespace, a slash and its key
+	 * @param namespace the namespace of its key
+	 * @param transactionManager the transaction manager of the database it is in
+	 * @param key its key, or what stands for it in addresses
 	 * @return what was done; status 404 if there is no job of that key, 400 if that can't
-	 * be done with it, or there are several, 409 if a run has its row for now, or who
-	 * holds the lock stands in the way
+	 * be done with it, 409 if who holds the lock stands in the way
 	 */
 	@WriteOperation
-	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable Integer others,
-			@Nullable String reason, @Nullable String transactionManager,
+	public WebEndpointResponse<Object> act(SecurityContext securityContext, String state, @Nullable String reason,
+			@Nullable String namespace, @Nullable String transactionManager,
 			@Selector(match = Match.ALL_REMAINING) String... key) {
-		boolean shown = isShown(securityContext);
-		String name = String.join("/", key);
-		if (OperatorActions.isRoleToFree(name, state)) {
-			return answer(() -> freeRole(name, transactionManager, allowed(others), user(securityContext)));
-		}
-		if (this.actions.isRole(name)) {
-			return answer(() -> this.actions.act(name, state, user(securityContext)));
-		}
-		if (OperatorActions.isAboutHolder(state)) {
-			return answer(() -> end(name, transactionManager, state, allowed(others), user(securityContext)));
-		}
-		return answer(() -> this.source.getJob(name, transactionManager, shown)
-			.map((job) -> this.actions.act(job.job(), state, reason, user(securityContext),
-					this.source.redaction(shown)))
-			.orElse(null));
+		return answer(() -> act(this.source.in(transactionManager), namespace, String.join("/", key), state, reason,
+				securityContext));
 	}
 
-	private static int allowed(@Nullable Integer others) {
-		return (others != null) ? others : 0;
-	}
-
-	private Object freeRole(String name, @Nullable String manager, int others, String user) {
-		return this.actions.freeRole((manager != null) ? this.source.managers(manager) : Set.of(), name, others, user);
-	}
-
-	private @Nullable Object end(String name, @Nullable String manager, String state, int others, String user) {
-		JobDescriptor job = this.source.getJob(name, manager, false).map(JobDetailsDescriptor::job).orElse(null);
-		List<AdvisoryLockKey> keys = this.source.keys(name, job);
-		String known = (job != null && job.target() != null) ? job.transactionManager() : manager;
-		return keys.isEmpty() ? null : this.actions.end(this.source.managers(known), keys, state, others, user);
+	private @Nullable Object act(AdvisoryLocksSource database, @Nullable String namespace, String name, String state,
+			@Nullable String reason, SecurityContext securityContext) {
+		String user = user(securityContext);
+		OperatorActions acts = this.actions.apply(database);
+		if (acts.isRole(name)) {
+			return acts.act(name, state, user);
+		}
+		if (OperatorActions.CANCELLED.equals(state)) {
+			AdvisoryLockKey key = database.key(namespace, name);
+			return (key != null) ? acts.cancel(key, user) : null;
+		}
+		Redaction redaction = database.redaction(isShown(securityContext));
+		return database.getJob(null, namespace, name, redaction.showUnsanitized())
+			.map((job) -> acts.act(job.job(), state, reason, user, redaction))
+			.orElse(null);
 	}
 
 	private static WebEndpointResponse<Object> answer(Supplier<@Nullable Object> answer) {
@@ -221,8 +209,7 @@ public class AdvisoryLocksEndpointWebExtension {
 					WebEndpointResponse.STATUS_BAD_REQUEST);
 		}
 		catch (OperatorActions.RefusedException ex) {
-			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage()), ex.others()),
-					STATUS_CONFLICT);
+			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), STATUS_CONFLICT);
 		}
 		catch (CannotAcquireLockException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), STATUS_CONFLICT);
@@ -285,7 +272,8 @@ public class AdvisoryLocksEndpointWebExtension {
 			for (String name : arguments.keySet()) {
 				if (!known.contains(name)) {
 					return "Unknown field '" + AdvisoryLockKey.display(name) + "': only 'state', "
-							+ (known.contains(KEY) ? "'others', " : "") + "'reason' and 'transactionManager' are known";
+							+ (known.contains(KEY) ? "'namespace', " : "")
+							+ "'reason' and 'transactionManager' are known";
 				}
 			}
 			return (arguments.get(STATE) instanceof String) ? null : "'state' must be a text";

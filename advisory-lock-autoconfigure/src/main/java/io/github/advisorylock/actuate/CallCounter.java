@@ -27,6 +27,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.SingleRunnerSkippedEvent;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.PayloadApplicationEvent;
@@ -46,7 +47,7 @@ public class CallCounter implements ApplicationListener<PayloadApplicationEvent<
 
 	private final Map<String, Map<String, LongAdder>> counts = new ConcurrentHashMap<>();
 
-	private final Map<AdvisoryLockKey, Instant> losses = new ConcurrentHashMap<>();
+	private final Map<AdvisoryLockKey, Loss> losses = new ConcurrentHashMap<>();
 
 	@Override
 	public void onApplicationEvent(PayloadApplicationEvent<?> event) {
@@ -58,8 +59,8 @@ public class CallCounter implements ApplicationListener<PayloadApplicationEvent<
 		}
 		else if (event.getPayload() instanceof LockLostEvent lost) {
 			Instant now = Instant.now();
-			this.losses.values().removeIf((loss) -> loss.isBefore(now.minus(REMEMBERED)));
-			this.losses.put(lost.key(), now);
+			this.losses.values().removeIf((loss) -> loss.at().isBefore(now.minus(REMEMBERED)));
+			this.losses.put(lost.key(), new Loss(now, lost.reason()));
 		}
 	}
 
@@ -69,15 +70,27 @@ public class CallCounter implements ApplicationListener<PayloadApplicationEvent<
 		return sums;
 	}
 
-	boolean hasLost(AdvisoryLockKey key) {
-		Instant loss = this.losses.get(key);
-		return loss != null && loss.isAfter(Instant.now().minus(REMEMBERED));
+	/**
+	 * Return why a lock was lost last, within the last hour.
+	 * @param executed when a run of it began that was executed, {@code null} if none was
+	 * @return the reason, {@code null} if there is no loss since then
+	 */
+	LockLostEvent.@Nullable Reason lossOf(AdvisoryLockKey key, @Nullable Instant executed) {
+		Loss loss = this.losses.get(key);
+		if (loss == null || loss.at().isBefore(Instant.now().minus(REMEMBERED))) {
+			return null;
+		}
+		return (executed != null && executed.isAfter(loss.at())) ? null : loss.reason();
 	}
 
 	private void count(String method, String outcome) {
 		this.counts.computeIfAbsent(method, (absent) -> new ConcurrentHashMap<>())
 			.computeIfAbsent(outcome, (absent) -> new LongAdder())
 			.increment();
+	}
+
+	private record Loss(Instant at, LockLostEvent.Reason reason) {
+
 	}
 
 }

@@ -21,7 +21,6 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.LockScheduler;
@@ -35,7 +34,6 @@ import org.springframework.scheduling.config.ScheduledTask;
  * @param keyFactory makes its keys
  * @param methods its guarded methods; asked for each time
  * @param roles the roles it may lead, each once; asked for each time
- * @param holds the keys of the locks it holds; asked for each time
  * @param tasks what its schedulers do; asked for each time
  * @param placeholders resolves placeholders in annotations
  * @param threads makes the threads of what an operator has it do
@@ -43,7 +41,6 @@ import org.springframework.scheduling.config.ScheduledTask;
  */
 public record GuardedApplication(String namespace, AdvisoryLockKeyFactory keyFactory,
 		Supplier<? extends Collection<SingleRunnerMethod>> methods, Supplier<? extends Collection<String>> roles,
-		Supplier<? extends Collection<AdvisoryLockKey>> holds, Supplier<Stream<ScheduledTask>> tasks,
-		UnaryOperator<String> placeholders, LockScheduler.Threads threads) {
+		Supplier<Stream<ScheduledTask>> tasks, UnaryOperator<String> placeholders, LockScheduler.Threads threads) {
 
 }

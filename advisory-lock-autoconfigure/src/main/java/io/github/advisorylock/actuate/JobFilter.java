@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
@@ -30,37 +31,23 @@ import org.springframework.util.Assert;
  * Which jobs are asked for.
  *
  * @param text what keys and methods must contain
- * @param state the state of jobs: {@code running}, {@code waiting}, {@code paused},
- * {@code failing}, {@code overdue}, {@code idle}, {@code problem}, or {@code all}
- * @param sort their order
+ * @param state the state of jobs, {@code problem} for those with problems, or {@code all}
+ * @param sort their order: by key, what is next, ran last, or took longest first
  * @param page which page of them, from 1
  * @param size how many are on a page
  */
 record JobFilter(String text, String state, String sort, int page, int size) {
 
-	/**
-	 * The states that can be asked for.
-	 */
-	static final List<String> STATES = List.of("all", "running", "waiting", "paused", "failing", "overdue", "idle",
-			"problem");
-
-	/**
-	 * The orders that can be asked for.
-	 */
-	static final List<String> SORTS = List.of("key", "next", "last", "duration", "failures");
-
-	/**
-	 * All jobs, and the first page of them.
-	 */
-	private static final JobFilter ALL = new JobFilter("", "all", "key", 1, 100);
+	private static final List<String> SORTS = List.of("key", "next", "last", "duration");
 
 	private static final int LARGEST_PAGE = 1000;
 
 	private static final int LONGEST_TEXT = 1000;
 
 	JobFilter {
-		Assert.isTrue(STATES.contains(state),
-				() -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose one of " + STATES);
+		Assert.isTrue(state.equals("all") || state.equals("problem") || JobTable.STATES.contains(state),
+				() -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose one of " + JobTable.STATES
+						+ ", problem or all");
 		Assert.isTrue(SORTS.contains(sort),
 				() -> "Unknown order '" + AdvisoryLockKey.display(sort) + "': choose one of " + SORTS);
 		Assert.isTrue(page >= 1 && page <= 1_000_000, "'page' must be from 1 to 1000000");
@@ -74,28 +61,29 @@ record JobFilter(String text, String state, String sort, int page, int size) {
 	 */
 	static JobFilter of(@Nullable String text, @Nullable String state, @Nullable String sort, @Nullable Integer page,
 			@Nullable Integer size) {
-		return new JobFilter((text != null) ? text.strip() : ALL.text, (state != null) ? state : ALL.state,
-				(sort != null) ? sort : ALL.sort, (page != null) ? page : ALL.page, (size != null) ? size : ALL.size);
+		return new JobFilter((text != null) ? text.strip() : "", (state != null) ? state : "all",
+				(sort != null) ? sort : "key", (page != null) ? page : 1, (size != null) ? size : 100);
 	}
 
 	boolean matches(JobDescriptor job) {
 		boolean stateMatches = this.state.equals("all") || this.state.equals(job.state())
 				|| (this.state.equals("problem") && !job.problems().isEmpty());
-		return stateMatches && (contains(job.namespace() + "/" + job.key()) || contains(job.target()));
+		return stateMatches && (contains(job.namespace() + "/" + job.key()) || contains(job.method()));
 	}
 
 	/**
-	 * Return the place of a job in the order that is asked for: what is lower comes
-	 * first, {@code null} last.
+	 * Return the order of jobs, which are in that of their keys.
 	 */
-	@Nullable Double rank(JobDescriptor job) {
+	Comparator<JobDescriptor> order() {
+		return Comparator.comparing(this::rank, Comparator.nullsLast(Comparator.naturalOrder()));
+	}
+
+	private @Nullable Long rank(JobDescriptor job) {
 		RunDescriptor last = job.lastRun();
 		return switch (this.sort) {
-			case "next" -> (job.next() != null) ? (double) job.next().toEpochMilli() / 1000 : null;
-			case "last" -> (last != null) ? (double) -last.startedAt().toEpochMilli() / 1000 : null;
-			case "duration" ->
-				(last != null && last.duration() != null) ? (double) -last.duration().toMillis() / 1000 : null;
-			case "failures" -> (double) -job.failures();
+			case "next" -> (job.next() != null) ? job.next().toEpochMilli() : null;
+			case "last" -> (last != null) ? -last.startedAt().toEpochMilli() : null;
+			case "duration" -> (last != null && last.duration() != null) ? -last.duration().toMillis() : null;
 			default -> null;
 		};
 	}

@@ -17,8 +17,6 @@
 package io.github.advisorylock.actuate;
 
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 import java.util.Comparator;
 
@@ -26,10 +24,9 @@ import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What tells a job from all others, and what stands for it in addresses. A key may hold
- * anything, and as it is could lead elsewhere: there, it has letters, digits, {@code -}
- * and {@code _} only, behind a sign that tells an id from a key. Jobs are listed in the
- * order of namespace and key.
+ * What tells a job from all others, and what can stand for it in the path of an address
+ * where its key can't: {@code ~} and its namespace, a slash and its key as Base64 that is
+ * safe in URLs. Jobs are listed in the order of namespace and key.
  *
  * @param namespace the namespace of its key, empty for none
  * @param key the name of its key
@@ -38,42 +35,28 @@ record JobId(String namespace, String key) implements Comparable<JobId> {
 
 	private static final Comparator<JobId> ORDER = Comparator.comparing(JobId::namespace).thenComparing(JobId::key);
 
-	private static final String OF_NAME = "~";
-
-	/**
-	 * Names of more bytes are those of no job in the ledger, and may be too long for an
-	 * address.
-	 */
-	private static final String OF_HASH = "~~";
-
-	private static final int LONGEST_NAME = 2561;
+	private static final String SIGN = "~";
 
 	static JobId of(AdvisoryLockKey key) {
 		return new JobId(key.namespace(), key.name());
 	}
 
 	/**
-	 * Return whether a text is that of an id rather than a key. Keys that begin as ids do
-	 * are addressed by their ids only.
+	 * Read what stands in the path of an address. Keys that begin as ids do are addressed
+	 * by their ids only.
+	 * @param namespace the namespace of a key
+	 * @return the job, {@code null} if an id is that of none
 	 */
-	static boolean isId(String text) {
-		return text.startsWith(OF_NAME);
-	}
-
-	/**
-	 * Read the text of an id.
-	 * @return the id, {@code null} if the text is that of none, or of a hash
-	 */
-	static @Nullable JobId parse(String text) {
-		if (!isId(text) || text.startsWith(OF_HASH)) {
-			return null;
+	static @Nullable JobId of(String namespace, String path) {
+		if (!path.startsWith(SIGN)) {
+			return new JobId(namespace, path);
 		}
 		try {
-			byte[] bytes = Base64.getUrlDecoder().decode(text.substring(OF_NAME.length()));
+			byte[] bytes = Base64.getUrlDecoder().decode(path.substring(SIGN.length()));
 			String name = new String(bytes, StandardCharsets.UTF_8);
 			int slash = name.indexOf('/');
 			JobId id = new JobId(name.substring(0, Math.max(0, slash)), name.substring(slash + 1));
-			return id.text().equals(text) ? id : null;
+			return id.text().equals(path) ? id : null;
 		}
 		catch (IllegalArgumentException ex) {
 			return null;
@@ -81,22 +64,11 @@ record JobId(String namespace, String key) implements Comparable<JobId> {
 	}
 
 	/**
-	 * Return what stands for the job in addresses.
+	 * Return what can stand for the job in an address.
 	 */
 	String text() {
 		byte[] name = (this.namespace + "/" + this.key).getBytes(StandardCharsets.UTF_8);
-		Base64.Encoder encoder = Base64.getUrlEncoder().withoutPadding();
-		return (name.length <= LONGEST_NAME) ? OF_NAME + encoder.encodeToString(name)
-				: OF_HASH + encoder.encodeToString(hash(name));
-	}
-
-	private static byte[] hash(byte[] name) {
-		try {
-			return MessageDigest.getInstance("SHA-256").digest(name);
-		}
-		catch (NoSuchAlgorithmException ex) {
-			throw new IllegalStateException("SHA-256 is missing from this Java runtime", ex);
-		}
+		return SIGN + Base64.getUrlEncoder().withoutPadding().encodeToString(name);
 	}
 
 	@Override

@@ -16,16 +16,13 @@
 
 package io.github.advisorylock.actuate;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
@@ -33,8 +30,6 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
-import io.github.advisorylock.actuate.OverviewDescriptor.ProblemDescriptor;
-import io.github.advisorylock.actuate.OverviewDescriptor.ProblemGroup;
 import io.github.advisorylock.interceptor.LedgerOperation;
 import org.jspecify.annotations.Nullable;
 
@@ -69,63 +64,17 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Return the keys that are locked for the records themselves.
+	 * Return the jobs that are recorded, 50,000 at most.
 	 */
-	List<String> ownKeys() {
+	List<JobId> names() {
 		return List.of();
 	}
 
 	/**
-	 * Return some jobs with their last runs.
-	 * @param runs of how many runs the outcomes are told
+	 * Return some jobs with their last run.
 	 * @param redaction hides values
 	 */
-	List<RecordedJob> histories(Collection<JobId> ids, int runs, Redaction redaction) {
-		return List.of();
-	}
-
-	/**
-	 * Return a page of all jobs, in the order that is asked for.
-	 * @param own the jobs of the methods of this instance
-	 * @param keys makes the keys of jobs
-	 * @param offset how many to leave out
-	 * @param limit how many at most
-	 */
-	JobPage page(List<OwnJob> own, Function<JobId, AdvisoryLockKey> keys, JobFilter filter, int offset, int limit) {
-		return JobPage.NONE;
-	}
-
-	/**
-	 * Return in short how all jobs are.
-	 * @param own the jobs of the methods of this instance
-	 * @param keys makes the keys of jobs
-	 * @param redaction hides values
-	 */
-	JobSummary summary(List<OwnJob> own, Function<JobId, AdvisoryLockKey> keys, Redaction redaction) {
-		return new JobSummary(Map.of(), List.of(), List.of(), Map.of());
-	}
-
-	/**
-	 * Return a page of the runs of a job.
-	 * @param outcome how they must have ended, {@code RUNNING}, or {@code all}
-	 * @param longest whether the longest come first, rather than the latest
-	 */
-	RunPage runs(JobId id, String outcome, boolean longest, int offset, int limit, Redaction redaction) {
-		return new RunPage(0, List.of());
-	}
-
-	/**
-	 * Return the ticks that runs of a job are known of, latest first.
-	 */
-	List<Instant> ticks(JobId id) {
-		return List.of();
-	}
-
-	/**
-	 * Return whose some locks are.
-	 * @param locks the entries of the locks
-	 */
-	List<RecordedLock> owners(Collection<String> locks) {
+	List<RecordedJob> histories(Collection<JobId> ids, Redaction redaction) {
 		return List.of();
 	}
 
@@ -148,17 +97,9 @@ public class JobRegistry {
 
 	/**
 	 * Return the last runs of a job, latest first.
+	 * @param template whether those of the keys that were made from it are asked for
 	 */
-	List<RunDescriptor> runs(JobId id, int limit, Redaction redaction) {
-		return List.of();
-	}
-
-	/**
-	 * Return when which instance ran some jobs, in the order of the jobs and of their
-	 * start.
-	 * @param slot the shortest time that is told apart
-	 */
-	List<RunPeriod> periods(List<JobId> ids, Duration lookBack, Duration slot) {
+	List<RunDescriptor> runs(JobId id, boolean template, int limit, Redaction redaction) {
 		return List.of();
 	}
 
@@ -246,18 +187,13 @@ public class JobRegistry {
 	 * @param completedAt since when its key is not run again, {@code null} if it is
 	 * @param paused its pause, {@code null} if it is not paused
 	 * @param lastOutcome how its last run ended, {@code null} if it runs
-	 * @param lastRun its last run, {@code null} if there is none, or runs are not asked
-	 * for
-	 * @param outcomes the first letters of the outcomes of its last runs
-	 * @param durations what each of these took, in milliseconds, -1 for one that is not
-	 * over
+	 * @param lastRun its last run, {@code null} if there is none
 	 * @param facts what it is, as is recorded
 	 * @param overdue whether it is overdue, given what is asked of its runs
 	 */
 	record RecordedJob(JobId id, boolean registered, @Nullable Instant lastTick, @Nullable TickDescriptor openTick,
 			@Nullable Instant completedAt, @Nullable PauseDescriptor paused, @Nullable String lastOutcome,
-			@Nullable RunDescriptor lastRun, String outcomes, List<Long> durations, RecordedFacts facts,
-			Predicate<LedgerOperation> overdue) {
+			@Nullable RunDescriptor lastRun, RecordedFacts facts, Predicate<LedgerOperation> overdue) {
 
 	}
 
@@ -294,101 +230,6 @@ public class JobRegistry {
 	 */
 	record RecordedFacts(@Nullable String target, @Nullable LockScope scope, RecordedSchedule schedule,
 			@Nullable Instant startedAt, @Nullable Instant finishedAt, LedgerOperation operation) {
-
-	}
-
-	/**
-	 * Whose a lock is.
-	 *
-	 * @param lock the entry of the lock
-	 * @param id the job or key
-	 * @param target its method, {@code null} if nobody has told
-	 * @param instance where it runs, {@code null} if that is not recorded yet
-	 * @param startedAt since when, {@code null} if that is not recorded yet
-	 */
-	record RecordedLock(String lock, JobId id, @Nullable String target, @Nullable String instance,
-			@Nullable Instant startedAt) {
-
-	}
-
-	/**
-	 * A job of the methods of this instance.
-	 *
-	 * @param id what tells it from others
-	 * @param target its methods, with spaces between them
-	 * @param key its key, {@code null} if that depends on arguments
-	 * @param paused whether it is paused by its configuration
-	 * @param troubled whether it has a problem that only this instance knows
-	 */
-	record OwnJob(JobId id, String target, @Nullable AdvisoryLockKey key, boolean paused, boolean troubled) {
-
-	}
-
-	/**
-	 * How all jobs are.
-	 *
-	 * @param states how many are in each state, as far as there are any
-	 * @param running some of those that run, and since when, as far as that is recorded
-	 * @param problems the problems of each kind
-	 * @param pauses the pauses of all jobs of a namespace
-	 */
-	record JobSummary(Map<String, Integer> states, List<ProblemDescriptor> running, List<ProblemGroup> problems,
-			Map<String, PauseDescriptor> pauses) {
-
-	}
-
-	/**
-	 * Some runs.
-	 *
-	 * @param total how many are asked for
-	 * @param runs those of the page
-	 */
-	record RunPage(int total, List<RunDescriptor> runs) {
-
-	}
-
-	/**
-	 * A page of jobs.
-	 *
-	 * @param seen how many jobs there are
-	 * @param total how many of these are asked for
-	 * @param places those of the page
-	 */
-	record JobPage(int seen, int total, List<Place> places) {
-
-		static final JobPage NONE = new JobPage(0, 0, List.of());
-
-		List<JobId> ids() {
-			return this.places.stream().map(Place::id).toList();
-		}
-
-	}
-
-	/**
-	 * A job in an order.
-	 *
-	 * @param id the job
-	 * @param rank what is lower comes first, {@code null} last; jobs of one rank are in
-	 * the order of their names
-	 */
-	record Place(JobId id, @Nullable Double rank) {
-
-	}
-
-	/**
-	 * A time in which one instance ran one job, for a timeline.
-	 *
-	 * @param namespace the namespace of the key
-	 * @param key the key of the job
-	 * @param instance the instance
-	 * @param startedAt when the first of these runs started
-	 * @param finishedAt when the last of them ended, now if it has not
-	 * @param runs how many there were
-	 * @param failures how many of them failed or were abandoned
-	 * @param cut whether there may have been earlier runs of the job, which are not told
-	 */
-	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt,
-			int runs, int failures, boolean cut) {
 
 	}
 

@@ -19,58 +19,44 @@ package io.github.advisorylock.actuate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Kind;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
-import io.github.advisorylock.actuate.JobRegistry.OwnJob;
 import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
-import io.github.advisorylock.actuate.OverviewDescriptor.ProblemDescriptor;
-import io.github.advisorylock.actuate.OverviewDescriptor.ProblemGroup;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.LedgerOperation;
-import io.github.advisorylock.jdbc.InstanceName;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The jobs of a moment: those of the methods of this instance, and those that are only
- * recorded.
+ * recorded. The one place where the state of a job and its problems are decided.
  */
 final class JobTable {
 
 	/**
-	 * How far ahead of the database's clock a tick is one of the future.
+	 * The states of jobs.
 	 */
-	private static final Duration FUTURE = Duration.ofMinutes(1);
+	static final List<String> STATES = List.of("running", "waiting", "paused", "failing", "overdue", "idle");
 
-	private static final int MOST_PROBLEMS = 5;
+	private static final String EXECUTED = "EXECUTED";
 
 	private final GuardedApplication application;
-
-	private final Collection<String> recordKeys;
 
 	private final CallCounter counter;
 
@@ -78,15 +64,38 @@ final class JobTable {
 
 	private final Map<JobId, List<SingleRunnerMethod>> methods;
 
-	JobTable(GuardedApplication application, Collection<String> recordKeys, CallCounter counter) {
+	JobTable(GuardedApplication application, CallCounter counter) {
 		this.application = application;
-		this.recordKeys = recordKeys;
 		this.counter = counter;
 		this.schedules = new MethodSchedules(application.tasks().get(), application.placeholders());
 		this.methods = application.methods()
 			.get()
 			.stream()
 			.collect(Collectors.groupingBy(JobTable::id, TreeMap::new, Collectors.toList()));
+	}
+
+	/**
+	 * Return the jobs of the methods of this instance.
+	 */
+	Set<JobId> ids() {
+		return this.methods.keySet();
+	}
+
+	private List<SingleRunnerMethod> methods(JobId id) {
+		return this.methods.getOrDefault(id, List.of());
+	}
+
+	/**
+	 * Return whether a job is that of a method whose key depends on arguments.
+	 */
+	boolean isTemplate(JobId id) {
+		return methods(id).stream().anyMatch((method) -> method.fixedKey() == null);
+	}
+
+	AdvisoryLockKey key(JobId id) {
+		List<SingleRunnerMethod> methods = methods(id);
+		AdvisoryLockKey key = methods.isEmpty() ? null : methods.get(0).fixedKey();
+		return (key != null) ? key : this.application.keyFactory().createKey(id.namespace(), id.key());
 	}
 
 	/**
@@ -99,168 +108,35 @@ final class JobTable {
 	 */
 	List<JobDescriptor> describe(JobId id, LockTable locks, @Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
 		List<SingleRunnerMethod> methods = methods(id);
-		if (methods.isEmpty()) {
-			return List.of(describe(id, null, locks, job, keys));
-		}
-		return methods.stream().map((method) -> describe(id, method, locks, job, keys)).toList();
-	}
-
-	/**
-	 * Return the jobs of the methods of this instance.
-	 */
-	Set<JobId> ids() {
-		return this.methods.keySet();
-	}
-
-	/**
-	 * Return the jobs of the methods of this instance with what only it knows.
-	 */
-	List<OwnJob> own() {
-		return this.methods.entrySet().stream().map((entry) -> own(entry.getKey(), entry.getValue())).toList();
-	}
-
-	private OwnJob own(JobId id, List<SingleRunnerMethod> methods) {
-		SingleRunnerMethod method = methods.get(0);
-		AdvisoryLockKey key = method.fixedKey();
-		return new OwnJob(id, methods.stream().map(JobTable::target).collect(Collectors.joining(" ")), key,
-				methods.stream().anyMatch((one) -> one.operation().paused()),
-				methods.size() > 1 || (key != null && this.counter.hasLost(key)));
-	}
-
-	/**
-	 * Return the problems that only this instance knows, what weighs most first.
-	 */
-	List<ProblemGroup> problems() {
-		List<OwnJob> own = own();
-		return Stream
-			.of(group(Problem.LOST, own, (job) -> job.key() != null && this.counter.hasLost(job.key())),
-					group(Problem.SHARED_KEY, own, (job) -> methods(job.id()).size() > 1))
-			.filter((group) -> group.count() > 0)
-			.toList();
-	}
-
-	private static ProblemGroup group(Problem problem, List<OwnJob> own, Predicate<OwnJob> has) {
-		List<OwnJob> jobs = own.stream().filter(has).toList();
-		return new ProblemGroup(problem, jobs.size(),
-				jobs.stream()
-					.limit(MOST_PROBLEMS)
-					.map((job) -> new ProblemDescriptor(job.id().key(), job.id().namespace(), job.id().text(), null,
-							InstanceName.get(), null, job.target(), null))
-					.toList());
-	}
-
-	private List<SingleRunnerMethod> methods(JobId id) {
-		return this.methods.getOrDefault(id, List.of());
-	}
-
-	/**
-	 * Return the numbers of the locks of the methods and roles of this instance.
-	 */
-	Set<LockNumber> numbers() {
-		Set<LockNumber> numbers = new LinkedHashSet<>();
-		knownKeys().keySet().forEach((key) -> numbers.add(LockNumber.of(key)));
-		return numbers;
-	}
-
-	/**
-	 * Return whether a job is that of a method whose key depends on arguments.
-	 */
-	boolean isTemplate(JobId id) {
-		return methods(id).stream().anyMatch((method) -> method.fixedKey() == null);
-	}
-
-	/**
-	 * Return the numbers of the locks of one job: none where its key depends on
-	 * arguments.
-	 */
-	Set<LockNumber> numbers(JobId id) {
-		List<SingleRunnerMethod> methods = methods(id);
-		AdvisoryLockKey key = methods.isEmpty() ? key(id) : methods.get(0).fixedKey();
-		return (key != null) ? Set.of(LockNumber.of(key)) : Set.of();
-	}
-
-	/**
-	 * Give names to locks.
-	 * @param locks the locks
-	 * @param jobs jobs that may hold them, in addition to those of the methods
-	 */
-	void nameLocks(LockTable locks, Collection<RecordedJob> jobs) {
-		jobs.forEach((job) -> locks.name(key(job.id()), Kind.JOB, job.lastRun(), target(job)));
-		knownKeys().forEach(
-				(key, kind) -> locks.name(key, kind, null, (kind == Kind.JOB) ? target(methods(JobId.of(key))) : null));
-		locks.nameByHolders(this.application.namespace(), this.application.keyFactory());
-	}
-
-	private @Nullable String target(RecordedJob job) {
-		String target = target(methods(job.id()));
-		return (target != null) ? target : job.facts().target();
-	}
-
-	private static @Nullable String target(List<SingleRunnerMethod> methods) {
-		return methods.isEmpty() ? null : target(methods.get(0));
-	}
-
-	/**
-	 * Give names to those locks that have none yet: those of others that are recorded,
-	 * and those that this instance holds.
-	 */
-	void nameOtherLocks(LockTable locks, JobRegistry records) {
-		locks.nameHolds(this.application.holds().get());
-		Set<String> unnamed = locks.unnamed();
-		if (!unnamed.isEmpty()) {
-			locks.nameOwners(records.owners(unnamed));
-		}
-	}
-
-	private Map<AdvisoryLockKey, Kind> knownKeys() {
-		Map<AdvisoryLockKey, Kind> keys = new LinkedHashMap<>();
-		this.methods.values().forEach((methods) -> methods.forEach((method) -> {
-			AdvisoryLockKey key = method.fixedKey();
-			if (key != null) {
-				keys.put(key, Kind.JOB);
-				Instant tick = method.operation().rememberedTick(Instant.now());
-				if (tick != null) {
-					keys.putIfAbsent(PostgresAdvisoryLockTemplate.tickKey(key, tick), Kind.LIBRARY);
-				}
-			}
-		}));
-		String namespace = this.application.namespace();
-		this.application.roles()
-			.get()
-			.forEach((role) -> keys.putIfAbsent(key(new JobId(namespace, LeaderElection.KEY_PREFIX + role)),
-					Kind.LEADER));
-		this.recordKeys.forEach((key) -> keys.putIfAbsent(AdvisoryLockKey.of(key), Kind.LIBRARY));
-		return keys;
+		return methods.isEmpty() ? List.of(describe(id, null, locks, job, keys))
+				: methods.stream().map((method) -> describe(id, method, locks, job, keys)).toList();
 	}
 
 	private JobDescriptor describe(JobId id, @Nullable SingleRunnerMethod method, LockTable locks,
 			@Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
-		AdvisoryLockKey key = (method != null) ? method.fixedKey() : (keys != null) ? null : key(id);
-		List<HolderDescriptor> holders = (key != null) ? locks.holders(key) : List.of();
-		PauseDescriptor paused = paused(method, job);
+		boolean template = isTemplate(id) || (method == null && keys != null);
+		AdvisoryLockKey key = template ? null : key(id);
+		RunDescriptor lastRun = (job != null) ? job.lastRun() : null;
+		List<HolderDescriptor> holders = (key != null) ? locks.holders(key, lastRun) : List.of();
 		List<WaiterDescriptor> waiters = (key != null) ? locks.waiters(key) : List.of();
+		PauseDescriptor paused = paused(method, job);
 		RecordedFacts facts = (job != null) ? job.facts() : null;
-		boolean overdue = isOverdue(method, job, holders);
-		RunStatistics statistics = (job != null) ? RunStatistics.of(job.outcomes(), job.durations())
-				: RunStatistics.NONE;
+		boolean overdue = holders.isEmpty() && job != null && job.overdue().test(operation(method, job));
+		TickDescriptor open = openTick(method, job);
 		Instant nextHere = (method != null) ? this.schedules.next(method.method()) : null;
 		Instant next = (facts != null) ? facts.schedule().next(locks.time(), facts.startedAt(), facts.finishedAt())
 				: null;
-		return new JobDescriptor(id.key(), id.namespace(), id.text(),
-				(method != null) ? target(method) : (facts != null) ? facts.target() : null,
+		return new JobDescriptor(id.key(), id.namespace(),
+				(method != null) ? method(method) : (facts != null) ? facts.target() : null,
 				(method != null) ? method.operation().scope() : (facts != null) ? facts.scope() : null,
 				(method != null) ? this.schedules.of(method.method())
 						: (facts != null) ? facts.schedule().schedules() : List.of(),
-				(next != null) ? next : nextHere, nextHere, state(holders, waiters, paused, job, overdue), paused,
-				(job != null) ? job.lastTick() : null, openTick(method, job), (job != null) ? job.completedAt() : null,
-				(job != null) ? job.lastRun() : null, (job != null) ? job.outcomes() : "",
-				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters,
-				problems(id, key, locks, overdue, paused, job, keys), actions(method, job, paused, holders, locks),
-				keys, statistics.failures(), statistics.median(), statistics.p95(), statistics.durations(),
-				statistics.success(),
-				holders.stream().map(HolderDescriptor::since).filter(Objects::nonNull).findFirst().orElse(null),
-				holders.stream().map(HolderDescriptor::instance).filter(Objects::nonNull).findFirst().orElse(null),
-				null);
+				state(holders, waiters, paused, job, overdue), (next != null) ? next : nextHere, lastRun,
+				attempt(holders, lastRun, open),
+				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters, paused,
+				problems(id, key, locks, overdue, holders, paused, job, keys),
+				actions(method, job, paused, holders, locks), nextHere, (job != null) ? job.lastTick() : null, open,
+				(job != null) ? job.completedAt() : null, keys, null);
 	}
 
 	private static String state(List<HolderDescriptor> holders, List<WaiterDescriptor> waiters,
@@ -275,31 +151,40 @@ final class JobTable {
 			return "paused";
 		}
 		String last = (job != null) ? job.lastOutcome() : null;
-		if (last != null && !last.equals("EXECUTED")) {
+		if (last != null && !last.equals(EXECUTED)) {
 			return "failing";
 		}
 		return overdue ? "overdue" : "idle";
 	}
 
-	private static boolean isOverdue(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
-			List<HolderDescriptor> holders) {
-		return holders.isEmpty() && job != null && job.overdue().test(operation(method, job));
-	}
-
-	private static boolean isFutureTick(@Nullable RecordedJob job, LockTable locks) {
-		Instant tick = (job != null) ? job.lastTick() : null;
-		return tick != null && tick.isAfter(locks.time().plus(FUTURE));
+	/**
+	 * A run in scope {@code TRANSACTION} has written nothing yet that others can see: it
+	 * is the one after those that are known of its tick.
+	 */
+	private static @Nullable Integer attempt(List<HolderDescriptor> holders, @Nullable RunDescriptor lastRun,
+			@Nullable TickDescriptor open) {
+		if (holders.isEmpty()) {
+			return null;
+		}
+		if (lastRun != null && lastRun.finishedAt() == null) {
+			return lastRun.attempt();
+		}
+		return (open != null) ? Integer.valueOf(open.attempts() + 1) : null;
 	}
 
 	private List<Problem> problems(JobId id, @Nullable AdvisoryLockKey key, LockTable locks, boolean overdue,
-			@Nullable PauseDescriptor paused, @Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
+			List<HolderDescriptor> holders, @Nullable PauseDescriptor paused, @Nullable RecordedJob job,
+			@Nullable KeysDescriptor keys) {
+		Instant executed = (job != null && EXECUTED.equals(job.lastOutcome())) ? job.facts().startedAt() : null;
+		LockLostEvent.Reason lost = (key != null) ? this.counter.lossOf(key, executed) : null;
 		Map<Problem, Boolean> problems = new EnumMap<>(Problem.class);
 		problems.put(Problem.PAUSED, paused != null);
 		problems.put(Problem.OVERDUE, overdue);
-		problems.put(Problem.FUTURE_TICK, isFutureTick(job, locks));
+		problems.put(Problem.OVERRUN, job != null && isOverrun(holders, job, locks.time()));
 		problems.put(Problem.FAILED, hasEnded(Problem.FAILED.name(), job, keys));
 		problems.put(Problem.ABANDONED, hasEnded(Problem.ABANDONED.name(), job, keys));
-		problems.put(Problem.LOST, key != null && this.counter.hasLost(key));
+		problems.put(Problem.LOST, lost == LockLostEvent.Reason.GONE);
+		problems.put(Problem.MAX_RUN, lost == LockLostEvent.Reason.MAX_RUN);
 		problems.put(Problem.SHARED_KEY, methods(id).size() > 1);
 		problems.values().removeIf((found) -> !found);
 		return List.copyOf(problems.keySet());
@@ -308,6 +193,17 @@ final class JobTable {
 	private static boolean hasEnded(String outcome, @Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
 		return (job != null && outcome.equals(job.lastOutcome()))
 				|| (keys != null && keys.failed().stream().anyMatch((key) -> outcome.equals(key.outcome())));
+	}
+
+	/**
+	 * A scheduler calls a {@code fixedDelay} method from the end of a run on.
+	 */
+	private static boolean isOverrun(List<HolderDescriptor> holders, RecordedJob job, Instant now) {
+		return holders.stream().anyMatch((holder) -> {
+			Instant since = holder.since();
+			Instant next = (since != null) ? job.facts().schedule().next(since, since, null) : null;
+			return next != null && next.isBefore(now);
+		});
 	}
 
 	/**
@@ -363,13 +259,8 @@ final class JobTable {
 		}
 		if (holders.stream().anyMatch((holder) -> holder.instance() != null)) {
 			actions.add(OperatorActions.CANCELLED);
-			actions.add(OperatorActions.FREED);
 		}
 		return actions;
-	}
-
-	AdvisoryLockKey key(JobId id) {
-		return this.application.keyFactory().createKey(id.namespace(), id.key());
 	}
 
 	private static @Nullable PauseDescriptor paused(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
@@ -380,7 +271,7 @@ final class JobTable {
 		return (job != null) ? job.paused() : null;
 	}
 
-	private static String target(SingleRunnerMethod method) {
+	private static String method(SingleRunnerMethod method) {
 		return method.method().getDeclaringClass().getName() + "." + method.method().getName();
 	}
 

@@ -16,11 +16,8 @@
 
 package io.github.advisorylock.actuate;
 
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.TreeSet;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -30,7 +27,6 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedRole;
-import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,15 +56,6 @@ final class Leaders {
 	}
 
 	/**
-	 * Return the numbers of the locks of the roles.
-	 */
-	Set<LockNumber> numbers() {
-		Set<LockNumber> numbers = new LinkedHashSet<>();
-		this.roles.forEach((role) -> numbers.add(LockNumber.of(key(role))));
-		return numbers;
-	}
-
-	/**
 	 * Return the keys of the locks of the roles.
 	 */
 	List<AdvisoryLockKey> keys() {
@@ -84,19 +71,18 @@ final class Leaders {
 	}
 
 	private LeaderDescriptor describe(String role, LockTable locks) {
-		String namespace = this.application.namespace();
-		HolderDescriptor holder = locks.holders(key(role)).stream().findFirst().orElse(null);
-		String shortName = (holder != null) ? holder.instance() : null;
-		RecordedInstance leader = (shortName != null) ? this.instances.stream()
-			.filter((instance) -> instance.instance().instance().endsWith(shortName))
+		HolderDescriptor holder = locks.holders(key(role), null).stream().findFirst().orElse(null);
+		String name = (holder != null) ? holder.instance() : null;
+		RecordedRole led = this.instances.stream()
+			.filter((instance) -> instance.instance().instance().equals(name))
 			.findFirst()
-			.orElse(null) : null;
-		RecordedRole led = (leader != null) ? role(leader, role) : null;
+			.map((instance) -> role(instance, role))
+			.orElse(null);
 		List<String> waiting = this.instances.stream()
-			.filter((instance) -> !instance.equals(leader) && role(instance, role) != null)
+			.filter((instance) -> !instance.instance().instance().equals(name) && role(instance, role) != null)
 			.map((instance) -> instance.instance().instance())
 			.toList();
-		return new LeaderDescriptor(role, namespace, (leader != null) ? leader.instance().instance() : shortName,
+		return new LeaderDescriptor(role, this.application.namespace(), name, (holder != null) ? holder.pid() : null,
 				(led != null) ? led.term() : null, (led != null) ? led.since() : null, waiting);
 	}
 
@@ -108,16 +94,12 @@ final class Leaders {
 	 * Return instances with the roles that they lead.
 	 */
 	static List<InstanceDescriptor> describe(List<RecordedInstance> instances, List<LeaderDescriptor> leaders) {
-		Map<String, Set<String>> roles = new TreeMap<>();
-		for (LeaderDescriptor leader : leaders) {
-			if (leader.instance() != null) {
-				roles.computeIfAbsent(leader.instance(), (absent) -> new TreeSet<>()).add(leader.role());
-			}
-		}
 		return instances.stream()
 			.map((one) -> one.instance()
-				.leading(isAlive(one) ? List.copyOf(roles.getOrDefault(one.instance().instance(), Set.of()))
-						: List.of()))
+				.leading(leaders.stream()
+					.filter((leader) -> isAlive(one) && one.instance().instance().equals(leader.instance()))
+					.map(LeaderDescriptor::role)
+					.toList()))
 			.toList();
 	}
 

@@ -20,36 +20,25 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
-import io.github.advisorylock.actuate.JobRegistry.RunPeriod;
-import io.github.advisorylock.actuate.OverviewDescriptor.ProblemDescriptor;
-import io.github.advisorylock.actuate.OverviewDescriptor.ProblemGroup;
 import io.github.advisorylock.interceptor.LedgerOperation;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.ledger.JobCatalog;
 import io.github.advisorylock.ledger.JobFacts;
 import io.github.advisorylock.ledger.JobName;
@@ -69,9 +58,9 @@ import org.springframework.util.Assert;
  */
 public class LedgerJobRegistry extends JobRegistry {
 
-	private static final int MOST_RUNNING = 20;
+	private static final int MOST_JOBS = 50_000;
 
-	private static final int LATEST_PROBLEMS = 5;
+	private static final JobCatalog.Known NOTHING = new JobCatalog.Known(List.of(), List.of());
 
 	private static final KeysDescriptor NO_KEYS = new KeysDescriptor(0, List.of(), 0, List.of());
 
@@ -105,116 +94,20 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	List<String> ownKeys() {
-		return List.of(PostgresAdvisoryLockLedger.HOUSEKEEPING_KEY);
-	}
-
-	@Override
-	List<RecordedJob> histories(Collection<JobId> ids, int runs, Redaction redaction) {
-		return repository().histories(names(ids), runs)
+	List<JobId> names() {
+		return ledger().catalog()
+			.jobs(NOTHING, "", "all", "key", 0, MOST_JOBS)
+			.places()
 			.stream()
-			.map((job) -> describe(job, (job.lastRun() != null) ? describe(job.lastRun(), redaction) : null))
+			.map((place) -> id(place.name()))
 			.toList();
 	}
 
 	@Override
-	JobPage page(List<OwnJob> own, Function<JobId, AdvisoryLockKey> keys, JobFilter filter, int offset, int limit) {
-		JobCatalog catalog = ledger().catalog();
-		JobCatalog.JobPage page = catalog.jobs(known(catalog.hints(), own, keys), filter.text(), filter.state(),
-				filter.sort(), offset, limit);
-		return new JobPage(page.seen(), page.total(),
-				page.places().stream().map((place) -> new Place(id(place.name()), place.rank())).toList());
-	}
-
-	@Override
-	JobSummary summary(List<OwnJob> own, Function<JobId, AdvisoryLockKey> keys, Redaction redaction) {
-		JobCatalog catalog = ledger().catalog();
-		JobCatalog.Summary summary = catalog.summary(known(catalog.hints(), own, keys), MOST_RUNNING, LATEST_PROBLEMS);
-		Map<Problem, ProblemGroup> groups = new EnumMap<>(Problem.class);
-		for (JobCatalog.Trouble trouble : summary.problems()) {
-			Problem problem = Problem.valueOf(trouble.kind());
-			groups.computeIfAbsent(problem, (kind) -> new ProblemGroup(kind, trouble.count(), new ArrayList<>()))
-				.latest()
-				.add(describe(trouble, redaction));
-		}
-		return new JobSummary(summary.states(),
-				summary.running().stream().map((job) -> describe(job, redaction)).toList(),
-				List.copyOf(groups.values()),
-				summary.pauses()
-					.entrySet()
-					.stream()
-					.collect(Collectors.toMap(Map.Entry::getKey, (pause) -> describe(pause.getValue()))));
-	}
-
-	private static PauseDescriptor describe(JobRepository.PauseOfAll pause) {
-		return new PauseDescriptor(pause.since(), pause.by(), pause.reason(), true);
-	}
-
-	private static ProblemDescriptor describe(JobCatalog.Trouble trouble, Redaction redaction) {
-		String reason = (trouble.reason() != null) ? ": " + trouble.reason() : "";
-		String detail = (trouble.by() != null) ? "by " + trouble.by() + reason
-				: redaction.error(trouble.errorClass(), trouble.error());
-		Long failures = trouble.failures();
-		return new ProblemDescriptor(trouble.name().key(), trouble.name().namespace(), id(trouble.name()).text(),
-				trouble.at(), trouble.instance(), (failures != null) ? failures.intValue() : null, detail, null);
-	}
-
-	/**
-	 * What is planned is the same for all jobs of one schedule. Jobs whose locks nobody
-	 * has told, as instances of earlier versions and requests in code do not, are told of
-	 * where these are held.
-	 */
-	private static JobCatalog.Known known(JobCatalog.Hints hints, List<OwnJob> own,
-			Function<JobId, AdvisoryLockKey> keys) {
-		Map<JobName, JobCatalog.OwnJob> jobs = new LinkedHashMap<>();
-		for (OwnJob job : own) {
-			jobs.put(name(job.id()),
-					new JobCatalog.OwnJob(name(job.id()), job.target(),
-							(job.key() != null) ? PostgresAdvisoryLockTemplate.lockEntry(job.key()) : null,
-							job.paused(), job.troubled()));
-		}
-		for (JobName name : hints.held().isEmpty() ? List.<JobName>of() : hints.untold()) {
-			String lock = PostgresAdvisoryLockTemplate.lockEntry(keys.apply(id(name)));
-			if (hints.held().contains(lock)) {
-				jobs.putIfAbsent(name, new JobCatalog.OwnJob(name, null, lock, false, false));
-			}
-		}
-		Instant now = Instant.now();
-		return new JobCatalog.Known(jobs.values(),
-				hints.schedules().stream().map((schedules) -> plan(schedules, now)).toList());
-	}
-
-	private static JobCatalog.Plan plan(String schedules, Instant now) {
-		RecordedSchedule schedule = RecordedSchedule.of(schedules);
-		ScheduleDescriptor interval = schedule.interval();
-		return new JobCatalog.Plan(schedules, schedule.nextTick(now),
-				schedule.latestTick(now, now.minus(LedgerJob.OVERDUE_AFTER)),
-				(interval != null) ? interval.interval() : null,
-				interval != null && interval.type().equals("fixedDelay"));
-	}
-
-	@Override
-	RunPage runs(JobId id, String outcome, boolean longest, int offset, int limit, Redaction redaction) {
-		JobCatalog.RunPage page = ledger().catalog().runs(name(id), outcome, longest, offset, limit);
-		return new RunPage(page.total(),
-				page.runs()
-					.stream()
-					.map((run) -> describe(run, run.key().equals(id.key()) ? null : run.key(), redaction))
-					.toList());
-	}
-
-	@Override
-	List<Instant> ticks(JobId id) {
-		return ledger().catalog().ticks(name(id));
-	}
-
-	@Override
-	List<RecordedLock> owners(Collection<String> locks) {
-		return ledger().catalog()
-			.owners(locks)
+	List<RecordedJob> histories(Collection<JobId> ids, Redaction redaction) {
+		return repository().histories(names(ids), 1)
 			.stream()
-			.map((owner) -> new RecordedLock(owner.lock(), id(owner.name()), owner.method(), owner.instance(),
-					owner.startedAt()))
+			.map((job) -> describe(job, (job.lastRun() != null) ? describe(job.lastRun(), null, redaction) : null))
 			.toList();
 	}
 
@@ -252,20 +145,10 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	List<RunDescriptor> runs(JobId id, int limit, Redaction redaction) {
-		return repository().runs(id.namespace(), id.key(), limit)
-			.stream()
-			.map((run) -> describe(run, redaction))
-			.toList();
-	}
-
-	@Override
-	List<RunPeriod> periods(List<JobId> ids, Duration lookBack, Duration slot) {
-		return repository().periods(names(ids), lookBack, slot)
-			.stream()
-			.map((period) -> new RunPeriod(period.namespace(), period.key(), period.instance(), period.startedAt(),
-					period.finishedAt(), period.runs(), period.failures(), period.cut()))
-			.toList();
+	List<RunDescriptor> runs(JobId id, boolean template, int limit, Redaction redaction) {
+		List<LedgerRun> runs = template ? ledger().catalog().runs(name(id), "all", false, 0, limit).runs()
+				: repository().runs(id.namespace(), id.key(), limit);
+		return runs.stream().map((run) -> describe(run, template ? run.key() : null, redaction)).toList();
 	}
 
 	@Override
@@ -313,7 +196,9 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	@Override
 	@Nullable PauseDescriptor pauseOfAll(String namespace) {
-		return repository().pauseOfAll(namespace).map(LedgerJobRegistry::describe).orElse(null);
+		return repository().pauseOfAll(namespace)
+			.map((pause) -> new PauseDescriptor(pause.since(), pause.by(), pause.reason(), true))
+			.orElse(null);
 	}
 
 	@Override
@@ -341,8 +226,7 @@ public class LedgerJobRegistry extends JobRegistry {
 		LedgerJob job = history.job();
 		return new RecordedJob(id(job), history.registered(), job.lastTick(), openTick(job), history.completedAt(),
 				paused(job), (lastRun != null) ? lastRun.outcome() : name(job.lastOutcome()), lastRun,
-				history.outcomes(), history.durations(), facts(job, history.facts()),
-				(operation) -> job.overdueTick(operation, Instant.now()) != null);
+				facts(job, history.facts()), (operation) -> job.overdueTick(operation, Instant.now()) != null);
 	}
 
 	private static RecordedFacts facts(LedgerJob job, @Nullable JobFacts facts) {
@@ -372,10 +256,6 @@ public class LedgerJobRegistry extends JobRegistry {
 				job.pausedWithAll() ? true : null) : null;
 	}
 
-	private static RunDescriptor describe(LedgerRun run, Redaction redaction) {
-		return describe(run, null, redaction);
-	}
-
 	private static RunDescriptor describe(LedgerRun run, @Nullable String key, Redaction redaction) {
 		Instant finishedAt = run.finishedAt();
 		return new RunDescriptor(run.tick(), (run.tick() != null) ? run.attempt() : null, run.instance(),
@@ -386,12 +266,12 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	private static KeyDescriptor key(LedgerJob job) {
-		return new KeyDescriptor(job.key(), id(job).text(), job.lastStartedAt(), name(job.lastOutcome()), null);
+		return new KeyDescriptor(job.key(), job.lastStartedAt(), name(job.lastOutcome()), null);
 	}
 
 	private static KeyDescriptor key(LedgerRun run, Redaction redaction) {
-		return new KeyDescriptor(run.key(), new JobId(run.namespace(), run.key()).text(), run.startedAt(),
-				name(run.outcome()), redaction.error(run.errorClass(), run.error()));
+		return new KeyDescriptor(run.key(), run.startedAt(), name(run.outcome()),
+				redaction.error(run.errorClass(), run.error()));
 	}
 
 	private static @Nullable String name(LedgerRun.@Nullable Outcome outcome) {

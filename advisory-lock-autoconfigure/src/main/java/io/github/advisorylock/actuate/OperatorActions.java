@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.actuate;
 
-import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -25,7 +24,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -50,8 +48,8 @@ import org.springframework.util.Assert;
  * Does what operators ask for, and publishes it as an {@link AuditEvent} of type
  * {@code ADVISORY_LOCK_PAUSED}, {@code ADVISORY_LOCK_RESUMED},
  * {@code ADVISORY_LOCK_RUNNING}, {@code ADVISORY_LOCK_RETRIED},
- * {@code ADVISORY_LOCK_FORGOTTEN}, {@code ADVISORY_LOCK_CANCELLED} or
- * {@code ADVISORY_LOCK_FREED}, for a role of this instance {@code
+ * {@code ADVISORY_LOCK_FORGOTTEN} or {@code ADVISORY_LOCK_CANCELLED}, for a role of this
+ * instance {@code
  * ADVISORY_LOCK_RESIGNED}, with namespace and key; {@code ADVISORY_LOCK_ALL_PAUSED} and
  * {@code ADVISORY_LOCK_ALL_RESUMED} with the namespace.
  */
@@ -71,8 +69,6 @@ final class OperatorActions {
 
 	static final String CANCELLED = "cancelled";
 
-	static final String FREED = "freed";
-
 	private static final Log logger = LogFactory.getLog(OperatorActions.class);
 
 	private static final long PATIENCE = 1000;
@@ -87,8 +83,6 @@ final class OperatorActions {
 
 	private final ApplicationEventPublisher eventPublisher;
 
-	private Function<@Nullable String, @Nullable OperatorActions> databases = (manager) -> null;
-
 	private final Executor executor;
 
 	OperatorActions(GuardedApplication application, JobRegistry registry, LockHolders lockHolders,
@@ -99,15 +93,6 @@ final class OperatorActions {
 		this.election = election;
 		this.eventPublisher = eventPublisher;
 		this.executor = new SimpleAsyncTaskExecutor(application.threads().named("advisory-lock-run-now"));
-	}
-
-	/**
-	 * Set what acts on jobs of further databases.
-	 * @param databases tells it for the transaction manager of a job, or {@code null} for
-	 * what is done here
-	 */
-	void setDatabases(Function<@Nullable String, @Nullable OperatorActions> databases) {
-		this.databases = databases;
 	}
 
 	/**
@@ -123,7 +108,7 @@ final class OperatorActions {
 	 */
 	ActionDescriptor act(String key, String state, String user) {
 		Assert.isTrue(RESIGNED.equals(state), () -> "Unknown state '" + AdvisoryLockKey.display(state)
-				+ "' of the role of a leader: choose '" + RESIGNED + "' or '" + FREED + "'");
+				+ "' of the role of a leader: choose '" + RESIGNED + "'");
 		String namespace = this.application.namespace();
 		audit(namespace, key, state, user);
 		this.election.get().resign(role(key));
@@ -139,10 +124,6 @@ final class OperatorActions {
 	 * @throws IllegalArgumentException if that can't be done with it
 	 */
 	ActionDescriptor act(JobDescriptor job, String state, @Nullable String reason, String user, Redaction redaction) {
-		OperatorActions there = this.databases.apply(job.transactionManager());
-		if (there != null) {
-			return there.act(job, state, reason, user, redaction);
-		}
 		Assert.isTrue(this.registry.isWritable() && job.actions().contains(state), () -> reason(job, state));
 		Assert.isTrue(reason == null || state.equals(PAUSED), "'reason' is for state '" + PAUSED + "' only");
 		audit(job.namespace(), job.key(), state, user);
@@ -164,169 +145,65 @@ final class OperatorActions {
 
 	/**
 	 * Do something with all jobs of the namespace.
-	 * @param managers the transaction managers of the databases that have them
 	 * @throws IllegalArgumentException if that can't be done
 	 */
-	AllJobsActionDescriptor actAll(Collection<String> managers, String state, @Nullable String reason, String user) {
-		Assert.isTrue(PAUSED.equals(state) || RESUMED.equals(state), () -> "Unknown state '"
-				+ AdvisoryLockKey.display(state) + "' of all jobs: choose '" + PAUSED + "' or '" + RESUMED + "'");
-		Assert.isTrue(reason == null || state.equals(PAUSED), "'reason' is for state '" + PAUSED + "' only");
-		List<OperatorActions> there = managers.stream()
-			.map(this::in)
-			.filter((actions) -> actions.registry.isInUse())
-			.toList();
-		Assert.isTrue(!there.isEmpty(), "The ledger is not in use: there is no job that could be paused");
-		List<OperatorActions> concerned = PAUSED.equals(state) ? there
-				: there.stream().filter((actions) -> actions.registry.pauseOfAll(namespace()) != null).toList();
-		Assert.isTrue(!concerned.isEmpty(), () -> "Failed to resume all jobs of '"
-				+ AdvisoryLockKey.display(namespace()) + "': nobody has paused them all");
+	AllJobsActionDescriptor actAll(String state, @Nullable String reason, String user) {
+		boolean pause = PAUSED.equals(state);
+		String namespace = this.application.namespace();
+		Assert.isTrue(pause || RESUMED.equals(state), () -> "Unknown state '" + AdvisoryLockKey.display(state)
+				+ "' of all jobs: choose '" + PAUSED + "' or '" + RESUMED + "'");
+		Assert.isTrue(reason == null || pause, "'reason' is for state '" + PAUSED + "' only");
+		Assert.isTrue(this.registry.isInUse(), "The ledger is not in use: there is no job that could be paused");
+		Assert.isTrue(pause || this.registry.pauseOfAll(namespace) != null, () -> "Failed to resume all jobs of '"
+				+ AdvisoryLockKey.display(namespace) + "': nobody has paused them all");
 		this.eventPublisher.publishEvent(new AuditApplicationEvent(user,
-				"ADVISORY_LOCK_ALL_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", namespace())));
-		int jobs = concerned.stream()
-			.mapToInt((actions) -> PAUSED.equals(state) ? actions.registry.pauseAll(namespace(), user, reason)
-					: actions.registry.resumeAll(namespace(), user))
-			.sum();
-		return new AllJobsActionDescriptor(namespace(), state, user, jobs);
-	}
-
-	private String namespace() {
-		return this.application.namespace();
+				"ADVISORY_LOCK_ALL_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", namespace)));
+		int jobs = pause ? this.registry.pauseAll(namespace, user, reason) : this.registry.resumeAll(namespace, user);
+		return new AllJobsActionDescriptor(namespace, state, user, jobs);
 	}
 
 	/**
-	 * Return whether something is asked for that has to do with who holds a lock.
-	 */
-	static boolean isAboutHolder(String state) {
-		return CANCELLED.equals(state) || FREED.equals(state);
-	}
-
-	/**
-	 * Return whether a role is to be freed, on whatever instance its leader is.
-	 */
-	static boolean isRoleToFree(String key, String state) {
-		return FREED.equals(state) && key.startsWith(LeaderElection.KEY_PREFIX) && LeaderElection.isRole(role(key));
-	}
-
-	/**
-	 * Free the role of a leader that is beyond reach. Its session is ended, as it is when
-	 * the leader dies: it believes in itself for no longer than its trust window from
-	 * what the server answered last, and a successor waits for longer than that.
-	 * @param managers the transaction manager of the database that has the role, none for
-	 * the default one
+	 * Tell the run that holds a lock to end.
 	 * @throws RefusedException if that can't be done
 	 */
-	ActionDescriptor freeRole(Collection<String> managers, String key, int others, String user) {
-		AdvisoryLockKey lock = this.application.keyFactory().createKey(this.application.namespace(), key);
-		return end(managers, List.of(lock), FREED, others, user);
-	}
-
-	/**
-	 * Do something about who holds a lock.
-	 * @param managers the transaction managers of the databases that may have the lock
-	 * @param keys what is locked: the first of them that somebody holds
-	 * @param others how many other locks of the holder may be free then, too
-	 * @throws RefusedException if that can't be done
-	 */
-	ActionDescriptor end(Collection<String> managers, List<AdvisoryLockKey> keys, String state, int others,
-			String user) {
-		List<String> holding = (managers.size() == 1) ? List.copyOf(managers)
-				: managers.stream().filter((manager) -> in(manager).isHeld(keys)).toList();
-		if (holding.size() > 1) {
-			throw new RefusedException(several(keys.get(0).name(), holding), null);
+	ActionDescriptor cancel(AdvisoryLockKey key, String user) {
+		LockNumber number = LockNumber.of(key);
+		List<LockHolders.Holder> found = this.lockHolders.find(number);
+		if (found.isEmpty()) {
+			throw new RefusedException("Nobody holds the lock of '" + key + "'");
 		}
-		return (holding.isEmpty() ? this : in(holding.get(0))).end(keys, state, others, user);
-	}
-
-	/**
-	 * Return what to say of a key that is in several databases.
-	 */
-	static String several(String key, List<String> managers) {
-		return "'" + AdvisoryLockKey.display(key) + "' is in several databases; name one of them by "
-				+ "'transactionManager': " + String.join(", ", managers);
-	}
-
-	private OperatorActions in(String manager) {
-		OperatorActions there = this.databases.apply(manager);
-		return (there != null) ? there : this;
-	}
-
-	private boolean isHeld(List<AdvisoryLockKey> keys) {
-		return keys.stream().anyMatch((key) -> !this.lockHolders.find(LockNumber.of(key)).isEmpty());
-	}
-
-	private ActionDescriptor end(List<AdvisoryLockKey> keys, String state, int others, String user) {
-		for (AdvisoryLockKey key : keys) {
-			LockNumber number = LockNumber.of(key);
-			List<LockHolders.Holder> found = this.lockHolders.find(number);
-			if (!found.isEmpty()) {
-				checkOurs(key, found);
-				return CANCELLED.equals(state) ? cancel(key, found.get(0), user)
-						: free(key, found.get(0), others, user);
-			}
-		}
-		throw new RefusedException("Nobody holds the lock of '" + keys.get(0) + "'", null);
+		checkOurs(key, found);
+		LockHolders.Holder holder = found.get(0);
+		audit(key, CANCELLED, user, holder);
+		boolean ended = this.lockHolders.cancel(number, holder, user);
+		return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, ended ? "ENDED" : null, null);
 	}
 
 	private static void checkOurs(AdvisoryLockKey key, List<LockHolders.Holder> found) {
 		if (found.size() > 1) {
-			throw new RefusedException("'" + key + "' is shared by " + found.size() + " holders: which is meant?",
-					null);
+			throw new RefusedException("'" + key + "' is shared by " + found.size() + " holders: which is meant?");
 		}
 		LockHolders.Holder holder = found.get(0);
 		if (holder.pid() == null) {
 			String gid = (holder.prepared() != null) ? " " + holder.prepared() : "";
-			throw new RefusedException(
-					"'" + key + "' is held by prepared transaction" + gid + ": ROLLBACK PREPARED" + gid
-							+ " or COMMIT PREPARED" + gid + " in this database frees it, as its owner or a superuser",
-					null);
+			throw new RefusedException("'" + key + "' is held by prepared transaction" + gid + ": ROLLBACK PREPARED"
+					+ gid + " or COMMIT PREPARED" + gid + " in this database frees it, as its owner or a superuser");
 		}
 		if (holder.instance() == null) {
 			throw new RefusedException("'" + key + "' is held by server process " + holder.pid() + " of role '"
-					+ holder.role() + "', which is no instance of an application with this library", null);
+					+ holder.role() + "', which is no instance of an application with this library");
 		}
-	}
-
-	private ActionDescriptor cancel(AdvisoryLockKey key, LockHolders.Holder holder, String user) {
-		audit(key, CANCELLED, user, holder);
-		boolean ended = this.lockHolders.cancel(LockNumber.of(key), holder, user);
-		return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, ended ? "ENDED" : null, null);
-	}
-
-	private ActionDescriptor free(AdvisoryLockKey key, LockHolders.Holder holder, int others, String user) {
-		String process = "the connection of " + holder.instance() + " (server process " + holder.pid() + ")";
-		if (holder.right() != LockHolders.Right.YES) {
-			throw new RefusedException("Failed to free '" + key + "': role '" + holder.me() + "' may not end " + process
-					+ ((holder.right() == LockHolders.Right.SUPERUSER)
-							? ", which is logged in as superuser '" + holder.role() + "': only a superuser may"
-							: ", which is logged in as '" + holder.role() + "': GRANT " + LockHolders.ROLE_THAT_MAY
-									+ " TO \"" + holder.me() + "\", or have a superuser end it"),
-					null);
-		}
-		if (holder.others() > others) {
-			throw new RefusedException("Failed to free '" + key + "': " + process + " holds " + holder.others()
-					+ " other locks, which would be free, too: session locks of other runs, roles it leads and ticks "
-					+ "it remembers; send \"others\": " + holder.others() + " with it to free them all",
-					holder.others());
-		}
-		audit(key, FREED, user, holder);
-		if (!this.lockHolders.free(LockNumber.of(key), holder, others)) {
-			throw new RefusedException("Failed to free '" + key + "': " + process
-					+ " does not hold it any more, or has taken other locks; look again", null);
-		}
-		return new ActionDescriptor(key.name(), key.namespace(), FREED, user, null, null);
 	}
 
 	private void audit(AdvisoryLockKey key, String state, String user, LockHolders.Holder holder) {
-		this.eventPublisher
-			.publishEvent(new AuditApplicationEvent(user, "ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT),
-					Map.of("namespace", key.namespace(), "key", key.name(), "holder", String.valueOf(holder.instance()),
-							"pid", String.valueOf(holder.pid()), "others", holder.others())));
+		this.eventPublisher.publishEvent(new AuditApplicationEvent(user,
+				"ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", key.namespace(), "key",
+						key.name(), "holder", String.valueOf(holder.instance()), "pid", String.valueOf(holder.pid()))));
 	}
 
 	private void audit(String namespace, String key, String state, String user) {
-		this.eventPublisher.publishEvent(
-				new AuditApplicationEvent(user, "ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT).replace('-', '_'),
-						Map.of("namespace", namespace, "key", key)));
+		this.eventPublisher.publishEvent(new AuditApplicationEvent(user,
+				"ADVISORY_LOCK_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", namespace, "key", key)));
 	}
 
 	private static String reason(JobDescriptor job, String state) {
@@ -340,9 +217,8 @@ final class OperatorActions {
 			case PAUSED, RESUMED -> "Failed to change '" + key + "': it is not recorded in the ledger";
 			case FORGOTTEN -> "Failed to forget '" + key
 					+ "': it runs, or has a method on this instance, or is not recorded in the ledger";
-			default ->
-				"Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + RETRIED + "', '"
-						+ PAUSED + "', '" + RESUMED + "', '" + FORGOTTEN + "', '" + CANCELLED + "' or '" + FREED + "'";
+			default -> "Unknown state '" + AdvisoryLockKey.display(state) + "': choose '" + RUNNING + "', '" + RETRIED
+					+ "', '" + PAUSED + "', '" + RESUMED + "', '" + FORGOTTEN + "' or '" + CANCELLED + "'";
 		};
 	}
 
@@ -384,19 +260,8 @@ final class OperatorActions {
 	 */
 	static final class RefusedException extends IllegalStateException {
 
-		private final @Nullable Integer others;
-
-		private RefusedException(String reason, @Nullable Integer others) {
+		private RefusedException(String reason) {
 			super(reason);
-			this.others = others;
-		}
-
-		/**
-		 * Return how many other locks would be free as well, {@code null} if that is not
-		 * the reason.
-		 */
-		@Nullable Integer others() {
-			return this.others;
 		}
 
 	}

@@ -20,17 +20,13 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
-import io.github.advisorylock.actuate.OverviewDescriptor.TicksDescriptor;
 import io.github.advisorylock.interceptor.CronTicks;
 import org.jspecify.annotations.Nullable;
 
@@ -45,17 +41,6 @@ final class RecordedSchedule {
 	private static final RecordedSchedule NONE = new RecordedSchedule(List.of());
 
 	private static final int MOST = 10_000;
-
-	private static final int NEXT = 5;
-
-	private static final int MOST_EXPECTED = 10_000;
-
-	private static final int MOST_MISSED = 100;
-
-	/**
-	 * How long after its time a tick may begin, and nobody has missed it yet.
-	 */
-	private static final Duration GRACE = Duration.ofMinutes(5);
 
 	/**
 	 * Many jobs have the same schedule.
@@ -130,87 +115,12 @@ final class RecordedSchedule {
 	 * Return when the job is called next by a cron schedule.
 	 * @return the time, {@code null} if that is not planned
 	 */
-	@Nullable Instant nextTick(Instant after) {
+	private @Nullable Instant nextTick(Instant after) {
 		return this.ticks.stream()
 			.map((ticks) -> ticks.nextAfter(after))
 			.filter(Objects::nonNull)
 			.min(Comparator.naturalOrder())
 			.orElse(null);
-	}
-
-	/**
-	 * Return the latest tick that is not after a time, where more are to come.
-	 * @return the tick, {@code null} if there is none
-	 */
-	@Nullable Instant latestTick(Instant now, Instant time) {
-		CronTicks ticks = ticks();
-		try {
-			return (ticks != null && ticks.nextAfter(now) != null) ? ticks.latestAt(time) : null;
-		}
-		catch (IllegalStateException ex) {
-			// nothing was planned in the last nine years
-			return null;
-		}
-	}
-
-	/**
-	 * Return what is called again after a time, the first of these.
-	 * @return the schedule, {@code null} if there is none
-	 */
-	@Nullable ScheduleDescriptor interval() {
-		return this.schedules.stream().filter((schedule) -> schedule.interval() != null).findFirst().orElse(null);
-	}
-
-	/**
-	 * Return the next times of cron schedules.
-	 */
-	List<Instant> nextTicks(Instant after, int count) {
-		List<Instant> next = new ArrayList<>();
-		Instant tick = nextTick(after);
-		while (tick != null && next.size() < count) {
-			next.add(tick);
-			tick = nextTick(tick);
-		}
-		return next;
-	}
-
-	/**
-	 * Return the next ticks, and those since the first that is known of which nothing is
-	 * known.
-	 * @param now the time
-	 * @param known the ticks that are known, latest first, of a job that runs once for
-	 * each
-	 * @param open whether the latest tick need not be complete: it is tried again, or the
-	 * job is paused
-	 */
-	TicksDescriptor ticks(Instant now, List<Instant> known, boolean open) {
-		List<Instant> next = nextTicks(now, NEXT);
-		CronTicks ticks = ticks();
-		if (ticks == null || known.isEmpty()) {
-			return new TicksDescriptor(next, null, 0, List.of());
-		}
-		Instant last = known.get(0);
-		Instant end = open ? last : now.minus(GRACE);
-		Instant since = known.get(known.size() - 1);
-		List<Instant> expected = expected(ticks, since, end);
-		Set<Instant> runs = new HashSet<>(known);
-		List<Instant> missed = new ArrayList<>(expected.stream().filter((tick) -> !runs.contains(tick)).toList());
-		Collections.reverse(missed);
-		return new TicksDescriptor(next, since, expected.size(), missed.stream().limit(MOST_MISSED).toList());
-	}
-
-	/**
-	 * A job that has not run for long may have missed more ticks than anybody wants to
-	 * know.
-	 */
-	private static List<Instant> expected(CronTicks ticks, Instant since, Instant end) {
-		List<Instant> expected = new ArrayList<>();
-		Instant tick = since;
-		while (tick != null && !tick.isAfter(end) && expected.size() < MOST_EXPECTED) {
-			expected.add(tick);
-			tick = ticks.nextAfter(tick);
-		}
-		return expected;
 	}
 
 	/**

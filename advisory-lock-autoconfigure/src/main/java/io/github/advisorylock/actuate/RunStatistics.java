@@ -18,54 +18,49 @@ package io.github.advisorylock.actuate;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.IntStream;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the last runs of a job have in common.
  *
- * @param failures how many in a row were not executed, the last one that is over and
- * those before it
- * @param median what half of those that were executed took no longer than
+ * @param runs how many of them are over
+ * @param executed how many of these were executed
+ * @param failures how many in a row were not, the last one that is over and those before
+ * it
+ * @param median what half of those that were executed took no longer than, {@code null}
+ * if there was none
  * @param p95 what 95 of a hundred of these took no longer than
- * @param durations what each took, in milliseconds, -1 for one that is not over
- * @param success which part of those that are over was executed
+ * @since 0.1.0
  */
-record RunStatistics(int failures, @Nullable Duration median, @Nullable Duration p95, List<Long> durations,
-		@Nullable Double success) {
-
-	static final RunStatistics NONE = new RunStatistics(0, null, null, List.of(), null);
-
-	private static final char EXECUTED = 'E';
-
-	private static final char RUNNING = 'R';
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record RunStatistics(int runs, int executed, int failures, @Nullable Duration median, @Nullable Duration p95) {
 
 	/**
-	 * Look at some runs.
-	 * @param outcomes the first letters of their outcomes, latest last
-	 * @param durations what each took, in milliseconds
+	 * Look at some runs, latest first.
 	 */
-	static RunStatistics of(String outcomes, List<Long> durations) {
-		String over = outcomes.replace(String.valueOf(RUNNING), "");
-		if (over.isEmpty()) {
-			return new RunStatistics(0, null, null, durations, null);
-		}
-		List<Long> executed = IntStream.range(0, Math.min(outcomes.length(), durations.size()))
-			.filter((i) -> outcomes.charAt(i) == EXECUTED)
-			.mapToObj(durations::get)
+	static RunStatistics of(List<RunDescriptor> runs) {
+		List<RunDescriptor> over = runs.stream().filter((run) -> run.outcome() != null).toList();
+		List<Duration> executed = over.stream()
+			.filter(RunStatistics::isExecuted)
+			.map(RunDescriptor::duration)
 			.sorted()
 			.toList();
-		double success = (double) over.chars().filter((letter) -> letter == EXECUTED).count() / over.length();
-		return new RunStatistics(over.length() - 1 - over.lastIndexOf(EXECUTED), at(executed, 0.5), at(executed, 0.95),
-				durations, success);
+		int failures = (int) over.stream().takeWhile((run) -> !isExecuted(run)).count();
+		return new RunStatistics(over.size(), executed.size(), failures, at(executed, 0.5), at(executed, 0.95));
+	}
+
+	private static boolean isExecuted(RunDescriptor run) {
+		return "EXECUTED".equals(run.outcome());
 	}
 
 	/**
 	 * The smallest that so many are not longer than.
 	 */
-	private static @Nullable Duration at(List<Long> sorted, double part) {
-		return sorted.isEmpty() ? null : Duration.ofMillis(sorted.get((int) Math.ceil(part * sorted.size()) - 1));
+	private static @Nullable Duration at(List<Duration> sorted, double part) {
+		return sorted.isEmpty() ? null : sorted.get((int) Math.ceil(part * sorted.size()) - 1);
 	}
 
 }

@@ -26,14 +26,11 @@ import org.springframework.boot.convert.DurationUnit;
  * Properties of the page for operators.
  *
  * @param refresh How often the page shows what is new. In seconds if it has no unit.
- * @param timeline How far the timeline goes back, unless the page is asked for another
- * time. In hours if it has no unit.
  * @param rows Number of jobs in the table at a time.
  * @param links Where to find more of a run.
  */
 public record AdvisoryLocksPageProperties(@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("5s") Duration refresh,
-		@DurationUnit(ChronoUnit.HOURS) @DefaultValue("6h") Duration timeline, @DefaultValue("100") int rows,
-		@DefaultValue Links links) {
+		@DefaultValue("100") int rows, @DefaultValue Links links) {
 
 	/**
 	 * Where to find more of a run.

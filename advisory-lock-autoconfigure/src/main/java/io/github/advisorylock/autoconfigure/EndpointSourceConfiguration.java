@@ -23,7 +23,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.actuate.CallCounter;
 import io.github.advisorylock.actuate.GuardedApplication;
@@ -34,7 +33,6 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockScheduler;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.monitor.LockMonitor;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -66,11 +64,12 @@ public final class EndpointSourceConfiguration {
 			CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing, ObjectProvider<LockDatabases> databases,
 			ObjectProvider<JobRegistrySource> registries, LockScheduler.Threads threads) {
 		Sanitizer sanitizer = new Sanitizer(sanitizing.orderedStream().toList());
-		Function<LockDatabase, GuardedApplication> applications = (database) -> new GuardedApplication(
-				settings.namespace(), settings.keyFactory(), () -> methodsOf(database, methods, databases.getObject()),
-				() -> databases.getObject().isDefault(database) ? roles.getIfAvailable(() -> LeaderRoles.NONE).get()
-						: List.of(),
-				() -> holds(database), () -> tasks(schedulers), environment::resolvePlaceholders, threads);
+		Function<LockDatabase, GuardedApplication> applications = (
+				database) -> new GuardedApplication(settings.namespace(), settings.keyFactory(),
+						() -> methodsOf(database, methods, databases.getObject()),
+						() -> databases.getObject().isDefault(database)
+								? roles.getIfAvailable(() -> LeaderRoles.NONE).get() : List.of(),
+						() -> tasks(schedulers), environment::resolvePlaceholders, threads);
 		LockDatabases all = databases.getObject();
 		AdvisoryLocksSource source = new AdvisoryLocksSource(applications.apply(all.of(null)), monitor,
 				registry.getIfAvailable(() -> JobRegistry.NONE), counter, sanitizer);
@@ -93,11 +92,6 @@ public final class EndpointSourceConfiguration {
 	private static List<SingleRunnerMethod> methodsOf(LockDatabase database,
 			SingleRunnerAnnotationBeanPostProcessor methods, LockDatabases databases) {
 		return methods.getMethods().stream().filter((method) -> databases.has(database, method)).toList();
-	}
-
-	private static List<AdvisoryLockKey> holds(LockDatabase database) {
-		PostgresAdvisoryLockTemplate template = database.template().get();
-		return (template != null) ? template.getHeldKeys() : List.of();
 	}
 
 	private static Stream<ScheduledTask> tasks(ObjectProvider<ScheduledTaskHolder> schedulers) {

@@ -18,9 +18,7 @@ package io.github.advisorylock.monitor;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 import io.github.advisorylock.jdbc.ApplicationName;
 import org.jspecify.annotations.Nullable;
@@ -36,19 +34,6 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 public record LockActivity(Instant time, Duration skew, String database, int total, List<Entry> entries) {
-
-	/**
-	 * Return this activity with that of some locks, which may not have been among those
-	 * that were told.
-	 * @param numbers the numbers of the locks
-	 * @param activity the activity of these
-	 * @return all of it
-	 */
-	public LockActivity with(Set<LockNumber> numbers, LockActivity activity) {
-		List<Entry> all = new ArrayList<>(activity.entries);
-		this.entries.stream().filter((entry) -> !numbers.contains(entry.number)).forEach(all::add);
-		return new LockActivity(this.time, this.skew, this.database, this.total, all);
-	}
 
 	/**
 	 * A lock that somebody holds or waits for.

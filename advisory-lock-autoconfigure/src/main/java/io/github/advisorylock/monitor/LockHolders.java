@@ -29,18 +29,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * Who holds a lock, and what an operator can do about it: have the instance end its run,
- * or end the server process that has the lock. Holders are found by the lock, at the
- * moment of the act, never by a process that somebody names.
+ * Who holds a lock, and what an operator can do about it: have the instance end its run.
+ * Holders are found by the lock, at the moment of the act, never by a process that
+ * somebody names.
  *
  * @since 0.1.0
  */
 public class LockHolders {
-
-	/**
-	 * The role whose members may end the processes of all but superusers.
-	 */
-	public static final String ROLE_THAT_MAY = "pg_signal_backend";
 
 	/**
 	 * The identifier of the prepared transaction that has a lock, as a literal. Its locks
@@ -52,42 +47,16 @@ public class LockHolders {
 			WHERE t.locktype = 'transactionid' AND t.pid IS NULL AND t.granted
 			AND t.virtualtransaction = l.virtualtransaction LIMIT 1""";
 
-	/**
-	 * A role may end the processes of those whose privileges it has, and with
-	 * {@code pg_signal_backend} all but those of superusers.
-	 */
 	private static final String FIND = """
-			SELECT l.pid, a.application_name, a.usename, current_user AS me,
-			  CASE WHEN h.rolsuper AND NOT m.rolsuper THEN 'SUPERUSER'
-			    WHEN a.usesysid IS NOT NULL AND (pg_catalog.pg_has_role(a.usesysid, 'USAGE')
-			      OR pg_catalog.pg_has_role('pg_signal_backend', 'USAGE')) THEN 'YES' ELSE 'GRANT' END AS may,
-			  (SELECT count(*) FROM pg_catalog.pg_locks o WHERE o.locktype = 'advisory' AND o.granted
-			    AND o.pid = l.pid) - 1 AS others,
+			SELECT l.pid, a.application_name, a.usename,
 			  CASE WHEN l.pid IS NULL THEN (""" + PREPARED + """
 			  ) END AS prepared
 			FROM pg_catalog.pg_locks l
 			JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
 			LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
-			LEFT JOIN pg_catalog.pg_roles h ON h.oid = a.usesysid
-			LEFT JOIN pg_catalog.pg_roles m ON m.rolname = current_user
 			WHERE l.locktype = 'advisory' AND l.granted
 			AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = ?
 			ORDER BY l.pid
-			""";
-
-	/**
-	 * A process may have another lock, or its number belong to another one, since it was
-	 * found.
-	 */
-	private static final String FREE = """
-			SELECT count(*) FILTER (WHERE pg_catalog.pg_terminate_backend(f.pid, ?)) FROM (
-			  SELECT l.pid FROM pg_catalog.pg_locks l
-			  JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
-			  JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
-			  WHERE l.locktype = 'advisory' AND l.granted
-			  AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = ?
-			  AND l.pid = ? AND a.application_name = ? AND (SELECT count(*) FROM pg_catalog.pg_locks o
-			    WHERE o.locktype = 'advisory' AND o.granted AND o.pid = l.pid) - 1 <= ? OFFSET 0) f
 			""";
 
 	private static final String CLOCK = "SELECT CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) * 1000 AS bigint)";
@@ -119,7 +88,6 @@ public class LockHolders {
 	private static Holder read(ResultSet row) throws SQLException {
 		int pid = row.getInt("pid");
 		return new Holder(row.wasNull() ? null : pid, row.getString("application_name"), row.getString("usename"),
-				row.getString("me"), Right.valueOf(row.getString("may")), row.getInt("others"),
 				row.getString("prepared"));
 	}
 
@@ -150,33 +118,16 @@ public class LockHolders {
 	}
 
 	/**
-	 * End the server process that holds a lock, if it still does.
-	 * @param number the lock
-	 * @param holder who was found to hold it
-	 * @param others how many other locks of the same process may be free then, too
-	 * @return whether the process has ended
-	 */
-	public boolean free(LockNumber number, Holder holder, int others) {
-		Long freed = this.jdbc.queryForObject(FREE, Long.class, TimeUnit.NANOSECONDS.toMillis(PATIENCE),
-				Integer.toUnsignedLong(number.classId()), Integer.toUnsignedLong(number.objectId()), number.subId(),
-				holder.pid(), holder.application(), others);
-		return freed != null && freed > 0;
-	}
-
-	/**
 	 * Who holds a lock.
 	 *
 	 * @param pid the process id of the server process, {@code null} for a prepared
 	 * transaction
 	 * @param application the name of its connection
 	 * @param role the role that is logged in
-	 * @param me the role that asks
-	 * @param right whether that one may end the process
-	 * @param others how many other advisory locks the process holds
 	 * @param prepared the identifier of a prepared transaction, as a literal of SQL
 	 */
-	public record Holder(@Nullable Integer pid, @Nullable String application, @Nullable String role, String me,
-			Right right, int others, @Nullable String prepared) {
+	public record Holder(@Nullable Integer pid, @Nullable String application, @Nullable String role,
+			@Nullable String prepared) {
 
 		/**
 		 * Return the instance of an application with this library.
@@ -190,28 +141,6 @@ public class LockHolders {
 		private boolean isSame(Holder other) {
 			return this.pid != null && this.pid.equals(other.pid);
 		}
-
-	}
-
-	/**
-	 * Whether a role may end the server process of another one.
-	 */
-	public enum Right {
-
-		/**
-		 * It may.
-		 */
-		YES,
-
-		/**
-		 * It lacks a privilege.
-		 */
-		GRANT,
-
-		/**
-		 * The other one is a superuser.
-		 */
-		SUPERUSER
 
 	}
 

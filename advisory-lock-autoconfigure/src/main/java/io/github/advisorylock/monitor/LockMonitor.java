@@ -26,7 +26,6 @@ import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 
@@ -78,43 +77,11 @@ public class LockMonitor {
 					""";
 
 	/**
-	 * Who waits for other locks in this database, then whom they wait for. Asks for the
-	 * blockers of those only that wait, as that stops all who take a lock for a moment.
-	 * Whoever waits for the end of a transaction that has changed a row has locked the
-	 * place of that row meanwhile, which tells the table. Binds how many.
-	 */
-	private static final String WAITS = """
-			WITH locks AS MATERIALIZED (
-			  SELECT l.pid, l.locktype, l.relation, l.granted, l.waitstart FROM pg_catalog.pg_locks l
-			  WHERE l.locktype <> 'advisory' AND (NOT l.granted OR l.locktype = 'tuple')
-			), waiting AS MATERIALIZED (
-			  SELECT l.* FROM locks l JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
-			  WHERE NOT l.granted AND a.datname = pg_catalog.current_database()
-			  ORDER BY l.waitstart NULLS LAST, l.pid LIMIT ?
-			), blocked AS MATERIALIZED (
-			  SELECT w.*, pg_catalog.pg_blocking_pids(w.pid) AS blocking_pids FROM waiting w
-			)
-			SELECT a.pid, b.locktype, b.waitstart, b.blocking_pids, r.name AS relation, a.application_name, a.usename,
-			  a.client_addr, a.client_port, a.state, CASE WHEN a.backend_start IS NOT NULL THEN a.query END AS query,
-			  coalesce(a.usename = current_user, false) AS own
-			FROM pg_catalog.pg_stat_activity a LEFT JOIN blocked b ON b.pid = a.pid
-			LEFT JOIN LATERAL (
-			  SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name FROM pg_catalog.pg_class c
-			  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-			  WHERE c.oid = coalesce(b.relation, (SELECT t.relation FROM locks t
-			    WHERE t.pid = b.pid AND t.locktype = 'tuple' AND t.granted LIMIT 1))) r ON true
-			WHERE b.pid IS NOT NULL OR a.pid IN (SELECT pg_catalog.unnest(o.blocking_pids) FROM blocked o)
-			ORDER BY b.waitstart NULLS LAST, a.pid
-			""";
-
-	/**
 	 * The time there.
 	 */
 	static final String CLOCK = "SELECT pg_catalog.clock_timestamp()";
 
 	private static final int MOST_ENTRIES = 1000;
-
-	private static final int MOST_WAITS = 200;
 
 	private final JdbcOperations jdbc;
 
@@ -154,40 +121,6 @@ public class LockMonitor {
 		});
 		Assert.state(locks != null, "'locks' must not be null");
 		return locks;
-	}
-
-	/**
-	 * Return who waits in this database for locks that are no advisory ones, two hundred
-	 * waits at most.
-	 * @return the waits of the moment
-	 */
-	public LockWaits waits() {
-		LockWaits waits = this.jdbc.execute(WAITS, (PreparedStatement statement) -> {
-			statement.setInt(1, MOST_WAITS);
-			return readWaits(statement.executeQuery());
-		});
-		Assert.state(waits != null, "'waits' must not be null");
-		return waits;
-	}
-
-	private static LockWaits readWaits(ResultSet rows) throws SQLException {
-		LockWaits all = new LockWaits(new ArrayList<>(), new LinkedHashMap<>());
-		while (rows.next()) {
-			int pid = rows.getInt("pid");
-			String type = rows.getString("locktype");
-			if (type != null) {
-				all.waits()
-					.add(new LockWaits.Wait(pid, type, rows.getString("relation"), instant(rows, "waitstart"),
-							blockedBy(rows)));
-			}
-			ApplicationName holder = ApplicationName.parse(rows.getString("application_name"));
-			all.sessions()
-				.put(pid,
-						new LockWaits.Session(pid, rows.getBoolean("own") || holder != null, holder,
-								rows.getString("application_name"), rows.getString("usename"), client(rows),
-								rows.getString("state"), rows.getString("query")));
-		}
-		return all;
 	}
 
 	/**

@@ -35,7 +35,8 @@ public class Instance {
 
 	Instance(PortReservation port, ObjectProvider<AdvisoryLocksSource> locks) {
 		this.port = port;
-		this.name = SingletonSupplier.of(() -> locks.getObject().getMoment().instance());
+		this.name = SingletonSupplier
+			.of(() -> locks.getObject().getLocks(null, null, null, null, null, 1, false).instance());
 	}
 
 	/**

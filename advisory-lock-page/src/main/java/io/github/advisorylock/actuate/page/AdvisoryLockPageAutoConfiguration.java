@@ -18,12 +18,9 @@ package io.github.advisorylock.actuate.page;
 
 import java.time.Duration;
 
-import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.autoconfigure.AdvisoryLockEndpointAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
-import io.github.advisorylock.autoconfigure.AdvisoryLocksEndpointProperties;
 import io.github.advisorylock.autoconfigure.AdvisoryLocksPageProperties;
-import io.github.advisorylock.autoconfigure.EndpointSourceConfiguration;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
@@ -41,12 +38,11 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
 import org.springframework.util.StringUtils;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for the page
- * {@code advisorylockspage}, with or without the endpoint that takes its writes.
+ * {@code advisorylockspage}, which reads the endpoint {@code advisorylocks}.
  *
  * @since 0.1.0
  */
@@ -54,7 +50,6 @@ import org.springframework.util.StringUtils;
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
 @ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
 @ConditionalOnAvailableEndpoint(AdvisoryLocksPageEndpoint.class)
-@Import(EndpointSourceConfiguration.class)
 public final class AdvisoryLockPageAutoConfiguration {
 
 	private static final EndpointId ENDPOINT = EndpointId.of("advisorylocks");
@@ -63,12 +58,10 @@ public final class AdvisoryLockPageAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean
-	AdvisoryLocksPageEndpoint advisoryLocksPageEndpoint(AdvisoryLocksSource source,
-			AdvisoryLocksEndpointProperties endpoint, AdvisoryLockProperties properties, EndpointAccessResolver access,
-			ObjectProvider<PathMappedEndpoints> paths) {
-		return new AdvisoryLocksPageEndpoint(source, settings(properties.page(), endpoint),
-				() -> (access.accessFor(ENDPOINT, Access.READ_ONLY) == Access.UNRESTRICTED)
-						? pathFromPage(paths.getIfAvailable()) : null);
+	AdvisoryLocksPageEndpoint advisoryLocksPageEndpoint(AdvisoryLockProperties properties,
+			EndpointAccessResolver access, ObjectProvider<PathMappedEndpoints> paths) {
+		return new AdvisoryLocksPageEndpoint(settings(properties.page()), () -> pathFromPage(paths.getIfAvailable()),
+				() -> access.accessFor(ENDPOINT, Access.READ_ONLY) == Access.UNRESTRICTED);
 	}
 
 	/**
@@ -82,18 +75,13 @@ public final class AdvisoryLockPageAutoConfiguration {
 				: null;
 	}
 
-	static AdvisoryLocksPageEndpoint.Settings settings(AdvisoryLocksPageProperties page,
-			AdvisoryLocksEndpointProperties endpoint) {
+	static AdvisoryLocksPageEndpoint.Settings settings(AdvisoryLocksPageProperties page) {
 		require(page.refresh().compareTo(Duration.ofSeconds(1)) >= 0
 				&& page.refresh().compareTo(Duration.ofDays(1)) <= 0, "refresh", "must be from 1s to 1d",
 				page.refresh());
-		require(page.timeline().compareTo(Duration.ofHours(1)) >= 0
-				&& page.timeline().compareTo(Duration.ofDays(7)) <= 0, "timeline", "must be from 1h to 7d",
-				page.timeline());
 		require(page.rows() >= 1 && page.rows() <= 1000, "rows", "must be from 1 to 1000", page.rows());
-		return new AdvisoryLocksPageEndpoint.Settings(page.refresh(), page.timeline(), page.rows(),
-				endpoint.showValues(), endpoint.roles(), new AdvisoryLocksPageEndpoint.Links(
-						address("log", page.links().log()), address("trace", page.links().trace())));
+		return new AdvisoryLocksPageEndpoint.Settings(page.refresh(), page.rows(), new AdvisoryLocksPageEndpoint.Links(
+				address("log", page.links().log()), address("trace", page.links().trace())));
 	}
 
 	private static void require(boolean valid, String name, String rule, Object value) {

@@ -16,125 +16,124 @@
 
 package io.github.advisorylock.actuate.page;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
-import io.github.advisorylock.actuate.AdvisoryLocksSource;
 import io.github.advisorylock.actuate.page.PageRequest.CsrfHeader;
-import io.github.advisorylock.monitor.LockMonitor;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Access;
-import org.springframework.boot.actuate.endpoint.SecurityContext;
-import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
-import org.springframework.dao.DataAccessException;
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.util.Assert;
+import org.springframework.web.util.HtmlUtils;
 
 /**
- * {@link WebEndpoint @WebEndpoint} with a page for operators. What can be done from it is
- * what the endpoint {@code advisorylocks} allows.
+ * {@link WebEndpoint @WebEndpoint} with a page for operators. It is the same whatever is
+ * asked for: its script reads the endpoint {@code advisorylocks}, so that there is a page
+ * to say so while the database does not answer.
  *
  * @since 0.1.0
  */
 @WebEndpoint(id = "advisorylockspage", defaultAccess = Access.READ_ONLY)
 public class AdvisoryLocksPageEndpoint {
 
-	private static final Log logger = LogFactory.getLog(AdvisoryLocksPageEndpoint.class);
-
-	private static final String UNAVAILABLE = "<!DOCTYPE html><html lang=\"en\"><head><title>Advisory locks</title></head>"
-			+ "<body><h1>Advisory locks</h1><p>%s</p></body></html>";
-
-	private final AdvisoryLocksSource source;
-
 	private final Settings settings;
 
-	private final Supplier<@Nullable String> writableEndpoint;
+	private final Supplier<@Nullable String> endpoint;
 
-	private final RunLinks links;
+	private final BooleanSupplier writable;
 
-	private final PageDocument document = new PageDocument();
+	private final String document;
 
 	/**
 	 * Create an endpoint.
-	 * @param source knows jobs and locks
 	 * @param settings how the page looks
-	 * @param writableEndpoint where writes go to, relative to the page, {@code null} if
-	 * they are not allowed; asked for each time
+	 * @param endpoint where the endpoint that it reads is, relative to the page,
+	 * {@code null} if that is not exposed; asked for each time
+	 * @param writable whether that endpoint allows writes
 	 */
-	public AdvisoryLocksPageEndpoint(AdvisoryLocksSource source, Settings settings,
-			Supplier<@Nullable String> writableEndpoint) {
-		this.source = source;
+	public AdvisoryLocksPageEndpoint(Settings settings, Supplier<@Nullable String> endpoint, BooleanSupplier writable) {
 		this.settings = settings;
-		this.links = new RunLinks(settings.links().log(), settings.links().trace());
-		this.writableEndpoint = writableEndpoint;
+		this.endpoint = endpoint;
+		this.writable = writable;
+		String style = read("page.css");
+		String script = read("page.js");
+		this.document = read("page.html").replace("{style-hash}", hash(style))
+			.replace("{script-hash}", hash(script))
+			.replace("{style}", style)
+			.replace("{script}", script);
 	}
 
 	/**
-	 * Return a view of the page.
-	 * @param securityContext who asks
-	 * @param view the view: {@code overview}, {@code jobs}, {@code job},
-	 * {@code timeline}, {@code instances}, {@code leaders} or {@code locks}
-	 * @param key the one job to show, by its id or its name
-	 * @param manager the transaction manager of the database that job is in, where there
-	 * are several
-	 * @param q what keys or methods of the jobs must contain
-	 * @param state the state the jobs must have
-	 * @param outcome the outcome the runs must have
-	 * @param sort the order of jobs or runs
-	 * @param range how far the timeline goes back
-	 * @param page the page of the table, from 1
-	 * @return an HTML document; with status 503 if the database can't be asked
+	 * Return the page.
+	 * @return an HTML document
 	 */
 	@ReadOperation(produces = "text/html;charset=UTF-8")
-	public WebEndpointResponse<String> page(SecurityContext securityContext, @Nullable String view,
-			@Nullable String key, @Nullable String manager, @Nullable String q, @Nullable String state,
-			@Nullable String outcome, @Nullable String sort, @Nullable String range, @Nullable Integer page) {
+	public String page() {
 		PageRequest.sendHeaders();
-		PageQuery query = PageQuery.of(view, key, manager, q, state, outcome, sort, range, page);
-		boolean shown = this.settings.showValues().isShown(securityContext, this.settings.roles());
-		String endpoint = this.writableEndpoint.get();
+		String endpoint = this.endpoint.get();
+		boolean writable = endpoint != null && this.writable.getAsBoolean();
+		CsrfHeader token = writable ? PageRequest.csrfHeader() : CsrfHeader.NONE;
+		Map<String, Object> data = new LinkedHashMap<>();
+		data.put("endpoint", (endpoint != null) ? endpoint : "");
+		data.put("writable", writable);
+		data.put("refresh", this.settings.refresh().toMillis());
+		data.put("rows", this.settings.rows());
+		data.put("log", this.settings.links().log());
+		data.put("trace", this.settings.links().trace());
+		data.put("csrf-header", token.name());
+		data.put("csrf-token", token.value());
+		return this.document.replace("{settings}", data.entrySet()
+			.stream()
+			.map((one) -> " data-" + one.getKey() + "=\"" + HtmlUtils.htmlEscape(one.getValue().toString()) + "\"")
+			.collect(Collectors.joining()));
+	}
+
+	private static String read(String name) {
 		try {
-			View content = view(new View.Context(this.source, query, this.settings.rows(), this.settings.timeline(),
-					this.links, endpoint != null, shown));
-			return new WebEndpointResponse<>(this.document.write(content, query, (endpoint != null) ? endpoint : "",
-					this.settings.refresh(), (endpoint != null) ? PageRequest.csrfHeader() : CsrfHeader.NONE));
+			return new ClassPathResource(name, AdvisoryLocksPageEndpoint.class)
+				.getContentAsString(StandardCharsets.UTF_8);
 		}
-		catch (DataAccessException ex) {
-			logger.debug("The database could not be asked", ex);
-			return new WebEndpointResponse<>(Html.of(UNAVAILABLE, LockMonitor.explain(ex)).markup(),
-					WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
+		catch (IOException ex) {
+			throw new UncheckedIOException("Failed to read '" + name + "'", ex);
 		}
 	}
 
-	private static View view(View.Context context) {
-		return switch (context.query().view()) {
-			case "jobs" -> JobsView.of(context);
-			case "job" -> JobView.of(context);
-			case "timeline" -> TimelineView.of(context);
-			case "instances" -> InstancesView.of(context);
-			case "leaders" -> LeadersView.of(context);
-			case "locks" -> LocksView.of(context);
-			default -> OverviewView.of(context);
-		};
+	/**
+	 * The policy of the page lets the browser use its style and its script and no other.
+	 */
+	private static String hash(String text) {
+		try {
+			byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+			return Base64.getEncoder().encodeToString(digest);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("Failed to hash the page", ex);
+		}
 	}
 
 	/**
 	 * How the page looks.
 	 *
 	 * @param refresh how often it shows what is new
-	 * @param timeline how far its timeline goes back
 	 * @param rows how many jobs are in its table at a time
-	 * @param showValues to whom values are shown
-	 * @param roles which roles may see values, empty for any user that is logged in
 	 * @param links where to find more of a run
 	 */
-	public record Settings(Duration refresh, Duration timeline, int rows, Show showValues, Set<String> roles,
-			Links links) {
+	public record Settings(Duration refresh, int rows, Links links) {
 
 	}
 
@@ -148,6 +147,10 @@ public class AdvisoryLocksPageEndpoint {
 	 */
 	public record Links(String log, String trace) {
 
+		private static final Pattern PLACEHOLDER = Pattern.compile("\\{(\\w*)}");
+
+		private static final Set<String> KNOWN = Set.of("traceId", "instance", "key", "startedAt", "finishedAt");
+
 		/**
 		 * Create addresses.
 		 * @param log the address of its log
@@ -156,8 +159,18 @@ public class AdvisoryLocksPageEndpoint {
 		 * not known of a run
 		 */
 		public Links {
-			RunLinks.check(log);
-			RunLinks.check(trace);
+			check(log);
+			check(trace);
+		}
+
+		private static void check(String address) {
+			Assert.isTrue(address.isEmpty() || address.matches("https?://[^\\s/{].*"),
+					"must begin with https:// or http://");
+			PLACEHOLDER.matcher(address)
+				.results()
+				.map((placeholder) -> placeholder.group(1))
+				.forEach((name) -> Assert.isTrue(KNOWN.contains(name), () -> "has the unknown placeholder '{" + name
+						+ "}': known are " + KNOWN.stream().sorted().toList()));
 		}
 
 	}

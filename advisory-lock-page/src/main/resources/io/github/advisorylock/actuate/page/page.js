@@ -1,222 +1,450 @@
-"use strict";
-(function () {
-  const body = document.body;
-  const dialog = document.getElementById("confirm");
-  const live = document.getElementById("live");
-  const zone = document.getElementById("zone");
-  const here = Intl.DateTimeFormat().resolvedOptions().timeZone || "local time";
-  /* What a button says, what it will do, and what was done. */
-  const acts = {
-    paused: ["Pause job", "No instance runs it from its next call on, until it is resumed. A run that is under way goes on.", "is paused"],
-    resumed: ["Resume job", "Instances run it again from its next call on.", "is resumed"],
-    running: ["Run now", "It runs once, now, on the instance that shows this page, whatever its schedule. Others do not run beside it.", "is running"],
-    retried: ["Retry tick", "The tick that was tried and not completed is tried again now: by this instance if it has the job, else by one that makes up for it, within half a minute. It is completed once, whoever else tries it.", "has its tick tried again"],
-    "all-paused": ["Pause everything", "No instance runs any job of this namespace that the ledger records from its next call on, nor one that comes later, until everything is resumed. Runs that are under way go on, and so do keys that are made from arguments.", "are paused"],
-    "all-resumed": ["Resume everything", "Instances run the jobs of this namespace again from their next calls on. Jobs that were paused themselves stay paused.", "are resumed"],
-    cancelled: ["Cancel run", "The instance that runs it is told that its lock is lost, and interrupts it. Nobody else runs it before it has ended.", "was told to end, and still has its lock", "danger"],
-    "tick-undone": ["Undo tick", "Its last tick, which is in the future, is taken back: instances run the next one.", "runs its next tick"],
-    freed: ["Free lock", "Only if its holder is beyond reach: the connection of the holder is ended, and others may run beside it.", "has a free lock", "danger"],
-    forgotten: ["Forget job", "Its ticks and its runs are removed from the ledger. Only if no instance has it any more.", "is forgotten", "danger"]
-  };
-  let asked = null;
-  let latest = 0;
-  let local = localStorage.getItem("advisory-locks-local-time") === "true";
-  document.documentElement.classList.add("live");
+/* Shows what the endpoint advisorylocks says, and decides nothing. */
+const settings = document.body.dataset, $ = (id) => document.getElementById(id);
+const refresh = Number(settings.refresh);
+const writable = settings.writable === "true";
+/* An answer that takes longer than this is none for now. */
+const patience = 2000;
 
-  function tell(text) {
-    document.getElementById("status").textContent = text;
+/* What a button says, what it will do, and what was done. */
+const acts = {
+  paused: ["Pause job", "No instance runs it from its next call on, until it is resumed. A run that is under way goes on.", "is paused"],
+  resumed: ["Resume job", "Instances run it again from its next call on.", "is resumed"],
+  running: ["Run now", "It runs once, now, on the instance that answers, whatever its schedule. No other instance runs it meanwhile.", "is running"],
+  retried: ["Retry tick", "The tick that was tried and not completed is tried again now, by this instance if it has the job, else by one that makes up for it.", "has its tick tried again"],
+  cancelled: ["Cancel run", "The instance that runs it is told that its lock is lost, and interrupts it. No other instance runs it before it has ended.", "was told to end, and still has its lock", "danger"],
+  forgotten: ["Forget job", "Its ticks and its runs are removed from the ledger. Only if no instance has it any more.", "is forgotten", "danger"],
+  "all-paused": ["Pause everything", "No instance runs any job of this namespace that the ledger records from its next call on, until everything is resumed. Runs that are under way go on.", "is paused"],
+  "all-resumed": ["Resume everything", "Instances run the jobs of this namespace again from their next calls on. Jobs that were paused themselves stay paused.", "is resumed"]
+};
+const problems = {
+  LOST: ["job lost its lock in mid-run", "jobs lost their locks in mid-run"], MAX_RUN: ["job ran for longer than maxRun", "jobs ran for longer than maxRun"],
+  FAILED: ["job failed", "jobs failed"], ABANDONED: ["job was abandoned in mid-run", "jobs were abandoned in mid-run"],
+  OVERDUE: ["job is overdue", "jobs are overdue"], OVERRUN: ["job runs for longer than its interval", "jobs run for longer than their intervals"],
+  SHARED_KEY: ["job shares its key with another method", "jobs share their keys with other methods"],
+  INSTANCE_VANISHED: ["instance vanished", "instances vanished"], CLOCK_SKEW: ["instance has a wrong clock", "instances have wrong clocks"],
+  PAUSED: ["job is paused", "jobs are paused"]
+};
+
+/* Markup is what this file writes; whatever stands between is text. */
+class Markup {
+  constructor(text) {
+    this.text = text;
   }
+}
 
-  /* Tells it in the row of what it is about, else at the edge of the window. */
-  function say(id, text, bad) {
-    const row = [...document.querySelectorAll("[data-id]")].find((one) => one.dataset.id === id && one.querySelector(".said"));
-    if (row) {
-      const said = row.querySelector(".said");
-      said.textContent = text;
-      said.classList.toggle("bad", Boolean(bad));
+/* Characters that turn or break lines could hide what a key is. */
+const clean = (text) => String(text).replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g, "?");
+
+function escape(value) {
+  if (value instanceof Markup) {
+    return value.text;
+  }
+  if (Array.isArray(value)) {
+    return value.map(escape).join("");
+  }
+  return value === undefined || value === null || value === false ? "" : clean(value).replace(/[&<>"']/g, (letter) => "&#" + letter.charCodeAt(0) + ";");
+}
+
+const html = (parts, ...values) => new Markup(parts.map((part, i) => part + (i < values.length ? escape(values[i]) : "")).join(""));
+
+let answer = null;
+let answeredAt = new Date();
+let failure = null;
+let request = null;
+let begun = 0;
+let ended = 0;
+let said = null;
+let asked = null;
+let drawn = "";
+let local = localStorage.getItem("advisory-locks-local-time") === "true";
+
+const query = () => new URLSearchParams(location.search);
+const viewOf = (params) => params.get("key") !== null ? "job" : ["leaders", "instances"].includes(params.get("view")) ? params.get("view") : "jobs";
+
+function link(values) {
+  const params = new URLSearchParams();
+  const manager = query().get("manager");
+  Object.entries({ ...(manager ? { manager } : {}), ...values }).filter(([, value]) => value !== "" && value !== null && value !== undefined)
+    .forEach(([name, value]) => params.set(name, value));
+  return "?" + params;
+}
+
+/* A key that can't stand in the path of an address is sent as its id. */
+function path(namespace, key) {
+  if (namespace === null) {
+    return "/" + encodeURIComponent(key);
+  }
+  const bytes = new TextEncoder().encode(namespace + "/" + key);
+  return "/~" + btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+function address() {
+  const params = query();
+  const view = viewOf(params);
+  const sent = new URLSearchParams();
+  if (params.get("manager")) {
+    sent.set("transactionManager", params.get("manager"));
+  }
+  if (view === "job") {
+    return settings.endpoint + path(params.get("namespace"), params.get("key")) + "?" + sent;
+  }
+  ["q", "state", "sort", "page"].filter((name) => view === "jobs" && params.get(name)).forEach((name) => sent.set(name, params.get(name)));
+  sent.set("size", view === "jobs" ? settings.rows : 1);
+  return settings.endpoint + "?" + sent;
+}
+
+/* There is one question at a time, so that a server in trouble gets no more of them. */
+async function load() {
+  request?.abort();
+  const mine = request = new AbortController();
+  begun = Date.now();
+  try {
+    if (!settings.endpoint) {
+      throw new Error("the endpoint advisorylocks is not exposed");
     }
-    tell(row ? "" : text);
-  }
-
-  function two(number) {
-    return String(number).padStart(2, "0");
-  }
-
-  function showTimes(root) {
-    document.getElementById("zone-name").textContent = local ? here : "UTC";
-    zone.title = "Show times in " + (local ? "UTC" : here);
-    if (local) {
-      root.querySelectorAll("time").forEach((time) => {
-        const at = new Date(time.dateTime);
-        const today = at.toDateString() === new Date().toDateString();
-        const clock = two(at.getHours()) + ":" + two(at.getMinutes());
-        time.textContent = today ? clock + ":" + two(at.getSeconds())
-            : at.getFullYear() + "-" + two(at.getMonth() + 1) + "-" + two(at.getDate()) + " " + clock;
-      });
-      root.querySelectorAll("[data-at]").forEach((mark) => {
-        const at = new Date(mark.dataset.at);
-        mark.textContent = mark.textContent.includes(":") ? two(at.getHours()) + ":" + two(at.getMinutes())
-            : two(at.getMonth() + 1) + "-" + two(at.getDate());
-      });
-    }
-  }
-
-  /* Makes one element like another, and leaves alone what is alike: focus, what is open, and what was said stay. */
-  function morph(old, fresh) {
-    if (old.isEqualNode(fresh) || (old.classList && old.classList.contains("said"))) {
+    const response = await fetch(address(), { headers: { Accept: "application/json" }, credentials: "same-origin", cache: "no-store", signal: mine.signal });
+    const body = await response.json().catch(() => null);
+    if (mine !== request) {
       return;
     }
-    if (old.nodeType !== fresh.nodeType || old.nodeName !== fresh.nodeName || (old.dataset && old.dataset.id !== fresh.dataset.id)) {
-      old.replaceWith(document.importNode(fresh, true));
+    if (response.redirected || [401, 403].includes(response.status)) {
+      throw new Error("you are logged out");
+    }
+    if (response.ok ? body === null : ![400, 404].includes(response.status)) {
+      throw new Error(body?.error || "status " + response.status);
+    }
+    answer = response.ok ? body : { refused: body?.error || "There is no such job." };
+    answeredAt = new Date();
+    failure = null;
+  }
+  catch (error) {
+    if (mine !== request) {
       return;
     }
-    if (old.nodeType !== Node.ELEMENT_NODE) {
-      old.nodeValue = fresh.nodeValue;
-      return;
-    }
-    [...old.attributes].filter((one) => !fresh.hasAttribute(one.name) && one.name !== "open").forEach((one) => old.removeAttribute(one.name));
-    [...fresh.attributes].forEach((one) => old.getAttribute(one.name) === one.value || old.setAttribute(one.name, one.value));
-    if (old.nodeName === "INPUT" || old.nodeName === "SELECT") {
-      return;
-    }
-    const known = new Map([...old.children].filter((one) => one.dataset.id).map((one) => [one.dataset.id, one]));
-    [...fresh.childNodes].forEach((child, i) => {
-      const same = child.dataset && known.get(child.dataset.id);
-      if (same && same !== old.childNodes[i]) {
-        old.insertBefore(same, old.childNodes[i] || null);
-      }
-      if (old.childNodes[i]) {
-        morph(old.childNodes[i], child);
-      }
-      else {
-        old.append(document.importNode(child, true));
-      }
+    failure = error.message;
+  }
+  request = null;
+  ended = Date.now();
+  render();
+}
+
+function tick() {
+  if (request && Date.now() - begun > patience && failure === null) {
+    failure = "it takes long";
+    render();
+  }
+  if (!request && !document.hidden && !$("confirm").open && $("live").getAttribute("aria-pressed") === "true" && Date.now() - ended >= refresh) {
+    load();
+  }
+}
+
+function go(target) {
+  history.pushState(null, "", target);
+  answer = null;
+  said = null;
+  $("status").textContent = "";
+  render();
+  load();
+  scrollTo(0, 0);
+}
+
+/* Texts */
+
+const count = (number, one, many) => number + " " + (number === 1 ? one : many);
+const two = (number) => String(number).padStart(2, "0");
+const name = (job) => job.namespace + "/" + job.key;
+const jobLink = (job, text) => html`<a class="key" href="${link({ view: "job", namespace: job.namespace, key: job.key })}">${text || job.key}</a>`;
+
+function clock(at) {
+  const of = (part) => two(local ? at["get" + part]() : at["getUTC" + part]());
+  const day = (local ? at.getFullYear() : at.getUTCFullYear()) + "-" + two((local ? at.getMonth() : at.getUTCMonth()) + 1) + "-" + of("Date");
+  return { day, time: of("Hours") + ":" + of("Minutes") + ":" + of("Seconds") };
+}
+
+function time(text) {
+  if (!text) {
+    return "";
+  }
+  const at = clock(new Date(text));
+  return html`<time datetime="${text}">${at.day === clock(new Date()).day ? "" : at.day + " "}${at.time}</time>`;
+}
+
+function millis(text) {
+  const parts = /^(-)?PT(?:(-?[\d.]+)H)?(?:(-?[\d.]+)M)?(?:(-?[\d.]+)S)?$/.exec(text) || [];
+  return ((Number(parts[2]) || 0) * 3600 + (Number(parts[3]) || 0) * 60 + (Number(parts[4]) || 0)) * 1000;
+}
+
+function span(ms) {
+  const seconds = Math.round(ms / 1000);
+  return ms < 1000 ? Math.round(ms) + " ms" : ms < 60000 ? (ms / 1000).toFixed(1) + " s"
+    : seconds < 3600 ? Math.floor(seconds / 60) + " min " + seconds % 60 + " s"
+    : seconds < 172800 ? Math.floor(seconds / 3600) + " h " + Math.floor(seconds % 3600 / 60) + " min" : Math.floor(seconds / 86400) + " days";
+}
+
+const since = (text) => text ? html`since ${time(text)} <small>(${span(Math.max(0, new Date(answer.time) - new Date(text)))})</small>` : "";
+const badge = (word) => html`<span class="badge ${word}">${word.toLowerCase().replaceAll("_", " ")}</span>`;
+const cell = (label, content, kind) => html`<td data-label="${label}" class="${kind || ""}">${content}</td>`;
+const button = (state) => writable && html`<button type="button" data-state="${state}" class="${acts[state][3] || ""}">${acts[state][0]}</button>`;
+const pausedText = (paused) => html`${paused.all ? "with everything, " : ""}${since(paused.since)} by ${paused.by}${paused.reason ? html`: <q>${paused.reason}</q>` : ""}`;
+const saidOf = (key) => html`<p class="said ${said && said.bad ? "bad" : ""}">${said && said.key === key ? said.text : ""}</p>`;
+const calls = (outcomes) => Object.entries(outcomes || {}).map(([outcome, number]) => html`<span class="count">${number} ${outcome.toLowerCase().replaceAll("_", " ")}</span> `);
+
+function schedule(one) {
+  return html`<span class="schedule"><code>${one.expression || one.type}</code>${one.zone ? " " + one.zone : one.interval ? " every " + span(millis(one.interval)) : ""}</span>`;
+}
+
+/* Views */
+
+function jobs() {
+  const filter = query();
+  const pages = Math.max(1, Math.ceil(answer.matching / answer.size));
+  const turn = (text, page) => html`<a href="${link({ ...Object.fromEntries(filter), page })}">${text}</a>`;
+  return html`${needed()}
+    <section id="all" data-id="*" data-key="${answer.namespace}"><h2>All jobs</h2>${answer.paused ? html`<p class="paused">Everything is paused ${pausedText({ ...answer.paused, all: false })}</p>` : ""}
+      <ul class="tiles">${Object.entries(answer.states).map(([state, number]) => html`<li><a class="${state}" href="${link({ view: "jobs", state })}"><b>${number}</b> ${state}</a></li>`)}</ul>
+      ${answer.ledger ? html`<div class="buttons">${button(answer.paused ? "all-resumed" : "all-paused")}</div>` : html`<p class="note">The ledger is not in use: nothing is known of runs, and nothing can be paused.</p>`}${saidOf("*")}</section>
+    <p id="count">${answer.matching} of ${count(answer.jobCount, "job", "jobs")}${writable ? "" : ", read-only"}</p>
+    ${answer.jobs.length ? html`<table id="jobs"><caption>Jobs</caption><thead><tr><th scope="col">Job</th><th scope="col">State</th><th scope="col">Next run</th><th scope="col">Last run</th><th scope="col">Calls on ${answer.instance}</th></tr></thead>
+      <tbody>${answer.jobs.map(row)}</tbody></table>` : html`<p class="empty">No job is like that.</p>`}
+    ${pages > 1 ? html`<p class="pages"><span>Page ${answer.page} of ${pages}</span> ${answer.page > 1 && turn("Previous", answer.page - 1)} ${answer.page < pages && turn("Next", answer.page + 1)}</p>` : ""}`;
+}
+
+function needed() {
+  if (!answer.problemCount) {
+    /* Old news is no reason to be calm. */
+    return failure === null ? html`<section id="problems"><p class="fine">Nothing needs you now.</p></section>` : html``;
+  }
+  return html`<section id="problems"><h2>Needs you${failure === null ? " now" : ""}</h2><ul>${answer.problems.map((group) => html`<li class="problem ${group.problem}" data-problem="${group.problem}"><h3>${count(group.count, ...(problems[group.problem] || [group.problem, group.problem]))}</h3>
+    <ul>${group.latest.map((one) => html`<li>${one.key ? jobLink(one) : html`<span class="instance">${one.instance}</span>`}${one.key && one.instance ? html` on <span class="instance">${one.instance}</span>` : ""} ${since(one.since)} ${one.detail && html`<code>${one.detail}</code>`}</li>`)}</ul>
+    ${group.count > group.latest.length ? html`<p class="note">and ${group.count - group.latest.length} more</p>` : ""}</li>`)}</ul></section>`;
+}
+
+function holderText(job) {
+  return (job.holders || []).map((one) => html`<span class="holder">${one.instance ? "on " + one.instance : one.application || "by another program"}, process ${one.pid}, ${since(one.since)}</span>`);
+}
+
+function why(job) {
+  return html`${holderText(job)}${job.attempt > 1 && html` <span class="attempt">attempt ${job.attempt}</span>`}${job.paused ? html` <span class="by">${pausedText(job.paused)}</span>` : ""}
+    ${job.waiters?.length ? html` <span class="waiters">${count(job.waiters.length, "process waits", "processes wait")}: ${job.waiters.map((one) => one.pid).join(", ")}</span>` : ""}
+    ${(job.problems || []).map((problem) => html` ${badge(problem)}`)}`;
+}
+
+function row(job) {
+  const run = job.lastRun;
+  return html`<tr data-key="${name(job)}" data-state="${job.state}"><th scope="row" class="job">${jobLink(job)}<small class="place">${job.namespace} · ${job.method}</small>${(job.schedules || []).map(schedule)}</th>
+    ${cell("State", html`${badge(job.state)} ${why(job)}`, "state")}${cell("Next", time(job.next), "next")}
+    ${cell("Last", run ? html`${badge(run.outcome || "RUNNING")} ${time(run.startedAt)} <small>${run.duration ? span(millis(run.duration)) : ""} on ${run.instance}</small> ${run.error && html`<code class="error">${run.error}</code>`}` : "", "last")}
+    ${cell("Calls", calls(job.outcomes), "calls")}</tr>`;
+}
+
+function job() {
+  const { job: one, runs } = answer;
+  const failed = runs.find((run) => run.outcome);
+  const statistics = one.statistics || {};
+  const key = name(one);
+  return html`<section id="job" data-key="${key}" data-state="${one.state}"><h2>Now</h2><div id="now">${badge(one.state)} ${why(one)}
+      ${(one.holders || []).map((holder) => html`<dl>${[["Session", holder.application], ["User", holder.user], ["Client", holder.client], ["Connection", holder.state], ["Statement", holder.query]].map(([label, text]) => text && html`<dt>${label}</dt><dd>${text}</dd>`)}
+        ${holder.pid ? html`<dt>To end its session</dt><dd><code class="statement">SELECT pg_terminate_backend(${holder.pid});</code></dd>` : ""}</dl>`)}
+      ${(one.waiters || []).map((waiter) => html`<p>Process ${waiter.pid} waits ${since(waiter.since)}${waiter.blockedBy ? " for " + waiter.blockedBy.join(", ") : ""} <small>${waiter.application}</small></p>`)}</div>
+      <div class="buttons actions">${(one.actions || []).filter((state) => acts[state] && state !== (one.paused ? "paused" : "resumed")).map(button)}</div>${saidOf(key)}</section>
+    ${failed && failed.outcome !== "EXECUTED" ? html`<section id="why"><h2>Why the last run failed</h2><p>${badge(failed.outcome)} ${time(failed.startedAt)} on ${failed.instance}: <code>${failed.error || (failed.outcome === "ABANDONED" ? "its instance or its lock was gone" : "not told")}</code></p>
+      ${one.openTick ? html`<p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time", "times")}${one.openTick.retryAt ? html`, again at ${time(one.openTick.retryAt)}` : ""}.</p>` : ""}
+      ${failed.stackTrace ? html`<details id="stack"><summary>Stack trace</summary><pre tabindex="0">${failed.stackTrace}</pre></details>` : ""}</section>` : ""}
+    <div class="cards"><section id="about-job"><h2>Job</h2><dl><dt>Method</dt><dd>${one.method || "unknown"}</dd><dt>Scope</dt><dd>${one.scope || "unknown"}</dd>
+      <dt>Schedule</dt><dd>${one.schedules ? one.schedules.map(schedule) : "none"}</dd><dt>Next run</dt><dd>${time(one.next) || "not planned"}</dd>
+      ${one.lastTick ? html`<dt>Last tick</dt><dd>${time(one.lastTick)}</dd>` : ""}${one.completedAt ? html`<dt>Completed</dt><dd>${time(one.completedAt)}</dd>` : ""}
+      <dt>Calls on ${answer.instance}</dt><dd>${Object.keys(one.outcomes || {}).length ? calls(one.outcomes) : "none"}</dd></dl></section>
+    <section id="statistics"><h2>Last ${count(statistics.runs || 0, "run", "runs")}</h2><dl><dt>Executed</dt><dd>${statistics.executed || 0}</dd><dt>Failed in a row</dt><dd>${statistics.failures || 0}</dd>
+      ${statistics.median ? html`<dt>Median</dt><dd>${span(millis(statistics.median))}</dd><dt>95 of 100 within</dt><dd>${span(millis(statistics.p95))}</dd>` : ""}</dl></section></div>
+    ${one.keys ? keysOf(one) : ""}
+    ${runs.length ? html`<div class="cards"><section><h2>Who ran it when</h2>${lanes(runs)}</section><section><h2>How long runs took</h2>${bars(runs)}</section></div>` : ""}
+    ${runs.length ? html`<table id="runs"><caption>Runs</caption><thead><tr><th scope="col">Started</th><th scope="col">Outcome</th><th scope="col">Duration</th><th scope="col">Instance</th><th scope="col">Tick</th><th scope="col">Error</th></tr></thead><tbody>${runs.map((run) => runRow(run, one))}</tbody></table>`
+      : html`<p class="empty">No run is known.</p>`}`;
+}
+
+function keysOf(one) {
+  const list = (keys) => html`<ul class="rows">${keys.map((key) => html`<li>${jobLink({ namespace: one.namespace, key: key.key })} ${time(key.startedAt)} ${key.outcome && badge(key.outcome)} ${key.error && html`<code>${key.error}</code>`}</li>`)}</ul>`;
+  return html`<section id="keys"><h2>Its keys</h2><p>${count(one.keys.count, "key", "keys")} of its own${one.keys.failureCount ? html`, ${one.keys.failureCount} failed and not run since` : ""}</p>${list(one.keys.failed)}${list(one.keys.latest)}</section>`;
+}
+
+function external(text, address, values) {
+  let known = Boolean(address);
+  const target = (address || "").replace(/{(\w+)}/g, (all, word) => {
+    known &&= Boolean(values[word]);
+    return encodeURIComponent(values[word] || "");
+  });
+  return known && html`<a href="${target}" rel="noreferrer">${text}</a> `;
+}
+
+function runRow(run, one) {
+  const values = { ...run, key: run.key || one.key };
+  return html`<tr data-outcome="${run.outcome || "RUNNING"}">${cell("Started", html`${time(run.startedAt)}${run.key ? html` ${jobLink({ namespace: one.namespace, key: run.key })}` : ""}`)}${cell("Outcome", html`${badge(run.outcome || "RUNNING")}${run.attempt > 1 && html` <small>attempt ${run.attempt}</small>`}`)}
+    ${cell("Duration", run.duration ? span(millis(run.duration)) : "")}${cell("Instance", html`<span class="instance">${run.instance}</span> ${external("Log", settings.log, values)}${external("Trace", settings.trace, values)}`)}${cell("Tick", time(run.tick))}${cell("Error", run.error && html`<code>${run.error}</code>`)}</tr>`;
+}
+
+/* One lane for each instance. */
+function lanes(runs) {
+  const from = Math.min(...runs.map((run) => new Date(run.startedAt)));
+  const to = Math.max(new Date(answer.time), from + 1);
+  const x = (at) => (at - from) / (to - from) * 600;
+  const instances = [...new Set(runs.map((run) => run.instance))];
+  return html`<svg class="lanes" viewBox="0 0 600 ${instances.length * 40}" role="img" aria-label="${count(runs.length, "run", "runs")} on ${instances.join(", ")}">${instances.map((instance, i) => html`<text x="0" y="${i * 40 + 13}">${instance}</text><line x1="0" x2="600" y1="${i * 40 + 28}" y2="${i * 40 + 28}"/>
+    ${runs.filter((run) => run.instance === instance).map((run) => html`<rect class="${run.outcome || "RUNNING"}" x="${x(new Date(run.startedAt)).toFixed(1)}" y="${i * 40 + 18}" height="20" width="${Math.max(3, x(run.finishedAt ? new Date(run.finishedAt) : to) - x(new Date(run.startedAt))).toFixed(1)}"/>`)}`)}</svg>
+    <p class="ends">${time(new Date(from).toISOString())} <span>now</span></p>`;
+}
+
+/* A failed run is a short mark: how long it took says nothing of how long runs take. */
+function bars(runs) {
+  const most = Math.max(1, ...runs.filter((run) => run.outcome === "EXECUTED").map((run) => millis(run.duration)));
+  const wide = 600 / Math.max(20, runs.length);
+  return html`<svg class="bars" viewBox="0 0 600 90" role="img" aria-label="The longest of ${count(runs.length, "run", "runs")} that executed took ${span(most)}">${[...runs].reverse().map((run, i) => {
+    const height = run.outcome === "EXECUTED" ? Math.max(2, millis(run.duration) / most * 88) : 12;
+    return html`<rect class="${run.outcome || "RUNNING"}" x="${(i * wide).toFixed(1)}" y="${(90 - height).toFixed(1)}" width="${(wide * 0.8).toFixed(1)}" height="${height.toFixed(1)}"/>`;
+  })}</svg><p class="ends">earlier <span>highest: ${span(most)}</span></p>`;
+}
+
+function leaders() {
+  return answer.leaders.length ? html`<table id="leaders"><caption>Leaders</caption><thead><tr><th scope="col">Role</th><th scope="col">Leader</th><th scope="col">Since</th><th scope="col">Term</th><th scope="col">Would take over</th></tr></thead><tbody>${answer.leaders.map((one) => html`<tr data-key="${one.role}"><th scope="row">${one.role}</th>
+    ${cell("Leader", one.instance ? html`<span class="holder">${one.instance}</span> <small>process ${one.pid}</small>` : one.pid ? "process " + one.pid : "nobody for now")}${cell("Since", since(one.since))}${cell("Term", one.term)}${cell("Would take over", one.waiting.length ? one.waiting.map((instance) => html`<span class="holder">${instance}</span>`) : "nobody")}</tr>`)}</tbody></table>` : html`<p class="empty">No role is known.</p>`;
+}
+
+function instances() {
+  const skew = (text) => text && (millis(text) === 0 ? "right" : span(Math.abs(millis(text))) + (millis(text) < 0 ? " ahead" : " behind"));
+  return answer.instances.length ? html`<table id="instances"><caption>Instances</caption><thead><tr><th scope="col">Instance</th><th scope="col">State</th><th scope="col">Started</th><th scope="col">Seen</th><th scope="col">Version</th><th scope="col">Clock</th><th scope="col">Leads</th></tr></thead><tbody>${answer.instances.map((one) => html`<tr data-key="${one.instance}" data-state="${one.state}"><th scope="row" class="instance">${one.instance}</th>
+    ${cell("State", badge(one.state))}${cell("Started", time(one.startedAt))}${cell("Seen", time(one.endedAt || one.seenAt))}${cell("Version", one.version)}${cell("Clock", skew(one.clockSkew))}${cell("Leads", one.leaderOf.join(", "))}</tr>`)}</tbody></table>` : html`<p class="empty">${answer.ledger ? "No instance is known." : "The ledger is not in use: nothing is known of instances."}</p>`;
+}
+
+function databases() {
+  const managers = answer.databases;
+  return managers ? html`<p class="zoom">${managers.map((manager, i) => html`<a href="${link({ view: viewOf(query()), manager })}"${manager === (query().get("manager") || managers[0]) ? html` aria-current="true"` : ""}>${manager}</a>`)}</p>` : "";
+}
+
+const views = { jobs: ["Jobs", jobs], job: ["Job", job], leaders: ["Leaders", leaders], instances: ["Instances", instances] };
+
+function render() {
+  const params = query();
+  const view = viewOf(params);
+  const title = view === "job" ? params.get("key") : views[view][0];
+  document.documentElement.classList.toggle("stale", failure !== null);
+  $("alarm").textContent = failure === null ? "" : "No answer since " + clock(answeredAt).time + ": " + failure + "." + (answer ? " What is shown is from before." : "");
+  $("title").textContent = clean(title);
+  document.title = $("title").textContent + " · advisory locks" + (answer?.namespace ? " of " + answer.namespace : "");
+  document.querySelectorAll("#views a").forEach((one) => one.setAttribute("aria-current", one.getAttribute("href") === "?view=" + (view === "job" ? "jobs" : view) ? "page" : "false"));
+  $("filter").hidden = view !== "jobs";
+  $("zone").textContent = "Times in " + (local ? Intl.DateTimeFormat().resolvedOptions().timeZone || "local time" : "UTC");
+  $("about").innerHTML = answer?.time ? html`<span id="updated" data-time="${answer.time}">${time(answer.time)}</span> from <span class="instance">${answer.instance}</span>${answer.database ? html`, database ${answer.database}` : ""}`.text : "";
+  draw(answer === null ? html`<p class="empty">${failure === null ? "Asking ..." : "Nothing is known."}</p>` : answer.refused ? html`<p class="empty">${answer.refused}</p>` : html`${databases()}${views[view][1]()}`);
+}
+
+/* Keeps the focus, what is open, and a text that somebody is about to copy. */
+function draw(markup) {
+  const view = $("view");
+  const selection = getSelection();
+  if (markup.text === drawn || (failure === null && !selection.isCollapsed && view.contains(selection.anchorNode))) {
+    return;
+  }
+  const active = view.contains(document.activeElement) ? document.activeElement : null;
+  const row = active?.closest("[data-key]")?.dataset.key;
+  const open = [...view.querySelectorAll("details[open]")].map((one) => one.id);
+  const mark = (one) => one.getAttribute("href") || one.dataset.state || one.parentElement.id;
+  view.innerHTML = drawn = markup.text;
+  open.map($).filter(Boolean).forEach((one) => one.open = true);
+  if (active) {
+    const near = [...view.querySelectorAll("a, button, summary, pre")].filter((one) => one.closest("[data-key]")?.dataset.key === row && one.nodeName === active.nodeName);
+    (near.find((one) => mark(one) === mark(active)) || near[0] || $("main")).focus();
+  }
+}
+
+/* Acts */
+
+function csrf() {
+  const cookie = document.cookie.split("; ").find((one) => one.startsWith("XSRF-TOKEN="));
+  return settings.csrfHeader ? { [settings.csrfHeader]: settings.csrfToken } : cookie ? { "X-XSRF-TOKEN": decodeURIComponent(cookie.substring(11)) } : {};
+}
+
+function say(key, text, bad) {
+  said = { key, text, bad };
+  $("status").textContent = text;
+  render();
+}
+
+async function act(what) {
+  const subject = what.all ? "Everything" : "\"" + what.name + "\"";
+  say(what.key, "Asking ...");
+  try {
+    const response = await fetch(settings.endpoint + (what.all ? "" : path(what.namespace, what.name)), {
+      method: "POST", credentials: "same-origin",
+      body: JSON.stringify({ state: what.state.replace("all-", ""), reason: what.reason || undefined, transactionManager: query().get("manager") || undefined }),
+      headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
     });
-    while (old.childNodes.length > fresh.childNodes.length) {
-      old.lastChild.remove();
+    const result = await response.json().catch(() => ({}));
+    if (!response.ok) {
+      say(what.key, subject + " was not changed: " + (typeof result.error === "string" && [400, 409, 503].includes(response.status) ? result.error : "status " + response.status), true);
+    }
+    else if (["running", "retried"].includes(what.state) && result.outcome) {
+      say(what.key, subject + " ended: " + result.outcome + (result.error ? ", " + result.error : ""), result.outcome === "FAILED");
+    }
+    else {
+      say(what.key, subject + " " + (result.outcome ? "has ended" : acts[what.state][2]) + (what.all ? ": " + count(result.jobs, "job", "jobs") : ""));
     }
   }
-
-  function replace(fresh) {
-    const focused = document.activeElement;
-    const row = focused.closest("[data-id]");
-    showTimes(fresh);
-    document.title = fresh.title;
-    ["views", "about", "view"].forEach((id) => morph(document.getElementById(id), fresh.getElementById(id)));
-    if (row && !focused.isConnected) {
-      /* The button is gone: the one that takes its place has the focus. */
-      const again = row.querySelector("button[data-state]") || row.querySelector("a");
-      (again || document.getElementById("main")).focus();
-    }
-    body.dataset.csrfToken = fresh.body.dataset.csrfToken;
+  catch (error) {
+    say(what.key, subject + " was not changed: " + error.message, true);
   }
+  load();
+}
 
-  async function refresh() {
-    const mine = ++latest;
-    try {
-      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, credentials: "same-origin" });
-      const text = await answer.text();
-      if (mine !== latest) {
-        return;
-      }
-      if (!answer.ok || answer.redirected) {
-        throw new Error(answer.redirected ? "logged out" : "status " + answer.status);
-      }
-      replace(new DOMParser().parseFromString(text, "text/html"));
-      if (document.documentElement.classList.contains("stale")) {
-        document.documentElement.classList.remove("stale");
-        tell("");
-      }
-    }
-    catch (error) {
-      document.documentElement.classList.add("stale");
-      tell("Could not refresh: " + error.message + ". What is shown is from before.");
-    }
+function ask(state, place) {
+  const all = place.dataset.id === "*";
+  const [verb, does, , danger] = acts[state];
+  asked = { state, all, key: all ? "*" : place.dataset.key, name: all ? answer.namespace : answer.job.key, namespace: all ? null : answer.job.namespace };
+  $("confirm-title").textContent = verb + (all ? "?" : " \"" + asked.name + "\"?");
+  $("confirm-text").textContent = does;
+  $("confirm-why").hidden = !state.endsWith("paused");
+  $("confirm-reason").value = "";
+  $("confirm-yes").textContent = verb;
+  $("confirm-yes").className = danger || "";
+  $("confirm").showModal();
+  $("confirm-no").focus();
+}
+
+function fill() {
+  [...$("filter").elements].filter((one) => one.name).forEach((one) => one.value = query().get(one.name) || "");
+}
+
+document.addEventListener("click", (event) => {
+  const pressed = event.target.closest("button[data-state]");
+  const followed = event.target.closest("a[href^='?']");
+  if (pressed) {
+    ask(pressed.dataset.state, pressed.closest("[data-key]"));
   }
-
-  function csrf() {
-    const cookie = document.cookie.split("; ").find((one) => one.startsWith("XSRF-TOKEN="));
-    if (body.dataset.csrfHeader) {
-      return { [body.dataset.csrfHeader]: body.dataset.csrfToken };
-    }
-    return cookie ? { "X-XSRF-TOKEN": decodeURIComponent(cookie.substring(11)) } : {};
+  else if (followed && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
+    event.preventDefault();
+    go(followed.getAttribute("href"));
+    fill();
   }
-
-  function done(what, result) {
-    if (what.id === "*") {
-      return ": " + result.jobs + (result.jobs === 1 ? " job is " : " jobs are ") + result.state;
-    }
-    if (["running", "retried"].includes(what.state) && result.outcome) {
-      return " ended: " + result.outcome + (result.error ? ", " + result.error : "");
-    }
-    return " " + (what.state === "cancelled" && result.outcome ? "has ended" : acts[what.state][2]);
-  }
-
-  async function act(what) {
-    const name = "\"" + what.key + "\"";
-    say(what.id, "Asking ...");
-    try {
-      const answer = await fetch(body.dataset.endpoint + (what.id === "*" ? "" : "/" + encodeURIComponent(what.id)), {
-        method: "POST", credentials: "same-origin",
-        body: JSON.stringify({ state: what.state.replace("all-", ""), others: what.others, reason: what.reason || undefined, transactionManager: what.manager || undefined }),
-        headers: { "Content-Type": "application/json", "X-Requested-With": "advisorylockspage", ...csrf() }
-      });
-      const result = await answer.json().catch(() => ({}));
-      if (answer.status === 409 && result.others) {
-        ask({ ...what, others: result.others }, result.error + ".");
-        say(what.id, name + " was not changed", true);
-      }
-      else if (!answer.ok) {
-        say(what.id, name + " was not changed: " + (typeof result.error === "string" && [400, 409, 503].includes(answer.status) ? result.error : "status " + answer.status), true);
-      }
-      else {
-        say(what.id, name + done(what, result), result.outcome === "FAILED");
-      }
-    }
-    catch (error) {
-      say(what.id, name + " was not changed: " + error.message, true);
-    }
-    await refresh();
-  }
-
-  function ask(what, text) {
-    const [verb, does, , danger] = acts[what.state];
-    const yes = document.getElementById("confirm-yes");
-    asked = what;
-    document.getElementById("confirm-title").textContent = verb + " \"" + what.key + "\"?";
-    document.getElementById("confirm-text").textContent = text || does;
-    document.getElementById("confirm-why").hidden = !["paused", "all-paused"].includes(what.state);
-    document.getElementById("confirm-reason").value = "";
-    yes.textContent = verb;
-    yes.className = danger || "";
-    dialog.showModal();
-    document.getElementById("confirm-no").focus();
-  }
-
-  document.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-state]");
-    if (button) {
-      const row = button.closest("[data-id]").dataset;
-      ask({ key: row.key, id: row.id, manager: row.manager, state: button.dataset.state });
-    }
-  });
-  dialog.querySelector("form").addEventListener("submit", () => act({ ...asked, reason: document.getElementById("confirm-reason").value.trim() }));
-  document.getElementById("confirm-no").addEventListener("click", () => dialog.close());
-  document.addEventListener("change", (event) => event.target.closest("form.filter") && event.target.form.requestSubmit());
-  live.addEventListener("click", () => live.setAttribute("aria-pressed", String(live.getAttribute("aria-pressed") !== "true")));
-  zone.addEventListener("click", () => {
-    local = !local;
-    localStorage.setItem("advisory-locks-local-time", String(local));
-    refresh();
-  });
-  /* Going back must not bring back what was typed and then left. */
-  window.addEventListener("pageshow", (event) => {
-    document.querySelectorAll("form.filter").forEach((form) => form.reset());
-    if (event.persisted) {
-      refresh();
-    }
-  });
-  document.addEventListener("visibilitychange", () => document.hidden || refresh());
-  showTimes(document);
-  setInterval(() => document.hidden || dialog.open || live.getAttribute("aria-pressed") !== "true" || refresh(), Number(body.dataset.refresh));
-})();
+});
+$("confirm").querySelector("form").addEventListener("submit", () => act({ ...asked, reason: $("confirm-reason").value.trim() }));
+$("confirm-no").addEventListener("click", () => $("confirm").close());
+$("filter").addEventListener("submit", (event) => {
+  event.preventDefault();
+  go(link({ view: "jobs", ...Object.fromEntries(new FormData($("filter"))) }));
+});
+$("filter").addEventListener("change", (event) => event.target.nodeName === "SELECT" && $("filter").requestSubmit());
+$("live").addEventListener("click", () => $("live").setAttribute("aria-pressed", String($("live").getAttribute("aria-pressed") !== "true")));
+$("zone").addEventListener("click", () => {
+  local = !local;
+  localStorage.setItem("advisory-locks-local-time", String(local));
+  render();
+});
+window.addEventListener("popstate", () => {
+  answer = null;
+  fill();
+  render();
+  load();
+});
+document.addEventListener("visibilitychange", () => document.hidden || request || load());
+fill();
+render();
+load();
+setInterval(tick, 250);

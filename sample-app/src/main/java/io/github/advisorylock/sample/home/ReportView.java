@@ -66,8 +66,8 @@ class ReportView {
 	 * Return when the next report is planned, {@code null} if none is.
 	 */
 	@Nullable String next() {
-		return this.locks.getTicks(KEY, null)
-			.flatMap((ticks) -> ticks.next().stream().findFirst())
+		return this.locks.getJob(null, null, KEY, false)
+			.map((details) -> details.job().next())
 			.map(TIME::format)
 			.orElse(null);
 	}

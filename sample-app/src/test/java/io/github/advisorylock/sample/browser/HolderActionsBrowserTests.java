@@ -69,47 +69,11 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 	}
 
 	@Test
-	void lockOfAnotherInstanceIsFreedAfterAConfirmation() {
-		OperatorPage page = pageOfRunOnHolder();
-		page.press(INDEX, "freed");
-		assertThat(page.element("#confirm").getText()).contains("Free lock", "beyond reach",
-				"the connection of the holder is ended");
-		page.confirm();
-		OperatorPage.await().untilAsserted(() -> assertThat(page.status(INDEX)).contains(INDEX, "has a free lock"));
-		OperatorPage.await().untilAsserted(() -> {
-			assertThat(page.element("#job").getDomAttribute("data-state")).isEqualTo("failing");
-			assertThat(page.element("#now").getText()).contains("failed");
-		});
-	}
-
-	@Test
-	void otherLocksOfTheHolderAreAskedFor() throws SQLException {
-		try (Connection stranger = hold(INDEX, "second")) {
-			OperatorPage page = pageOfLockHeldBy("other-host:77");
-			page.press(INDEX, "freed");
-			page.confirm();
-			OperatorPage.await()
-				.untilAsserted(() -> assertThat(page.element("#confirm").getText()).contains("1 other locks",
-						"session locks of other runs"));
-			page.refuse();
-			assertThat(page.status(INDEX)).contains(INDEX, "was not changed");
-			assertThat(stranger.isValid(5)).isTrue();
-			page.press(INDEX, "freed");
-			page.confirm();
-			OperatorPage.await()
-				.untilAsserted(() -> assertThat(page.element("#confirm").getText()).contains("1 other locks"));
-			page.confirm();
-			OperatorPage.await().untilAsserted(() -> assertThat(page.status(INDEX)).contains(INDEX, "has a free lock"));
-			assertThat(stranger.isValid(5)).isFalse();
-		}
-	}
-
-	@Test
 	void refusalIsShownWithItsReason() throws SQLException {
 		OperatorPage page;
 		try (Connection stranger = hold(INDEX)) {
 			page = pageOfLockHeldBy("other-host:77");
-			page.press(INDEX, "freed");
+			page.press(INDEX, "cancelled");
 			assertThat(stranger.isValid(5)).isTrue();
 		}
 		OperatorPage.await()
@@ -118,6 +82,17 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 		page.confirm();
 		OperatorPage.await()
 			.untilAsserted(() -> assertThat(page.status(INDEX)).contains("was not changed: Nobody holds the lock of"));
+	}
+
+	@Test
+	void pageHasTheStatementThatEndsTheSession() throws SQLException {
+		try (Connection stranger = hold(INDEX)) {
+			OperatorPage page = pageOfLockHeldBy("other-host:77");
+			String statement = page.element("#now .statement").getText();
+			assertThat(statement).matches("SELECT pg_terminate_backend\\(\\d+\\);");
+			fleet.query(statement);
+			assertThat(stranger.isValid(5)).isFalse();
+		}
 	}
 
 	private static OperatorPage pageOfRunOnHolder() {

@@ -58,7 +58,7 @@ class HostileKeyBrowserTests extends AbstractBrowserTests {
 			.encodeToString(("sample-app/" + key).getBytes(StandardCharsets.UTF_8));
 		assertThat(browser.requests()).filteredOn((request) -> request.startsWith("POST"))
 			.containsExactly("POST " + member.address() + "/actuator/advisorylocks/" + id);
-		OperatorPage page = new OperatorPage(browser, member.address()).open("?key=" + id);
+		OperatorPage page = new OperatorPage(browser, member.address());
 		page.act(key, "resumed", "is resumed");
 		assertThat(fleet.query("SELECT key FROM advisory_lock_pause WHERE paused_at IS NOT NULL")).isEmpty();
 		assertThat(health()).isEqualTo(200);

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.sample.browser;
 
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -65,6 +67,8 @@ final class OperatorPage {
 	 * Return the keys in the table, without their namespace.
 	 */
 	List<String> keys() {
+		await().until(() -> !this.browser.driver().findElements(By.cssSelector("#jobs, .empty")).isEmpty()
+				&& !element("#view").getText().equals("Asking ..."));
 		return texts("#jobs tbody tr").stream().map((key) -> key.substring(this.namespace.length())).toList();
 	}
 
@@ -79,13 +83,18 @@ final class OperatorPage {
 	 * Open the view of one job.
 	 */
 	OperatorPage openJob(String key) {
-		return open("?view=job&key=" + this.namespace + key);
+		String namespace = this.namespace.substring(0, this.namespace.length() - 1);
+		return open("?view=job&namespace=" + namespace + "&key=" + URLEncoder.encode(key, StandardCharsets.UTF_8));
 	}
 
 	/**
 	 * Return the state of a job in the table, or the text of one of its cells.
 	 */
 	String of(String key, String name) {
+		if (this.browser.driver().findElements(By.id("jobs")).isEmpty()) {
+			openJobs();
+			keys();
+		}
 		return Objects.toString(this.browser.run(
 				"""
 						const row = [...document.querySelectorAll("#jobs tbody tr")].find((row) => row.dataset.key === arguments[0]);
@@ -111,7 +120,7 @@ final class OperatorPage {
 		return Objects.toString(this.browser.run("""
 				const place = [...document.querySelectorAll("[data-key]")]
 				  .find((one) => one.dataset.key === arguments[0] && one.querySelector(".said"));
-				return (place ? place.querySelector(".said") : document.getElementById("status")).innerText
+				return place ? place.querySelector(".said").innerText : ""
 				""", this.namespace + key), "");
 	}
 
@@ -119,16 +128,18 @@ final class OperatorPage {
 	 * Return the time of what the page shows.
 	 */
 	String updated() {
+		awaitAnswer();
 		return this.browser.run("return document.getElementById('updated').dataset.time").toString();
 	}
 
 	/**
-	 * Press a button of a job, which asks for a confirmation. The page may be drawing the
-	 * job anew.
+	 * Press a button of a job in its view, which asks for a confirmation. The page may be
+	 * drawing the job anew.
 	 */
 	void press(String key, String state) {
+		openJob(key);
 		await().ignoreExceptionsInstanceOf(WebDriverException.class).untilAsserted(() -> {
-			element("[data-key=\"" + this.namespace + key + "\"] button[data-state=" + state + "]").click();
+			element("#job button[data-state=" + state + "]").click();
 			assertThat(isAsking()).isTrue();
 		});
 		assertThat(element("#confirm").getText()).contains(key);
@@ -188,6 +199,14 @@ final class OperatorPage {
 	void awaitRefresh() {
 		String before = updated();
 		await().until(() -> !updated().equals(before));
+	}
+
+	/**
+	 * Wait for the first answer.
+	 */
+	OperatorPage awaitAnswer() {
+		await().until(() -> !this.browser.driver().findElements(By.id("updated")).isEmpty());
+		return this;
 	}
 
 	WebElement element(String css) {

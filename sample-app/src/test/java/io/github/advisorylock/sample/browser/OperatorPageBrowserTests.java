@@ -16,11 +16,14 @@
 
 package io.github.advisorylock.sample.browser;
 
+import java.util.List;
+
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebDriverException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -68,15 +71,34 @@ class OperatorPageBrowserTests extends AbstractBrowserTests {
 		OperatorPage page = page(one);
 		assertThat(page.keys()).contains(CARTS, RATES, REPORT, "newsletter", "partner-prices");
 		assertThat(page.of(RATES, "place")).contains("ShopJobs.fetchRates");
-		assertThat(page.of(RATES, "schedule")).isEqualTo("every day at 03:00 (Europe/Berlin)");
+		assertThat(page.of(RATES, "job")).contains("0 0 3 * * *", "Europe/Berlin");
 		OperatorPage.await().untilAsserted(() -> {
 			assertThat(page.of(CARTS, "last")).contains("executed", " ms");
-			assertThat(page.of(CARTS, "duration")).containsPattern("median.\\d+ ms").contains("executed");
 			assertThat(page.of(MarkupJob.KEY, "last")).contains("failed");
 		});
-		assertThat(page.element("tr[data-key=\"sample-app/abandoned-carts\"] svg.trend").getAriaRole())
-			.isEqualTo("image");
-		assertThat(page.open("").element("#problems li[data-problem=FAILED]").getText()).contains(MarkupJob.ERROR);
+		assertThat(page.element("#problems li[data-problem=FAILED]").getText()).contains(MarkupJob.ERROR);
+		page.openJob(CARTS);
+		OperatorPage.await().untilAsserted(() -> {
+			assertThat(page.element("svg.lanes").getAriaRole()).isEqualTo("image");
+			assertThat(page.element("svg.bars").getDomAttribute("aria-label")).contains("that executed took");
+			assertThat(page.element("#statistics").getText()).containsPattern("Median\\s+\\d+ ms");
+		});
+	}
+
+	@Test
+	void everythingIsPausedAndResumedWithoutALoad() {
+		OperatorPage page = page(one);
+		for (String state : List.of("all-paused", "all-resumed")) {
+			OperatorPage.await().ignoreExceptionsInstanceOf(WebDriverException.class).untilAsserted(() -> {
+				page.element("#all button[data-state=" + state + "]").click();
+				assertThat(page.isAsking()).isTrue();
+			});
+			page.confirm();
+		}
+		OperatorPage.await()
+			.ignoreExceptionsInstanceOf(WebDriverException.class)
+			.untilAsserted(() -> assertThat(page.element("#all button[data-state=all-paused]").isDisplayed()).isTrue());
+		assertThat(fleet.query("SELECT namespace FROM advisory_lock_pause WHERE key = ''")).isEmpty();
 	}
 
 	/**
@@ -127,8 +149,8 @@ class OperatorPageBrowserTests extends AbstractBrowserTests {
 		assertThat(fleet.query("SELECT instance FROM advisory_lock_run WHERE key = 'currency-rates' "
 				+ "ORDER BY fencing_token DESC LIMIT 1"))
 			.containsExactly(two.name());
-		assertThat(page.of(RATES, "last")).contains("executed");
 		assertThat(page.status(RATES)).contains("ended: EXECUTED");
+		assertThat(page.of(RATES, "last")).contains("executed");
 	}
 
 	@Test

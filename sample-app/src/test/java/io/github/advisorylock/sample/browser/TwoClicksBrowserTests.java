@@ -23,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.By;
 import org.openqa.selenium.ElementNotInteractableException;
+import org.openqa.selenium.NoSuchElementException;
 import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 
@@ -72,7 +73,10 @@ class TwoClicksBrowserTests extends AbstractBrowserTests {
 	@Test
 	void whyLastNightsFailed() {
 		click("link", "newsletter");
-		assertThat(text("Why the last run failed")).contains("The mail server refused the connection");
+		OperatorPage.await()
+			.ignoreExceptionsInstanceOf(NoSuchElementException.class)
+			.untilAsserted(() -> assertThat(text("Why the last run failed"))
+				.contains("The mail server refused the connection"));
 	}
 
 	@Test

@@ -89,7 +89,7 @@ class AdvisoryLocksEndpointTests {
 		assertThat(answer.statusCode()).isEqualTo(400);
 		assertThat(answer.body())
 			.isEqualTo("{\"error\":\"Unknown state 'stopped': choose 'running', 'retried', 'paused', 'resumed', "
-					+ "'forgotten', 'cancelled' or 'freed'\"}");
+					+ "'forgotten' or 'cancelled'\"}");
 	}
 
 	@ParameterizedTest
@@ -166,11 +166,13 @@ class AdvisoryLocksEndpointTests {
 
 	@Test
 	void keyIsFoundWithItsNamespace() {
-		assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/shop/nightly-report"))
-			.<String>read("$.job.key")).isEqualTo("nightly-report");
-		assertThat(
-				EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/shop/with/slash")).<String>read("$.job.key"))
-			.isEqualTo("with/slash");
+		for (String path : List.of("nightly-report", "with/slash")) {
+			assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/" + path + "?namespace=shop"))
+				.<String>read("$.job.key")).isEqualTo(path);
+			assertThat(application.get(EndpointAnswer.ALL + "/" + path + "?namespace=billing").statusCode())
+				.isEqualTo(404);
+			assertThat(application.get(EndpointAnswer.ALL + "/shop/" + path).statusCode()).isEqualTo(404);
+		}
 	}
 
 	@Test

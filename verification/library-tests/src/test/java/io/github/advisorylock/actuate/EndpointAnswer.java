@@ -17,6 +17,7 @@
 package io.github.advisorylock.actuate;
 
 import java.net.http.HttpResponse;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -47,7 +48,18 @@ record EndpointAnswer(int status, String body) {
 	 * Ask for one job of all.
 	 */
 	static Map<String, Object> job(OperatedApplication application, String key) {
-		return all(application).job(key);
+		String namespace = String.valueOf(all(application).job(key).get("namespace"));
+		return withEmpty(of(application.get(ALL + "/" + new JobId(namespace, key).text())).read("$.job"));
+	}
+
+	/**
+	 * Add the lists that are left out where they are empty.
+	 */
+	private static Map<String, Object> withEmpty(Map<String, Object> job) {
+		Map<String, Object> result = new LinkedHashMap<>(job);
+		List.of("schedules", "holders", "waiters", "problems", "actions")
+			.forEach((name) -> result.putIfAbsent(name, List.of()));
+		return result;
 	}
 
 	<T> T read(String path) {
@@ -60,21 +72,6 @@ record EndpointAnswer(int status, String body) {
 
 	List<Map<String, Object>> jobs(String key) {
 		return named("$.jobs", key);
-	}
-
-	/**
-	 * Return the lock of a key.
-	 */
-	Map<String, Object> lock(String key) {
-		return named("$.locks", key).get(0);
-	}
-
-	/**
-	 * Return the lock of a number.
-	 */
-	Map<String, Object> lockOf(String number) {
-		List<Map<String, Object>> locks = read("$.locks");
-		return locks.stream().filter((lock) -> number.equals(lock.get("number"))).findFirst().orElseThrow();
 	}
 
 	private List<Map<String, Object>> named(String path, String key) {

@@ -20,6 +20,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockScope;
@@ -51,7 +52,7 @@ class FrozenHolderTests {
 
 	@ParameterizedTest
 	@EnumSource
-	void lockOfFrozenHolderIsFreedAndItsRunFailsAfterwards(LockScope scope, @TempDir Path directory)
+	void lockOfFrozenHolderIsFreeWithItsSessionAndItsRunFailsAfterwards(LockScope scope, @TempDir Path directory)
 			throws IOException, InterruptedException {
 		OperatedApplication.dropTables();
 		try (OperatedApplication asked = OperatedApplication.start(HolderActionsTests.Jobs.class,
@@ -66,7 +67,7 @@ class FrozenHolderTests {
 			try {
 				assertThat(asked.setState(scope.name(), "cancelled").body()).contains("cancelled")
 					.doesNotContain("outcome");
-				assertThat(asked.setState(scope.name(), "freed").statusCode()).isEqualTo(200);
+				endSession(scope.name());
 				await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 			}
 			finally {
@@ -77,7 +78,7 @@ class FrozenHolderTests {
 	}
 
 	@Test
-	void roleOfFrozenLeaderIsFreedAndLedByOneAtATime(@TempDir Path directory) throws Exception {
+	void roleOfFrozenLeaderIsFreeWithItsSessionAndLedByOneAtATime(@TempDir Path directory) throws Exception {
 		OperatedApplication.dropTables();
 		try (JavaProcess leader = JavaProcess.start(directory.resolve("log"), LeadingInstance.class, TestPostgres.url(),
 				"reports")) {
@@ -90,7 +91,7 @@ class FrozenHolderTests {
 				signal("-STOP", leader);
 				long begun;
 				try {
-					assertThat(asked.setState("leader:reports", "freed").statusCode()).isEqualTo(200);
+					endSession("leader:reports");
 					await().atMost(Duration.ofSeconds(60))
 						.pollInterval(Duration.ofMillis(1))
 						.until(() -> election.isLeader("reports"));
@@ -107,7 +108,7 @@ class FrozenHolderTests {
 	}
 
 	@Test
-	void roleOfLeaderBehindSilentNetworkIsFreedAndLedByOneAtATime() {
+	void roleOfLeaderBehindSilentNetworkIsFreeWithItsSessionAndLedByOneAtATime() {
 		OperatedApplication.dropTables();
 		try (TestProxy proxy = new TestProxy(Duration.ZERO);
 				LockSession session = new LockSession(new DriverManagerDataSource(proxy.url()), "shop",
@@ -124,7 +125,7 @@ class FrozenHolderTests {
 				LeaderElection election = asked.bean(LeaderElection.class);
 				assertThat(election.isLeader("reports")).isFalse();
 				proxy.stall();
-				assertThat(asked.setState("leader:reports", "freed").statusCode()).isEqualTo(200);
+				endSession("leader:reports");
 				await().atMost(Duration.ofSeconds(60))
 					.pollInterval(Duration.ofMillis(1))
 					.until(() -> election.isLeader("reports"));
@@ -134,6 +135,16 @@ class FrozenHolderTests {
 				cut.stop();
 			}
 		}
+	}
+
+	/**
+	 * Do what an operator does in {@code psql}.
+	 */
+	private static void endSession(String name) {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", name);
+		TestPostgres.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted "
+				+ "AND classid = " + Integer.toUnsignedString(key.classId()) + " AND objid = "
+				+ Integer.toUnsignedString(key.objectId()));
 	}
 
 	private static void signal(String signal, JavaProcess process) throws IOException, InterruptedException {

@@ -26,14 +26,12 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -82,75 +80,28 @@ class HolderActionsTests {
 		CompletableFuture<Void> bystander = hang(other);
 		await().untilAsserted(() -> assertThat(actions(other)).contains("cancelled"));
 		CompletableFuture<Void> run = hang(key);
-		await().untilAsserted(() -> assertThat(actions(key)).contains("cancelled", "freed"));
+		await().untilAsserted(() -> assertThat(actions(key)).contains("cancelled"));
 		assertThat(asked.setState(key, "cancelled").body()).contains("\"state\":\"cancelled\"",
 				"\"by\":\"unauthenticated\"", "\"outcome\":\"ENDED\"");
 		Gate.assertThatCancellationEnds(run);
 		await().untilAsserted(() -> assertThat(
 				EndpointAnswer.of(asked.get(EndpointAnswer.ALL + "/" + key)).<String>read("$.job.lastRun.error"))
 			.contains("it was cancelled by unauthenticated"));
-		assertThat(actions(key)).doesNotContain("cancelled", "freed");
+		assertThat(actions(key)).doesNotContain("cancelled");
 		assertThat(audited(key, "ADVISORY_LOCK_CANCELLED").getData()).containsEntry("namespace", "shop")
-			.containsKeys("holder", "pid", "others");
+			.containsKeys("holder", "pid");
 		assertThat(bystander).isNotDone();
 		assertThat(asked.setState(other, "cancelled").statusCode()).isEqualTo(200);
 		Gate.assertThatCancellationEnds(bystander);
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "transaction", "session" })
-	void lockThatIsFreedIsLostByItsHolder(String key) {
-		CompletableFuture<Void> run = hang(key);
-		await().untilAsserted(() -> assertThat(actions(key)).contains("freed"));
-		if (key.equals("transaction")) {
-			TestPostgres.awaitLook("shop", Duration.ofMillis(200));
-		}
-		assertThat(asked.setState(key, "freed").statusCode()).isEqualTo(200);
-		assertThat(TestPostgres.locks()).doesNotContain(entry(key).replace(':', '/'));
-		Gate.assertThatInterruptEnds(run);
-		assertThat(audited(key, "ADVISORY_LOCK_FREED").getData()).containsEntry("others", 0);
-	}
-
-	@Test
-	void holderWithOtherLocksIsEndedOnlyIfThatIsSaid() throws SQLException {
-		try (Connection other = foreign("al:shop@other-host:77", "unrecorded", "second", "third")) {
-			HttpResponse<String> refused = asked.setState("unrecorded", "freed");
-			assertThat(refused.statusCode()).isEqualTo(409);
-			assertThat(EndpointAnswer.of(refused).<Integer>read("$.others")).isEqualTo(2);
-			assertThat(refused.body()).contains("other-host:77", "2 other locks");
-			assertThat(free("unrecorded", "1").statusCode()).isEqualTo(409);
-			assertThat(other.isValid(5)).isTrue();
-			assertThat(free("unrecorded", "2").statusCode()).isEqualTo(200);
-			assertThat(other.isValid(5)).isFalse();
-		}
-		HttpResponse<String> nobody = asked.setState("unrecorded", "freed");
-		assertThat(nobody.statusCode()).isEqualTo(409);
-		assertThat(nobody.body()).contains("Nobody holds the lock of 'shop/unrecorded'");
-	}
-
-	@Test
-	void holderThatTakesAnotherLockMeanwhileKeepsThemAll() throws SQLException {
-		try (Connection other = foreign("al:shop@other-host:77", "unrecorded")) {
-			asked.bean(AuditEvents.class).meanwhile(() -> hold(other, "al:shop@other-host:77", "taken meanwhile"));
-			HttpResponse<String> refused = asked.setState("unrecorded", "freed");
-			assertThat(refused.statusCode()).isEqualTo(409);
-			assertThat(refused.body()).contains("does not hold it any more, or has taken other locks; look again");
-			assertThat(other.isValid(5)).isTrue();
-		}
-		finally {
-			asked.bean(AuditEvents.class).meanwhile(null);
-		}
-	}
-
 	@Test
 	void holderThatIsNotOursIsLeftAlone() throws SQLException {
 		try (Connection other = foreign("psql", "transaction")) {
-			for (String state : List.of("freed", "cancelled")) {
-				HttpResponse<String> answer = asked.setState("transaction", state);
-				assertThat(answer.statusCode()).isEqualTo(409);
-				assertThat(answer.body()).contains("no instance of an application with this library");
-			}
-			assertThat(actions("transaction")).doesNotContain("freed", "cancelled");
+			HttpResponse<String> answer = asked.setState("transaction", "cancelled");
+			assertThat(answer.statusCode()).isEqualTo(409);
+			assertThat(answer.body()).contains("no instance of an application with this library");
+			assertThat(actions("transaction")).doesNotContain("cancelled");
 			assertThat(other.isValid(5)).isTrue();
 		}
 	}
@@ -169,26 +120,12 @@ class HolderActionsTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "leader:no role", "leader:", "advisory-lock:anything" })
 	void keysOfTheLibraryAreRefused(String key) {
-		assertThat(asked.setState(key.replace(" ", "%20"), "freed").statusCode()).isEqualTo(400);
-	}
-
-	@Test
-	void roleOfLeaderIsFreedAndNotCancelled() throws SQLException {
-		try (Connection leader = foreign("al:shop@other-host:77", "leader:reports", "leader:metrics")) {
-			assertThat(asked.setState("leader:reports", "cancelled").statusCode()).isEqualTo(400);
-			HttpResponse<String> refused = asked.setState("leader:reports", "freed");
-			assertThat(refused.statusCode()).isEqualTo(409);
-			assertThat(EndpointAnswer.of(refused).<Integer>read("$.others")).isOne();
-			assertThat(leader.isValid(5)).isTrue();
-			assertThat(free("leader:reports", "1").statusCode()).isEqualTo(200);
-			assertThat(leader.isValid(5)).isFalse();
-		}
-		assertThat(audited("leader:reports", "ADVISORY_LOCK_FREED").getData()).containsEntry("holder", "other-host:77");
-		assertThat(asked.setState("leader:reports", "freed").body()).contains("Nobody holds the lock");
+		assertThat(asked.setState(key.replace(" ", "%20"), "cancelled").statusCode()).isEqualTo(400);
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "{\"state\":\"freed\",\"others\":\"many\"}", "{\"state\":\"freed\",\"pid\":1}" })
+	@ValueSource(strings = { "{\"state\":\"freed\"}", "{\"state\":\"cancelled\",\"others\":1}",
+			"{\"state\":\"cancelled\",\"pid\":1}" })
 	void requestThatIsNoneIsRefused(String body) {
 		assertThat(asked.post("actuator/advisorylocks/transaction", "application/json", body).statusCode())
 			.isEqualTo(400);
@@ -232,42 +169,8 @@ class HolderActionsTests {
 		Gate.assertThatCancellationEnds(run);
 	}
 
-	@Test
-	void roleThatMayNotIsToldWhatIsMissing() throws SQLException {
-		TestPostgres.execute("CREATE ROLE free_low LOGIN PASSWORD 'low'; CREATE ROLE free_other LOGIN PASSWORD 'low'");
-		try (OperatedApplication low = OperatedApplication.start(Jobs.class,
-				concat("spring.datasource.url=" + url(), "spring.datasource.username=free_low",
-						"spring.datasource.password=low", "advisory-lock.ledger.enabled=false"))) {
-			try (Connection superuser = foreign("al:shop@other-host:77", "transaction")) {
-				assertThat(low.setState("transaction", "freed").body()).contains("only a superuser may");
-				assertThat(superuser.isValid(5)).isTrue();
-			}
-			try (Connection other = DriverManager.getConnection(url(), "free_other", "low")) {
-				hold(other, "al:shop@other-host:77", "transaction");
-				assertThat(low.setState("transaction", "freed").body())
-					.contains("GRANT pg_signal_backend TO \\\"free_low\\\"");
-				assertThat(other.isValid(5)).isTrue();
-				TestPostgres.execute("GRANT pg_signal_backend TO free_low");
-				assertThat(low.setState("transaction", "freed").statusCode()).isEqualTo(200);
-				assertThat(other.isValid(5)).isFalse();
-			}
-		}
-		finally {
-			TestPostgres.execute("DROP ROLE free_low; DROP ROLE free_other");
-		}
-	}
-
-	private static String[] concat(String... more) {
-		return Stream.concat(Stream.of(PROPERTIES), Stream.of(more)).toArray(String[]::new);
-	}
-
 	private static String url() {
 		return TestPostgres.url().replaceAll("(?<=[?&])(user|password)=[^&]*&?", "");
-	}
-
-	private static HttpResponse<String> free(String key, String others) {
-		return asked.post("actuator/advisorylocks/" + key, "application/json",
-				"{\"state\":\"freed\",\"others\":" + others + "}");
 	}
 
 	private static CompletableFuture<Void> hang(String key) {
@@ -320,44 +223,11 @@ class HolderActionsTests {
 		}
 	}
 
-	/**
-	 * An act is noted when the holder was looked at, and before anything is done.
-	 */
-	static class AuditEvents extends InMemoryAuditEventRepository {
-
-		private volatile @Nullable Meanwhile act;
-
-		void meanwhile(@Nullable Meanwhile act) {
-			this.act = act;
-		}
-
-		@Override
-		public void add(AuditEvent event) {
-			super.add(event);
-			Meanwhile current = this.act;
-			if (current != null) {
-				try {
-					current.run();
-				}
-				catch (SQLException ex) {
-					throw new IllegalStateException(ex);
-				}
-			}
-		}
-
-		interface Meanwhile {
-
-			void run() throws SQLException;
-
-		}
-
-	}
-
 	static class Jobs {
 
 		@Bean
-		AuditEvents auditEvents() {
-			return new AuditEvents();
+		InMemoryAuditEventRepository auditEvents() {
+			return new InMemoryAuditEventRepository();
 		}
 
 		@SingleRunner("transaction")

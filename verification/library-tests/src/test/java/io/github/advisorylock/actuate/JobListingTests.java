@@ -38,8 +38,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("slow")
 class JobListingTests {
 
-	private static final String PAGE = "actuator/advisorylockspage";
-
 	private static OperatedApplication application;
 
 	@BeforeAll
@@ -70,11 +68,14 @@ class JobListingTests {
 		EndpointAnswer answer = EndpointAnswer.all(application);
 		assertThat(answer.body()).hasSizeLessThan(100_000);
 		Map<String, Object> job = answer.job("payment:#{#id}");
-		assertThat(job).extractingByKey("keys").asString().contains("count=1000", "payment:18", "payment:17");
-		assertThat(answer.<List<Object>>read("$.jobs[?(@.key == 'payment:#{#id}')].keys.latest[*]")).hasSize(5);
-		assertThat(answer.<List<String>>read("$.jobs[?(@.key == 'payment:#{#id}')].keys.latest[0].outcome"))
-			.containsExactly("EXECUTED");
-		assertThat(answer.job("bill:#{#id}")).extractingByKey("keys").asString().contains("count=20");
+		assertThat(job).doesNotContainKey("keys");
+		EndpointAnswer one = EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/payment:%23%7B%23id%7D"));
+		assertThat(one.<Object>read("$.job.keys")).asString().contains("count=1000", "payment:18", "payment:17");
+		assertThat(one.<List<Object>>read("$.job.keys.latest[*]")).hasSize(5);
+		assertThat(one.<String>read("$.job.keys.latest[0].outcome")).isEqualTo("EXECUTED");
+		assertThat(EndpointAnswer.job(application, "bill:#{#id}")).extractingByKey("keys")
+			.asString()
+			.contains("count=20");
 		assertThat(answer.jobs("payment:1000")).isEmpty();
 	}
 
@@ -84,9 +85,9 @@ class JobListingTests {
 		assertThat(job.<String>read("$.job.key")).isEqualTo("payment:17");
 		assertThat(job.<List<Object>>read("$.runs")).hasSize(1);
 		assertThat(job.body()).hasSizeLessThan(5_000);
-		String id = job.read("$.job.id");
-		assertThat(application.get(PAGE + "?key=" + id).body()).contains("<h1>payment:17</h1>");
-		assertThat(application.get(EndpointAnswer.ALL + "/stranger/key-11999").statusCode()).isEqualTo(200);
+		assertThat(application.get(EndpointAnswer.ALL + "/" + new JobId("shop", "payment:17").text()).statusCode())
+			.isEqualTo(200);
+		assertThat(application.get(EndpointAnswer.ALL + "/key-11999?namespace=stranger").statusCode()).isEqualTo(200);
 	}
 
 	@Test
@@ -94,7 +95,7 @@ class JobListingTests {
 		assertThat(application.setState("payment:5000", "paused").statusCode()).isEqualTo(200);
 		EndpointAnswer paused = EndpointAnswer.of(application.get(EndpointAnswer.ALL + "?state=paused"));
 		assertThat(paused.<List<String>>read("$.jobs[*].key")).containsExactly("payment:5000");
-		assertThat(application.get(PAGE).body()).contains("1 job is paused");
+		assertThat(paused.<List<Integer>>read("$.problems[?(@.problem == 'PAUSED')].count")).containsExactly(1);
 		assertThat(application.setState("payment:5000", "resumed").statusCode()).isEqualTo(200);
 		assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "?state=paused"))
 			.<List<String>>read("$.jobs[*].key")).isEmpty();
@@ -113,7 +114,6 @@ class JobListingTests {
 			.<List<String>>read("$.jobs[*].key")).containsExactly("key-00042");
 		assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "?q=Jobs.report"))
 			.<List<String>>read("$.jobs[*].key")).containsExactly("report");
-		assertThat(application.get(PAGE + "?view=jobs").body()).hasSizeLessThan(200_000);
 	}
 
 	@ParameterizedTest
@@ -131,10 +131,9 @@ class JobListingTests {
 			statement.execute("SELECT pg_advisory_lock("
 					+ io.github.advisorylock.AdvisoryLockKey.of("stranger", "key-00001").value() + ")");
 			EndpointAnswer answer = EndpointAnswer.all(application);
-			assertThat(answer.<List<Object>>read("$.locks")).hasSizeBetween(900, 1001);
-			assertThat(answer.<Integer>read("$.lockCount")).isEqualTo(3001);
+			assertThat(answer.body()).hasSizeLessThan(60_000);
 			assertThat(answer.job("key-00001")).containsEntry("state", "running");
-			assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/stranger/key-00001"))
+			assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/key-00001?namespace=stranger"))
 				.<String>read("$.job.state")).isEqualTo("running");
 		}
 		// The server notices later that its client has gone, and other tests count what

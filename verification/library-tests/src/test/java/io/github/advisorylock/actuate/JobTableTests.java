@@ -65,7 +65,7 @@ class JobTableTests {
 	void cronJobIsListedWithMethodZoneAndNextTick() {
 		Map<String, Object> job = EndpointAnswer.job(application, "nightly");
 		assertThat(job).containsEntry("namespace", "shop")
-			.containsEntry("target", Jobs.class.getName() + ".report")
+			.containsEntry("method", Jobs.class.getName() + ".report")
 			.containsEntry("scope", "TRANSACTION")
 			.containsEntry("schedules",
 					List.of(Map.of("type", "cron", "expression", "0 0 3 * * *", "zone", "Asia/Tokyo")))
@@ -107,24 +107,25 @@ class JobTableTests {
 
 	@Test
 	void jobOfAnotherApplicationIsPausedInItsOwnNamespace() {
-		TestPostgres.execute(
-				"INSERT INTO operated_job (namespace, key) VALUES ('billing', 'nightly') " + "ON CONFLICT DO NOTHING");
-		assertThat(application.setState("billing/nightly", "paused").body()).contains("\"namespace\":\"billing\"");
-		assertThat(TestPostgres.query("SELECT namespace FROM operated_pause WHERE paused_at IS NOT NULL"))
+		TestPostgres.execute("INSERT INTO operated_job (namespace, key) VALUES ('billing', 'nightly') "
+				+ "ON CONFLICT DO NOTHING");
+		assertThat(application.setState("nightly?namespace=billing", "paused").body())
+			.contains("\"namespace\":\"billing\"");
+		assertThat(TestPostgres.query("SELECT namespace FROM operated_pause"))
 			.containsExactly("billing");
 		assertThat(EndpointAnswer.all(application).jobs("nightly")).hasSize(2)
 			.first()
-			.satisfies((job) -> assertThat(job).containsEntry("state", "paused")
-				.containsEntry("actions", List.of("paused", "resumed", "forgotten"))
-				.doesNotContainKeys("target", "scope"));
-		application.setState("billing/nightly", "resumed");
-		assertThat(TestPostgres.query("SELECT namespace FROM operated_pause WHERE paused_at IS NOT NULL")).isEmpty();
+			.satisfies((job) -> assertThat(job).containsEntry("state", "paused").doesNotContainKeys("method", "scope"));
+		assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/nightly?namespace=billing"))
+			.<List<String>>read("$.job.actions")).containsExactly("paused", "resumed", "forgotten");
+		application.setState("nightly?namespace=billing", "resumed");
+		assertThat(TestPostgres.query("SELECT namespace FROM operated_pause")).isEmpty();
 		TestPostgres.execute("DELETE FROM operated_job WHERE namespace = 'billing'");
 	}
 
 	@Test
 	void methodsThatShareKeyAreListedEachAndReported() {
-		assertThat(EndpointAnswer.all(application).jobs("shared")).extracting((job) -> job.get("target"))
+		assertThat(EndpointAnswer.all(application).jobs("shared")).extracting((job) -> job.get("method"))
 			.containsExactlyInAnyOrder(Jobs.class.getName() + ".one", Jobs.class.getName() + ".two");
 		assertThat(EndpointAnswer.job(application, "shared")).containsEntry("problems", List.of("SHARED_KEY"));
 	}
@@ -149,7 +150,7 @@ class JobTableTests {
 			throw new IllegalStateException("password is 1234");
 		})).withMessage("password is 1234");
 		EndpointAnswer job = EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/work"));
-		assertThat(job.<Map<String, Object>>read("$.job")).containsEntry("history", "EF")
+		assertThat(job.<Map<String, Object>>read("$.job"))
 			.containsEntry("outcomes", Map.of("EXECUTED", 1, "BUSY", 1, "FAILED", 1))
 			.containsEntry("problems", List.of("FAILED"));
 		assertThat(job.<Map<String, Object>>read("$.job.lastRun")).containsEntry("outcome", "FAILED")

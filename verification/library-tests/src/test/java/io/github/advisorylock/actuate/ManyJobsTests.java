@@ -25,21 +25,16 @@ import java.util.stream.IntStream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
-import io.github.advisorylock.actuate.OverviewDescriptor.JobsDescriptor;
-import io.github.advisorylock.actuate.OverviewDescriptor.ProblemGroup;
-import io.github.advisorylock.actuate.OverviewDescriptor.RunsDescriptor;
-import io.github.advisorylock.actuate.OverviewDescriptor.TicksDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemGroup;
 import io.github.advisorylock.annotation.SingleRunner;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.context.annotation.Bean;
 
@@ -98,9 +93,10 @@ class ManyJobsTests {
 					+ "WHERE key = '00019'");
 		TestPostgres.execute("UPDATE operated_job SET last_tick = NULL, schedules = "
 				+ "'[{\"type\":\"fixedRate\",\"interval\":\"PT1M\"}]', once = 'NONE', last_started_at = now() WHERE key = '00020'");
-		TestPostgres.execute("INSERT INTO operated_instance (namespace, instance, seen_at, stopped_at, clock_skew_ms) "
-				+ "SELECT 'shop', 'host:' || n, now() - CASE WHEN n = 49 THEN interval '1 hour' ELSE interval '0' END, "
-				+ "CASE WHEN n = 48 THEN now() END, CASE WHEN n = 47 THEN -7000 ELSE 3 END FROM generate_series(0, 49) n");
+		TestPostgres.execute(
+				"INSERT INTO operated_instance (namespace, instance, started_at, seen_at, stopped_at, clock_skew_ms) "
+						+ "SELECT 'shop', 'host:' || n, now() - interval '1 day', now() - CASE WHEN n = 49 THEN interval '1 hour' ELSE interval '0' END, "
+						+ "CASE WHEN n = 48 THEN now() END, CASE WHEN n = 47 THEN -7000 ELSE 3 END FROM generate_series(0, 49) n");
 		TestPostgres.execute("ANALYZE operated_job; ANALYZE operated_run");
 	}
 
@@ -111,56 +107,40 @@ class ManyJobsTests {
 	}
 
 	@Test
-	void overviewTakesFourStatementsAndIsSmall() {
+	void listOfTenThousandJobsTakesFewStatementsAndIsSmall() {
 		// housekeeping may come in between once
-		assertThat(IntStream.range(0, 3).map((time) -> statements(() -> source.getOverview(false))).min()).hasValue(4);
-		OverviewDescriptor overview = source.getOverview(false);
-		assertThat(overview.toString()).hasSizeLessThan(50_000);
-		assertThat(overview.jobCount()).isEqualTo(JOBS + 1);
-		assertThat(overview.states()).containsEntry("failing", 1)
+		assertThat(IntStream.range(0, 3).map((time) -> statements(() -> all(null, null, null, 1))).min()).hasValue(5);
+		long begin = System.nanoTime();
+		String body = application.get(EndpointAnswer.ALL).body();
+		System.out.println("Milliseconds of a hundred of 10,000 jobs: " + (System.nanoTime() - begin) / 1_000_000
+				+ ", bytes: " + body.length());
+		assertThat(body).hasSizeLessThan(60_000);
+		AdvisoryLocksDescriptor all = all(null, null, null, 1);
+		assertThat(all.jobCount()).isEqualTo(JOBS + 1);
+		assertThat(all.states()).containsEntry("failing", 1)
 			.containsEntry("overdue", 1)
 			.containsEntry("paused", 1)
 			.containsEntry("waiting", 0)
 			.containsEntry("idle", JOBS - 2);
-		assertThat(overview.instanceStates()).containsEntry("alive", 48)
-			.containsEntry("stopped", 1)
-			.containsEntry("vanished", 1);
-		assertThat(overview.instances()).hasSize(50).last().extracting(InstanceDescriptor::state).isEqualTo("vanished");
-	}
-
-	/**
-	 * A view asks as often however many jobs there are.
-	 */
-	@ParameterizedTest
-	@CsvSource({ "overview, 4", "jobs, 5", "timeline, 7", "instances, 3", "leaders, 3", "locks, 3",
-			"job&key=many/00017, 8", "job&key=report, 6" })
-	void eachViewTakesFewStatementsAndIsSmall(String view, int most) {
-		String path = "actuator/advisorylockspage?view=" + view;
-		// housekeeping may come in between once
-		assertThat(IntStream.range(0, 3).map((time) -> statements(() -> application.get(path))).min()).hasValue(most);
-		assertThat(application.get(path)).satisfies((answer) -> {
-			assertThat(answer.statusCode()).isEqualTo(200);
-			assertThat(answer.body()).hasSizeLessThan(List.of("jobs", "timeline").contains(view) ? 500_000 : 100_000);
-		});
+		assertThat(all.instances()).hasSize(50).last().extracting(InstanceDescriptor::state).isEqualTo("vanished");
 	}
 
 	@Test
 	void problemsAreToldByWeightWithWhatThereIsToSay() {
-		List<ProblemGroup> problems = source.getOverview(true).problems();
+		List<ProblemGroup> problems = source.getLocks(null, null, null, null, null, null, true).problems();
 		assertThat(problems).extracting(ProblemGroup::problem)
 			.containsExactly(Problem.FAILED, Problem.OVERDUE, Problem.INSTANCE_VANISHED, Problem.CLOCK_SKEW,
 					Problem.PAUSED);
 		assertThat(problems.get(0).latest().get(0)).satisfies((failed) -> {
-			assertThat(failed.name()).isEqualTo("00017");
-			assertThat(failed.failures()).isEqualTo(3);
+			assertThat(failed.key()).isEqualTo("00017");
 			assertThat(failed.instance()).isEqualTo("host:10");
 			assertThat(failed.detail()).contains("no");
 			assertThat(failed.since()).isNotNull();
 		});
-		assertThat(problems.get(2).latest().get(0).name()).isEqualTo("host:49");
+		assertThat(problems.get(2).latest().get(0).instance()).isEqualTo("host:49");
 		assertThat(problems.get(3).latest().get(0).detail()).isEqualTo("PT-7S");
 		assertThat(problems.get(4).latest().get(0).detail()).isEqualTo("by ann: broken");
-		assertThat(source.getOverview(false).problems().get(0).latest().get(0).detail())
+		assertThat(all(null, null, null, 1).problems().get(0).latest().get(0).detail())
 			.isEqualTo("java.io.IOException");
 	}
 
@@ -168,64 +148,37 @@ class ManyJobsTests {
 	void jobThatRunsIsToldWhoeverRunsIt() throws Exception {
 		try (Connection connection = TestPostgres.open(); Statement statement = connection.createStatement()) {
 			AdvisoryLockKey key = AdvisoryLockKey.of("many", "00021");
-			TestPostgres.execute("UPDATE operated_job SET lock = '" + PostgresAdvisoryLockTemplate.lockEntry(key)
-					+ "' WHERE key = '00021'");
 			statement.execute("SET application_name = 'al:many@host:3'");
 			statement.execute("SELECT pg_advisory_lock(" + key.value() + ")");
-			OverviewDescriptor overview = source.getOverview(false);
-			assertThat(overview.runningCount()).isOne();
-			assertThat(overview.running().get(0).key()).isEqualTo("00021");
-			assertThat(overview.running().get(0).instance()).isEqualTo("host:3");
-			JobsDescriptor running = source.getJobs(null, "running", null, null, null, false);
-			assertThat(running.jobs()).extracting(JobDescriptor::key).containsExactly("00021");
-			assertThat(running.jobs().get(0).state()).isEqualTo("running");
-			assertThat(running.jobs().get(0).instance()).isEqualTo("host:3");
-		}
-	}
-
-	@Test
-	void jobWhoseLockNobodyToldIsFoundWhileItRuns() throws Exception {
-		TestPostgres.execute("INSERT INTO operated_job (namespace, key) VALUES ('old', 'untold'), ('old', 'awaited')");
-		AdvisoryLockKey untold = AdvisoryLockKey.of("old", "untold");
-		try (Connection connection = TestPostgres.open(); Statement statement = connection.createStatement()) {
-			statement.execute("SET application_name = 'al:old@host:4'");
-			statement.execute("SELECT pg_advisory_lock(" + untold.value() + ")");
-			assertThat(keys(null, "running", null, 1)).containsExactly("untold");
-			assertThat(source.getLocks(null, "running", 1, 10, false).jobs()).extracting(JobDescriptor::key)
-				.containsExactly("untold");
-			assertThat(source.getOverview(false).running()).extracting(OverviewDescriptor.RunningDescriptor::key)
-				.containsExactly("untold");
-			assertThat(keys("untold", "idle", null, 1)).isEmpty();
-		}
-		finally {
-			TestPostgres.execute("DELETE FROM operated_job WHERE namespace = 'old'");
+			AdvisoryLocksDescriptor running = all(null, "running", null, 1);
+			assertThat(running.states()).containsEntry("running", 1);
+			assertThat(running.jobs()).singleElement().satisfies((job) -> {
+				assertThat(job.key()).isEqualTo("00021");
+				assertThat(job.state()).isEqualTo("running");
+				assertThat(job.holders().get(0).instance()).isEqualTo("host:3");
+			});
 		}
 		Awaitility.await().untilAsserted(() -> assertThat(TestPostgres.locks()).isEmpty());
 	}
 
+	/**
+	 * What a filter finds is what each job says of itself.
+	 */
 	@Test
-	void endpointFindsWhatThePageFinds() {
-		for (String state : AdvisoryLocksSource.STATES) {
-			AdvisoryLocksDescriptor all = source.getLocks("many/0001", state, 1, 20, false);
-			JobsDescriptor jobs = source.getJobs("many/0001", state, null, 1, 20, false);
-			assertThat(all.jobs()).extracting(JobDescriptor::key)
-				.as(state)
-				.isEqualTo(jobs.jobs().stream().map(JobDescriptor::key).toList());
-			assertThat(all.matching()).as(state).isEqualTo(jobs.matching());
-			assertThat(all.jobs()).as(state)
-				.noneMatch((job) -> !state.equals("all") && !state.equals(job.state())
-						&& !(state.equals("problem") && !job.problems().isEmpty()));
+	void jobsThatAreFoundByAStateAreInThatState() {
+		for (String state : JobTable.STATES) {
+			AdvisoryLocksDescriptor all = source.getLocks(null, null, state, null, 1, 1000, false);
+			assertThat(all.matching()).as(state).isEqualTo(all.states().get(state));
+			assertThat(all.jobs()).as(state).allMatch((job) -> state.equals(job.state()));
 		}
-		assertThat(source.getLocks(null, "overdue", 1, 20, false).jobs()).extracting(JobDescriptor::key)
-			.containsExactly("00018");
+		assertThat(all(null, "problem", null, 1).jobs()).allMatch((job) -> !job.problems().isEmpty());
 	}
 
 	@Test
-	void jobsAreFilteredSortedAndPagedInTheDatabase() {
+	void jobsAreFilteredSortedAndPaged() {
 		assertThat(keys(null, null, "key", 2)).startsWith("00011").hasSize(10);
-		assertThat(keys(null, null, "duration", 1)).startsWith("10000", "09999");
-		assertThat(keys(null, null, "last", 1)).startsWith("00020", "00001");
-		assertThat(keys(null, null, "failures", 1)).startsWith("00017");
+		assertThat(keys(null, null, "duration", 1)).startsWith("00001", "00002");
+		assertThat(keys(null, null, "last", 1)).hasSize(10);
 		assertThat(keys(null, null, "next", 1)).startsWith("00020");
 		assertThat(keys("MANY/00042", null, null, 1)).containsExactly("00042");
 		assertThat(keys("jobs.run77", null, "key", 1)).startsWith("00077", "00770");
@@ -233,61 +186,30 @@ class ManyJobsTests {
 		assertThat(keys(null, "overdue", null, 1)).containsExactly("00018");
 		assertThat(keys(null, "paused", null, 1)).containsExactly("00019");
 		assertThat(keys(null, "problem", null, 1)).containsExactly("00017", "00018", "00019");
-		JobsDescriptor page = source.getJobs("0001", null, null, 1, 5, false);
-		assertThat(page.jobCount()).isEqualTo(JOBS + 1);
-		assertThat(page.matching()).isEqualTo(11);
+		assertThat(all("0001", null, null, 1).matching()).isEqualTo(11);
 		assertThatIllegalArgumentException().isThrownBy(() -> keys(null, null, "colour", 1))
 			.withMessageContaining("colour");
 	}
 
 	@Test
 	void jobOfOthersIsDescribedFromTheLedger() {
-		JobDescriptor job = source.getJobs("many/00017", null, null, null, null, true).jobs().get(0);
+		JobDetailsDescriptor details = source.getJob(null, "many", "00017", true).orElseThrow();
+		JobDescriptor job = details.job();
 		assertThat(job.state()).isEqualTo("failing");
-		assertThat(job.failures()).isEqualTo(3);
-		assertThat(job.success()).isEqualTo(56 / 60.0);
-		assertThat(job.median()).hasSeconds(29);
-		assertThat(job.p95()).hasSeconds(55);
-		assertThat(job.durations()).hasSize(60).startsWith(1000L, 2000L);
-		assertThat(job.target()).isEqualTo("com.example.Jobs.run17");
+		assertThat(job.statistics())
+			.isEqualTo(new RunStatistics(60, 56, 3, Duration.ofSeconds(29), Duration.ofSeconds(55)));
+		assertThat(details.runs()).hasSize(60);
+		assertThat(details.runs().get(0).traceId()).isEqualTo("4bf92f");
+		assertThat(details.runs().get(0).stackTrace()).isEqualTo("at here");
+		assertThat(job.method()).isEqualTo("com.example.Jobs.run17");
 		assertThat(job.schedules()).hasSize(1);
 		assertThat(job.next()).isNotNull();
 		assertThat(job.nextHere()).isNull();
+		assertThat(source.getJob(null, "many", "00017", false).orElseThrow().runs().get(0).stackTrace()).isNull();
 	}
 
-	@Test
-	void runsAreFilteredSortedAndPagedWithTheirStackTraces() {
-		RunsDescriptor failed = source.getRuns("many/00017", null, "FAILED", null, null, null, true).orElseThrow();
-		assertThat(failed.matching()).isEqualTo(4);
-		assertThat(failed.runs().get(0).fencingToken()).isEqualTo(60);
-		assertThat(failed.runs().get(0).traceId()).isEqualTo("4bf92f");
-		assertThat(failed.runs().get(0).stackTrace()).isEqualTo("at here");
-		assertThat(source.getRuns("many/00017", null, "FAILED", null, null, null, false)
-			.orElseThrow()
-			.runs()
-			.get(0)
-			.stackTrace()).isNull();
-		RunsDescriptor longest = source.getRuns("many/00016", null, null, "duration", 2, 5, true).orElseThrow();
-		assertThat(longest.matching()).isEqualTo(60);
-		assertThat(longest.runs()).hasSize(5).first().extracting((run) -> run.duration().toSeconds()).isEqualTo(55L);
-		assertThat(source.getRuns("nobody", null, null, null, null, null, true)).isEmpty();
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> source.getRuns("many/00016", null, "GOOD", null, null, null, true))
-			.withMessage("'outcome' must be one of [all, EXECUTED, FAILED, ABANDONED, RUNNING]");
-	}
-
-	@Test
-	void ticksThatNobodyRanAreMissed() {
-		TestPostgres
-			.execute("INSERT INTO operated_run (namespace, key, tick, scope, instance, fencing_token, started_at, "
-					+ "finished_at, outcome) SELECT 'many', '00022', date_trunc('day', now() AT TIME ZONE 'UTC') AT TIME ZONE 'UTC' "
-					+ "- d * interval '1 day' + interval '3 hours', 'SESSION', 'host:1', 100 - d, now(), now(), 'EXECUTED' "
-					+ "FROM unnest(ARRAY[1, 2, 4, 5]) d");
-		TicksDescriptor ticks = source.getTicks("many/00022", null).orElseThrow();
-		assertThat(ticks.next()).hasSize(5).isSorted();
-		assertThat(ticks.missed()).isNotEmpty();
-		assertThat(ticks.missed().get(ticks.missed().size() - 1)).isEqualTo(ticks.since().plus(Duration.ofDays(2)));
-		assertThat(ticks.expected()).isBetween(5, 6);
+	private static AdvisoryLocksDescriptor all(String text, String state, String sort, int page) {
+		return source.getLocks(null, text, state, sort, page, 10, false);
 	}
 
 	private static int statements(Runnable question) {
@@ -295,7 +217,7 @@ class ManyJobsTests {
 	}
 
 	private static List<String> keys(String text, String state, String sort, int page) {
-		return source.getJobs(text, state, sort, page, 10, false).jobs().stream().map(JobDescriptor::key).toList();
+		return all(text, state, sort, page).jobs().stream().map(JobDescriptor::key).toList();
 	}
 
 	/**

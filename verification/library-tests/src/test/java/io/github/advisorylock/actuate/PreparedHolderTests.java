@@ -81,13 +81,6 @@ class PreparedHolderTests {
 	}
 
 	@Test
-	void pageNamesThePreparedTransaction() {
-		String page = asked.get("actuator/advisorylockspage?view=locks").body();
-		assertThat(page).contains("prepared transaction " + GID.replace("'", "&#39;"))
-			.doesNotContain("server process 0");
-	}
-
-	@Test
 	void operatorIsToldHowToEndIt() {
 		HttpResponse<String> answer = asked.setState("report", "cancelled");
 		assertThat(answer.statusCode()).isEqualTo(409);

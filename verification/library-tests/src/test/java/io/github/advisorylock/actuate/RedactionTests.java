@@ -102,8 +102,6 @@ class RedactionTests {
 		try (OperatedApplication application = start(Jobs.class)) {
 			assertThat(failure(application, "chatty")).isEqualTo(ChattyException.class.getName());
 			assertThat(EndpointAnswer.all(application).body()).doesNotContain("1234");
-			assertThat(application.get("actuator/advisorylockspage?key=chatty").body()).doesNotContain("1234")
-				.contains(ChattyException.class.getSimpleName());
 		}
 		try (OperatedApplication application = start(Jobs.class, SHOW + "always")) {
 			assertThat(failure(application, "chatty")).isEqualTo("no money on account 1234");

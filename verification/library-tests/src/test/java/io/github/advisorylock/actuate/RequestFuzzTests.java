@@ -33,9 +33,9 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests that every request to the {@link AdvisoryLocksEndpoint} and to the page is
- * answered or refused, and that what is refused changes nothing: 300 of 12,000 requests,
- * and in the profile all of them, made from a seed, written to the socket as they are.
+ * Tests that every request to the {@link AdvisoryLocksEndpoint} is answered or refused,
+ * and that what is refused changes nothing: 300 of 12,000 requests, and in the profile
+ * all of them, made from a seed, written to the socket as they are.
  */
 @Tag("slow")
 class RequestFuzzTests {
@@ -48,7 +48,7 @@ class RequestFuzzTests {
 
 	private static final List<Integer> REFUSALS = List.of(400, 404, 405, 413, 414, 415, 431, 501);
 
-	private static final List<String> FIELDS = List.of("state", "key", "securityContext", "namespace", "state ",
+	private static final List<String> FIELDS = List.of("state", "key", "securityContext", "namespaces", "state ",
 			"STATE", "");
 
 	private static final List<String> VALUES = List.of("\"paused\"", "\"other\"", "\"running \"", "null", "1", "[]",
@@ -95,7 +95,7 @@ class RequestFuzzTests {
 		return switch (this.texts.nextInt(4)) {
 			case 0 -> get("/actuator/advisorylocks/" + path());
 			case 1 -> get("/actuator/advisorylocks?" + query());
-			case 2 -> get("/actuator/advisorylockspage?" + query());
+			case 2 -> get("/actuator/advisorylocks/report?" + query());
 			default -> post("/actuator/advisorylocks/" + path(), body());
 		};
 	}

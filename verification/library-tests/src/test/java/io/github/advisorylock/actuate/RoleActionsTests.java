@@ -45,7 +45,7 @@ class RoleActionsTests {
 
 	private final OperatorActions actions = new OperatorActions(
 			new GuardedApplication("shop", AdvisoryLockKeyFactory.sha256(), List::of, () -> List.of("metrics"),
-					List::of, Stream::empty, UnaryOperator.identity(), LockScheduler.Threads.ofCurrent()),
+					Stream::empty, UnaryOperator.identity(), LockScheduler.Threads.ofCurrent()),
 			JobRegistry.NONE, new LockMonitor(new DriverManagerDataSource()).holders(),
 			() -> new Election(this.resigned), this.events::add);
 
@@ -66,7 +66,7 @@ class RoleActionsTests {
 	}
 
 	@Test
-	void otherStateOfARoleIsRefused() {
+	void unknownStateOfARoleIsRefused() {
 		assertThatIllegalArgumentException().isThrownBy(() -> this.actions.act("leader:metrics", "paused", "ann"))
 			.withMessageContaining("choose 'resigned'");
 		assertThat(this.resigned).isEmpty();

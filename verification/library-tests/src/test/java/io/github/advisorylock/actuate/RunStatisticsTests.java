@@ -17,9 +17,12 @@
 package io.github.advisorylock.actuate;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
-import java.util.stream.LongStream;
+import java.util.stream.IntStream;
 
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,32 +37,28 @@ class RunStatisticsTests {
 	@ParameterizedTest
 	@CsvSource({ "1, 1, 1", "2, 1, 2", "10, 5, 10", "20, 10, 19", "21, 11, 20", "100, 50, 95" })
 	void mostRunsTakeNoLongerThanIsTold(int runs, int median, int p95) {
-		List<Long> durations = LongStream.rangeClosed(1, runs).map((i) -> runs + 1 - i).boxed().toList();
-		RunStatistics statistics = RunStatistics.of("E".repeat(runs), durations);
-		assertThat(statistics.median()).isEqualTo(Duration.ofMillis(median));
-		assertThat(statistics.p95()).isEqualTo(Duration.ofMillis(p95));
-		assertThat(statistics.success()).isOne();
-		assertThat(statistics.failures()).isZero();
+		RunStatistics statistics = RunStatistics
+			.of(IntStream.rangeClosed(1, runs).mapToObj((i) -> run("EXECUTED", i)).toList());
+		assertThat(statistics)
+			.isEqualTo(new RunStatistics(runs, runs, 0, Duration.ofMillis(median), Duration.ofMillis(p95)));
 	}
 
 	@Test
 	void runsThatDidNotEndWellCountAsFailuresButTakeNoTime() {
-		RunStatistics statistics = RunStatistics.of("EFEAFR", List.of(10L, 9000L, 20L, 9000L, 9000L, 9000L));
-		assertThat(statistics.failures()).as("in a row").isEqualTo(2);
-		assertThat(statistics.success()).isEqualTo(0.4);
-		assertThat(statistics.median()).isEqualTo(Duration.ofMillis(10));
-		assertThat(statistics.p95()).isEqualTo(Duration.ofMillis(20));
+		RunStatistics statistics = RunStatistics.of(List.of(run(null, 9000), run("FAILED", 9000),
+				run("ABANDONED", 9000), run("EXECUTED", 20), run("FAILED", 9000), run("EXECUTED", 10)));
+		assertThat(statistics).isEqualTo(new RunStatistics(5, 2, 2, Duration.ofMillis(10), Duration.ofMillis(20)));
 	}
 
 	@Test
 	void nothingIsToldOfJobWithoutRunsThatAreOver() {
-		for (String none : List.of("", "R")) {
-			RunStatistics statistics = RunStatistics.of(none, List.of());
-			assertThat(statistics.failures()).isZero();
-			assertThat(statistics.success()).isNull();
-			assertThat(statistics.median()).isNull();
-			assertThat(statistics.p95()).isNull();
-		}
+		assertThat(RunStatistics.of(List.of())).isEqualTo(new RunStatistics(0, 0, 0, null, null));
+		assertThat(RunStatistics.of(List.of(run(null, 1)))).isEqualTo(new RunStatistics(0, 0, 0, null, null));
+	}
+
+	private static RunDescriptor run(@Nullable String outcome, long millis) {
+		return new RunDescriptor(null, null, "host:1", 1L, Instant.EPOCH, null, Duration.ofMillis(millis), outcome,
+				null, null, null, null);
 	}
 
 }

@@ -21,20 +21,17 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.ReportingDatabase;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -52,8 +49,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests for the endpoint and the page of an application with locks in two databases: each
- * job is shown and acted on in its own.
+ * Tests for the endpoint of an application with locks in two databases: each answer and
+ * each act is that of one.
  */
 @Tag("slow")
 class SeveralDatabasesTests {
@@ -86,77 +83,73 @@ class SeveralDatabasesTests {
 	}
 
 	@Test
-	void eachJobAndEachLockIsToldWithItsDatabase() {
+	void eachDatabaseListsItsOwnJobsAndNamesTheOthers() {
 		try (Gate gate = Gate.enteredBy(jobs::report)) {
-			EndpointAnswer answer = EndpointAnswer.all(application);
-			assertThat(answer.jobs("main")).singleElement()
-				.satisfies((job) -> assertThat(job).containsEntry("transactionManager", "mainTx")
-					.containsEntry("state", "idle"));
-			assertThat(answer.jobs("report")).singleElement()
-				.satisfies((job) -> assertThat(job).containsEntry("transactionManager", "reportingTx")
-					.containsEntry("state", "running"));
-			assertThat(answer.lock("report")).containsEntry("database", "reporting").containsEntry("kind", "JOB");
-			assertThat(answer.<List<String>>read("$.databases[*].transactionManager")).containsExactly("mainTx",
-					"reportingTx");
-			assertThat(answer.<List<String>>read("$.databases[*].database")).containsExactly("postgres", "reporting");
-			assertThat(answer.<List<Boolean>>read("$.databases[*].ledger")).containsExactly(true, true);
-			assertThat(answer.<List<String>>read("$.databases[*].clockSkew")).hasSize(2);
+			EndpointAnswer main = EndpointAnswer.all(application);
+			assertThat(main.<List<String>>read("$.jobs[*].key")).containsExactly("main");
+			assertThat(main.<String>read("$.database")).isEqualTo("postgres");
+			assertThat(main.<List<String>>read("$.databases")).containsExactly("mainTx", "reportingTx");
+			EndpointAnswer reporting = EndpointAnswer
+				.of(application.get(EndpointAnswer.ALL + "?transactionManager=reportingTx"));
+			assertThat(reporting.<String>read("$.database")).isEqualTo("reporting");
+			assertThat(reporting.job("report")).containsEntry("state", "running");
+			assertThat(reporting.jobs("main")).isEmpty();
 		}
 	}
 
-	/**
-	 * Jobs of two databases, one after the other by their last runs.
-	 */
 	@Test
-	void jobsOfAllDatabasesAreSortedBeforeTheyArePaged() {
-		for (String url : List.of(TestPostgres.url(), ReportingDatabase.url())) {
-			int odd = url.equals(TestPostgres.url()) ? 1 : 0;
-			TestPostgres.execute(url, "INSERT INTO operated_job (namespace, key, last_started_at, last_finished_at, "
-					+ "last_outcome) SELECT 'sorted', 'job-' || n, '2026-01-01Z'::timestamptz + n * interval '1 s', "
-					+ "'2026-01-01Z'::timestamptz + n * interval '2 s', 'EXECUTED' FROM generate_series(1, 40) n "
-					+ "WHERE n % 2 = " + odd);
+	void lockIsEndedInTheDatabaseThatIsNamed() {
+		LockRequest request = LockRequest.of("twice");
+		AdvisoryLockOperations operations = application.bean(AdvisoryLockOperations.class);
+		try (HeldLock main = operations.tryAcquire(request).orElseThrow();
+				HeldLock reporting = operations.tryAcquire(request.transactionManager("reportingTx")).orElseThrow()) {
+			assertThat(setState("twice", "cancelled", "reportingTx").body()).contains("\"outcome\":\"ENDED\"");
+			assertThat(reporting.isHeld()).isFalse();
+			assertThat(main.isHeld()).isTrue();
 		}
-		try {
-			AdvisoryLocksSource source = application.bean(AdvisoryLocksSource.class);
-			assertThat(source.getJobs("sorted/", null, "last", 1, 5, false).jobs()).extracting(JobDescriptor::key)
-				.containsExactly("job-40", "job-39", "job-38", "job-37", "job-36");
-			OverviewDescriptor.JobsDescriptor third = source.getJobs("sorted/", "idle", "duration", 3, 5, false);
-			assertThat(third.jobs()).extracting(JobDescriptor::key)
-				.containsExactly("job-30", "job-29", "job-28", "job-27", "job-26");
-			assertThat(third.jobs()).extracting(JobDescriptor::transactionManager)
-				.startsWith("reportingTx", "mainTx", "reportingTx");
-			assertThat(third.matching()).isEqualTo(40);
-			AdvisoryLocksDescriptor all = source.getLocks("sorted/", "idle", 2, 3, false);
-			assertThat(all.jobs()).extracting(JobDescriptor::key).containsExactly("job-12", "job-13", "job-14");
-			assertThat(all.matching()).isEqualTo(40);
-		}
-		finally {
-			for (String url : List.of(TestPostgres.url(), ReportingDatabase.url())) {
-				TestPostgres.execute(url, "DELETE FROM operated_job WHERE namespace = 'sorted'");
-			}
-		}
+	}
+
+	@Test
+	void everythingIsPausedInTheDatabaseThatIsNamed() {
+		assertThat(application
+			.post(EndpointAnswer.ALL, "application/json",
+					"{\"state\":\"paused\",\"transactionManager\":\"reportingTx\"}")
+			.statusCode()).isEqualTo(200);
+		assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "?transactionManager=reportingTx"))
+			.<String>read("$.paused.by")).isEqualTo("unauthenticated");
+		assertThat(EndpointAnswer.all(application).<Map<String, Object>>read("$")).doesNotContainKey("paused");
+		assertThat(application
+			.post(EndpointAnswer.ALL, "application/json",
+					"{\"state\":\"resumed\",\"transactionManager\":\"reportingTx\"}")
+			.statusCode()).isEqualTo(200);
+	}
+
+	@Test
+	void databaseThatThereIsNotIsRefused() {
+		HttpResponse<String> unknown = setState("moved", "paused", "otherTx");
+		assertThat(unknown.statusCode()).isEqualTo(400);
+		assertThat(unknown.body()).contains("'otherTx'", "mainTx, reportingTx");
 	}
 
 	@Test
 	void jobRunsNowAndHasItsHistoryInItsDatabase() {
-		assertThat(application.setState("ticking", "running").body()).contains("\"outcome\":\"EXECUTED\"");
+		assertThat(setState("ticking", "running", "reportingTx").body()).contains("\"outcome\":\"EXECUTED\"");
 		assertThat(runs(ReportingDatabase.url(), "ticking")).containsExactly("EXECUTED");
 		assertThat(runs(TestPostgres.url(), "ticking")).isEmpty();
 		EndpointAnswer answer = one("ticking");
-		assertThat(answer.<String>read("$.job.transactionManager")).isEqualTo("reportingTx");
 		assertThat(answer.<List<String>>read("$.runs[*].outcome")).containsOnly("EXECUTED");
 	}
 
 	@Test
 	void jobIsPausedAndResumedInItsDatabase() {
-		assertThat(application.setState("pausing", "paused").statusCode()).isEqualTo(200);
+		assertThat(setState("pausing", "paused", "reportingTx").statusCode()).isEqualTo(200);
 		assertThat(paused(ReportingDatabase.url())).containsExactly("pausing");
 		assertThat(paused(TestPostgres.url())).isEmpty();
-		assertThat(EndpointAnswer.job(application, "pausing")).containsEntry("state", "paused");
-		assertThat(application.runNow("pausing").body()).contains("\"outcome\":\"PAUSED\"");
-		assertThat(application.setState("pausing", "resumed").statusCode()).isEqualTo(200);
+		assertThat(one("pausing").<String>read("$.job.state")).isEqualTo("paused");
+		assertThat(setState("pausing", "running", "reportingTx").body()).contains("\"outcome\":\"PAUSED\"");
+		assertThat(setState("pausing", "resumed", "reportingTx").statusCode()).isEqualTo(200);
 		assertThat(paused(ReportingDatabase.url())).isEmpty();
-		assertThat(application.runNow("pausing").body()).contains("\"outcome\":\"EXECUTED\"");
+		assertThat(setState("pausing", "running", "reportingTx").body()).contains("\"outcome\":\"EXECUTED\"");
 	}
 
 	@ParameterizedTest
@@ -165,7 +158,7 @@ class SeveralDatabasesTests {
 		try (Connection stranger = holdInMain(key)) {
 			CompletableFuture<Void> run = hang(key);
 			await().untilAsserted(() -> assertThat(one(key).<List<String>>read("$.job.actions")).contains("cancelled"));
-			assertThat(application.setState(key, "cancelled").body()).contains("\"outcome\":\"ENDED\"");
+			assertThat(setState(key, "cancelled", "reportingTx").body()).contains("\"outcome\":\"ENDED\"");
 			Gate.assertThatCancellationEnds(run);
 			assertThat(stranger.isValid(5)).isTrue();
 			await().untilAsserted(() -> assertThat(one(key).<String>read("$.job.lastRun.error"))
@@ -173,102 +166,8 @@ class SeveralDatabasesTests {
 		}
 	}
 
-	@ParameterizedTest
-	@ValueSource(strings = { "hanging", "hanging-session" })
-	void lockIsFreedInItsDatabase(String key) throws SQLException {
-		try (Connection stranger = holdInMain(key)) {
-			CompletableFuture<Void> run = hang(key);
-			await().untilAsserted(() -> assertThat(one(key).<List<String>>read("$.job.actions")).contains("freed"));
-			if (key.equals("hanging")) {
-				TestPostgres.awaitLook("shop", Duration.ofMillis(200));
-			}
-			assertThat(application.setState(key, "freed").statusCode()).isEqualTo(200);
-			assertThat(ReportingDatabase.databasesWith(AdvisoryLockKey.of("shop", key))).containsExactly("postgres");
-			Gate.assertThatInterruptEnds(run);
-			assertThat(stranger.isValid(5)).isTrue();
-		}
-	}
-
-	@Test
-	void lockThatNothingRecordsIsFoundInWhateverDatabaseItIs() {
-		LockRequest request = LockRequest.of("unrecorded");
-		AdvisoryLockOperations operations = application.bean(AdvisoryLockOperations.class);
-		try (HeldLock reporting = operations.tryAcquire(request.transactionManager("reportingTx")).orElseThrow()) {
-			assertThat(application.setState("unrecorded", "cancelled").body()).contains("\"outcome\":\"ENDED\"");
-			assertThat(reporting.isHeld()).isFalse();
-		}
-		assertThat(application.setState("unrecorded", "cancelled").body()).contains("Nobody holds the lock");
-	}
-
-	@Test
-	void lockThatIsHeldInTwoDatabasesIsEndedInTheOneThatIsNamed() {
-		LockRequest request = LockRequest.of("twice");
-		AdvisoryLockOperations operations = application.bean(AdvisoryLockOperations.class);
-		try (HeldLock main = operations.tryAcquire(request).orElseThrow();
-				HeldLock reporting = operations.tryAcquire(request.transactionManager("reportingTx")).orElseThrow()) {
-			HttpResponse<String> refused = application.setState("twice", "cancelled");
-			assertThat(refused.statusCode()).isEqualTo(409);
-			assertThat(refused.body()).contains("'twice' is in several databases", "mainTx, reportingTx");
-			assertThat(setState("twice", "cancelled", "reportingTx").body()).contains("\"outcome\":\"ENDED\"");
-			assertThat(reporting.isHeld()).isFalse();
-			assertThat(main.isHeld()).isTrue();
-		}
-	}
-
-	@Test
-	void jobThatIsRecordedInTwoDatabasesIsActedOnInTheOneThatIsNamed() {
-		for (String url : List.of(TestPostgres.url(), ReportingDatabase.url())) {
-			TestPostgres.execute(url, "INSERT INTO operated_job (namespace, key, first_seen_at) VALUES "
-					+ "('shop', 'moved', now()), ('shop', 'moved-here', now()) ON CONFLICT DO NOTHING");
-		}
-		HttpResponse<String> refused = application.setState("moved", "paused");
-		assertThat(refused.statusCode()).isEqualTo(400);
-		assertThat(refused.body()).contains("'moved' is in several databases", "mainTx, reportingTx");
-		assertThat(one("moved").status()).isEqualTo(400);
-		assertThat(setState("moved", "paused", "reportingTx").statusCode()).isEqualTo(200);
-		assertThat(paused(ReportingDatabase.url())).contains("moved");
-		assertThat(paused(TestPostgres.url())).isEmpty();
-		assertThat(one("moved?transactionManager=mainTx").<String>read("$.job.state")).isEqualTo("idle");
-		assertThat(one("moved?transactionManager=reportingTx").<String>read("$.job.state")).isEqualTo("paused");
-		assertThat(setState("moved", "resumed", "reportingTx").statusCode()).isEqualTo(200);
-		assertThat(one("moved-here").<String>read("$.job.transactionManager")).isEqualTo("reportingTx");
-		HttpResponse<String> unknown = setState("moved", "paused", "otherTx");
-		assertThat(unknown.statusCode()).isEqualTo(400);
-		assertThat(unknown.body()).contains("'otherTx'", "mainTx, reportingTx");
-	}
-
-	@Test
-	void pageNamesTheDatabaseOfEachJob() {
-		assertThat(page("")).contains("postgres of mainTx and reporting of reportingTx");
-		String jobs = page("?view=jobs");
-		assertThat(row(jobs, "shop/main")).contains("<span>shop (mainTx)</span>").contains("data-manager=\"mainTx\"");
-		assertThat(row(jobs, "shop/report")).contains("<span>shop (reportingTx)</span>")
-			.contains("data-manager=\"reportingTx\"");
-	}
-
-	@Test
-	void linkToAJobNamesItsDatabase() {
-		Matcher address = Pattern.compile("href=\"([^\"]+)\"").matcher(row(page("?view=jobs"), "shop/report"));
-		assertThat(address.find()).isTrue();
-		String query = address.group(1).replace("&amp;", "&");
-		assertThat(query).contains("manager=reportingTx");
-		assertThat(page(query)).contains("<div id=\"job\" data-key=\"shop/report\"", "data-manager=\"reportingTx\"");
-		assertThat(page(query.replace("reportingTx", "mainTx"))).contains("There is no such job");
-		assertThat(page(query.replace("reportingTx", "nobodysTx"))).contains("There is no such job");
-	}
-
-	private static String page(String query) {
-		return application.get("actuator/advisorylockspage" + query).body();
-	}
-
-	private static String row(String page, String key) {
-		int begin = page.indexOf("<tr data-key=\"" + key + "\"");
-		assertThat(begin).isPositive();
-		return page.substring(begin, page.indexOf("</tr>", begin));
-	}
-
 	private static EndpointAnswer one(String key) {
-		return EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/" + key));
+		return EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/" + key + "?transactionManager=reportingTx"));
 	}
 
 	private static HttpResponse<String> setState(String key, String state, String manager) {

@@ -103,7 +103,7 @@ class TenantTests {
 	void tenantIsPausedAlone() {
 		jobs.report("acme");
 		jobs.report("globex");
-		assertThat(application.setState("shop-acme/report", "paused").statusCode()).isEqualTo(200);
+		assertThat(application.setState("report?namespace=shop-acme", "paused").statusCode()).isEqualTo(200);
 		jobs.ran().clear();
 		jobs.report("acme");
 		jobs.report("globex");
@@ -111,7 +111,7 @@ class TenantTests {
 		EndpointAnswer all = EndpointAnswer.all(application);
 		assertThat(all.jobs("report")).extracting((job) -> job.get("namespace") + " " + job.get("state"))
 			.contains("shop-acme paused", "shop-globex idle");
-		assertThat(application.setState("shop-acme/report", "resumed").statusCode()).isEqualTo(200);
+		assertThat(application.setState("report?namespace=shop-acme", "resumed").statusCode()).isEqualTo(200);
 		jobs.report("acme");
 		assertThat(jobs.ran()).contains("report of acme");
 	}
@@ -121,7 +121,7 @@ class TenantTests {
 		Map<String, Object> job = EndpointAnswer.all(application)
 			.jobs("invoices")
 			.stream()
-			.filter((row) -> row.get("target") != null)
+			.filter((row) -> row.get("method") != null)
 			.findFirst()
 			.orElseThrow();
 		assertThat(job).containsEntry("namespace", "shop-#{#tenant}").containsEntry("state", "idle");

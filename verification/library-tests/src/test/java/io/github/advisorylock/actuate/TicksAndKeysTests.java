@@ -44,8 +44,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 @Tag("slow")
 class TicksAndKeysTests {
 
-	private static final String PAGE = "actuator/advisorylockspage";
-
 	private static final String TEMPLATE = "webhook:#{#id}";
 
 	private static final String NOTICES = "notice:#{#id}";
@@ -71,12 +69,9 @@ class TicksAndKeysTests {
 		application.bean(Jobs.class).webhook("17", false);
 		EndpointAnswer answer = one("webhook:17");
 		assertThat(answer.<Map<String, Object>>read("$.job")).containsKeys("completedAt", "lastRun")
-			.containsEntry("history", "E")
-			.containsEntry("problems", List.of())
+			.doesNotContainKey("problems")
 			.containsEntry("actions", List.of("paused", "resumed"));
 		assertThat(answer.<List<String>>read("$.runs[*].outcome")).containsExactly("EXECUTED");
-		assertThat(application.get(PAGE + "?key=webhook:17").body()).contains("<h1>webhook:17</h1>", "completed",
-				"data-outcome=\"EXECUTED\"");
 		TestPostgres.execute("DELETE FROM operated_run WHERE key = 'webhook:17'");
 		assertThat(one("webhook:17").<Map<String, Object>>read("$.job")).containsKey("completedAt")
 			.doesNotContainKey("lastRun");
@@ -96,8 +91,6 @@ class TicksAndKeysTests {
 		assertThat(one("webhook:bad").<List<String>>read("$.job.problems")).containsExactly("FAILED");
 		assertThat(EndpointAnswer.of(application.get(EndpointAnswer.ALL + "?state=problem"))
 			.<List<String>>read("$.jobs[*].key")).contains(TEMPLATE);
-		assertThat(application.get(PAGE + "?view=jobs").body()).contains("2 failed and not run since",
-				"webhook:worse</a>");
 		application.bean(Jobs.class).webhook("bad", false);
 		application.bean(Jobs.class).webhook("worse", false);
 		assertThat(EndpointAnswer.job(application, TEMPLATE)).containsEntry("problems", List.of());
@@ -111,8 +104,7 @@ class TicksAndKeysTests {
 		Map<String, Object> job = EndpointAnswer.job(application, "bill:#{#id}");
 		assertThat(job).containsEntry("problems", List.of("ABANDONED"));
 		assertThat(job).extractingByKey("keys").asString().contains("count=0", "failed=[{");
-		assertThat(one("billing/bill:#{#id}".replace("#", "%23").replace("{", "%7B").replace("}", "%7D"))
-			.<String>read("$.job.key")).isEqualTo("bill:#{#id}");
+		assertThat(one("bill:%23%7B%23id%7D?namespace=billing").<String>read("$.job.key")).isEqualTo("bill:#{#id}");
 		TestPostgres.execute("DELETE FROM operated_run WHERE namespace = 'billing'");
 	}
 
@@ -122,15 +114,13 @@ class TicksAndKeysTests {
 				+ "started_at, finished_at, outcome, error_class) SELECT 'depot', 'parcel:' || n, 'parcel:#{#id}', "
 				+ "'SESSION', 'b:1', 910000 + n, now() - n * INTERVAL '1 minute', now(), 'FAILED', 'java.io.IOException' "
 				+ "FROM generate_series(1, 3) n");
-		OverviewDescriptor overview = application.bean(AdvisoryLocksSource.class).getOverview(false);
-		assertThat(overview.problems()).flatExtracting(OverviewDescriptor.ProblemGroup::latest)
-			.filteredOn((problem) -> problem.name().equals("parcel:#{#id}"))
+		AdvisoryLocksDescriptor all = application.bean(AdvisoryLocksSource.class)
+			.getLocks(null, "parcel", "problem", null, null, null, false);
+		assertThat(all.problems()).flatExtracting(AdvisoryLocksDescriptor.ProblemGroup::latest)
+			.filteredOn((problem) -> "parcel:#{#id}".equals(problem.key()))
 			.singleElement()
-			.satisfies((problem) -> assertThat(problem.detail()).isEqualTo("java.io.IOException"))
-			.satisfies((problem) -> assertThat(problem.instance()).isEqualTo("b:1"));
-		assertThat(application.bean(AdvisoryLocksSource.class)
-			.getJobs("parcel", "problem", null, null, null, false)
-			.jobs()).extracting(AdvisoryLocksDescriptor.JobDescriptor::key).containsExactly("parcel:#{#id}");
+			.satisfies((problem) -> assertThat(problem.detail()).isEqualTo("parcel:3: java.io.IOException"));
+		assertThat(all.jobs()).extracting(AdvisoryLocksDescriptor.JobDescriptor::key).containsExactly("parcel:#{#id}");
 		TestPostgres.execute("DELETE FROM operated_run WHERE namespace = 'depot'");
 	}
 
@@ -142,14 +132,6 @@ class TicksAndKeysTests {
 		EndpointAnswer answer = EndpointAnswer.of(application.get(EndpointAnswer.ALL + "/" + encode(NOTICES)));
 		assertThat(answer.<List<String>>read("$.runs[*].key")).hasSize(25).startsWith("notice:n24", "notice:n23");
 		assertThat(answer.<List<String>>read("$.runs[*].outcome")).containsOnly("EXECUTED");
-		String page = application.get(PAGE + "?view=job&key=" + encode(NOTICES)).body();
-		assertThat(page).contains("data-label=\"Key\"", ">notice:n24</a>", "Each key has runs of its own")
-			.doesNotContain(">notice:n4</a>");
-		assertThat(application.get(PAGE + "?view=job&page=2&key=" + encode(NOTICES)).body())
-			.contains(">notice:n4</a>", ">notice:n0</a>")
-			.doesNotContain(">notice:n24</a>");
-		assertThat(application.get(PAGE + "?view=job&outcome=FAILED&key=" + encode(NOTICES)).body())
-			.contains("No such run is known.");
 	}
 
 	private static String encode(String template) {
@@ -157,15 +139,8 @@ class TicksAndKeysTests {
 	}
 
 	@Test
-	void tickOfTheFutureIsAProblemThatTheNextRunEnds() {
-		setTicks("future", "last_tick = '2100-01-01'");
-		assertThat(one("future").<Map<String, Object>>read("$.job")).containsEntry("problems", List.of("FUTURE_TICK"));
-	}
-
-	@Test
 	void jobThatIsNoMoreIsForgottenButNoneOfThisInstance() {
 		TestPostgres.execute("INSERT INTO operated_job (namespace, key, last_tick) VALUES ('shop', 'gone', now())");
-		assertThat(application.get(PAGE + "?key=gone").body()).contains("aria-label=\"Forget gone\"");
 		assertThat(application.setState("gone", "forgotten").statusCode()).isEqualTo(200);
 		assertThat(application.get(EndpointAnswer.ALL + "/gone").statusCode()).isEqualTo(404);
 		assertRefused(application.setState("future", "forgotten"), "has a method on this instance");
@@ -183,9 +158,6 @@ class TicksAndKeysTests {
 		assertThat(answer.<Map<String, Object>>read("$.job.openTick")).as("nobody makes up for it by itself")
 			.isEqualTo(Map.of("tick", "2026-03-01T02:00:00Z", "attempts", 2));
 		assertThat(answer.<List<Integer>>read("$.runs[*].attempt")).containsExactly(2, 1);
-		String page = application.get(PAGE + "?key=tried").body();
-		assertThat(page).contains("attempt 3 for <time datetime=\"2026-03-01T02:00:00Z\"",
-				"data-label=\"Attempt\">2</td>", "failing 2 times");
 		TestPostgres.execute("UPDATE operated_job SET last_outcome = NULL WHERE key = 'tried'");
 		TestPostgres.execute("DELETE FROM operated_run WHERE key = 'tried'");
 	}

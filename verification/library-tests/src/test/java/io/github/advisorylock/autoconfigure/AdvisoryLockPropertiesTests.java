@@ -73,7 +73,7 @@ class AdvisoryLockPropertiesTests {
 	@CsvSource({ "waitFor, PT5S", "rememberTicks, PT5S", "jobs[job].waitFor, PT5S", "jobs[job].minInterval, PT5S",
 			"jobs[job].catchUp, PT5S", "jobs[job].maxRun, PT5S", "session.heartbeat, PT5S",
 			"session.deadClientTimeout, PT5S", "ledger.rememberKeys, P5D", "ledger.keepRuns.age, P5D",
-			"doctor.longHold, PT5S", "page.refresh, PT5S", "page.timeline, PT5H" })
+			"doctor.longHold, PT5S", "page.refresh, PT5S" })
 	void numberIsATimeInTheUnitOfTheProperty(String name, Duration time) {
 		AdvisoryLockProperties properties = new Binder(
 				new MapConfigurationPropertySource(Map.of("advisory-lock." + name, "5")))

@@ -44,7 +44,7 @@ class AdvisoryLocksPagePropertiesTests {
 	private static final int VALUES = 2_000;
 
 	private static final List<String> PROPERTIES = List.of("advisory-lock.page.refresh", "advisory-lock.page.rows",
-			"advisory-lock.page.timeline", "management.endpoint.advisorylocks.show-values");
+			"management.endpoint.advisorylocks.show-values");
 
 	@Test
 	void defaultsOfMetadataAreThoseOfTheClass() {
@@ -52,8 +52,6 @@ class AdvisoryLocksPagePropertiesTests {
 		AdvisoryLocksPageProperties page = binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class);
 		assertThat(AdvisoryLockPropertiesTests.defaultOf("advisory-lock.page.refresh"))
 			.isEqualTo(page.refresh().toSeconds() + "s");
-		assertThat(AdvisoryLockPropertiesTests.defaultOf("advisory-lock.page.timeline"))
-			.isEqualTo(page.timeline().toHours() + "h");
 		assertThat(((Number) AdvisoryLockPropertiesTests.defaultOf("advisory-lock.page.rows")).intValue())
 			.isEqualTo(page.rows());
 		assertThat(endpoint(binder).showValues().name()).isEqualToIgnoringCase(
@@ -62,15 +60,15 @@ class AdvisoryLocksPagePropertiesTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "refresh=10ms", "timeline=10m", "timeline=8d", "rows=0", "rows=1001",
-			"links.log=javascript:alert(1)", "links.trace=https://trace.example/{unknown}" })
+	@ValueSource(strings = { "refresh=10ms", "rows=0", "rows=1001", "links.log=javascript:alert(1)",
+			"links.trace=https://trace.example/{unknown}" })
 	void wrongPropertyIsNamed(String property) {
 		String name = "advisory-lock.page." + property.substring(0, property.indexOf('='));
 		String value = property.substring(property.indexOf('=') + 1);
 		Binder binder = new Binder(new MapConfigurationPropertySource(Map.of(name, value)));
 		AdvisoryLocksPageProperties page = binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class);
 		assertThatExceptionOfType(InvalidConfigurationPropertyValueException.class)
-			.isThrownBy(() -> PageSettings.of(page, endpoint(binder)))
+			.isThrownBy(() -> PageSettings.of(page))
 			.satisfies((ex) -> assertThat(ex.getName()).isEqualTo(name));
 	}
 
@@ -83,8 +81,7 @@ class AdvisoryLocksPagePropertiesTests {
 			String value = texts.next();
 			Binder binder = new Binder(new MapConfigurationPropertySource(Map.of(property, value)));
 			try {
-				PageSettings.of(binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class),
-						endpoint(binder));
+				PageSettings.of(binder.bindOrCreate("advisory-lock.page", AdvisoryLocksPageProperties.class));
 				taken++;
 			}
 			catch (BindException | InvalidConfigurationPropertyValueException ex) {

@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.actuate.page;
 
-import io.github.advisorylock.autoconfigure.AdvisoryLocksEndpointProperties;
 import io.github.advisorylock.autoconfigure.AdvisoryLocksPageProperties;
 
 /**
@@ -27,9 +26,8 @@ public final class PageSettings {
 	private PageSettings() {
 	}
 
-	public static AdvisoryLocksPageEndpoint.Settings of(AdvisoryLocksPageProperties page,
-			AdvisoryLocksEndpointProperties endpoint) {
-		return AdvisoryLockPageAutoConfiguration.settings(page, endpoint);
+	public static AdvisoryLocksPageEndpoint.Settings of(AdvisoryLocksPageProperties page) {
+		return AdvisoryLockPageAutoConfiguration.settings(page);
 	}
 
 }
