@@ -53,7 +53,6 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.EndpointWebExtension;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.ImportRuntimeHints;
-import org.springframework.dao.CannotAcquireLockException;
 import org.springframework.dao.DataAccessException;
 
 /**
@@ -209,9 +208,6 @@ public class AdvisoryLocksEndpointWebExtension {
 					WebEndpointResponse.STATUS_BAD_REQUEST);
 		}
 		catch (OperatorActions.RefusedException ex) {
-			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), STATUS_CONFLICT);
-		}
-		catch (CannotAcquireLockException ex) {
 			return new WebEndpointResponse<>(new ErrorDescriptor(String.valueOf(ex.getMessage())), STATUS_CONFLICT);
 		}
 		catch (DataAccessException ex) {
