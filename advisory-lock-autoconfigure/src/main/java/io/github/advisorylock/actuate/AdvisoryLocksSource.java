@@ -39,6 +39,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemGroup;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunStatistics;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.jdbc.InstanceName;

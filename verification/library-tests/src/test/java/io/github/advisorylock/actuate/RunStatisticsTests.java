@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunStatistics;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
