@@ -56,10 +56,6 @@ import org.springframework.util.Assert;
  */
 public class JobRepository {
 
-	private static final int MOST_RUNS_OF_PERIODS = 20_000;
-
-	private static final int MOST_RUNS_OF_JOB = 1000;
-
 	private static final int MOST_KEYS_OF_TEMPLATE = 1000;
 
 	/**
@@ -310,25 +306,6 @@ public class JobRepository {
 			.list());
 	}
 
-	/**
-	 * Return when which instance ran some jobs. Of all, some 20,000 runs are looked at:
-	 * the last of each job, at least 20 and at most a thousand.
-	 * @param jobs the jobs
-	 * @param lookBack how far to look back
-	 * @param slot runs of an instance that start within one slot of this length are told
-	 * as one period
-	 * @return the periods, in the order of the jobs and of their start
-	 */
-	public List<RunPeriod> periods(List<JobName> jobs, Duration lookBack, Duration slot) {
-		int most = Math.min(MOST_RUNS_OF_JOB, MOST_RUNS_OF_PERIODS / Math.max(1, jobs.size()));
-		Map<String, Object> parameters = Map.of("lookBack", LedgerSettings.micros(lookBack), "most", Math.max(20, most),
-				"slot", Math.max(1, slot.toSeconds()));
-		return query(this.tables.in(JobStatements.PERIODS), jobs, parameters,
-				(row, number) -> new RunPeriod(row.getString("namespace"), row.getString("key"),
-						row.getString("instance"), required(row, "started_at"), required(row, "finished_at"),
-						row.getInt("runs"), row.getInt("failures"), row.getBoolean("cut")));
-	}
-
 	private <T> List<T> query(String sql, Collection<JobName> names, Map<String, ?> parameters, RowMapper<T> mapper) {
 		return names.isEmpty() ? List.of()
 				: read((client) -> bind(client.sql(sql), names).params(parameters).query(mapper).list());
@@ -480,23 +457,6 @@ public class JobRepository {
 	 * @param latest the last runs of the latest few of them, newest first
 	 */
 	public record FailuresOfTemplate(JobName name, int count, List<LedgerRun> latest) {
-
-	}
-
-	/**
-	 * A time in which one instance ran one job.
-	 *
-	 * @param namespace the namespace of the key
-	 * @param key the name of the key
-	 * @param instance the instance
-	 * @param startedAt when the first of these runs started
-	 * @param finishedAt when the last of them ended, now if it has not
-	 * @param runs how many there were
-	 * @param failures how many of them failed or were abandoned
-	 * @param cut whether there may have been earlier runs of the job, which are not told
-	 */
-	public record RunPeriod(String namespace, String key, String instance, Instant startedAt, Instant finishedAt,
-			int runs, int failures, boolean cut) {
 
 	}
 

@@ -49,15 +49,11 @@ final class JobStatements {
 			""";
 
 	/**
-	 * All jobs that are listed, with the state of each: those of the ledger that are not
-	 * listed under what their keys were made from, what keys were made from, those too of
-	 * which only failed runs are left (which skips from each to the next in an index),
-	 * and those that are {@code told}, as whoever asks has methods of them, or knows that
-	 * their locks are held. When a cron schedule is next, and which tick should have been
-	 * completed by now, comes with the question. Where there are very many jobs, not all
-	 * are looked at.
+	 * The names of jobs that are listed on their own, and what keys with arguments were
+	 * made from, those too of which only failed runs are left: skips from each to the next
+	 * in an index. Where there are very many, not all are told.
 	 */
-	private static final String LISTED = """
+	static final String NAMES = """
 			WITH RECURSIVE of_jobs AS (
 			  (SELECT j.namespace, j.template FROM {job} j WHERE j.template IS NOT NULL
 			    ORDER BY j.namespace, j.template LIMIT 1)
@@ -72,139 +68,13 @@ final class JobStatements {
 			    SELECT r.namespace, r.template FROM {run} r WHERE r.template IS NOT NULL AND r.failed
 			      AND (r.namespace, r.template) > (f.namespace, f.template)
 			    ORDER BY r.namespace, r.template LIMIT 1) n
-			), templates AS MATERIALIZED (
-			  (SELECT * FROM of_jobs LIMIT :mostTemplates) UNION (SELECT * FROM of_failures LIMIT :mostTemplates)
-			), held AS MATERIALIZED (
-			  SELECT pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) AS lock, pg_catalog.bool_or(l.granted) AS granted
-			  FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND l.database = (
-			    SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()) GROUP BY 1
-			), planned AS MATERIALIZED (
-			  SELECT p.* FROM ROWS FROM (pg_catalog.unnest(CAST(:schedules AS text[])),
-			    pg_catalog.unnest(CAST(:nexts AS timestamptz[])), pg_catalog.unnest(CAST(:dues AS timestamptz[])),
-			    pg_catalog.unnest(CAST(:intervals AS bigint[])), pg_catalog.unnest(CAST(:delays AS boolean[])))
-			    p (schedules, next, due, every, delay)
-			), told AS MATERIALIZED (
-			  SELECT o.* FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])),
-			    pg_catalog.unnest(CAST(:keys AS text[])), pg_catalog.unnest(CAST(:methods AS text[])),
-			    pg_catalog.unnest(CAST(:locks AS text[])), pg_catalog.unnest(CAST(:paused AS boolean[])),
-			    pg_catalog.unnest(CAST(:troubled AS boolean[]))) o (namespace, key, method, lock, paused, troubled)
-			), own AS MATERIALIZED (
-			  SELECT t.* FROM told t
-			  UNION ALL SELECT t.namespace, t.template, NULL, NULL, false, false FROM templates t
-			    WHERE (t.namespace, t.template) NOT IN (SELECT o.namespace, o.key FROM told o)
-			), failed AS MATERIALIZED (
-			  SELECT o.namespace, o.key AS template, f.key, f.outcome, f.finished_at FROM own o CROSS JOIN LATERAL (
-			"""
-			+ FAILED
-			+ """
-					  ORDER BY l.id DESC LIMIT 1) f WHERE o.lock IS NULL
-					), known AS (
-					  SELECT j.* FROM told t JOIN {jobs} j ON j.namespace = t.namespace AND j.key = t.key
-					  UNION ALL (SELECT u.* FROM (SELECT j.* FROM {jobs} j WHERE j.template IS NULL UNION ALL
-					      SELECT j.* FROM {jobs} j WHERE j.template IS NOT NULL AND j.paused_at IS NOT NULL) u
-					    WHERE (u.namespace, u.key) NOT IN (SELECT t.namespace, t.key FROM told t)
-					    LIMIT :mostJobs)
-					), joined AS (
-					  SELECT coalesce(j.namespace, o.namespace) AS namespace, coalesce(j.key, o.key) AS key,
-					    pg_catalog.concat_ws(' ', j.method, o.method) AS method, coalesce(j.lock, o.lock) AS lock, j.schedules, j.once,
-					    j.min_interval, j.first_seen_at, j.last_tick, j.last_started_at, j.last_finished_at, j.last_outcome, j.paused_at,
-					    j.paused_by, j.paused_reason, j.resumed_at, coalesce(o.paused, false) AS configured,
-					    coalesce(o.troubled, false) AS troubled, f.outcome AS failed
-					  FROM known j FULL JOIN own o ON o.namespace = j.namespace AND o.key = j.key
-					  LEFT JOIN failed f ON f.namespace = o.namespace AND f.template = o.key
-					), dated AS (
-					  SELECT j.*, h.granted, j.paused_at IS NOT NULL OR j.configured AS paused,
-					    coalesce(p.next, CASE WHEN p.delay THEN j.last_finished_at ELSE j.last_started_at END
-					      + p.every * INTERVAL '1 microsecond') AS next,
-					    CASE WHEN j.once = 'PER_TICK' AND j.paused_at IS NULL AND NOT j.configured AND h.granted IS NOT TRUE
-					      AND p.due > greatest(j.first_seen_at, j.resumed_at, CASE WHEN j.last_tick
-					        <= pg_catalog.clock_timestamp() + INTERVAL '1 minute' THEN j.last_tick END)
-					      AND coalesce(p.due < pg_catalog.clock_timestamp() - INTERVAL '5 minutes'
-					        - j.min_interval * INTERVAL '1 microsecond', true) THEN p.due END AS due
-					  FROM joined j LEFT JOIN planned p ON p.schedules = j.schedules LEFT JOIN held h ON h.lock = j.lock
-					), jobs AS MATERIALIZED (
-					  SELECT d.*, CASE WHEN d.granted THEN 'running' WHEN d.granted IS NOT NULL THEN 'waiting' WHEN d.paused THEN 'paused'
-					    WHEN d.last_outcome <> 'EXECUTED' THEN 'failing' WHEN d.due IS NOT NULL THEN 'overdue' ELSE 'idle' END AS state
-					  FROM dated d
-					)
-					""";
-
-	/**
-	 * A page of the jobs that are asked for, in an order, with their ranks in it, of
-	 * which the lowest comes first, and how many there are.
-	 */
-	static final String PAGE = LISTED
-			+ """
-					, wanted AS MATERIALIZED (
-					  SELECT j.*, CASE CAST(:sort AS text)
-					    WHEN 'next' THEN pg_catalog.date_part('epoch', j.next)
-					    WHEN 'last' THEN -pg_catalog.date_part('epoch', j.last_started_at)
-					    WHEN 'duration' THEN CASE WHEN j.last_finished_at >= j.last_started_at
-					      THEN -pg_catalog.date_part('epoch', j.last_finished_at - j.last_started_at) END
-					    WHEN 'failures' THEN CASE WHEN j.last_outcome <> 'EXECUTED' THEN -CAST((SELECT count(*) FROM {run} f
-					      WHERE f.namespace = j.namespace AND f.key = j.key AND f.outcome <> 'EXECUTED' AND f.fencing_token > coalesce((
-					        SELECT e.fencing_token FROM {run} e WHERE e.namespace = j.namespace AND e.key = j.key
-					          AND e.outcome = 'EXECUTED' ORDER BY e.fencing_token DESC LIMIT 1), 0)) AS double precision) ELSE 0 END
-					    END AS rank
-					  FROM jobs j, (SELECT pg_catalog.lower(CAST(:text AS text)) AS text, CAST(:state AS text) AS state) w
-					  WHERE (w.state IN ('all', j.state) OR (w.state = 'problem' AND (j.paused OR j.troubled OR j.due IS NOT NULL
-					      OR j.failed IS NOT NULL OR j.last_outcome <> 'EXECUTED'
-					      OR j.last_tick > pg_catalog.clock_timestamp() + INTERVAL '1 minute')))
-					    AND (w.text = '' OR pg_catalog.strpos(pg_catalog.lower(j.namespace || '/' || j.key), w.text) > 0
-					      OR pg_catalog.strpos(pg_catalog.lower(j.method), w.text) > 0)
-					)
-					SELECT (SELECT count(*) FROM jobs) AS seen, (SELECT count(*) FROM wanted) AS total, p.*
-					FROM (SELECT 1) one LEFT JOIN (
-					  SELECT j.namespace, j.key, j.rank, pg_catalog.row_number() OVER (
-					    ORDER BY j.rank NULLS LAST,
-					      CASE WHEN CAST(:sort AS text) = 'failures' THEN j.last_finished_at END DESC NULLS LAST,
-					      j.namespace, j.key) AS position FROM wanted j
-					  ORDER BY position LIMIT :limit OFFSET :offset) p ON true
-					ORDER BY p.position
-					""";
-
-	/**
-	 * How many jobs are in which state, those that run, and the latest few of all
-	 * problems of each kind with the last run.
-	 */
-	static final String SUMMARY = LISTED
-			+ """
-					, problems AS (
-					  SELECT CAST(j.last_outcome AS text) AS kind, j.namespace, j.key, j.last_finished_at AS at,
-					    CAST(NULL AS text) AS who, CAST(NULL AS text) AS why, j.key AS run FROM jobs j WHERE j.last_outcome <> 'EXECUTED'
-					  UNION ALL SELECT f.outcome, f.namespace, f.template, f.finished_at, NULL, NULL, f.key FROM failed f
-					  UNION ALL SELECT 'OVERDUE', j.namespace, j.key, j.due, NULL, NULL, NULL FROM jobs j WHERE j.due IS NOT NULL
-					  UNION ALL SELECT 'FUTURE_TICK', j.namespace, j.key, j.last_tick, NULL, NULL, NULL FROM jobs j
-					    WHERE j.last_tick > pg_catalog.clock_timestamp() + INTERVAL '1 minute'
-					  UNION ALL SELECT 'PAUSED', j.namespace, j.key, j.paused_at, j.paused_by, j.paused_reason, NULL FROM jobs j
-					    WHERE j.paused
-					), ranked AS (
-					  SELECT p.*, count(*) OVER (PARTITION BY p.kind) AS count,
-					    pg_catalog.row_number() OVER (PARTITION BY p.kind ORDER BY p.at DESC NULLS LAST, p.namespace, p.key) AS place
-					  FROM problems p
-					)
-					SELECT 'STATE' AS kind, j.state AS key, '' AS namespace, count(*) AS count, CAST(NULL AS timestamptz) AS at,
-					  NULL AS who, NULL AS why, NULL AS instance, NULL AS error, NULL AS error_class, CAST(NULL AS bigint) AS failures,
-					  CAST(NULL AS bigint) AS place
-					FROM jobs j GROUP BY j.state
-					UNION ALL SELECT 'EVERYTHING', '', a.namespace, 1, a.paused_at, a.paused_by, a.reason, NULL, NULL, NULL, NULL,
-					  NULL FROM {pause} a WHERE a.key = ''
-					UNION ALL SELECT 'RUNNING', r.key, r.namespace, 1, r.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM (
-					  SELECT j.key, j.namespace, CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity')
-					    THEN j.last_started_at END AS at
-					  FROM jobs j WHERE j.granted ORDER BY at NULLS LAST, j.namespace, j.key LIMIT :running) r
-					UNION ALL SELECT k.kind, k.key, k.namespace, k.count, k.at, k.who, k.why, l.instance, l.error, l.error_class,
-					  CASE WHEN k.kind IN ('FAILED', 'ABANDONED') THEN (SELECT count(*) FROM {run} f WHERE f.namespace = k.namespace
-					    AND f.key = k.key AND f.outcome <> 'EXECUTED' AND f.fencing_token > coalesce((SELECT e.fencing_token FROM {run} e
-					      WHERE e.namespace = k.namespace AND e.key = k.key AND e.outcome = 'EXECUTED'
-					      ORDER BY e.fencing_token DESC LIMIT 1), 0)) END, k.place
-					FROM ranked k LEFT JOIN LATERAL (
-					  SELECT r.instance, r.error, r.error_class FROM {run} r WHERE k.kind IN ('FAILED', 'ABANDONED')
-					    AND r.namespace = k.namespace AND r.key = k.run AND r.outcome = k.kind
-					  ORDER BY r.fencing_token DESC LIMIT 1) l ON true
-					WHERE k.place <= :latest
-					ORDER BY kind, place NULLS LAST
-					""";
+			)
+			(SELECT j.namespace, j.key FROM {job} j WHERE j.template IS NULL ORDER BY 1, 2 LIMIT :most)
+			UNION (SELECT p.namespace, p.key FROM {pause} p JOIN {job} j ON j.namespace = p.namespace AND j.key = p.key
+			  WHERE p.paused_at IS NOT NULL AND j.template IS NOT NULL LIMIT :most)
+			UNION (SELECT * FROM of_jobs LIMIT :mostTemplates) UNION (SELECT * FROM of_failures LIMIT :mostTemplates)
+			ORDER BY 1, 2
+			""";
 
 	/**
 	 * The latest keys of some templates whose last run has failed within a day, and how
@@ -265,26 +135,6 @@ final class JobStatements {
 			""";
 
 	/**
-	 * What has to be worked out before jobs can be listed: the schedules that they have,
-	 * each once; those that nobody has told the locks of; and the locks that are held or
-	 * waited for, if there are any such jobs.
-	 */
-	static final String HINTS = """
-			WITH untold AS MATERIALIZED (
-			  SELECT j.namespace, j.key FROM {job} j WHERE j.template IS NULL AND j.lock IS NULL UNION ALL
-			  SELECT j.namespace, j.key FROM {pause} p JOIN {job} j ON j.namespace = p.namespace AND j.key = p.key
-			  WHERE p.paused_at IS NOT NULL AND j.template IS NOT NULL AND j.lock IS NULL LIMIT :mostJobs
-			)
-			SELECT 'SCHEDULE' AS kind, s.schedules AS key, NULL AS namespace FROM (
-			  SELECT DISTINCT j.schedules FROM {job} j WHERE j.schedules <> '[]' LIMIT :mostSchedules) s
-			UNION ALL SELECT 'JOB', u.key, u.namespace FROM untold u
-			UNION ALL SELECT DISTINCT 'LOCK', pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid), NULL
-			  FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND EXISTS (SELECT FROM untold)
-			    AND l.database = (
-			      SELECT d.oid FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database())
-			""";
-
-	/**
 	 * A page of the runs of a job, or of the keys that were made from a template, and how
 	 * many there are. No index has the executed runs of a template, as that would make
 	 * each of them dearer: they are looked for among the latest runs of the ledger. A key
@@ -312,30 +162,6 @@ final class JobStatements {
 			      AS position
 			  FROM wanted w ORDER BY position LIMIT :limit OFFSET :offset) p ON true
 			ORDER BY p.position
-			""";
-
-	/**
-	 * Whose some locks are: those of jobs, and those of runs that were written when they
-	 * began.
-	 */
-	static final String OWNERS = """
-			WITH open AS MATERIALIZED (
-			  SELECT DISTINCT ON (r.lock) r.* FROM (SELECT l.* FROM {run} l ORDER BY l.keep_until DESC LIMIT 10000) r
-			  WHERE r.finished_at IS NULL AND r.lock IS NOT NULL ORDER BY r.lock, r.id DESC
-			)
-			SELECT l.lock, coalesce(j.namespace, r.namespace) AS namespace, coalesce(j.key, r.key) AS key, j.method,
-			  r.instance, r.started_at
-			FROM pg_catalog.unnest(CAST(:locks AS text[])) l (lock)
-			LEFT JOIN {job} j ON j.lock = l.lock LEFT JOIN open r ON r.lock = l.lock
-			WHERE j.key IS NOT NULL OR r.key IS NOT NULL
-			""";
-
-	/**
-	 * The ticks that runs of a job are known of, since a time.
-	 */
-	static final String TICKS = """
-			SELECT DISTINCT r.tick FROM {run} r WHERE r.namespace = :namespace AND r.key = :key AND r.tick IS NOT NULL
-			ORDER BY r.tick DESC LIMIT :most
 			""";
 
 	/**
@@ -504,28 +330,6 @@ final class JobStatements {
 			CROSS JOIN LATERAL (SELECT j.* FROM {jobs} j
 			  WHERE j.namespace = n.namespace AND j.template = n.template ORDER BY j.first_seen_at DESC LIMIT :latest) k
 			ORDER BY n.position, k.first_seen_at DESC
-			""";
-
-	/**
-	 * When which instance ran some jobs: the last runs of each, those within one slot of
-	 * time taken together. The first period of a job says whether there were more.
-	 */
-	static final String PERIODS = """
-			SELECT n.namespace, n.key, p.*, pg_catalog.sum(p.runs) OVER job >= :most
-			  AND p.started_at = pg_catalog.min(p.started_at) OVER job AS cut
-			FROM ROWS FROM
-			  (pg_catalog.unnest(CAST(:namespaces AS text[])), pg_catalog.unnest(CAST(:keys AS text[])))
-			  WITH ORDINALITY n (namespace, key, position)
-			CROSS JOIN LATERAL (
-			  SELECT r.instance, pg_catalog.min(r.started_at) AS started_at,
-			    pg_catalog.max(coalesce(r.finished_at, pg_catalog.clock_timestamp())) AS finished_at, count(*) AS runs,
-			    count(*) FILTER (WHERE r.outcome <> 'EXECUTED') AS failures
-			  FROM (SELECT o.instance, o.started_at, o.finished_at, o.outcome FROM {run} o
-			    WHERE o.namespace = n.namespace AND o.key = n.key ORDER BY o.fencing_token DESC LIMIT :most) r
-			  WHERE r.started_at > pg_catalog.clock_timestamp() - CAST(:lookBack AS bigint) * INTERVAL '1 microsecond'
-			  GROUP BY r.instance, pg_catalog.date_bin(:slot * INTERVAL '1 second', r.started_at, TIMESTAMPTZ 'epoch')) p
-			WINDOW job AS (PARTITION BY n.position)
-			ORDER BY n.position, p.started_at
 			""";
 
 	private JobStatements() {
