@@ -39,7 +39,6 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.interceptor.LedgerOperation;
-import io.github.advisorylock.ledger.JobCatalog;
 import io.github.advisorylock.ledger.JobFacts;
 import io.github.advisorylock.ledger.JobName;
 import io.github.advisorylock.ledger.JobRepository;
@@ -59,8 +58,6 @@ import org.springframework.util.Assert;
 public class LedgerJobRegistry extends JobRegistry {
 
 	private static final int MOST_JOBS = 50_000;
-
-	private static final JobCatalog.Known NOTHING = new JobCatalog.Known(List.of(), List.of());
 
 	private static final KeysDescriptor NO_KEYS = new KeysDescriptor(0, List.of(), 0, List.of());
 
@@ -95,12 +92,7 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	@Override
 	List<JobId> names() {
-		return ledger().catalog()
-			.jobs(NOTHING, "", "all", "key", 0, MOST_JOBS)
-			.places()
-			.stream()
-			.map((place) -> id(place.name()))
-			.toList();
+		return ledger().catalog().names(MOST_JOBS).stream().map(LedgerJobRegistry::id).toList();
 	}
 
 	@Override
