@@ -464,14 +464,15 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 *
 	 * @param runs how many of them are over
 	 * @param executed how many of these were executed
-	 * @param failures how many in a row were not, the last one that is over and those before
-	 * it
-	 * @param median what half of those that were executed took no longer than, {@code null}
-	 * if there was none
+	 * @param failures how many in a row were not, the last one that is over and those
+	 * before it
+	 * @param median what half of those that were executed took no longer than,
+	 * {@code null} if there was none
 	 * @param p95 what 95 of a hundred of these took no longer than
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record RunStatistics(int runs, int executed, int failures, @Nullable Duration median, @Nullable Duration p95) {
+	public record RunStatistics(int runs, int executed, int failures, @Nullable Duration median,
+			@Nullable Duration p95) {
 
 		/**
 		 * Look at some runs, latest first.

@@ -19,7 +19,6 @@ package io.github.advisorylock.ledger;
 import java.util.ArrayList;
 import java.util.List;
 
-
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.jdbc.core.simple.JdbcClient;
 

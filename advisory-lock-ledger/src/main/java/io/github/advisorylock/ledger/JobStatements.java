@@ -50,8 +50,8 @@ final class JobStatements {
 
 	/**
 	 * The names of jobs that are listed on their own, and what keys with arguments were
-	 * made from, those too of which only failed runs are left: skips from each to the next
-	 * in an index. Where there are very many, not all are told.
+	 * made from, those too of which only failed runs are left: skips from each to the
+	 * next in an index. Where there are very many, not all are told.
 	 */
 	static final String NAMES = """
 			WITH RECURSIVE of_jobs AS (

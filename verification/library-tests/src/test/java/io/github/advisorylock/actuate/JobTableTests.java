@@ -107,12 +107,11 @@ class JobTableTests {
 
 	@Test
 	void jobOfAnotherApplicationIsPausedInItsOwnNamespace() {
-		TestPostgres.execute("INSERT INTO operated_job (namespace, key) VALUES ('billing', 'nightly') "
-				+ "ON CONFLICT DO NOTHING");
+		TestPostgres.execute(
+				"INSERT INTO operated_job (namespace, key) VALUES ('billing', 'nightly') " + "ON CONFLICT DO NOTHING");
 		assertThat(application.setState("nightly?namespace=billing", "paused").body())
 			.contains("\"namespace\":\"billing\"");
-		assertThat(TestPostgres.query("SELECT namespace FROM operated_pause"))
-			.containsExactly("billing");
+		assertThat(TestPostgres.query("SELECT namespace FROM operated_pause")).containsExactly("billing");
 		assertThat(EndpointAnswer.all(application).jobs("nightly")).hasSize(2)
 			.first()
 			.satisfies((job) -> assertThat(job).containsEntry("state", "paused").doesNotContainKeys("method", "scope"));
