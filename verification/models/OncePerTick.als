@@ -4,7 +4,7 @@
  *
  * begin    ledger.RecordedRun.begin, jdbc.TransactionScope.acquire
  *          LedgerTests.tickRunsOnceAndOlderOneNotAtAll
- *          OpenTickWatcherTests.tickIsTakenOverWhenItsHolderVanishesAndIsNotCalledMissedBefore
+ *          UnfinishedTickWatcherTests.tickIsTakenOverWhenItsHolderVanishesAndIsNotCalledMissedBefore
  * commit   ledger.RecordedRun.complete
  *          LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
  * fail     ledger.RecordedRun.failWhileHeld, ledger.RecordedRun.fail
@@ -16,7 +16,7 @@
  * notice   environment
  *          LedgerCrashTests.killedTransactionRunLeavesNeitherEffectNorRow
  * restart  environment
- *          OpenTickWatcherTests.missedTickRunsOnceWhenFiveInstancesComeUpTogether
+ *          UnfinishedTickWatcherTests.missedTickRunsOnceWhenFiveInstancesComeUpTogether
  */
 module OncePerTick
 

@@ -35,6 +35,7 @@ import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.ledger.AdvisoryLockLedger;
 import io.github.advisorylock.ledger.InstancePresence;
 import io.github.advisorylock.ledger.LedgerLifecycle;
@@ -88,8 +89,8 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 	@Bean
 	Ledgers advisoryLockLedgers(AdvisoryLockProperties lockProperties, SingleRunnerSettings settings,
 			SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-			ObjectProvider<LeaderRoles> roles, ObjectProvider<BuildProperties> build,
-			ConfigurableApplicationContext context, LockScheduler.Threads threads) {
+			LeaderOnlyMethods roles, ObjectProvider<BuildProperties> build, ConfigurableApplicationContext context,
+			LockScheduler.Threads threads) {
 		BuildProperties properties = build.getIfUnique();
 		String version = (properties != null) ? properties.getVersion()
 				: context.getEnvironment().getProperty("spring.application.version");
@@ -115,7 +116,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 		private final ObjectProvider<LockDatabases> databases;
 
-		private final ObjectProvider<LeaderRoles> roles;
+		private final LeaderOnlyMethods roles;
 
 		private final @Nullable String version;
 
@@ -135,7 +136,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 
 		Ledgers(AdvisoryLockProperties.Ledger properties, SingleRunnerSettings settings,
 				SingleRunnerAnnotationBeanPostProcessor methods, ObjectProvider<LockDatabases> databases,
-				ObjectProvider<LeaderRoles> roles, @Nullable String version, ConfigurableApplicationContext context,
+				LeaderOnlyMethods roles, @Nullable String version, ConfigurableApplicationContext context,
 				LockScheduler.Threads threads) {
 			this.properties = properties;
 			this.settings = settings;
@@ -225,8 +226,7 @@ public final class AdvisoryLockLedgerAutoConfiguration {
 		 */
 		private InstancePresence presence(Supplier<PostgresAdvisoryLockLedger> ledger, boolean isDefault) {
 			return new InstancePresence(ledger, this.settings.namespace(), this.version,
-					() -> isDefault ? this.roles.getIfAvailable(() -> LeaderRoles.NONE).get() : List.of(),
-					this.threads);
+					() -> isDefault ? this.roles.getRoles() : List.of(), this.threads);
 		}
 
 		private Predicate<SingleRunnerMethod> isIn(LockDatabase database) {

@@ -31,6 +31,7 @@ import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.metrics.DefaultLockExecutionObservationConvention;
 import io.github.advisorylock.metrics.LockExecutionObservationConvention;
 import io.github.advisorylock.metrics.MicrometerSingleRunnerObserver;
@@ -147,7 +148,7 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	}
 
 	@Bean
-	RoleMeters advisoryLockRoleMeters(MeterRegistry meters, ObjectProvider<LeaderRoles> roles,
+	RoleMeters advisoryLockRoleMeters(MeterRegistry meters, LeaderOnlyMethods roles,
 			ObjectProvider<LeaderElection> election) {
 		return new RoleMeters(meters, roles, election);
 	}
@@ -181,13 +182,12 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	/**
 	 * Registers which roles are led.
 	 */
-	record RoleMeters(MeterRegistry meters, ObjectProvider<LeaderRoles> roles,
+	record RoleMeters(MeterRegistry meters, LeaderOnlyMethods roles,
 			ObjectProvider<LeaderElection> election) implements LockStartup {
 
 		@Override
 		public void begin(LockDatabases databases, Lifecycles lifecycles) {
-			this.roles.getIfAvailable(() -> LeaderRoles.NONE)
-				.get()
+			this.roles.getRoles()
 				.stream()
 				.sorted()
 				.forEach((role) -> Gauge

@@ -31,13 +31,14 @@ import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.doctor.ApplicationDoctor;
-import io.github.advisorylock.doctor.LockDoctor;
-import io.github.advisorylock.doctor.LongHoldWatcher;
 import io.github.advisorylock.doctor.CheckContext;
 import io.github.advisorylock.doctor.CheckContext.OtherUses;
+import io.github.advisorylock.doctor.LockDoctor;
+import io.github.advisorylock.doctor.LongHoldWatcher;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.ServerJudge;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -100,11 +101,10 @@ class DoctorConfiguration {
 		return "";
 	}
 
-	private static OtherUses otherUses(ConfigurableListableBeanFactory beans, ObjectProvider<LeaderRoles> roles,
+	private static OtherUses otherUses(ConfigurableListableBeanFactory beans, LeaderOnlyMethods roles,
 			ObjectProvider<LockUse> uses) {
 		Set<LockScope> scopes = EnumSet.noneOf(LockScope.class);
-		if (!roles.getIfAvailable(() -> LeaderRoles.NONE).get().isEmpty()
-				|| LockUse.isInjected(beans, "advisoryLockLeaderElection")) {
+		if (!roles.getRoles().isEmpty() || LockUse.isInjected(beans, "advisoryLockLeaderElection")) {
 			scopes.add(LockScope.SESSION);
 		}
 		uses.forEach((use) -> scopes.addAll(use.scopes()));
@@ -128,8 +128,8 @@ class DoctorConfiguration {
 		@Bean
 		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
 		Doctors advisoryLockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-				ConfigurableListableBeanFactory beanFactory, ObjectProvider<LeaderRoles> roles,
-				ObjectProvider<LockUse> uses, AdvisoryLockProperties properties, TransactionManagers managers,
+				ConfigurableListableBeanFactory beanFactory, LeaderOnlyMethods roles, ObjectProvider<LockUse> uses,
+				AdvisoryLockProperties properties, TransactionManagers managers,
 				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
 				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
 				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {

@@ -33,6 +33,7 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.monitor.LockMonitor;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -58,18 +59,16 @@ public final class EndpointSourceConfiguration {
 	}
 
 	@Bean
-	AdvisoryLocksSource advisoryLocksSource(SingleRunnerAnnotationBeanPostProcessor methods,
-			ObjectProvider<LeaderRoles> roles, SingleRunnerSettings settings, Environment environment,
-			ObjectProvider<ScheduledTaskHolder> schedulers, LockMonitor monitor, ObjectProvider<JobRegistry> registry,
-			CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing, ObjectProvider<LockDatabases> databases,
+	AdvisoryLocksSource advisoryLocksSource(SingleRunnerAnnotationBeanPostProcessor methods, LeaderOnlyMethods roles,
+			SingleRunnerSettings settings, Environment environment, ObjectProvider<ScheduledTaskHolder> schedulers,
+			LockMonitor monitor, ObjectProvider<JobRegistry> registry, CallCounter counter,
+			ObjectProvider<SanitizingFunction> sanitizing, ObjectProvider<LockDatabases> databases,
 			ObjectProvider<JobRegistrySource> registries, LockScheduler.Threads threads) {
 		Sanitizer sanitizer = new Sanitizer(sanitizing.orderedStream().toList());
-		Function<LockDatabase, GuardedApplication> applications = (
-				database) -> new GuardedApplication(settings.namespace(), settings.keyFactory(),
-						() -> methodsOf(database, methods, databases.getObject()),
-						() -> databases.getObject().isDefault(database)
-								? roles.getIfAvailable(() -> LeaderRoles.NONE).get() : List.of(),
-						() -> tasks(schedulers), environment::resolvePlaceholders, threads);
+		Function<LockDatabase, GuardedApplication> applications = (database) -> new GuardedApplication(
+				settings.namespace(), settings.keyFactory(), () -> methodsOf(database, methods, databases.getObject()),
+				() -> databases.getObject().isDefault(database) ? roles.getRoles() : List.of(), () -> tasks(schedulers),
+				environment::resolvePlaceholders, threads);
 		LockDatabases all = databases.getObject();
 		AdvisoryLocksSource source = new AdvisoryLocksSource(applications.apply(all.of(null)), monitor,
 				registry.getIfAvailable(() -> JobRegistry.NONE), counter, sanitizer);

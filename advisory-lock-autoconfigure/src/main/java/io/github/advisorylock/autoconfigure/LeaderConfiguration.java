@@ -60,11 +60,6 @@ class LeaderConfiguration {
 		return new LeaderOnlyMethods(election, schedulers, beanFactory);
 	}
 
-	@Bean
-	static LeaderRoles advisoryLockLeaderRoles(LeaderOnlyMethods methods) {
-		return methods::getRoles;
-	}
-
 	/**
 	 * Roles on a database.
 	 */

@@ -34,6 +34,7 @@ import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -115,7 +116,9 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 				|| Boolean.TRUE.equals(this.properties.ledger().enabled())
 				|| this.properties.transactionManager() != null || this.properties.session().url() != null
 				|| !this.properties.databases().isEmpty()
-				|| this.beans.getBeanProvider(LeaderRoles.class).stream().anyMatch((roles) -> !roles.get().isEmpty())
+				|| this.beans.getBeanProvider(LeaderOnlyMethods.class)
+					.stream()
+					.anyMatch((roles) -> !roles.getRoles().isEmpty())
 				|| this.beans.getBeanProvider(LockUse.class).stream().anyMatch((use) -> !use.scopes().isEmpty());
 	}
 

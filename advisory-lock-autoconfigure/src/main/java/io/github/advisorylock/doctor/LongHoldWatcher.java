@@ -19,9 +19,9 @@ package io.github.advisorylock.doctor;
 import java.time.Duration;
 import java.util.Collection;
 
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.SafeTask;
 
 import org.springframework.context.SmartLifecycle;
 
@@ -63,7 +63,7 @@ public final class LongHoldWatcher implements SmartLifecycle {
 		this.running = true;
 		if (!this.tooLong.isZero()) {
 			this.watch.every(period(), period(),
-					new GuardedTask("Failed to look for long-holds, will try again", this::look));
+					new SafeTask("Failed to look for long-holds, will try again", this::look));
 		}
 	}
 

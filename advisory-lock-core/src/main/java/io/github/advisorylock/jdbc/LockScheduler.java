@@ -133,7 +133,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * @param period how long to wait after each time
 	 * @param task what to do
 	 */
-	public synchronized void every(Duration delay, Duration period, GuardedTask task) {
+	public synchronized void every(Duration delay, Duration period, SafeTask task) {
 		if (this.recurring == null && !this.closed) {
 			this.recurring = new Recurrence(task, period);
 			this.recurring.planned = plan(delay, this.recurring);
@@ -161,7 +161,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * @param task what to do
 	 * @return what takes it back; done already if this is closed
 	 */
-	public synchronized Future<?> after(Duration delay, GuardedTask task) {
+	public synchronized Future<?> after(Duration delay, SafeTask task) {
 		if (this.closed) {
 			return CompletableFuture.completedFuture(null);
 		}
@@ -208,13 +208,13 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 */
 	private final class Recurrence implements Runnable {
 
-		private final GuardedTask task;
+		private final SafeTask task;
 
 		private final Duration period;
 
 		private Future<?> planned = CompletableFuture.completedFuture(null);
 
-		private Recurrence(GuardedTask task, Duration period) {
+		private Recurrence(SafeTask task, Duration period) {
 			this.task = task;
 			this.period = period;
 		}

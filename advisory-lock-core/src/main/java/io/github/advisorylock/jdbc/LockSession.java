@@ -573,7 +573,7 @@ public final class LockSession implements AutoCloseable {
 	 * the end of this session there is nothing to do.
 	 */
 	void later(String failure, Runnable task) {
-		this.thread.execute(new GuardedTask(failure, () -> {
+		this.thread.execute(new SafeTask(failure, () -> {
 			if (!isClosed()) {
 				task.run();
 			}

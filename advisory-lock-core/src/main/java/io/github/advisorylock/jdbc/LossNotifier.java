@@ -140,7 +140,7 @@ final class LossNotifier implements AutoCloseable {
 	}
 
 	private static void guard(Runnable action) {
-		new GuardedTask("A listener for lost locks failed", action).run();
+		new SafeTask("A listener for lost locks failed", action).run();
 	}
 
 	/**

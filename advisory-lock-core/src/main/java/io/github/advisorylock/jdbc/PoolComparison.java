@@ -103,7 +103,7 @@ final class PoolComparison implements ServerJudge.Comparison {
 		boolean due = this.place != null && this.ticker.nanoTime() - this.comparedNanos > PERIOD_NANOS;
 		if (due && this.underWay.compareAndSet(false, true)) {
 			try {
-				this.workers.execute(new GuardedTask("Failed to compare the database of the session locks",
+				this.workers.execute(new SafeTask("Failed to compare the database of the session locks",
 						() -> compare(session, differs)));
 			}
 			catch (Throwable ex) {

@@ -61,7 +61,7 @@ final class RunLimits implements AutoCloseable {
 		Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.MAX_RUN,
 				"it was held for longer than 'maxRun' allows, " + maxRun);
 		return this.timer.after(maxRun.minus(hold.heldFor()),
-				new GuardedTask("Failed to end what lasts too long", () -> revoke(hold, loss)));
+				new SafeTask("Failed to end what lasts too long", () -> revoke(hold, loss)));
 	}
 
 	/**

@@ -73,10 +73,9 @@ public final class SessionNotifications implements AutoCloseable {
 	 */
 	public void poll(boolean polling) {
 		if (polling) {
-			this.polls.every(POLL, POLL, new GuardedTask("Failed to poll for notifications", () -> {
+			this.polls.every(POLL, POLL, new SafeTask("Failed to poll for notifications", () -> {
 				if (hasInput()) {
-					this.thread
-						.execute(new GuardedTask("Failed to receive notifications", this.owner::pollNotifications));
+					this.thread.execute(new SafeTask("Failed to receive notifications", this.owner::pollNotifications));
 				}
 			}));
 		}

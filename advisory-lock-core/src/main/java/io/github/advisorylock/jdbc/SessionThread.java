@@ -212,7 +212,7 @@ final class SessionThread implements Executor {
 			}
 		}
 		if (task != null) {
-			new GuardedTask("Failed to use the connection of the session locks", task).run();
+			new SafeTask("Failed to use the connection of the session locks", task).run();
 		}
 		return !served.isEmpty() || task != null;
 	}

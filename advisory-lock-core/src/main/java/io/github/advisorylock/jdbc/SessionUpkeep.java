@@ -25,7 +25,7 @@ import java.util.List;
  */
 final class SessionUpkeep implements AutoCloseable {
 
-	private final GuardedTask beat = new GuardedTask("A heartbeat of the session locks failed", this::beat);
+	private final SafeTask beat = new SafeTask("A heartbeat of the session locks failed", this::beat);
 
 	private final ConnectionOwner owner;
 

@@ -66,7 +66,7 @@ final class TickLocks {
 
 	private final LockScheduler later;
 
-	private final Runnable look = new GuardedTask("A look at the remembered ticks failed", this::look);
+	private final Runnable look = new SafeTask("A look at the remembered ticks failed", this::look);
 
 	private final AtomicBoolean expecting = new AtomicBoolean();
 
@@ -311,8 +311,8 @@ final class TickLocks {
 			if (this.state.compareAndSet(State.RUNNING, State.KEPT)) {
 				boolean locked = isLocked();
 				try {
-					Future<?> sharing = CompletableFuture.runAsync(
-							new GuardedTask("Failed to keep the lock of a tick", this::share), TickLocks.this.later);
+					Future<?> sharing = CompletableFuture
+						.runAsync(new SafeTask("Failed to keep the lock of a tick", this::share), TickLocks.this.later);
 					this.kept = locked ? sharing : this.kept;
 				}
 				catch (RejectedExecutionException ex) {

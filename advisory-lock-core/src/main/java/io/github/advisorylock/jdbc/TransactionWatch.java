@@ -44,7 +44,7 @@ final class TransactionWatch {
 
 	private final LockScheduler later;
 
-	private final GuardedTask look = new GuardedTask("A look at the locks of transactions failed", this::look);
+	private final SafeTask look = new SafeTask("A look at the locks of transactions failed", this::look);
 
 	private final AtomicBoolean expecting = new AtomicBoolean();
 

@@ -21,7 +21,7 @@ import java.util.Collection;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
-import io.github.advisorylock.jdbc.GuardedTask;
+import io.github.advisorylock.jdbc.SafeTask;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -64,10 +64,10 @@ final class ElectionCaller {
 	@SuppressWarnings("FutureReturnValueIgnored") // the call reports its own failure
 	private void callLater(LeaderOnlyMethod method) {
 		String name = method.method().getName() + "' of bean '" + method.beanName() + "'";
-		Runnable call = new GuardedTask("The call of '" + name + " on election failed",
+		Runnable call = new SafeTask("The call of '" + name + " on election failed",
 				() -> SingleRunnerAnnotationBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()),
 						method.method()));
-		new GuardedTask("Failed to call '" + name + " on election", () -> {
+		new SafeTask("Failed to call '" + name + " on election", () -> {
 			TaskScheduler available = this.scheduler.get();
 			if (available != null) {
 				available.schedule(call, Instant.now());

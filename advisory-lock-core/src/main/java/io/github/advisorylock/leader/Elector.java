@@ -24,10 +24,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.SafeTask;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,9 +46,9 @@ final class Elector {
 
 	private static final long SHORTEST_PAUSE = TimeUnit.MILLISECONDS.toNanos(1);
 
-	private final GuardedTask turn = new GuardedTask("Failed to elect leaders, will try again", this::turn);
+	private final SafeTask turn = new SafeTask("Failed to elect leaders, will try again", this::turn);
 
-	private final GuardedTask watch = new GuardedTask("Failed to see who leads no more, will try again", this::watch);
+	private final SafeTask watch = new SafeTask("Failed to see who leads no more, will try again", this::watch);
 
 	private final LockScheduler scheduler;
 

@@ -21,10 +21,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.SafeTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -120,7 +120,7 @@ final class LeaderRole {
 		// network before the server ends its session: then it shows nobody any more
 		this.interval = Math.min(trust / 3 * 2, LONGEST_INTERVAL);
 		this.previous = new PreviousLeader(this.window);
-		this.whenLost = new GuardedTask("Failed to tell that role '" + name + "' is lost", () -> {
+		this.whenLost = new SafeTask("Failed to tell that role '" + name + "' is lost", () -> {
 			this.leadership.check();
 			wake.run();
 		});

@@ -28,9 +28,9 @@ import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LeadershipGainedEvent;
 import io.github.advisorylock.LeadershipLostEvent;
 import io.github.advisorylock.LockLostException;
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.SafeTask;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;
@@ -232,8 +232,8 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 
 	private void publish(Object event) {
 		Runnable publication = () -> this.events
-			.execute(new GuardedTask("A listener failed on " + event, () -> this.eventPublisher.accept(event)));
-		new GuardedTask("Failed to publish " + event, publication).run();
+			.execute(new SafeTask("A listener failed on " + event, () -> this.eventPublisher.accept(event)));
+		new SafeTask("Failed to publish " + event, publication).run();
 	}
 
 }

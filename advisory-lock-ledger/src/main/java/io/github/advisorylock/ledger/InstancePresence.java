@@ -27,8 +27,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.SafeTask;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.SmartLifecycle;
@@ -71,7 +71,7 @@ public final class InstancePresence implements SmartLifecycle {
 
 	private final LockScheduler scheduler;
 
-	private final GuardedTask beat = new GuardedTask(
+	private final SafeTask beat = new SafeTask(
 			"Failed to say in the ledger of advisory locks that this instance " + "is there, will try again",
 			this::beat);
 
@@ -130,7 +130,7 @@ public final class InstancePresence implements SmartLifecycle {
 		}
 		this.known = false;
 		CountDownLatch said = new CountDownLatch(1);
-		GuardedTask farewell = new GuardedTask("Failed to say in the ledger of advisory locks that this instance ends",
+		SafeTask farewell = new SafeTask("Failed to say in the ledger of advisory locks that this instance ends",
 				() -> this.ledger.get().repository().leave(this.namespace));
 		this.scheduler.execute(() -> {
 			farewell.run();

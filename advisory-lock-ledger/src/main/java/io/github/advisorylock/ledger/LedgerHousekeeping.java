@@ -20,8 +20,8 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.SafeTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -71,7 +71,7 @@ final class LedgerHousekeeping {
 	 */
 	void start() {
 		this.scheduler.every(Duration.ofSeconds(ThreadLocalRandom.current().nextLong(PERIOD.toSeconds())), PERIOD,
-				new GuardedTask("The ledger of advisory locks could not be purged", this::purge));
+				new SafeTask("The ledger of advisory locks could not be purged", this::purge));
 	}
 
 	void stop() {

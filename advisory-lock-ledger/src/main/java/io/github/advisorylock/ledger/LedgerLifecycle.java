@@ -66,7 +66,7 @@ public final class LedgerLifecycle implements SmartLifecycle {
 
 	private @Nullable OverdueJobWatcher overdueJobs;
 
-	private @Nullable OpenTickWatcher openTicks;
+	private @Nullable UnfinishedTickWatcher openTicks;
 
 	private boolean running;
 
@@ -163,13 +163,13 @@ public final class LedgerLifecycle implements SmartLifecycle {
 		if (!this.methods.scheduled().isEmpty() && this.operations.get() instanceof PostgresAdvisoryLockTemplate) {
 			this.overdueJobs = new OverdueJobWatcher(this.ledger.get(), this.methods, this.threads);
 			this.overdueJobs.start();
-			watchOpenTicks();
+			watchUnfinishedTicks();
 		}
 	}
 
-	private void watchOpenTicks() {
+	private void watchUnfinishedTicks() {
 		if (!this.methods.catchingUp().isEmpty()) {
-			this.openTicks = new OpenTickWatcher(this.ledger.get(), this.methods, this.threads);
+			this.openTicks = new UnfinishedTickWatcher(this.ledger.get(), this.methods, this.threads);
 			this.context.addApplicationListener(this.openTicks);
 			if (this.ready) {
 				this.openTicks.openLatest();
@@ -217,7 +217,7 @@ public final class LedgerLifecycle implements SmartLifecycle {
 		return this.overdueJobs;
 	}
 
-	synchronized @Nullable OpenTickWatcher openTicks() {
+	synchronized @Nullable UnfinishedTickWatcher openTicks() {
 		return this.openTicks;
 	}
 

@@ -26,8 +26,8 @@ import java.util.Objects;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.SafeTask;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 
@@ -64,7 +64,7 @@ final class OverdueJobWatcher {
 
 	void start() {
 		this.watch.every(PERIOD, PERIOD,
-				new GuardedTask("Failed to look for overdue-jobs, will try again", () -> look(this.ticker.now())));
+				new SafeTask("Failed to look for overdue-jobs, will try again", () -> look(this.ticker.now())));
 	}
 
 	void stop() {

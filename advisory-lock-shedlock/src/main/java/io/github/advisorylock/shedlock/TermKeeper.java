@@ -27,8 +27,8 @@ import java.util.function.Consumer;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.SafeTask;
 import io.github.advisorylock.log.LockLog;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -77,7 +77,7 @@ final class TermKeeper implements Executor, AutoCloseable {
 	 * Do something after a while, on a thread of its own.
 	 */
 	Future<?> schedule(Runnable task, Duration delay) {
-		return this.workers.after(delay, new GuardedTask("Failed to end what ShedLock has locked for a time", task));
+		return this.workers.after(delay, new SafeTask("Failed to end what ShedLock has locked for a time", task));
 	}
 
 	/**
@@ -87,7 +87,7 @@ final class TermKeeper implements Executor, AutoCloseable {
 	void giveUp(HeldLock lock) {
 		release(lock);
 		LockLog.lost(lock.key(), this.scope);
-		new GuardedTask("A listener for lost locks failed",
+		new SafeTask("A listener for lost locks failed",
 				() -> this.eventPublisher.accept(new LockLostEvent(lock.key())))
 			.run();
 	}

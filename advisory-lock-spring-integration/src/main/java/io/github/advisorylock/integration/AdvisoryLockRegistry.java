@@ -31,8 +31,8 @@ import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.SafeTask;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 
@@ -396,7 +396,7 @@ public class AdvisoryLockRegistry
 			long nanos = ((ttl.compareTo(FOREVER) < 0) ? ttl : FOREVER).toNanos();
 			this.endNanos = System.nanoTime() + nanos;
 			this.end = AdvisoryLockRegistry.this.clock.after(Duration.ofNanos(nanos),
-					new GuardedTask("Failed to end a lock whose time to live is over", this::giveUp));
+					new SafeTask("Failed to end a lock whose time to live is over", this::giveUp));
 		}
 
 		/**

@@ -55,7 +55,7 @@ class StartupSingletonsTests {
 					"advisoryLockSingleRunnerAdviceArrangement", "advisoryLockLeaderOnlyMethods",
 					"advisoryLockPooledConnectionPreparation", "advisoryLockPlannedTimes",
 					"advisoryLockPlannedTimesFirst", "advisoryLockPlannedTimesLast", "advisoryLockDestructionOrder",
-					"advisoryLockSingleRunnerStartupCheck", "advisoryLockApplicationDoctor", "advisoryLockLeaderRoles");
+					"advisoryLockSingleRunnerStartupCheck", "advisoryLockApplicationDoctor");
 			assertThat(context.getBean(HikariDataSource.class).isRunning()).isFalse();
 		});
 	}

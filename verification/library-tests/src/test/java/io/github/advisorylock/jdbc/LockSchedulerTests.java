@@ -113,7 +113,7 @@ class LockSchedulerTests {
 		LockScheduler scheduler = LockScheduler.inTurn(this.threads);
 		AtomicInteger begun = new AtomicInteger();
 		CountDownLatch interrupted = new CountDownLatch(1);
-		scheduler.every(Duration.ZERO, Duration.ZERO, new GuardedTask("Failed", () -> {
+		scheduler.every(Duration.ZERO, Duration.ZERO, new SafeTask("Failed", () -> {
 			begun.incrementAndGet();
 			try {
 				assertThat(new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
@@ -129,13 +129,13 @@ class LockSchedulerTests {
 		assertThat(begun).hasValue(1);
 	}
 
-	private static GuardedTask nothing() {
-		return new GuardedTask("Failed", () -> {
+	private static SafeTask nothing() {
+		return new SafeTask("Failed", () -> {
 		});
 	}
 
-	private static GuardedTask count(CountDownLatch latch) {
-		return new GuardedTask("Failed", latch::countDown);
+	private static SafeTask count(CountDownLatch latch) {
+		return new SafeTask("Failed", latch::countDown);
 	}
 
 	private static void awaitQuietly(CountDownLatch latch) {

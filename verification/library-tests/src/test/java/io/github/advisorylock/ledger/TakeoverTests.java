@@ -41,8 +41,8 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link OpenTickWatcher} in three JVMs: ten ticks in each scope at a time,
- * whose runner is killed, fails, or loses the database. Two times, or as often as
+ * Tests for {@link UnfinishedTickWatcher} in three JVMs: ten ticks in each scope at a
+ * time, whose runner is killed, fails, or loses the database. Two times, or as often as
  * {@code -Dtakeover} says; nothing is restarted before the ticks are completed.
  */
 @Tag("chaos")

@@ -34,8 +34,8 @@ import io.github.advisorylock.SingleRunnerSkippedEvent;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.interceptor.PlannedTime;
-import io.github.advisorylock.jdbc.GuardedTask;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.SafeTask;
 import io.github.advisorylock.log.LockLog;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -52,9 +52,9 @@ import org.springframework.core.Ordered;
  * over, and calls the method where nobody is at it. The call is an ordinary one, so the
  * lock and the ledger decide. Where all ticks are completed nothing is asked.
  */
-final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEvent<?>>, Ordered {
+final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicationEvent<?>>, Ordered {
 
-	private static final Log logger = LogFactory.getLog(OpenTickWatcher.class);
+	private static final Log logger = LogFactory.getLog(UnfinishedTickWatcher.class);
 
 	private static final long SHORTEST_PAUSE = Duration.ofSeconds(3).toNanos();
 
@@ -85,15 +85,16 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 
 	private final ThreadFactory threads;
 
-	private final GuardedTask look = new GuardedTask("Failed to look for open ticks, will try again", this::look);
+	private final SafeTask look = new SafeTask("Failed to look for open ticks, will try again", this::look);
 
-	private final Map<MethodId, OpenTick> open = new HashMap<>();
+	private final Map<MethodId, UnfinishedTick> open = new HashMap<>();
 
 	private final Map<MethodId, Instant> lost = new HashMap<>();
 
 	private boolean stopped;
 
-	OpenTickWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods, LockScheduler.Threads threads) {
+	UnfinishedTickWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods,
+			LockScheduler.Threads threads) {
 		this.ledger = ledger;
 		this.methods = methods;
 		this.ticker = threads.ticker();
@@ -191,11 +192,11 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	 * Take a tick for open, unless a newer one of the method is.
 	 * @return the tick of the method that is open now
 	 */
-	private synchronized OpenTick open(SingleRunnerMethod method, Instant time, long delayNanos) {
+	private synchronized UnfinishedTick open(SingleRunnerMethod method, Instant time, long delayNanos) {
 		MethodId id = MethodId.of(method);
-		OpenTick tick = this.open.get(id);
+		UnfinishedTick tick = this.open.get(id);
 		if (tick == null || tick.time().isBefore(time)) {
-			tick = new OpenTick(method, time, delayNanos, this.ticker);
+			tick = new UnfinishedTick(method, time, delayNanos, this.ticker);
 			if (!this.stopped && !time.equals(this.lost.get(id))) {
 				this.open.put(id, tick);
 				schedule();
@@ -208,7 +209,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 		this.open.computeIfPresent(MethodId.of(method), (id, tick) -> tick.time().isAfter(time) ? tick : null);
 	}
 
-	private boolean isOpen(OpenTick tick) {
+	private boolean isOpen(UnfinishedTick tick) {
 		return this.open.get(MethodId.of(tick.method())) == tick;
 	}
 
@@ -228,7 +229,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	 */
 	void look() {
 		try {
-			List<OpenTick> ticks = observe(takeOpen(), false);
+			List<UnfinishedTick> ticks = observe(takeOpen(), false);
 			observe(ticks, true);
 		}
 		finally {
@@ -240,10 +241,10 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	 * Return what is to be looked at. A method whose next tick has come is called by its
 	 * scheduler first.
 	 */
-	private synchronized List<OpenTick> takeOpen() {
+	private synchronized List<UnfinishedTick> takeOpen() {
 		Instant now = this.ticker.now();
-		List<OpenTick> ticks = new ArrayList<>();
-		for (OpenTick tick : List.copyOf(this.open.values())) {
+		List<UnfinishedTick> ticks = new ArrayList<>();
+		for (UnfinishedTick tick : List.copyOf(this.open.values())) {
 			Instant latest = latest(tick.method(), now);
 			if (latest != null && latest.isAfter(tick.time())) {
 				open(tick.method(), latest, random(SHORTEST_PAUSE, LONGEST_PAUSE));
@@ -261,12 +262,12 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	 * @param certain whether they were looked at just before
 	 * @return those that are to be looked at again
 	 */
-	private List<OpenTick> observe(List<OpenTick> ticks, boolean certain) {
+	private List<UnfinishedTick> observe(List<UnfinishedTick> ticks, boolean certain) {
 		if (ticks.isEmpty()) {
 			return ticks;
 		}
-		List<ObservedJob> jobs = this.ledger.observe(ticks.stream().map(OpenTick::key).toList());
-		List<OpenTick> uncertain = new ArrayList<>();
+		List<ObservedJob> jobs = this.ledger.observe(ticks.stream().map(UnfinishedTick::key).toList());
+		List<UnfinishedTick> uncertain = new ArrayList<>();
 		synchronized (this) {
 			for (int i = 0; i < jobs.size(); i++) {
 				if (isOpen(ticks.get(i)) && !ticks.get(i).isCalled() && !handle(ticks.get(i), jobs.get(i), certain)) {
@@ -281,15 +282,15 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	 * Do what is to be done about a tick.
 	 * @return {@code false} if that depends on nobody having completed it meanwhile
 	 */
-	private boolean handle(OpenTick tick, ObservedJob job, boolean certain) {
-		OpenTick.State state = tick.judge(job);
+	private boolean handle(UnfinishedTick tick, ObservedJob job, boolean certain) {
+		UnfinishedTick.State state = tick.judge(job);
 		switch (state) {
 			case SETTLED -> settle(tick.method(), tick.time());
 			case BUSY -> tick.dueAfter(random(SHORTEST_PAUSE, LONGEST_PAUSE));
 			case PAUSED -> tick.dueAfter(random(PAUSE_WHILE_PAUSED, PAUSE_WHILE_PAUSED + JITTER));
 			case WAITING -> tick.dueAfter(Math.min(tick.pause(job).toNanos(), LONGEST_WAIT) + random(0, JITTER));
 			case READY, LOST -> {
-				if (certain && state == OpenTick.State.READY) {
+				if (certain && state == UnfinishedTick.State.READY) {
 					start(tick);
 				}
 				else if (certain) {
@@ -301,7 +302,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 		return true;
 	}
 
-	private void giveUp(OpenTick tick) {
+	private void giveUp(UnfinishedTick tick) {
 		settle(tick.method(), tick.time());
 		this.lost.put(MethodId.of(tick.method()), tick.time());
 		LockLog.lostTick(tick.key(), tick.time(), tick.window());
@@ -310,7 +311,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 	/**
 	 * Call the method of a tick on a thread of its own, so that none waits for another.
 	 */
-	private void start(OpenTick tick) {
+	private void start(UnfinishedTick tick) {
 		logger.info("No instance has completed the tick of " + tick.time() + " of '" + tick.key()
 				+ "', nor is one at it: it is run now");
 		tick.beginCall();
@@ -323,7 +324,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 		}
 	}
 
-	private void call(OpenTick tick) {
+	private void call(UnfinishedTick tick) {
 		boolean failed = true;
 		try {
 			PlannedTime.run(tick.time(), () -> this.methods.call(tick.method()));
@@ -340,7 +341,7 @@ final class OpenTickWatcher implements ApplicationListener<PayloadApplicationEve
 		}
 	}
 
-	private synchronized void ended(OpenTick tick, boolean failed) {
+	private synchronized void ended(UnfinishedTick tick, boolean failed) {
 		tick.endCall(failed, random(SHORTEST_PAUSE, LONGEST_PAUSE));
 		schedule();
 	}

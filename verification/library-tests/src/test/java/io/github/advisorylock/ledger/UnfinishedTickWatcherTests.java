@@ -66,9 +66,9 @@ import org.springframework.scheduling.annotation.Scheduled;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link OpenTickWatcher}.
+ * Tests for {@link UnfinishedTickWatcher}.
  */
-class OpenTickWatcherTests {
+class UnfinishedTickWatcherTests {
 
 	private static final ZoneId ZONE = ZoneId.of("Asia/Tokyo");
 
@@ -209,7 +209,7 @@ class OpenTickWatcherTests {
 	void tickIsTakenOverWhenItsHolderVanishesAndIsNotCalledMissedBefore() {
 		this.runner.run((context) -> {
 			seenBefore("5 days");
-			try (LogRecorder log = LogRecorder.of(OpenTickWatcher.class.getName(), "info")) {
+			try (LogRecorder log = LogRecorder.of(UnfinishedTickWatcher.class.getName(), "info")) {
 				try (ForeignSession holder = ForeignSession.holding(AdvisoryLockKey.of("test", "nightly"))) {
 					callByScheduler(context);
 					assertThat(watcher(context).isWatching()).isTrue();
@@ -285,15 +285,15 @@ class OpenTickWatcherTests {
 				.orElseThrow()
 				.operation()
 				.method();
-			List<OpenTickWatcher> instances = IntStream.range(0, 30)
-				.mapToObj((i) -> new OpenTickWatcher(ledger, methods, this.ticker.threads()))
+			List<UnfinishedTickWatcher> instances = IntStream.range(0, 30)
+				.mapToObj((i) -> new UnfinishedTickWatcher(ledger, methods, this.ticker.threads()))
 				.toList();
 			try (ForeignSession holder = ForeignSession.holding(key)) {
 				instances.forEach((instance) -> instance
 					.onApplicationEvent(new PayloadApplicationEvent<>(this, new SingleRunnerSkippedEvent(key,
 							LockScope.TRANSACTION, method, LockOutcome.BUSY, tick(Duration.ofHours(1))))));
 				this.ticker.advance(Duration.ofSeconds(20));
-				instances.forEach(OpenTickWatcher::stop);
+				instances.forEach(UnfinishedTickWatcher::stop);
 				assertThat(ledger.statements.get()).isBetween(100, 200);
 			}
 		});
@@ -346,7 +346,7 @@ class OpenTickWatcherTests {
 				.noneMatch((thread) -> thread.getName().equals("advisory-lock-catch-up")));
 	}
 
-	private static OpenTickWatcher watcher(ApplicationContext context) {
+	private static UnfinishedTickWatcher watcher(ApplicationContext context) {
 		return context.getBean(LedgerLifecycle.class).openTicks();
 	}
 

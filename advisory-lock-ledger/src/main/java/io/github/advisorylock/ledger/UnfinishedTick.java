@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * A tick of a method with {@code catchUp} that nobody has completed, as far as this
  * instance knows.
  */
-final class OpenTick {
+final class UnfinishedTick {
 
 	private static final int MOST_DOUBLINGS = 7;
 
@@ -66,7 +66,7 @@ final class OpenTick {
 	 * @param delayNanos when to look, from now on
 	 * @param ticker tells when that is
 	 */
-	OpenTick(SingleRunnerMethod method, Instant time, long delayNanos, LockScheduler.Ticker ticker) {
+	UnfinishedTick(SingleRunnerMethod method, Instant time, long delayNanos, LockScheduler.Ticker ticker) {
 		this.method = method;
 		this.key = Objects.requireNonNull(method.fixedKey(), "'fixedKey' must not be null");
 		this.time = time;

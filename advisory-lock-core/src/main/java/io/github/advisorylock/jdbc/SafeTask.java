@@ -26,9 +26,9 @@ import org.apache.commons.logging.LogFactory;
  *
  * @since 0.1.0
  */
-public final class GuardedTask implements Runnable {
+public final class SafeTask implements Runnable {
 
-	private static final Log logger = LogFactory.getLog(GuardedTask.class);
+	private static final Log logger = LogFactory.getLog(SafeTask.class);
 
 	private final String failure;
 
@@ -41,7 +41,7 @@ public final class GuardedTask implements Runnable {
 	 * @param failure what is logged when the work fails
 	 * @param work what to do, by one thread at a time
 	 */
-	public GuardedTask(String failure, Runnable work) {
+	public SafeTask(String failure, Runnable work) {
 		this.failure = failure;
 		this.work = work;
 	}

@@ -55,10 +55,10 @@ import org.springframework.scheduling.annotation.Scheduled;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for what {@link OpenTickWatcher} takes for open, and what it does when it looks,
- * where the test itself says how calls have ended and when to look.
+ * Tests for what {@link UnfinishedTickWatcher} takes for open, and what it does when it
+ * looks, where the test itself says how calls have ended and when to look.
  */
-class OpenTickLookTests {
+class UnfinishedTickLookTests {
 
 	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("test", "nightly");
 
@@ -197,7 +197,7 @@ class OpenTickLookTests {
 	@Test
 	void tickIsNotCalledWhenItsHolderHasCompletedItSinceTheFirstLook() {
 		watch((watcher, ledger, jobs) -> {
-			ledger.afterwards = OpenTickLookTests::complete;
+			ledger.afterwards = UnfinishedTickLookTests::complete;
 			assertThat(calls(watcher)).isEmpty();
 			assertThat(watcher.isWatching()).isFalse();
 		});
@@ -288,7 +288,7 @@ class OpenTickLookTests {
 	/**
 	 * Take the latest ticks for open, and wait for the look at them.
 	 */
-	private void openLatest(OpenTickWatcher watcher) {
+	private void openLatest(UnfinishedTickWatcher watcher) {
 		watcher.openLatest();
 		Awaitility.await().until(() -> this.ticker.isIdleFor(Duration.ofMillis(1)));
 	}
@@ -313,20 +313,21 @@ class OpenTickLookTests {
 	 * Have a watcher look at a tick that was found busy once.
 	 * @return what it says to run it
 	 */
-	private static List<String> calls(OpenTickWatcher watcher) {
-		try (LogRecorder log = LogRecorder.of(OpenTickWatcher.class.getName(), "info")) {
+	private static List<String> calls(UnfinishedTickWatcher watcher) {
+		try (LogRecorder log = LogRecorder.of(UnfinishedTickWatcher.class.getName(), "info")) {
 			skipped(watcher, METHOD, TICK, LockOutcome.BUSY);
 			watcher.look();
 			return log.messages().stream().filter((message) -> message.endsWith("it is run now")).toList();
 		}
 	}
 
-	private static void skipped(OpenTickWatcher watcher, String method, @Nullable Instant tick, LockOutcome outcome) {
+	private static void skipped(UnfinishedTickWatcher watcher, String method, @Nullable Instant tick,
+			LockOutcome outcome) {
 		watcher.onApplicationEvent(new PayloadApplicationEvent<>(watcher,
 				new SingleRunnerSkippedEvent(KEY, LockScope.TRANSACTION, method, outcome, tick)));
 	}
 
-	private static void finished(OpenTickWatcher watcher, Instant tick, @Nullable Throwable failure) {
+	private static void finished(UnfinishedTickWatcher watcher, Instant tick, @Nullable Throwable failure) {
 		watcher.onApplicationEvent(new PayloadApplicationEvent<>(watcher,
 				new SingleRunnerFinishedEvent(KEY, LockScope.TRANSACTION, METHOD, Duration.ZERO, failure, tick, 1)));
 	}
@@ -344,7 +345,7 @@ class OpenTickLookTests {
 				TestPostgres.execute("UPDATE open_tick_look_tests.ledger_job SET first_seen_at = first_seen_at "
 						+ "- interval '5 days'");
 				LookedAtLedger ledger = new LookedAtLedger(context.getBean(DataSource.class));
-				OpenTickWatcher watcher = new OpenTickWatcher(ledger,
+				UnfinishedTickWatcher watcher = new UnfinishedTickWatcher(ledger,
 						new RecordedMethodRegistry(context.getBean(SingleRunnerAnnotationBeanPostProcessor.class),
 								context),
 						this.ticker.threads());
@@ -367,7 +368,7 @@ class OpenTickLookTests {
 		/**
 		 * Do it.
 		 */
-		void at(OpenTickWatcher watcher, LookedAtLedger ledger, Jobs jobs);
+		void at(UnfinishedTickWatcher watcher, LookedAtLedger ledger, Jobs jobs);
 
 	}
 

@@ -37,9 +37,9 @@ import org.springframework.util.ReflectionUtils;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for {@link OpenTick}.
+ * Tests for {@link UnfinishedTick}.
  */
-class OpenTickTests {
+class UnfinishedTickTests {
 
 	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("tests", "nightly");
 
@@ -55,61 +55,61 @@ class OpenTickTests {
 
 	@Test
 	void tickIsSettledByItsCompletionOrThatOfALaterOne() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
 		this.job.lastTick = TICK.minusSeconds(1);
-		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.READY);
 		this.job.lastTick = TICK;
-		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.SETTLED);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
 		this.job.lastTick = TICK.plusSeconds(1);
-		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.SETTLED);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
 	}
 
 	@Test
 	void tickFromBeforeTheJobWasSeenIsSettledUnlessItWasTried() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
-		assertThat(tick.judge(new ObservedJob(null, false, NOW))).isEqualTo(OpenTick.State.SETTLED);
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
+		assertThat(tick.judge(new ObservedJob(null, false, NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
 		this.job.firstSeenAt = TICK;
-		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.SETTLED);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
 		this.job.firstSeenAt = TICK.minusSeconds(1);
-		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.READY);
 		this.job.firstSeenAt = TICK;
 		tick.tried();
-		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
-		assertThat(tick.judge(new ObservedJob(null, false, NOW))).isEqualTo(OpenTick.State.READY);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.READY);
+		assertThat(tick.judge(new ObservedJob(null, false, NOW))).isEqualTo(UnfinishedTick.State.READY);
 	}
 
 	@Test
 	void tickThatSomebodyIsAtWasTried() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
 		this.job.firstSeenAt = TICK.minusSeconds(1);
-		assertThat(tick.judge(held(NOW))).isEqualTo(OpenTick.State.BUSY);
+		assertThat(tick.judge(held(NOW))).isEqualTo(UnfinishedTick.State.BUSY);
 		this.job.firstSeenAt = TICK;
-		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.READY);
 	}
 
 	@Test
 	void tickIsLostWhenItsWindowIsOver() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
 		this.job.lastTick = TICK.minusSeconds(1);
-		assertThat(tick.judge(seen(END))).isEqualTo(OpenTick.State.READY);
-		assertThat(tick.judge(held(END.plusMillis(1)))).isEqualTo(OpenTick.State.BUSY);
-		assertThat(tick.judge(seen(END.plusMillis(1)))).isEqualTo(OpenTick.State.LOST);
+		assertThat(tick.judge(seen(END))).isEqualTo(UnfinishedTick.State.READY);
+		assertThat(tick.judge(held(END.plusMillis(1)))).isEqualTo(UnfinishedTick.State.BUSY);
+		assertThat(tick.judge(seen(END.plusMillis(1)))).isEqualTo(UnfinishedTick.State.LOST);
 	}
 
 	@Test
 	void tickOfAPausedJobWaitsAndIsNotCalledLost() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
 		this.job.lastTick = TICK.minusSeconds(1);
 		this.job.pausedAt = TICK;
-		assertThat(tick.judge(seen(END))).isEqualTo(OpenTick.State.PAUSED);
-		assertThat(tick.judge(seen(END.plusMillis(1)))).isEqualTo(OpenTick.State.SETTLED);
+		assertThat(tick.judge(seen(END))).isEqualTo(UnfinishedTick.State.PAUSED);
+		assertThat(tick.judge(seen(END.plusMillis(1)))).isEqualTo(UnfinishedTick.State.SETTLED);
 	}
 
 	@Test
 	void tickWaitsUntilItsTimeByTheClockOfTheDatabase() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
 		this.job.lastTick = TICK.minusSeconds(1);
-		assertThat(tick.judge(seen(TICK.minusSeconds(3)))).isEqualTo(OpenTick.State.WAITING);
+		assertThat(tick.judge(seen(TICK.minusSeconds(3)))).isEqualTo(UnfinishedTick.State.WAITING);
 		assertThat(tick.pause(seen(TICK.minusSeconds(3)))).isEqualTo(Duration.ofSeconds(3));
 		assertThat(tick.pause(new ObservedJob(null, false, TICK.minusSeconds(3)))).isEqualTo(Duration.ofSeconds(3));
 		assertThat(tick.pause(seen(NOW))).isZero();
@@ -117,7 +117,7 @@ class OpenTickTests {
 
 	@Test
 	void tickWaitsForItsNextAttempt() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
 		this.job.retryAt = NOW.plusSeconds(10);
 		this.job.openTick = TICK.minusSeconds(1);
 		assertThat(tick.pause(seen(NOW))).isZero();
@@ -129,7 +129,7 @@ class OpenTickTests {
 
 	@Test
 	void tickWaitsForTheIntervalBetweenRuns() {
-		OpenTick tick = tick(LockScope.TRANSACTION, Duration.ofMinutes(30));
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, Duration.ofMinutes(30));
 		assertThat(tick.pause(seen(NOW))).isZero();
 		this.job.lastStartedAt = NOW.minus(Duration.ofMinutes(10));
 		assertThat(tick.pause(seen(NOW))).isEqualTo(Duration.ofMinutes(20));
@@ -144,18 +144,18 @@ class OpenTickTests {
 
 	@Test
 	void timeOfTheFutureDecidesNothing() {
-		OpenTick tick = tick(LockScope.TRANSACTION, Duration.ofHours(1));
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, Duration.ofHours(1));
 		Instant future = NOW.plus(Duration.ofDays(1));
 		this.job.lastTick = future;
 		this.job.lastStartedAt = future;
 		this.job.openTick = TICK;
 		this.job.retryAt = future;
-		assertThat(tick.judge(seen(NOW))).isEqualTo(OpenTick.State.READY);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.READY);
 	}
 
 	@Test
 	void pauseAfterCallsThatFailInARowDoublesSevenTimes() {
-		OpenTick tick = tick(LockScope.TRANSACTION, null);
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
 		tick.beginCall();
 		assertThat(tick.isCalled()).isTrue();
 		assertDueAfter(tick, true, Duration.ofHours(2));
@@ -171,7 +171,7 @@ class OpenTickTests {
 	/**
 	 * End a call with a pause of an hour, as it is without failures.
 	 */
-	private static void assertDueAfter(OpenTick tick, boolean failed, Duration pause) {
+	private static void assertDueAfter(UnfinishedTick tick, boolean failed, Duration pause) {
 		long before = System.nanoTime();
 		tick.endCall(failed, TimeUnit.HOURS.toNanos(1));
 		assertThat(tick.dueNanos()).isBetween(before + pause.toNanos(), System.nanoTime() + pause.toNanos());
@@ -185,13 +185,13 @@ class OpenTickTests {
 		return new ObservedJob(this.job.toJob(), true, clock);
 	}
 
-	private static OpenTick tick(LockScope scope, Duration minInterval) {
-		Method method = ReflectionUtils.findMethod(OpenTickTests.class, "nightly");
+	private static UnfinishedTick tick(LockScope scope, Duration minInterval) {
+		Method method = ReflectionUtils.findMethod(UnfinishedTickTests.class, "nightly");
 		CronTicks ticks = new CronTicks("0 0 3 * * *", ZoneOffset.UTC);
-		SingleRunnerOperation operation = new SingleRunnerOperation("OpenTickTests.nightly", SkippedValue.of(method),
-				"nightly", KEY, (arguments) -> KEY, scope, Duration.ZERO, null, false, false,
+		SingleRunnerOperation operation = new SingleRunnerOperation("UnfinishedTickTests.nightly",
+				SkippedValue.of(method), "nightly", KEY, (arguments) -> KEY, scope, Duration.ZERO, null, false, false,
 				new LedgerOperation(true, true, ticks, false, minInterval, WINDOW), null, null);
-		return new OpenTick(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false), TICK, 0,
+		return new UnfinishedTick(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false), TICK, 0,
 				LockScheduler.Ticker.SYSTEM);
 	}
 
