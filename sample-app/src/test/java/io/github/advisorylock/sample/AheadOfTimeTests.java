@@ -107,9 +107,9 @@ class AheadOfTimeTests {
 	}
 
 	@Test
-	void pageShowsTheJobs() {
-		assertThat(calls.get("/actuator/advisorylockspage?view=jobs").body()).contains("<html")
-			.contains("nightly-report");
+	void pageReadsTheEndpoint() {
+		assertThat(calls.get("/actuator/advisorylockspage").body()).contains("<html", "<style")
+			.contains("data-endpoint=\"advisorylocks\"");
 	}
 
 	@Test
