@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.sample.browser;
 
+import java.util.List;
+
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -57,7 +59,7 @@ class DatabaseDownBrowserTests extends AbstractBrowserTests {
 
 	@Test
 	void pageSaysSinceWhenThereIsNoAnswerAndThatThereIsOneAgain() {
-		for (Fleet.Member member : new Fleet.Member[] { quick, slow }) {
+		for (Fleet.Member member : List.of(quick, slow)) {
 			OperatorPage page = new OperatorPage(browser, member.address()).openJobs();
 			page.keys();
 			down();
@@ -74,7 +76,7 @@ class DatabaseDownBrowserTests extends AbstractBrowserTests {
 	@Test
 	void pageIsThereAtOnceThoughTheFirstAnswerIsNot() {
 		down();
-		for (Fleet.Member member : new Fleet.Member[] { quick, slow }) {
+		for (Fleet.Member member : List.of(quick, slow)) {
 			long begin = System.nanoTime();
 			OperatorPage page = new OperatorPage(browser, member.address()).openJobs();
 			assertThat((System.nanoTime() - begin) / 1_000_000).as("milliseconds").isLessThan(10_000);

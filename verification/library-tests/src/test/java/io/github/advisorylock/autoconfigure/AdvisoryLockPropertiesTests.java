@@ -84,7 +84,7 @@ class AdvisoryLockPropertiesTests {
 	@Test
 	void everyTimeTellsTheUnitOfANumber() {
 		assertThat(metadata().filter((property) -> ((String) property.get("name")).startsWith("advisory-lock."))
-			.filter((property) -> property.get("type").equals(Duration.class.getName()))).hasSizeGreaterThan(8)
+			.filter((property) -> property.get("type").equals(Duration.class.getName()))).hasSizeGreaterThan(7)
 			.allSatisfy((property) -> assertThat((String) property.get("description"))
 				.matches(".* In (seconds|hours|days) if it has no unit\\."));
 	}
