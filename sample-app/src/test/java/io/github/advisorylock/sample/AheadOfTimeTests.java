@@ -46,7 +46,7 @@ class AheadOfTimeTests {
 	private static final Pattern PORT = Pattern.compile("Tomcat started on port (\\d+)");
 
 	private static final Pattern JOB = Pattern
-		.compile("\"key\":\"[^\"]*\"[^{]*\"target\":\"[^\"]*\",\"scope\":\"[^\"]*\"");
+		.compile("\"key\":\"[^\"]*\"[^{]*\"method\":\"[^\"]*\",\"scope\":\"[^\"]*\"");
 
 	@TempDir
 	private static Path directory;

@@ -128,7 +128,8 @@ final class Fleet implements AutoCloseable {
 		 * Wait for the instance to be up, and return its address.
 		 */
 		String address() {
-			this.process.awaitLine("Started BrowserInstance");
+			// what the start does at its end may still need the database
+			this.process.awaitLine("This is instance");
 			Matcher port = PORT.matcher(this.process.awaitLine("Tomcat started on port"));
 			assertThat(port.find()).isTrue();
 			return "http://127.0.0.1:" + port.group(1);

@@ -27,6 +27,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
+import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebDriverException;
 import org.openqa.selenium.WebElement;
 
@@ -223,8 +224,14 @@ final class OperatorPage {
 		return ((List<?>) keys).stream().map(String::valueOf).toList();
 	}
 
+	/**
+	 * Return a wait during which the page may be drawn anew.
+	 */
 	static ConditionFactory await() {
-		return Awaitility.await().atMost(Patience.TIME).pollInterval(Duration.ofMillis(100));
+		return Awaitility.await()
+			.atMost(Patience.TIME)
+			.pollInterval(Duration.ofMillis(100))
+			.ignoreExceptionsInstanceOf(StaleElementReferenceException.class);
 	}
 
 }
