@@ -175,7 +175,7 @@ public class AdvisoryLocksSource {
 		Set<LockNumber> numbers = Stream.concat(leaders.keys().stream(), ids.stream().map(table::key))
 			.map(LockNumber::of)
 			.collect(Collectors.toSet());
-		LockActivity activity = this.monitor.locks(numbers, false);
+		LockActivity activity = this.monitor.locks(numbers);
 		LockTable locks = new LockTable(activity, names(known), redaction::query);
 		List<JobDescriptor> all = describe(ids, table, records, locks, redaction);
 		List<JobDescriptor> matching = all.stream().filter(filter::matches).sorted(filter.order()).toList();
@@ -238,7 +238,7 @@ public class AdvisoryLocksSource {
 		if (id == null || (!table.ids().contains(id) && records.known(List.of(id)).isEmpty())) {
 			return Optional.empty();
 		}
-		LockActivity activity = this.monitor.locks(Set.of(LockNumber.of(table.key(id))), false);
+		LockActivity activity = this.monitor.locks(Set.of(LockNumber.of(table.key(id))));
 		LockTable locks = new LockTable(activity, List.of(), redaction::query);
 		JobDescriptor job = describe(List.of(id), table, records, locks, redaction).get(0);
 		boolean template = table.isTemplate(id) || job.keys() != null;

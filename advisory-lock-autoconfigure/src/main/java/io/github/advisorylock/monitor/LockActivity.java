@@ -29,11 +29,10 @@ import org.jspecify.annotations.Nullable;
  * @param time the moment, by the database's clock
  * @param skew by how much that clock is ahead of this application's
  * @param database the database of this application
- * @param total how many holders and waiters there are, also of locks that are not told
  * @param entries the locks, ordered by database and number, holders before waiters
  * @since 0.1.0
  */
-public record LockActivity(Instant time, Duration skew, String database, int total, List<Entry> entries) {
+public record LockActivity(Instant time, Duration skew, String database, List<Entry> entries) {
 
 	/**
 	 * A lock that somebody holds or waits for.

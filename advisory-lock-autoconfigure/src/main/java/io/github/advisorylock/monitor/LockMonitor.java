@@ -51,26 +51,24 @@ public class LockMonitor {
 	/**
 	 * Advisory locks of the server, and time and database in any case. The text of a
 	 * statement that may not be seen is a notice in PostgreSQL, not {@code null}. Binds
-	 * the numbers of locks that go before others, as arrays of each part; whether there
-	 * are to be others at all; how many holders and waiters.
+	 * the numbers of the locks, as arrays of each part, and how many holders and waiters.
 	 */
 	private static final String LOCKS = """
-			SELECT n.now, n.here, l.total, d.datname, l.classid::bigint AS classid, l.objid::bigint AS objid, l.objsubid,
+			SELECT n.now, n.here, d.datname, l.classid::bigint AS classid, l.objid::bigint AS objid, l.objsubid,
 			  l.mode, l.granted, l.pid, l.waitstart, CASE WHEN l.pid IS NULL AND l.granted THEN 'prepared transaction '
-			    || coalesce(("""
-			+ LockHolders.PREPARED
+			    || coalesce((""" + LockHolders.PREPARED
 			+ """
 					    ), '') ELSE a.application_name END AS application_name, a.usename, a.client_addr, a.client_port, a.state,
 					  a.xact_start, CASE WHEN a.backend_start IS NOT NULL THEN a.query END AS query,
 					  CASE WHEN NOT l.granted THEN pg_catalog.pg_blocking_pids(l.pid) END AS blocking_pids
 					FROM (SELECT pg_catalog.clock_timestamp() AS now, pg_catalog.current_database() AS here) n
 					LEFT JOIN (
-					  SELECT o.*, count(*) OVER () AS total FROM pg_catalog.pg_locks o
-					  LEFT JOIN ROWS FROM (pg_catalog.unnest(CAST(? AS bigint[])), pg_catalog.unnest(CAST(? AS bigint[])),
+					  SELECT o.* FROM pg_catalog.pg_locks o
+					  JOIN ROWS FROM (pg_catalog.unnest(CAST(? AS bigint[])), pg_catalog.unnest(CAST(? AS bigint[])),
 					    pg_catalog.unnest(CAST(? AS integer[]))) w (classid, objid, objsubid)
 					    ON w.classid = o.classid::bigint AND w.objid = o.objid::bigint AND w.objsubid = o.objsubid
-					  WHERE o.locktype = 'advisory' AND (w.objsubid IS NOT NULL OR ?)
-					  ORDER BY w.objsubid IS NULL, o.granted DESC, o.classid::bigint, o.objid::bigint LIMIT ?) l ON true
+					  WHERE o.locktype = 'advisory'
+					  ORDER BY o.granted DESC, o.classid::bigint, o.objid::bigint LIMIT ?) l ON true
 					LEFT JOIN pg_catalog.pg_database d ON d.oid = l.database
 					LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
 					ORDER BY d.datname, classid, objid, l.objsubid, l.granted DESC, l.waitstart, l.pid
@@ -107,15 +105,13 @@ public class LockMonitor {
 
 	/**
 	 * Return advisory locks of the server, a thousand holders and waiters at most.
-	 * @param first the numbers of the locks that go before all others
-	 * @param others whether others are wanted
+	 * @param wanted the numbers of the locks
 	 * @return the locks of the moment
 	 */
-	public LockActivity locks(Collection<LockNumber> first, boolean others) {
+	public LockActivity locks(Collection<LockNumber> wanted) {
 		Instant before = Instant.now();
 		LockActivity locks = this.jdbc.execute(LOCKS, (PreparedStatement statement) -> {
-			int next = LockNumber.bind(statement, new LinkedHashSet<>(first));
-			statement.setBoolean(next++, others);
+			int next = LockNumber.bind(statement, new LinkedHashSet<>(wanted));
 			statement.setInt(next, MOST_ENTRIES);
 			return readLocks(statement.executeQuery(), before);
 		});
@@ -136,7 +132,6 @@ public class LockMonitor {
 		rows.next();
 		Instant time = required(rows, "now");
 		String database = rows.getString("here");
-		int total = rows.getInt("total");
 		List<LockActivity.Entry> entries = new ArrayList<>();
 		do {
 			if (rows.getString("mode") != null) {
@@ -144,7 +139,7 @@ public class LockMonitor {
 			}
 		}
 		while (rows.next());
-		return new LockActivity(time, Duration.between(middle, time), database, total, List.copyOf(entries));
+		return new LockActivity(time, Duration.between(middle, time), database, List.copyOf(entries));
 	}
 
 	private static LockActivity.Entry readEntry(ResultSet row) throws SQLException {

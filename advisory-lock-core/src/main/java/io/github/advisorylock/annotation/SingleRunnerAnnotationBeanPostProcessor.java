@@ -258,12 +258,12 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	 */
 	@Override
 	public Object getEarlyBeanReference(Object bean, String beanName) {
-		for (Guard guard : guardsOf(AopUtils.getTargetClass(bean))) {
+		guardsOf(AopUtils.getTargetClass(bean)).stream().findFirst().ifPresent((guard) -> {
 			throw guard.annotated()
 				.unguarded(beanName, firstMethod(guard, bean),
 						"its bean is part of a circle of references, and others get hold of it before it has its proxy",
 						"Break the circle, or make the reference to this bean lazy (ObjectProvider, @Lazy).", null);
-		}
+		});
 		return bean;
 	}
 

@@ -18,7 +18,6 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -230,14 +229,6 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 */
 	public int getHeldLocks() {
 		return this.holds.size();
-	}
-
-	/**
-	 * Return the keys of these, each once.
-	 * @return the keys of the locks that this application holds or is about to take here
-	 */
-	public List<AdvisoryLockKey> getHeldKeys() {
-		return this.holds.keys();
 	}
 
 	/**
