@@ -18,6 +18,10 @@ package io.github.advisorylock;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
+import java.util.StringJoiner;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -36,36 +40,10 @@ public final class LockRequest {
 	 */
 	static final String OWN_PREFIX = "advisory-lock:";
 
-	private final @Nullable AdvisoryLockKey key;
+	private final Settings settings;
 
-	private final @Nullable String name;
-
-	private final @Nullable String namespace;
-
-	private final @Nullable LockScope scope;
-
-	private final LockMode mode;
-
-	private final @Nullable Duration waitFor;
-
-	private final @Nullable Duration maxRun;
-
-	private final Recording recording;
-
-	private final @Nullable String transactionManager;
-
-	private LockRequest(@Nullable AdvisoryLockKey key, @Nullable String name, @Nullable String namespace,
-			@Nullable LockScope scope, LockMode mode, @Nullable Duration waitFor, @Nullable Duration maxRun,
-			Recording recording, @Nullable String transactionManager) {
-		this.key = key;
-		this.name = name;
-		this.namespace = namespace;
-		this.scope = scope;
-		this.mode = mode;
-		this.waitFor = waitFor;
-		this.maxRun = maxRun;
-		this.recording = recording;
-		this.transactionManager = transactionManager;
+	private LockRequest(Settings settings) {
+		this.settings = settings;
 	}
 
 	/**
@@ -80,7 +58,7 @@ public final class LockRequest {
 	public static LockRequest of(String key) {
 		Assert.hasText(key, "'key' must not be empty");
 		checkAllowed(key);
-		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, null, Recording.NONE, null);
+		return new LockRequest(new Settings(null, key));
 	}
 
 	/**
@@ -94,17 +72,7 @@ public final class LockRequest {
 	public static LockRequest of(AdvisoryLockKey key) {
 		Assert.notNull(key, "'key' must not be null");
 		checkAllowed(key.namespace(), key.name());
-		return new LockRequest(key, null, null, null, LockMode.EXCLUSIVE, null, null, Recording.NONE, null);
-	}
-
-	/**
-	 * Create a request for a lock of the library itself. Others name theirs differently.
-	 * @param key the name of the lock, beginning with {@code advisory-lock:}
-	 * @return a request for an exclusive lock
-	 */
-	public static LockRequest ofOwn(String key) {
-		Assert.isTrue(key.startsWith(OWN_PREFIX), () -> "'key' must start with '" + OWN_PREFIX + "'");
-		return new LockRequest(null, key, null, null, LockMode.EXCLUSIVE, null, null, Recording.NONE, null);
+		return new LockRequest(new Settings(key, null));
 	}
 
 	/**
@@ -114,9 +82,8 @@ public final class LockRequest {
 	 */
 	public LockRequest namespace(String namespace) {
 		Assert.notNull(namespace, "'namespace' must not be null");
-		Assert.state(this.key == null, "'namespace' must not be set on a request for a ready-made key");
-		return new LockRequest(null, this.name, namespace, this.scope, this.mode, this.waitFor, this.maxRun,
-				this.recording, this.transactionManager);
+		Assert.state(this.settings.key == null, "'namespace' must not be set on a request for a ready-made key");
+		return with((settings) -> settings.namespace = namespace);
 	}
 
 	/**
@@ -130,8 +97,7 @@ public final class LockRequest {
 	 */
 	public LockRequest scope(LockScope scope) {
 		Assert.notNull(scope, "'scope' must not be null");
-		return new LockRequest(this.key, this.name, this.namespace, scope, this.mode, this.waitFor, this.maxRun,
-				this.recording, this.transactionManager);
+		return with((settings) -> settings.scope = scope);
 	}
 
 	/**
@@ -143,8 +109,7 @@ public final class LockRequest {
 	 */
 	public LockRequest mode(LockMode mode) {
 		Assert.notNull(mode, "'mode' must not be null");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, mode, this.waitFor, this.maxRun,
-				this.recording, this.transactionManager);
+		return with((settings) -> settings.mode = mode);
 	}
 
 	/**
@@ -157,8 +122,7 @@ public final class LockRequest {
 	public LockRequest waitFor(Duration waitFor) {
 		Assert.notNull(waitFor, "'waitFor' must not be null");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, waitFor, this.maxRun,
-				this.recording, this.transactionManager);
+		return with((settings) -> settings.waitFor = waitFor);
 	}
 
 	/**
@@ -175,8 +139,7 @@ public final class LockRequest {
 	public LockRequest maxRun(Duration maxRun) {
 		Assert.notNull(maxRun, "'maxRun' must not be null");
 		Assert.isTrue(maxRun.compareTo(Duration.ZERO) > 0, "'maxRun' must be more than zero");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, maxRun,
-				this.recording, this.transactionManager);
+		return with((settings) -> settings.maxRun = maxRun);
 	}
 
 	/**
@@ -187,7 +150,7 @@ public final class LockRequest {
 	 * @return a changed copy
 	 */
 	public LockRequest oncePerKey() {
-		return with(this.recording.withOncePerKey());
+		return with((settings) -> settings.oncePerKey = true);
 	}
 
 	/**
@@ -199,7 +162,7 @@ public final class LockRequest {
 	 */
 	public LockRequest oncePerTick(Instant tick) {
 		Assert.notNull(tick, "'tick' must not be null");
-		return with(this.recording.withTick(tick, null));
+		return withTick(tick, null);
 	}
 
 	/**
@@ -215,7 +178,7 @@ public final class LockRequest {
 	public LockRequest oncePerTick(Instant tick, Duration memory) {
 		Assert.notNull(tick, "'tick' must not be null");
 		Assert.isTrue(memory.compareTo(Duration.ZERO) > 0, "'memory' must be more than zero");
-		return with(this.recording.withTick(tick, memory));
+		return withTick(tick, memory);
 	}
 
 	/**
@@ -228,7 +191,7 @@ public final class LockRequest {
 	public LockRequest minInterval(Duration minInterval) {
 		Assert.notNull(minInterval, "'minInterval' must not be null");
 		Assert.isTrue(minInterval.compareTo(Duration.ZERO) > 0, "'minInterval' must be more than zero");
-		return with(this.recording.withMinInterval(minInterval));
+		return with((settings) -> settings.minInterval = minInterval);
 	}
 
 	/**
@@ -238,7 +201,7 @@ public final class LockRequest {
 	 * @return a changed copy
 	 */
 	public LockRequest backOff() {
-		return with(this.recording.withBackOff());
+		return with((settings) -> settings.backOff = true);
 	}
 
 	/**
@@ -251,7 +214,7 @@ public final class LockRequest {
 	 */
 	public LockRequest recordedUnder(String template) {
 		Assert.hasText(template, "'template' must not be empty");
-		return with(this.recording.withTemplate(template));
+		return with((settings) -> settings.template = template);
 	}
 
 	/**
@@ -263,15 +226,22 @@ public final class LockRequest {
 	 */
 	public LockRequest transactionManager(String transactionManager) {
 		Assert.hasText(transactionManager, "'transactionManager' must not be empty");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, this.maxRun,
-				this.recording, transactionManager);
+		return with((settings) -> settings.transactionManager = transactionManager);
 	}
 
-	private LockRequest with(Recording recording) {
-		Assert.isTrue(!recording.oncePerKey || recording.tick == null,
+	private LockRequest withTick(Instant tick, @Nullable Duration memory) {
+		return with((settings) -> {
+			settings.tick = tick;
+			settings.memory = memory;
+		});
+	}
+
+	private LockRequest with(Consumer<Settings> change) {
+		Settings changed = new Settings(this.settings);
+		change.accept(changed);
+		Assert.isTrue(!changed.oncePerKey || changed.tick == null,
 				"'oncePerKey' and 'oncePerTick' must not be set both");
-		return new LockRequest(this.key, this.name, this.namespace, this.scope, this.mode, this.waitFor, this.maxRun,
-				recording, this.transactionManager);
+		return new LockRequest(changed);
 	}
 
 	/**
@@ -282,15 +252,13 @@ public final class LockRequest {
 	 * @throws IllegalArgumentException if it would be one that is kept for others
 	 */
 	public AdvisoryLockKey key(String defaultNamespace, AdvisoryLockKeyFactory keyFactory) {
-		if (this.key != null) {
-			return this.key;
+		if (this.settings.key != null) {
+			return this.settings.key;
 		}
-		Assert.state(this.name != null, "'name' must not be null");
-		String namespace = (this.namespace != null) ? this.namespace : defaultNamespace;
-		if (!this.name.startsWith(OWN_PREFIX)) {
-			checkAllowed(namespace, this.name);
-		}
-		return keyFactory.createKey(namespace, this.name);
+		Assert.state(this.settings.name != null, "'name' must not be null");
+		String namespace = (this.settings.namespace != null) ? this.settings.namespace : defaultNamespace;
+		checkAllowed(namespace, this.settings.name);
+		return keyFactory.createKey(namespace, this.settings.name);
 	}
 
 	/**
@@ -317,7 +285,7 @@ public final class LockRequest {
 	 * @return the scope, {@code null} to leave it to the operation
 	 */
 	public @Nullable LockScope scope() {
-		return this.scope;
+		return this.settings.scope;
 	}
 
 	/**
@@ -325,7 +293,7 @@ public final class LockRequest {
 	 * @return the mode
 	 */
 	public LockMode mode() {
-		return this.mode;
+		return this.settings.mode;
 	}
 
 	/**
@@ -333,7 +301,7 @@ public final class LockRequest {
 	 * @return the longest time to wait, {@code null} for the default
 	 */
 	public @Nullable Duration waitFor() {
-		return this.waitFor;
+		return this.settings.waitFor;
 	}
 
 	/**
@@ -341,7 +309,7 @@ public final class LockRequest {
 	 * @return the longest time, {@code null} if there is none
 	 */
 	public @Nullable Duration maxRun() {
-		return this.maxRun;
+		return this.settings.maxRun;
 	}
 
 	/**
@@ -349,7 +317,7 @@ public final class LockRequest {
 	 * @return {@code true} if the run is to be recorded
 	 */
 	public boolean isRecorded() {
-		return this.recording.needsLedger();
+		return this.settings.isRecorded();
 	}
 
 	/**
@@ -357,7 +325,7 @@ public final class LockRequest {
 	 * @return {@code true} after {@link #oncePerKey()}
 	 */
 	public boolean isOncePerKey() {
-		return this.recording.oncePerKey;
+		return this.settings.oncePerKey;
 	}
 
 	/**
@@ -365,7 +333,7 @@ public final class LockRequest {
 	 * @return the planned time, {@code null} if there is none
 	 */
 	public @Nullable Instant tick() {
-		return this.recording.tick;
+		return this.settings.tick;
 	}
 
 	/**
@@ -373,7 +341,7 @@ public final class LockRequest {
 	 * @return the time, {@code null} if it is none that is remembered like that
 	 */
 	public @Nullable Duration memory() {
-		return this.recording.memory;
+		return this.settings.memory;
 	}
 
 	/**
@@ -381,7 +349,7 @@ public final class LockRequest {
 	 * @return {@code true} after {@link #backOff()}
 	 */
 	public boolean isBackingOff() {
-		return this.recording.backOff;
+		return this.settings.backOff;
 	}
 
 	/**
@@ -389,7 +357,7 @@ public final class LockRequest {
 	 * @return the shortest time, {@code null} if any will do
 	 */
 	public @Nullable Duration minInterval() {
-		return this.recording.minInterval;
+		return this.settings.minInterval;
 	}
 
 	/**
@@ -397,7 +365,7 @@ public final class LockRequest {
 	 * @return what {@link #recordedUnder} was told, {@code null} if it was not called
 	 */
 	public @Nullable String template() {
-		return this.recording.template;
+		return this.settings.template;
 	}
 
 	/**
@@ -405,50 +373,91 @@ public final class LockRequest {
 	 * @return the name of the bean, {@code null} for the default
 	 */
 	public @Nullable String transactionManager() {
-		return this.transactionManager;
+		return this.settings.transactionManager;
 	}
 
 	@Override
 	public String toString() {
-		String key = (this.key != null) ? this.key.toString() : AdvisoryLockKey
-			.display((this.namespace != null) ? this.namespace + "/" + this.name : String.valueOf(this.name));
-		return "LockRequest[" + key + ", scope=" + this.scope + ", mode=" + this.mode + ", waitFor=" + this.waitFor
-				+ ((this.maxRun != null) ? ", maxRun=" + this.maxRun : "")
-				+ (this.recording.equals(Recording.NONE) ? "" : ", " + this.recording)
-				+ ((this.transactionManager != null) ? ", transactionManager=" + this.transactionManager : "") + "]";
+		return "LockRequest" + this.settings;
 	}
 
 	/**
-	 * What is asked of the ledger, or in its place of the memory for ticks.
+	 * What is asked for. Changed by nobody once a request has it.
 	 */
-	private record Recording(boolean oncePerKey, @Nullable Instant tick, @Nullable Duration memory, boolean backOff,
-			@Nullable Duration minInterval, @Nullable String template) {
+	private static final class Settings {
 
-		private static final Recording NONE = new Recording(false, null, null, false, null, null);
+		private final @Nullable AdvisoryLockKey key;
 
-		private boolean needsLedger() {
+		private final @Nullable String name;
+
+		private @Nullable String namespace;
+
+		private @Nullable LockScope scope;
+
+		private LockMode mode = LockMode.EXCLUSIVE;
+
+		private @Nullable Duration waitFor;
+
+		private @Nullable Duration maxRun;
+
+		private boolean oncePerKey;
+
+		private @Nullable Instant tick;
+
+		private @Nullable Duration memory;
+
+		private boolean backOff;
+
+		private @Nullable Duration minInterval;
+
+		private @Nullable String template;
+
+		private @Nullable String transactionManager;
+
+		private Settings(@Nullable AdvisoryLockKey key, @Nullable String name) {
+			this.key = key;
+			this.name = name;
+		}
+
+		private Settings(Settings other) {
+			this(other.key, other.name);
+			this.namespace = other.namespace;
+			this.scope = other.scope;
+			this.mode = other.mode;
+			this.waitFor = other.waitFor;
+			this.maxRun = other.maxRun;
+			this.oncePerKey = other.oncePerKey;
+			this.tick = other.tick;
+			this.memory = other.memory;
+			this.backOff = other.backOff;
+			this.minInterval = other.minInterval;
+			this.template = other.template;
+			this.transactionManager = other.transactionManager;
+		}
+
+		private boolean isRecorded() {
 			return this.oncePerKey || (this.tick != null && this.memory == null) || this.minInterval != null
 					|| this.template != null;
 		}
 
-		private Recording withOncePerKey() {
-			return new Recording(true, this.tick, this.memory, this.backOff, this.minInterval, this.template);
+		@Override
+		public String toString() {
+			StringJoiner text = new StringJoiner(", ", "[", "]");
+			text.add((this.key != null) ? this.key.toString() : AdvisoryLockKey
+				.display((this.namespace != null) ? this.namespace + "/" + this.name : String.valueOf(this.name)));
+			text.add("scope=" + this.scope).add("mode=" + this.mode).add("waitFor=" + this.waitFor);
+			Stream
+				.of(entry("maxRun", this.maxRun), entry("oncePerKey", this.oncePerKey ? true : null),
+						entry("tick", this.tick), entry("memory", this.memory),
+						entry("backOff", this.backOff ? true : null), entry("minInterval", this.minInterval),
+						entry("template", this.template), entry("transactionManager", this.transactionManager))
+				.flatMap(Optional::stream)
+				.forEach(text::add);
+			return text.toString();
 		}
 
-		private Recording withTick(Instant tick, @Nullable Duration memory) {
-			return new Recording(this.oncePerKey, tick, memory, this.backOff, this.minInterval, this.template);
-		}
-
-		private Recording withBackOff() {
-			return new Recording(this.oncePerKey, this.tick, this.memory, true, this.minInterval, this.template);
-		}
-
-		private Recording withMinInterval(Duration minInterval) {
-			return new Recording(this.oncePerKey, this.tick, this.memory, this.backOff, minInterval, this.template);
-		}
-
-		private Recording withTemplate(String template) {
-			return new Recording(this.oncePerKey, this.tick, this.memory, this.backOff, this.minInterval, template);
+		private static Optional<String> entry(String name, @Nullable Object value) {
+			return Optional.ofNullable(value).map((set) -> name + "=" + set);
 		}
 
 	}

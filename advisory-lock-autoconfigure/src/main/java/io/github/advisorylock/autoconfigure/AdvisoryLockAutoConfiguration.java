@@ -77,8 +77,7 @@ import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class },
 		afterName = "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration")
 @EnableConfigurationProperties(AdvisoryLockProperties.class)
-@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class,
-		MonitorConfiguration.class })
+@Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
 	@Bean

@@ -16,14 +16,36 @@
 
 package io.github.advisorylock.autoconfigure;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.actuate.AdvisoryLocksEndpoint;
 import io.github.advisorylock.actuate.AdvisoryLocksEndpointWebExtension;
 import io.github.advisorylock.actuate.AdvisoryLocksSource;
+import io.github.advisorylock.actuate.CallCounter;
+import io.github.advisorylock.actuate.GuardedApplication;
+import io.github.advisorylock.actuate.JobRegistry;
+import io.github.advisorylock.actuate.LedgerJobRegistry;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
+import io.github.advisorylock.database.LockDatabase;
+import io.github.advisorylock.database.LockDatabases;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
+import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.monitor.LockMonitor;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -31,9 +53,13 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.scheduling.config.ScheduledTask;
+import org.springframework.scheduling.config.ScheduledTaskHolder;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for the endpoint
@@ -45,7 +71,7 @@ import org.springframework.context.annotation.Import;
 @ConditionalOnClass({ Endpoint.class, ConditionalOnAvailableEndpoint.class })
 @ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
 @ConditionalOnAvailableEndpoint(AdvisoryLocksEndpoint.class)
-@Import(EndpointSourceConfiguration.class)
+@EnableConfigurationProperties(AdvisoryLocksEndpointProperties.class)
 public final class AdvisoryLockEndpointAutoConfiguration {
 
 	@Bean
@@ -66,6 +92,75 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 	@Bean
 	OperationInvokerAdvisor advisoryLocksEndpointRequests() {
 		return AdvisoryLocksEndpointWebExtension.pathOnly();
+	}
+
+	@Bean
+	CallCounter advisoryLockCallCounter() {
+		return new CallCounter();
+	}
+
+	@Bean
+	AdvisoryLocksSource advisoryLocksSource(SingleRunnerAnnotationBeanPostProcessor methods, LeaderOnlyMethods roles,
+			SingleRunnerSettings settings, Environment environment, ObjectProvider<ScheduledTaskHolder> schedulers,
+			CallCounter counter, ObjectProvider<SanitizingFunction> sanitizing, ObjectProvider<LockDatabases> databases,
+			ObjectProvider<JobRegistrySource> registries, LockScheduler.Threads threads) {
+		Sanitizer sanitizer = new Sanitizer(sanitizing.orderedStream().toList());
+		LockDatabases all = databases.getObject();
+		JobRegistrySource recorded = registries.getIfAvailable(() -> (database) -> JobRegistry.NONE);
+		Function<LockDatabase, AdvisoryLocksSource> sources = (database) -> new AdvisoryLocksSource(
+				new GuardedApplication(settings.namespace(), settings.keyFactory(),
+						() -> methodsOf(database, methods, all),
+						() -> all.isDefault(database) ? roles.getRoles() : List.of(), () -> tasks(schedulers),
+						environment::resolvePlaceholders, threads),
+				new LockMonitor(database.dataSource()), recorded.of(database), counter, sanitizer);
+		AdvisoryLocksSource source = sources.apply(all.of(null));
+		Map<String, AdvisoryLocksSource> others = new ConcurrentHashMap<>();
+		source.setDatabases(() -> {
+			Map<String, AdvisoryLocksSource> byManager = new LinkedHashMap<>();
+			byManager.put(all.of(null).name(), source);
+			all.others()
+				.forEach((other) -> byManager.put(other.name(),
+						others.computeIfAbsent(other.name(), (name) -> sources.apply(other))));
+			return byManager;
+		});
+		return source;
+	}
+
+	private static List<SingleRunnerMethod> methodsOf(LockDatabase database,
+			SingleRunnerAnnotationBeanPostProcessor methods, LockDatabases databases) {
+		return methods.getMethods().stream().filter((method) -> databases.has(database, method)).toList();
+	}
+
+	private static Stream<ScheduledTask> tasks(ObjectProvider<ScheduledTaskHolder> schedulers) {
+		return schedulers.stream().flatMap((scheduler) -> scheduler.getScheduledTasks().stream());
+	}
+
+	/**
+	 * Knows what is recorded in each database.
+	 */
+	@FunctionalInterface
+	interface JobRegistrySource {
+
+		/**
+		 * Return what is recorded in a database.
+		 */
+		JobRegistry of(LockDatabase database);
+
+	}
+
+	/**
+	 * Knows what is recorded where there is a ledger.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnClass(PostgresAdvisoryLockLedger.class)
+	static class LedgerConfiguration {
+
+		@Bean
+		JobRegistrySource advisoryLockLedgerJobRegistries() {
+			return (database) -> new LedgerJobRegistry(
+					(database.ledger().get() instanceof PostgresAdvisoryLockLedger ledger) ? ledger : null);
+		}
+
 	}
 
 }

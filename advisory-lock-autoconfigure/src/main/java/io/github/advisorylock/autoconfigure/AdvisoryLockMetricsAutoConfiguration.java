@@ -19,7 +19,6 @@ package io.github.advisorylock.autoconfigure;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.DoubleSupplier;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -35,6 +34,7 @@ import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.metrics.DefaultLockExecutionObservationConvention;
 import io.github.advisorylock.metrics.LockExecutionObservationConvention;
 import io.github.advisorylock.metrics.MicrometerSingleRunnerObserver;
+import io.github.advisorylock.monitor.DatabaseClock;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -45,7 +45,6 @@ import io.micrometer.observation.ObservationPredicate;
 import io.micrometer.observation.ObservationRegistry;
 
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
@@ -141,10 +140,8 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	}
 
 	@Bean
-	DatabaseMeters advisoryLockDatabaseMeters(MeterRegistry meters,
-			@Qualifier("advisoryLockDatabaseClock") ObjectProvider<DoubleSupplier> clock,
-			@Qualifier("advisoryLockDatabaseClocks") ObjectProvider<Function<LockDatabase, DoubleSupplier>> clocks) {
-		return new DatabaseMeters(meters, clock, clocks);
+	DatabaseMeters advisoryLockDatabaseMeters(MeterRegistry meters) {
+		return new DatabaseMeters(meters);
 	}
 
 	@Bean
@@ -203,13 +200,8 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	 * Registers what is not of one method: locks held, and how far the clocks are apart,
 	 * for each database where there are several. What one name is registered for must
 	 * have the same tags from the start.
-	 *
-	 * @param meters where the meters are registered
-	 * @param clock the clock of the default one
-	 * @param clocks those of further ones
 	 */
-	record DatabaseMeters(MeterRegistry meters, ObjectProvider<DoubleSupplier> clock,
-			ObjectProvider<Function<LockDatabase, DoubleSupplier>> clocks) implements LockStartup {
+	record DatabaseMeters(MeterRegistry meters) implements LockStartup {
 
 		@Override
 		public void begin(LockDatabases databases, Lifecycles lifecycles) {
@@ -225,11 +217,9 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 		/**
 		 * A database that has no locks is not asked for its time.
 		 */
-		private DoubleSupplier clockOf(LockDatabase database, LockDatabases databases) {
-			DoubleSupplier none = () -> Double.NaN;
-			DoubleSupplier own = databases.isDefault(database) ? this.clock.getIfAvailable(() -> none)
-					: this.clocks.getIfAvailable(() -> (other) -> none).apply(database);
-			return () -> databases.isNamed(database) ? own.getAsDouble() : Double.NaN;
+		private static DoubleSupplier clockOf(LockDatabase database, LockDatabases databases) {
+			DatabaseClock clock = new DatabaseClock(database.dataSource());
+			return () -> databases.isNamed(database) ? clock.getAsDouble() : Double.NaN;
 		}
 
 		private void register(Supplier<Number> held, DoubleSupplier clock, Tags tags) {

@@ -66,6 +66,7 @@ final class LedgerSchema {
 			SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden, c.other_kind, w.columns AS primary_key,
 			  c.has_key, c.localized, c.lacking,
 			  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path,
+			  (SELECT s.reset_val FROM pg_catalog.pg_settings s WHERE s.name = 'search_path') AS own_path,
 			  pg_catalog.quote_ident(pg_catalog.current_database()) AS database,
 			  pg_catalog.current_setting('server_encoding') AS encoding,
 			  (SELECT s.source FROM pg_catalog.pg_settings s
@@ -167,11 +168,11 @@ final class LedgerSchema {
 	 * end
 	 */
 	Opened open() {
-		List<Table> tables = this.connections.reading(this::inspect);
+		List<Table> tables = find();
 		checkWritable(tables.get(0));
 		if (this.settings.initializeSchema() && !isComplete(tables)) {
 			create(tables.get(0));
-			tables = this.connections.reading(this::inspect);
+			tables = find();
 		}
 		check(tables);
 		boolean deletable = tables.stream().allMatch(Table::deletable);
@@ -189,7 +190,31 @@ final class LedgerSchema {
 	 * @throws LedgerSchemaException if not
 	 */
 	void check() {
-		check(this.connections.reading(this::inspect));
+		check(find());
+	}
+
+	/**
+	 * The search path of a transaction may be that of a tenant, and which ledger it is
+	 * must not depend on who asks first. What a connection begins with can be told from
+	 * what was set later, unless the pool sets that: then another connection shows it.
+	 */
+	private List<Table> find() {
+		List<Table> tables = this.connections.reading(this::inspect);
+		Table any = tables.get(0);
+		if (this.settings.tablePrefix().indexOf('.') >= 0 || any.path().equals(any.ownPath())
+				|| !this.connections.areInTransaction()) {
+			return tables;
+		}
+		try {
+			return this.connections.apart(this::inspect);
+		}
+		catch (DataAccessResourceFailureException ex) {
+			throw new LedgerSchemaException(
+					"its tables can't be looked for along the search path of the current transaction (" + any.path()
+							+ "), which is not the one that the role has (" + any.ownPath()
+							+ "), and there is no other connection",
+					ex, "Let 'advisory-lock.ledger.table-prefix' name the schema, or the pool have another connection.");
+		}
 	}
 
 	private static void check(List<Table> tables) {
@@ -218,7 +243,7 @@ final class LedgerSchema {
 		String kind = row.getString("kind");
 		return new Table(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
 				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
-				row.getString("path"), row.getBoolean("has_schema"), row.getString("target"), row.getString("database"),
+				row.getString("path"), row.getString("own_path"), row.getBoolean("has_schema"), row.getString("target"), row.getString("database"),
 				row.getString("read_only"), row.getString("hidden"), row.getString("other_kind"),
 				row.getString("primary_key"), row.getBoolean("has_key"), row.getString("localized"),
 				row.getString("lacking"));
@@ -394,7 +419,7 @@ final class LedgerSchema {
 					ex, byMigration("L"));
 		}
 		catch (DataAccessException ex) {
-			if (isComplete(this.connections.reading(this::inspect))) {
+			if (isComplete(find())) {
 				return true;
 			}
 			String state = (ex.getMostSpecificCause() instanceof SQLException cause) ? cause.getSQLState() : null;
@@ -479,7 +504,7 @@ final class LedgerSchema {
 	 * called, and what makes it read-only, is the same in all of them.
 	 */
 	private record Table(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
-			@Nullable String missing, boolean deletable, String role, String path, boolean hasSchema,
+			@Nullable String missing, boolean deletable, String role, String path, String ownPath, boolean hasSchema,
 			@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden,
 			@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, @Nullable String localized,
 			@Nullable String lacking) {

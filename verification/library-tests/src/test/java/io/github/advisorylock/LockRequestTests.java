@@ -88,13 +88,6 @@ class LockRequestTests {
 	}
 
 	@Test
-	void libraryAsksForItsOwnLocksOnly() {
-		assertThat(LockRequest.ofOwn("advisory-lock:test").key("shop", FACTORY)).hasToString("shop/advisory-lock:test");
-		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.ofOwn("leader:test"))
-			.withMessage("'key' must start with 'advisory-lock:'");
-	}
-
-	@Test
 	void namespaceReplacesDefaultNamespace() {
 		assertThat(LockRequest.of("job").namespace("other").key("shop", FACTORY))
 			.isEqualTo(AdvisoryLockKey.of("other", "job"));

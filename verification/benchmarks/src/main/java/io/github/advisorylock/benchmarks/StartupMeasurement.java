@@ -21,13 +21,12 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 import org.springframework.util.Assert;
 import org.springframework.util.FileSystemUtils;
@@ -37,18 +36,6 @@ import org.springframework.util.FileSystemUtils;
  * took from {@code SpringApplication.run} to the started event.
  */
 final class StartupMeasurement implements AutoCloseable {
-
-	/**
-	 * What brings Micrometer, which most applications of this size do not have.
-	 */
-	private static final String METERS = ".*(micrometer-(core|jakarta9|registry)"
-			+ "|starter-micrometer|boot-micrometer|prometheus-metrics|HdrHistogram|LatencyUtils).*";
-
-	/**
-	 * What brings rivals, which would have Spring Boot and the library configure more.
-	 */
-	private static final String RIVALS = ".*(spring-(integration|messaging)|reactor-core|reactive-streams|shedlock"
-			+ "|quartz|db-scheduler|cron-utils|jobrunr|asm|transact|jackson-[a-z]+|jakarta\\.(activation|xml)[.a-z]*)-.*";
 
 	private final Map<GeneratedBeans, Path> directories = new HashMap<>();
 
@@ -63,7 +50,8 @@ final class StartupMeasurement implements AutoCloseable {
 	 * out: it warms the caches of the operating system.
 	 */
 	Map<StartupVariant, List<Start>> run(int turns, List<StartupVariant> variants)
-			throws IOException, InterruptedException {
+			throws IOException, InterruptedException, SQLException {
+		NightlyJobs.createTables(this.url);
 		Map<StartupVariant, List<Start>> result = new EnumMap<>(StartupVariant.class);
 		for (int turn = 0; turn <= turns; turn++) {
 			for (StartupVariant variant : variants) {
@@ -80,11 +68,12 @@ final class StartupMeasurement implements AutoCloseable {
 		List<String> command = new ArrayList<>();
 		command.add(ProcessHandle.current().info().command().orElse("java"));
 		GeneratedBeans generated = variant.generated();
-		String classPath = classPath(variant.starter());
+		String classPath = variant.starter().classPath();
 		command.addAll(List.of("-classpath",
 				(generated != null) ? directory(generated) + File.pathSeparator + classPath : classPath));
 		command.add("-Dspring.datasource.url=" + this.url);
 		command.add("-Dspring.application.name=startup");
+		command.addAll(variant.starter().properties());
 		command.add("-Dadvisory-lock.ledger.initialize-schema=always");
 		command.add(EmptyApplication.class.getName());
 		command.addAll(variant.sources());
@@ -113,7 +102,7 @@ final class StartupMeasurement implements AutoCloseable {
 			return known;
 		}
 		Path directory = Files.createTempDirectory("generated-beans");
-		beans.compile(directory, classPath(true));
+		beans.compile(directory, Starter.OURS.classPath());
 		this.directories.put(beans, directory);
 		return directory;
 	}
@@ -123,13 +112,6 @@ final class StartupMeasurement implements AutoCloseable {
 		for (Path directory : this.directories.values()) {
 			FileSystemUtils.deleteRecursively(directory);
 		}
-	}
-
-	private static String classPath(boolean starter) {
-		return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-			.filter((element) -> starter || !element.matches(".*advisory-lock-(autoconfigure|starter).*"))
-			.filter((element) -> !element.matches(METERS) && !element.matches(RIVALS))
-			.collect(Collectors.joining(File.pathSeparator));
 	}
 
 	/**

@@ -26,25 +26,46 @@ import org.jspecify.annotations.Nullable;
  */
 enum StartupVariant {
 
-	EMPTY("JDBC only", false, null),
+	EMPTY("JDBC only", Starter.NONE, null),
 
-	STARTER("with the starter", true, EMPTY),
+	STARTER("with the starter", Starter.OURS, EMPTY),
 
-	QUERY("JDBC only, one query at start", false, null, EmptyApplication.QueryAtStart.class),
+	QUERY("JDBC only, one query at start", Starter.NONE, null, EmptyApplication.QueryAtStart.class),
 
-	STARTER_QUERY("with the starter, one query at start", true, QUERY, EmptyApplication.QueryAtStart.class),
+	STARTER_QUERY("with the starter, one query at start", Starter.OURS, QUERY, EmptyApplication.QueryAtStart.class),
 
-	TRANSACTIONAL("JDBC only, one query at start, one @Transactional", false, QUERY,
+	TRANSACTIONAL("JDBC only, one query at start, one @Transactional", Starter.NONE, QUERY,
 			EmptyApplication.QueryAtStart.class, EmptyApplication.OneTransaction.class),
 
-	STARTER_JOB("with the starter, one query at start, one @SingleRunner", true, TRANSACTIONAL,
+	STARTER_JOB("with the starter, one query at start, one @SingleRunner", Starter.OURS, TRANSACTIONAL,
 			EmptyApplication.QueryAtStart.class, EmptyApplication.OneJob.class),
 
-	STARTER_LEDGER("with the starter, one query at start, one recorded @SingleRunner", true, TRANSACTIONAL,
+	STARTER_LEDGER("with the starter, one query at start, one recorded @SingleRunner", Starter.OURS, TRANSACTIONAL,
 			EmptyApplication.QueryAtStart.class, EmptyApplication.OneRecordedJob.class),
 
-	STARTER_LEADER("with the starter, one query at start, one @LeaderOnly", true, TRANSACTIONAL,
+	STARTER_LEADER("with the starter, one query at start, one @LeaderOnly", Starter.OURS, TRANSACTIONAL,
 			EmptyApplication.QueryAtStart.class, EmptyApplication.OneLeader.class),
+
+	NIGHTLY("JDBC only, one query at start, one @Scheduled", Starter.NONE, null, EmptyApplication.QueryAtStart.class,
+			NightlyJobs.Everywhere.class),
+
+	NIGHTLY_UNUSED("the same with the starter", Starter.OURS, NIGHTLY, EmptyApplication.QueryAtStart.class,
+			NightlyJobs.Everywhere.class),
+
+	NIGHTLY_GUARDED("the same with the starter, a @SingleRunner", Starter.OURS, NIGHTLY,
+			EmptyApplication.QueryAtStart.class, NightlyJobs.Guarded.class),
+
+	NIGHTLY_SHEDLOCK("the same with ShedLock", Starter.SHEDLOCK, NIGHTLY, EmptyApplication.QueryAtStart.class,
+			NightlyJobs.ShedLock.class),
+
+	NIGHTLY_QUARTZ("a job of Quartz, in the database, clustered", Starter.QUARTZ, NIGHTLY,
+			EmptyApplication.QueryAtStart.class, NightlyJobs.Quartz.class),
+
+	NIGHTLY_DB_SCHEDULER("a task of db-scheduler", Starter.DB_SCHEDULER, NIGHTLY, EmptyApplication.QueryAtStart.class,
+			NightlyJobs.DbScheduler.class),
+
+	NIGHTLY_JOBRUNR("a job of JobRunr", Starter.JOBRUNR, NIGHTLY, EmptyApplication.QueryAtStart.class,
+			NightlyJobs.JobRunr.class),
 
 	BEANS_100("with the starter, 100 beans of 100 methods", null, new GeneratedBeans(100, 100, GeneratedBeans.PLAIN)),
 
@@ -63,7 +84,7 @@ enum StartupVariant {
 
 	private final String description;
 
-	private final boolean starter;
+	private final Starter starter;
 
 	private final @Nullable StartupVariant baseline;
 
@@ -73,7 +94,7 @@ enum StartupVariant {
 	@SuppressWarnings("ImmutableEnumChecker") // made by List.of
 	private final List<Class<?>> sources;
 
-	StartupVariant(String description, boolean starter, @Nullable StartupVariant baseline, Class<?>... sources) {
+	StartupVariant(String description, Starter starter, @Nullable StartupVariant baseline, Class<?>... sources) {
 		this.description = description;
 		this.starter = starter;
 		this.baseline = baseline;
@@ -83,7 +104,7 @@ enum StartupVariant {
 
 	StartupVariant(String description, @Nullable StartupVariant baseline, GeneratedBeans generated) {
 		this.description = description;
-		this.starter = true;
+		this.starter = Starter.OURS;
 		this.baseline = baseline;
 		this.sources = List.of(EmptyApplication.QueryAtStart.class);
 		this.generated = generated;
@@ -110,7 +131,7 @@ enum StartupVariant {
 		return this.description;
 	}
 
-	boolean starter() {
+	Starter starter() {
 		return this.starter;
 	}
 

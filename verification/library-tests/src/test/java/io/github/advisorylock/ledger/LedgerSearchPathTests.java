@@ -26,10 +26,13 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Tests for {@link LedgerSchema} with jobs that change their search path, as those do
@@ -69,6 +72,35 @@ class LedgerSearchPathTests extends AbstractLedgerTests {
 		assertThat(outcome).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(this.template.execute(request, (lock) -> true).outcome()).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(TestPostgres.query("SELECT outcome FROM " + HOME + ".al_run")).containsExactly("EXECUTED");
+		assertThat(TestPostgres.query("SELECT outcome FROM ledger_tenant.al_run")).isEmpty();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "SET LOCAL", "SET" })
+	void transactionThatComesFirstDoesNotDecideWhichLedgerItIs(String set) {
+		HikariDataSource pool = TestPostgres.pool(2);
+		pool.setConnectionInitSql("SET search_path TO " + HOME);
+		usePool(pool);
+		LockRequest request = request(LockScope.TRANSACTION).oncePerTick(Instant.parse("2026-03-01T03:00:00Z"));
+		LockOutcome outcome = transaction().execute((status) -> {
+			this.jdbc.execute(set + " search_path TO ledger_tenant");
+			return this.template.execute(request, (lock) -> true).outcome();
+		});
+		assertThat(outcome).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(TestPostgres.query("SELECT outcome FROM " + HOME + ".al_run")).containsExactly("EXECUTED");
+		assertThat(TestPostgres.query("SELECT outcome FROM ledger_tenant.al_run")).isEmpty();
+	}
+
+	@Test
+	void transactionOfTheOnlyConnectionIsToldWhatToSet() {
+		HikariDataSource pool = TestPostgres.pool(1);
+		pool.setConnectionTimeout(300);
+		usePool(pool);
+		LockRequest request = request(LockScope.TRANSACTION).oncePerTick(Instant.parse("2026-03-01T03:00:00Z"));
+		assertThatExceptionOfType(LedgerSchemaException.class).isThrownBy(() -> transaction().execute((status) -> {
+			this.jdbc.execute("SET LOCAL search_path TO ledger_tenant");
+			return this.template.execute(request, (lock) -> true);
+		})).withMessageContaining("advisory-lock.ledger.table-prefix");
 		assertThat(TestPostgres.query("SELECT outcome FROM ledger_tenant.al_run")).isEmpty();
 	}
 
