@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.StringJoiner;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
@@ -151,6 +152,17 @@ public final class LockRequest {
 	 */
 	public LockRequest oncePerKey() {
 		return with((settings) -> settings.oncePerKey = true);
+	}
+
+	/**
+	 * Keep what the work returns, in its transaction and as long as the key is
+	 * remembered. Means nothing without {@link #oncePerKey()}.
+	 * @param format makes a text of it; what that throws fails the run
+	 * @return a changed copy
+	 */
+	public LockRequest keepResult(Function<@Nullable Object, String> format) {
+		Assert.notNull(format, "'format' must not be null");
+		return with((settings) -> settings.resultFormat = format);
 	}
 
 	/**
@@ -329,6 +341,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Return what makes a text of the result that is kept.
+	 * @return what {@link #keepResult} was told, {@code null} if no result is kept
+	 */
+	public @Nullable Function<@Nullable Object, String> resultFormat() {
+		return this.settings.resultFormat;
+	}
+
+	/**
 	 * Return the tick that the work is done once for.
 	 * @return the planned time, {@code null} if there is none
 	 */
@@ -402,6 +422,8 @@ public final class LockRequest {
 
 		private boolean oncePerKey;
 
+		private @Nullable Function<@Nullable Object, String> resultFormat;
+
 		private @Nullable Instant tick;
 
 		private @Nullable Duration memory;
@@ -427,6 +449,7 @@ public final class LockRequest {
 			this.waitFor = other.waitFor;
 			this.maxRun = other.maxRun;
 			this.oncePerKey = other.oncePerKey;
+			this.resultFormat = other.resultFormat;
 			this.tick = other.tick;
 			this.memory = other.memory;
 			this.backOff = other.backOff;

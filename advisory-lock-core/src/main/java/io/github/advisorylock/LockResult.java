@@ -68,6 +68,18 @@ public final class LockResult<T extends @Nullable Object> {
 	}
 
 	/**
+	 * Create the result of work that was done before, with what it returned then.
+	 * @param <T> the type of the work's result
+	 * @param value the work's result, may be {@code null}
+	 * @param key the key it was done under
+	 * @return a result with {@link LockOutcome#ALREADY_RAN}
+	 */
+	public static <T extends @Nullable Object> LockResult<T> alreadyRan(@Nullable T value, AdvisoryLockKey key) {
+		Assert.notNull(key, "'key' must not be null");
+		return new LockResult<>(LockOutcome.ALREADY_RAN, value, key);
+	}
+
+	/**
 	 * Return how the call ended.
 	 * @return the outcome
 	 */
@@ -85,7 +97,8 @@ public final class LockResult<T extends @Nullable Object> {
 
 	/**
 	 * Return the result of the work.
-	 * @return what the work returned, {@code null} when it returned that or did not run
+	 * @return what the work returned, also when it was {@link LockOutcome#ALREADY_RAN}
+	 * and its result is kept; {@code null} when it returned that or did not run
 	 */
 	public @Nullable T value() {
 		return this.value;

@@ -52,6 +52,15 @@ public interface TwoPhaseLockOperations extends AdvisoryLockOperations {
 		LockOutcome outcome();
 
 		/**
+		 * Return what is kept of the result of a run that was before, of a call that is
+		 * {@link LockOutcome#ALREADY_RAN}.
+		 * @return its text, {@code null} if there is none
+		 */
+		default @Nullable String keptResult() {
+			return null;
+		}
+
+		/**
 		 * Take the lock and do the work, unless it has to be skipped. Where the call is
 		 * repeated, so is all of that.
 		 * @param <T> what the work returns

@@ -37,6 +37,7 @@ import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
@@ -63,6 +64,7 @@ import org.springframework.core.PriorityOrdered;
 import org.springframework.core.env.Environment;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+import org.springframework.util.ClassUtils;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for advisory locks. Each bean of the
@@ -80,6 +82,9 @@ import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 @Import({ LockDatabaseConfiguration.class, DoctorConfiguration.class, LeaderConfiguration.class })
 public final class AdvisoryLockAutoConfiguration {
 
+	private static final boolean JACKSON_PRESENT = ClassUtils.isPresent("tools.jackson.databind.json.JsonMapper",
+			AdvisoryLockAutoConfiguration.class.getClassLoader());
+
 	@Bean
 	@ConditionalOnMissingBean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
@@ -96,8 +101,10 @@ public final class AdvisoryLockAutoConfiguration {
 	@ConditionalOnMissingBean
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static SingleRunnerSettings advisoryLockSettings(AdvisoryLockProperties properties,
-			AdvisoryLockKeyFactory keyFactory, Environment environment) {
-		return properties.toSettings(keyFactory, environment, new JobOverrides(environment)::of);
+			AdvisoryLockKeyFactory keyFactory, Environment environment, BeanFactory beanFactory) {
+		return properties.toSettings(keyFactory, environment, new JobOverrides(environment)::of,
+				(type) -> JACKSON_PRESENT
+						? JacksonResultFormat.of(beanFactory, type, properties.ledger().maxResultSize()) : null);
 	}
 
 	/**

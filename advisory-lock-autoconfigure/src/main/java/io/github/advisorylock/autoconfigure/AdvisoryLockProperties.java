@@ -30,6 +30,7 @@ import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.connection.SessionDataSource;
 import io.github.advisorylock.database.TransactionManagers;
+import io.github.advisorylock.interceptor.ResultFormat;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.leader.PostgresLeaderElection;
@@ -43,8 +44,10 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 import org.springframework.boot.convert.DurationUnit;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.env.Environment;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.unit.DataSize;
 
 /**
  * Properties of advisory locks. Says each default, and refuses values that can't be meant
@@ -99,7 +102,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 * Return what holds for annotated methods.
 	 */
 	SingleRunnerSettings toSettings(AdvisoryLockKeyFactory keyFactory, Environment environment,
-			Function<String, @Nullable Job> overrides) {
+			Function<String, @Nullable Job> overrides, Function<ResolvableType, @Nullable ResultFormat> results) {
 		this.jobs.forEach((key, job) -> job.toSettings(key, this.enabled));
 		require(this.maxHeldLocks >= 1, "max-held-locks", this.maxHeldLocks, "At least one lock must be possible.");
 		this.session.toSettings();
@@ -107,7 +110,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		this.leader.check();
 		this.doctor.checkedLongHold();
 		return new SingleRunnerSettings(namespace(environment), keyFactory, notNegative("wait-for", this.waitFor),
-				memory(this.rememberTicks), this.ledger.use(), (key) -> {
+				memory(this.rememberTicks), this.ledger.use(), results, (key) -> {
 					Job job = overrides.apply(key);
 					return (job != null) ? job.toSettings(key, this.enabled) : null;
 				});
@@ -383,13 +386,15 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 * a dot.
 	 * @param rememberKeys Time for which a completed key is remembered. In days if it has
 	 * no unit.
+	 * @param maxResultSize Largest result that is kept with a completed key, as JSON.
 	 * @param keepRuns How much of the history is kept.
 	 * @param instances Whether each instance says in the ledger that it is there, once a
 	 * minute.
 	 */
 	record Ledger(@Nullable Boolean enabled, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
 			@DefaultValue("advisory_lock_") String tablePrefix,
-			@DurationUnit(ChronoUnit.DAYS) @DefaultValue("7d") Duration rememberKeys, @DefaultValue KeepRuns keepRuns,
+			@DurationUnit(ChronoUnit.DAYS) @DefaultValue("7d") Duration rememberKeys,
+			@DefaultValue("1MB") DataSize maxResultSize, @DefaultValue KeepRuns keepRuns,
 			@DefaultValue("true") boolean instances) {
 
 		private static final boolean PRESENT = ClassUtils.isPresent(
@@ -412,6 +417,8 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 					"A prefix is made of letters, digits and underscores, with a schema and a dot before it or not.");
 			positive("ledger.keep-runs.age", this.keepRuns.age);
 			positive("ledger.remember-keys", this.rememberKeys);
+			require(this.maxResultSize.toBytes() > 0, "ledger.max-result-size", this.maxResultSize,
+					"The size must be more than zero.");
 		}
 
 		/**

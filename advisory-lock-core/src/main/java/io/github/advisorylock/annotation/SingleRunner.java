@@ -127,6 +127,20 @@ public @interface SingleRunner {
 	Once once() default Once.AUTO;
 
 	/**
+	 * Whether what the method returns is kept, as JSON, with the key, and given to who
+	 * comes again: a skipped call returns the value of the first one, in a
+	 * {@link io.github.advisorylock.LockResult} with
+	 * {@link io.github.advisorylock.LockOutcome#ALREADY_RAN}, an {@code Optional}, or as
+	 * it is. Committed with the effect of the run, whose failure it is if the value can't
+	 * be written, or is larger than {@code advisory-lock.ledger.max-result-size}. Needs
+	 * {@link Once#PER_KEY}, and Jackson as Spring Boot has it.
+	 * <p>
+	 * By default a skipped call returns nothing.
+	 * @return whether results are kept
+	 */
+	boolean keepResult() default false;
+
+	/**
 	 * The shortest time from the start of a run to that of the next, however the first
 	 * one ends, by the clock of the database: {@code "10m"} or {@code "PT10M"}, or a
 	 * placeholder for such a text. A call before that is skipped. Needs the ledger.

@@ -26,6 +26,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.InvalidSingleRunnerException.InvalidAttributeException;
+import io.github.advisorylock.interceptor.ResultFormat;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
@@ -86,9 +87,39 @@ final class SingleRunnerOperationParser {
 				fixed ? createFixedKey(namespace.text(), template.text()) : null,
 				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), method, arguments), scope,
 				waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
-				annotation.whenBusy() == WhenBusy.FAIL, job.paused(), ledger.parse(annotation, method, fixed, job),
+				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
+				ledger.parse(annotation, method, fixed, job).keeping(results(annotation, method, targetClass)),
 				ledger.autoTicks(annotation, method, fixed, this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
+	}
+
+	/**
+	 * Return how results of a method are kept, which must be of a type that can be told
+	 * from its declaration.
+	 */
+	private @Nullable ResultFormat results(SingleRunner annotation, Method method, Class<?> targetClass) {
+		if (!annotation.keepResult()) {
+			return null;
+		}
+		if (annotation.once() != Once.PER_KEY) {
+			throw new InvalidAttributeException("keepResult", "needs attribute 'once' to be PER_KEY",
+					"Set 'once' to PER_KEY, or remove 'keepResult'.", null);
+		}
+		ResolvableType type = SkippedValue.contentType(method, targetClass);
+		Class<?> resolved = type.resolve(Object.class);
+		if (resolved == Object.class || resolved == void.class || resolved == Void.class
+				|| type.hasUnresolvableGenerics()) {
+			throw new InvalidAttributeException("keepResult",
+					"needs a type that a kept result can be read as, and the method returns '"
+							+ method.getGenericReturnType().getTypeName() + "'",
+					"Declare the type that the method returns, or remove 'keepResult'.", null);
+		}
+		ResultFormat format = this.settings.results().apply(type);
+		if (format == null) {
+			throw new InvalidAttributeException("keepResult", "needs Jackson, of which there is no 'JsonMapper' bean",
+					"Add 'spring-boot-starter-jackson', or remove 'keepResult'.", null);
+		}
+		return format;
 	}
 
 	/**

@@ -21,7 +21,10 @@ import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.interceptor.ResultFormat;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.core.ResolvableType;
 
 /**
  * What holds for methods whose annotation does not say otherwise, and what overrides it.
@@ -32,11 +35,14 @@ import org.jspecify.annotations.Nullable;
  * @param rememberTicks for how long at most a lock remembers a tick that was run, zero to
  * remember none
  * @param ledger which runs are recorded
+ * @param results makes what keeps results of a type, or returns {@code null} where
+ * nothing can
  * @param jobs finds the overrides of a single annotation by the text of its key
  * @since 0.1.0
  */
 public record SingleRunnerSettings(String namespace, AdvisoryLockKeyFactory keyFactory, Duration waitFor,
-		Duration rememberTicks, LedgerUse ledger, Function<String, @Nullable Job> jobs) {
+		Duration rememberTicks, LedgerUse ledger, Function<ResolvableType, @Nullable ResultFormat> results,
+		Function<String, @Nullable Job> jobs) {
 
 	Job job(String key) {
 		Job job = this.jobs.apply(key);

@@ -33,10 +33,11 @@ import org.jspecify.annotations.Nullable;
  * if any will do
  * @param catchUp for how long a tick is made up for that nobody has completed,
  * {@code null} if none is
+ * @param results how results are kept, {@code null} if none is
  * @since 0.1.0
  */
 public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTicks schedule, boolean oncePerKey,
-		@Nullable Duration minInterval, @Nullable Duration catchUp) {
+		@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable ResultFormat results) {
 
 	/**
 	 * The longest time, a thousand years: what is longer means for ever, and has no room
@@ -48,13 +49,13 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	 * Asks nothing.
 	 */
 	public static final LedgerOperation NONE = new LedgerOperation(false, false, ScheduledTicks.NONE, false, null,
-			null);
+			null, null);
 
 	/**
 	 * Asks for runs to be recorded.
 	 */
 	public static final LedgerOperation RECORDED = new LedgerOperation(true, false, ScheduledTicks.NONE, false, null,
-			null);
+			null, null);
 
 	/**
 	 * Create what is asked, with no time longer than {@link #FOR_EVER}.
@@ -76,7 +77,7 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	 */
 	public LedgerOperation(boolean recorded, boolean oncePerTick, Supplier<? extends @Nullable CronTicks> ticks,
 			boolean oncePerKey, @Nullable Duration minInterval, @Nullable Duration catchUp) {
-		this(recorded, oncePerTick, new ScheduledTicks(ticks), oncePerKey, minInterval, catchUp);
+		this(recorded, oncePerTick, new ScheduledTicks(ticks), oncePerKey, minInterval, catchUp, null);
 	}
 
 	/**
@@ -90,7 +91,17 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	 */
 	public LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable CronTicks ticks, boolean oncePerKey,
 			@Nullable Duration minInterval, @Nullable Duration catchUp) {
-		this(recorded, oncePerTick, ScheduledTicks.of(ticks), oncePerKey, minInterval, catchUp);
+		this(recorded, oncePerTick, ScheduledTicks.of(ticks), oncePerKey, minInterval, catchUp, null);
+	}
+
+	/**
+	 * Return what is asked, with results kept.
+	 * @param results how, {@code null} to keep none
+	 * @return what is asked
+	 */
+	public LedgerOperation keeping(@Nullable ResultFormat results) {
+		return new LedgerOperation(this.recorded, this.oncePerTick, this.schedule, this.oncePerKey, this.minInterval,
+				this.catchUp, results);
 	}
 
 	/**

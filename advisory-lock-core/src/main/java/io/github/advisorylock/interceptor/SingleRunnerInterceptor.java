@@ -320,9 +320,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			this.outcome = null;
 			this.invocation = invocation;
 			Object result;
+			String kept;
 			try (current) {
 				result = current.execute(this);
 				this.outcome = current.outcome();
+				kept = (this.outcome == LockOutcome.ALREADY_RAN) ? current.keptResult() : null;
 			}
 			catch (Throwable ex) {
 				this.failure = ex;
@@ -331,7 +333,10 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			finally {
 				this.admission = null;
 			}
-			return (this.outcome == LockOutcome.EXECUTED) ? result : skip(this.outcome);
+			if (this.outcome == LockOutcome.EXECUTED) {
+				return result;
+			}
+			return (kept != null) ? this.operation.keptValue(kept, this.key) : skip(this.outcome);
 		}
 
 		@Override

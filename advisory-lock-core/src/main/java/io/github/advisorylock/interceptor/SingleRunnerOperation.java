@@ -268,7 +268,11 @@ public final class SingleRunnerOperation {
 	private LockRequest request(AdvisoryLockKey key, boolean now) {
 		LockRequest request = LockRequest.of(key).scope(this.scope).waitFor(this.waitFor);
 		request = (this.transactionManager != null) ? request.transactionManager(this.transactionManager) : request;
-		return this.ledger.apply((this.maxRun != null) ? request.maxRun(this.maxRun) : request, this.keyTemplate, now);
+		request = (this.maxRun != null) ? request.maxRun(this.maxRun) : request;
+		ResultFormat results = this.ledger.results();
+		request = (results != null)
+				? request.keepResult((returned) -> results.write(this.skippedValue.content(returned))) : request;
+		return this.ledger.apply(request, this.keyTemplate, now);
 	}
 
 	/**
@@ -310,6 +314,27 @@ public final class SingleRunnerOperation {
 			return result.orElseThrow();
 		}
 		return this.skippedValue.of(result);
+	}
+
+	/**
+	 * Return what the caller of a call gets whose work was done before.
+	 * @param kept what is kept of its result
+	 * @throws IllegalStateException if that can't be read any more
+	 */
+	@Nullable Object keptValue(String kept, AdvisoryLockKey key) {
+		ResultFormat results = this.ledger.results();
+		Assert.state(results != null, "'results' must not be null");
+		Object value;
+		try {
+			value = results.read(kept);
+		}
+		catch (RuntimeException ex) {
+			throw new IllegalStateException("Failed to return what '" + this.method + "' (advisory lock '" + key
+					+ "') returned when it ran: that was kept and can't be read any more as what the method returns "
+					+ "now. The work was done, and is not done again; let the type read what it once wrote, or forget "
+					+ "the key", ex);
+		}
+		return this.skippedValue.of(LockResult.alreadyRan(value, key));
 	}
 
 	/**

@@ -22,8 +22,10 @@ import java.util.Optional;
 import io.github.advisorylock.LockResult;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.GenericTypeResolver;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.Nullness;
+import org.springframework.core.ResolvableType;
 
 /**
  * What the caller of a method gets for a call that was skipped, as the return type of the
@@ -96,13 +98,34 @@ public enum SkippedValue {
 	}
 
 	/**
+	 * Return the type of what a method returns, without what may be around it.
+	 * @param method the method
+	 * @param targetClass the class that it is called on
+	 * @return the type
+	 */
+	public static ResolvableType contentType(Method method, Class<?> targetClass) {
+		ResolvableType type = ResolvableType
+			.forType(GenericTypeResolver.resolveType(method.getGenericReturnType(), targetClass));
+		SkippedValue value = of(method);
+		return (value == RESULT || value == EMPTY) ? type.getGeneric(0) : type;
+	}
+
+	/**
+	 * Return what a method returned, without what is around it.
+	 */
+	@Nullable Object content(@Nullable Object returned) {
+		return (returned instanceof LockResult<?> result) ? result.value()
+				: (returned instanceof Optional<?> optional) ? optional.orElse(null) : returned;
+	}
+
+	/**
 	 * Return the value for a call that was skipped.
 	 * @throws IllegalStateException if there is none
 	 */
 	@Nullable Object of(LockResult<?> result) {
 		return switch (this) {
-			case NULL -> null;
-			case EMPTY -> Optional.empty();
+			case NULL -> result.value();
+			case EMPTY -> Optional.ofNullable(result.value());
 			case RESULT -> result;
 			case NONE -> result.orElseThrow();
 		};

@@ -187,6 +187,11 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	}
 
 	@Override
+	public final @Nullable String keptResult() {
+		return (this.record != null && this.outcome == LockOutcome.ALREADY_RAN) ? this.record.keptResult() : null;
+	}
+
+	@Override
 	public final <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action)
 			throws X {
 		LockRun enclosing = LockRun.findEnclosing(this.key, this.resources);
@@ -342,7 +347,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			checkGoodEnd(hold);
 		}
 		if (this.record != null) {
-			this.record.complete();
+			this.record.complete(result);
 		}
 		return result;
 	}

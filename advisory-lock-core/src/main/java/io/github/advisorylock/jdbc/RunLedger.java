@@ -119,10 +119,20 @@ public interface RunLedger {
 		LockOutcome begin(Boundary boundary, Hold hold);
 
 		/**
+		 * Return what is kept of the result of a run that was before, of one that is
+		 * {@link LockOutcome#ALREADY_RAN}.
+		 * @return its text, {@code null} if there is none
+		 */
+		default @Nullable String keptResult() {
+			return null;
+		}
+
+		/**
 		 * Record, inside the boundary, that the work is done.
+		 * @param result what it returned
 		 * @throws LockLostException if somebody else has taken over
 		 */
-		void complete();
+		void complete(@Nullable Object result);
 
 		/**
 		 * Record that the run failed, of one in a transaction of its own that goes on and

@@ -83,7 +83,7 @@ final class LedgerSchema {
 			      || 'method, scope, schedules, once, min_interval, catch_up, lock'),
 			    ('run', 'namespace, key, fencing_token', 'id, tick, scope, instance, started_at, finished_at, outcome, failed, error, '
 			      || 'error_class, attempt, template, lock, keep_until, trace_id, stack_trace'),
-			    ('completion', 'namespace, key', 'completed_at, remember_until'),
+			    ('completion', 'namespace, key', 'completed_at, remember_until, result'),
 			    ('instance', 'namespace, instance, born_at', 'started_at, seen_at, stopped_at, version, library, clock_skew_ms, '
 			      || 'roles, terms, led_since'),
 			    ('pause', 'namespace, key', 'paused_at, paused_by, reason'), ('fencing_token', NULL, NULL)) w (kind, columns, others)

@@ -27,6 +27,7 @@ import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -81,6 +82,8 @@ final class RecordedRun implements RunRecord {
 	 */
 	private final boolean failureMatters;
 
+	private final @Nullable Function<@Nullable Object, String> resultFormat;
+
 	private final MapSqlParameterSource parameters;
 
 	private RunRepository.@Nullable Decision decision;
@@ -111,6 +114,7 @@ final class RecordedRun implements RunRecord {
 		this.oncePerKey = request.isOncePerKey();
 		this.keepsJob = !this.oncePerKey || request.minInterval() != null;
 		this.failureMatters = request.minInterval() != null || (request.isBackingOff() && this.tick != null);
+		this.resultFormat = request.resultFormat();
 		this.parameters = parameters(request);
 	}
 
@@ -134,6 +138,7 @@ final class RecordedRun implements RunRecord {
 			.addValue("pausable", kept || (this.keepsJob && template(this.key.name(), request.template()) == null))
 			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
 			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key))
+			.addValue("result", null, Types.VARCHAR)
 			.addValue("traceId", null, Types.VARCHAR);
 	}
 
@@ -240,7 +245,15 @@ final class RecordedRun implements RunRecord {
 	}
 
 	@Override
-	public void complete() {
+	public @Nullable String keptResult() {
+		return (this.resultFormat != null) ? this.runs.result(this.parameters, this.boundary != Boundary.NONE) : null;
+	}
+
+	@Override
+	public void complete(@Nullable Object result) {
+		if (this.resultFormat != null) {
+			this.parameters.addValue("result", this.resultFormat.apply(result), Types.VARCHAR);
+		}
 		if (!this.runs.complete(this.parameters, this.boundary != Boundary.NONE)) {
 			throw (this.boundary == Boundary.NONE) ? new LockLostException(this.key)
 					: new IllegalStateException("Failed to complete the run of advisory lock '" + this.key

@@ -150,6 +150,16 @@ final class RunRepository {
 	}
 
 	/**
+	 * Return what is kept of the result of a key that was completed.
+	 */
+	@Nullable String result(MapSqlParameterSource run, boolean joined) {
+		RowMapper<Optional<String>> mapper = (row, number) -> Optional.ofNullable(row.getString(1));
+		Optional<String> result = joined ? query(this.connections.current(), this.statements.result(), run, mapper)
+				: this.connections.apart((apart) -> query(apart, this.statements.result(), run, mapper));
+		return result.orElse(null);
+	}
+
+	/**
 	 * Write that a run has come to its end.
 	 * @param joined whether it is part of the current transaction
 	 * @return {@code false} if somebody else has completed it, or given it up

@@ -37,8 +37,9 @@ import io.github.advisorylock.jdbc.FencingTokens;
  * {@code null} if its lock was lost
  * @param end writes how a run ended, whether or not its start was written. Answers 0 if
  * somebody else has ended it, or completed the tick or key
+ * @param result finds what is kept of the result of a completed key
  */
-record RunStatements(String decide, String begin, String end) {
+record RunStatements(String decide, String begin, String end, String result) {
 
 	/**
 	 * In the place of an outcome: the tick is later than the clock of the database.
@@ -185,8 +186,8 @@ record RunStatements(String decide, String begin, String end) {
 			      OR j.last_tick > pg_catalog.clock_timestamp() + INTERVAL '1 minute', true)
 			  RETURNING 1
 			), completed AS (
-			  INSERT INTO {completion} (namespace, key, remember_until)
-			  SELECT :namespace, :key, pg_catalog.date_trunc('minute', e.now + INTERVAL '1 minute'
+			  INSERT INTO {completion} (namespace, key, result, remember_until)
+			  SELECT :namespace, :key, CAST(:result AS text), pg_catalog.date_trunc('minute', e.now + INTERVAL '1 minute'
 			    + CAST(:rememberKeys AS bigint) * INTERVAL '1 microsecond')
 			  FROM e WHERE :oncePerKey AND e.executed AND (NOT :keepsJob OR EXISTS (SELECT FROM job))
 			  ON CONFLICT DO NOTHING RETURNING 1
@@ -211,6 +212,10 @@ record RunStatements(String decide, String begin, String end) {
 			SELECT count(*) FROM ended
 			""";
 
+	private static final String RESULT = """
+			SELECT (SELECT c.result FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
+			""";
+
 	/**
 	 * Lets the driver give up the portal of the query before, which keeps a snapshot.
 	 */
@@ -219,7 +224,8 @@ record RunStatements(String decide, String begin, String end) {
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
 	static RunStatements of(LedgerTables tables) {
-		return new RunStatements(tables.in(DECIDE), tables.in(BEGIN), tables.in(END));
+		return new RunStatements(tables.in(DECIDE), tables.in(BEGIN), tables.in(END),
+				tables.in(RESULT));
 	}
 
 	/**

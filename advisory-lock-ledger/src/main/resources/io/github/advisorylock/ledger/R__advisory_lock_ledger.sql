@@ -79,6 +79,7 @@ CREATE TABLE IF NOT EXISTS advisory_lock_completion (
   key              text COLLATE "C"  NOT NULL,
   completed_at     timestamptz       NOT NULL DEFAULT clock_timestamp(),
   remember_until   timestamptz       NOT NULL DEFAULT now() + INTERVAL '7 days',
+  result           text,
   PRIMARY KEY (namespace, key)
 );
 CREATE INDEX IF NOT EXISTS advisory_lock_completion_until ON advisory_lock_completion (remember_until);

@@ -16,6 +16,11 @@
 
 package io.github.advisorylock.sample.webhook;
 
+import java.math.BigDecimal;
+
+import io.github.advisorylock.LockResult;
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
@@ -38,9 +43,10 @@ class PaymentController {
 
 	@PostMapping("/webhooks/payments")
 	ResponseEntity<Object> receive(@RequestBody PaymentEvent event) {
-		return switch (this.payments.receive(event).outcome()) {
-			case EXECUTED -> ResponseEntity.ok(new Answer(event.id(), "processed"));
-			case ALREADY_RAN -> ResponseEntity.ok(new Answer(event.id(), "duplicate"));
+		LockResult<BigDecimal> paid = this.payments.receive(event);
+		return switch (paid.outcome()) {
+			case EXECUTED -> ResponseEntity.ok(new Answer(event.id(), "processed", paid.value()));
+			case ALREADY_RAN -> ResponseEntity.ok(new Answer(event.id(), "duplicate", paid.value()));
 			case BUSY, TOO_SOON, PAUSED -> comeBack("Another delivery of event '" + event.id() + "' is in progress");
 		};
 	}
@@ -53,8 +59,10 @@ class PaymentController {
 
 	/**
 	 * The answer to a delivery that was dealt with.
+	 *
+	 * @param paid what the customer had paid in all after the first delivery
 	 */
-	record Answer(String id, String status) {
+	record Answer(String id, String status, @Nullable BigDecimal paid) {
 
 	}
 

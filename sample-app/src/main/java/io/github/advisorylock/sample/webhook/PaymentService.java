@@ -41,10 +41,10 @@ class PaymentService {
 	}
 
 	/**
-	 * Return what the customer has paid in all.
+	 * Return what the customer has paid in all, to each delivery the same.
 	 */
 	@Transactional
-	@SingleRunner(key = "payment:#{#event.id}", once = Once.PER_KEY, waitFor = "5s")
+	@SingleRunner(key = "payment:#{#event.id}", once = Once.PER_KEY, keepResult = true, waitFor = "5s")
 	LockResult<BigDecimal> receive(PaymentEvent event) {
 		return LockResult.executed(this.jdbc.sql("""
 				INSERT INTO account AS known (customer, paid) VALUES (?, ?)

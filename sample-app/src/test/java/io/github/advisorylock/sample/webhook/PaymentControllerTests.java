@@ -79,6 +79,7 @@ class PaymentControllerTests {
 		List<String> answers = deliveries.stream().map((delivery) -> delivery.join().body()).toList();
 		assertThat(answers).filteredOn((answer) -> answer.contains("processed")).hasSize(1);
 		assertThat(answers).filteredOn((answer) -> answer.contains("duplicate")).hasSize(7);
+		assertThat(answers).filteredOn((answer) -> answer.contains("\"paid\":12.50")).hasSize(8);
 		assertThat(paid()).isEqualByComparingTo("12.50");
 	}
 

@@ -71,7 +71,7 @@ class SingleRunnerMethodRegistryTests {
 
 	private static SingleRunnerMethodRegistry registry() {
 		SingleRunnerSettings settings = new SingleRunnerSettings("registry", AdvisoryLockKeyFactory.sha256(),
-				Duration.ZERO, Duration.ZERO, LedgerUse.OFF, (key) -> null);
+				Duration.ZERO, Duration.ZERO, LedgerUse.OFF, (type) -> null, (key) -> null);
 		return new SingleRunnerMethodRegistry(new AnnotationSingleRunnerOperationSource(() -> settings, (text) -> text),
 				(text) -> text, new Advice() {
 				});

@@ -109,7 +109,7 @@ class AdvisoryLockAutoConfigurationTests {
 	@Test
 	void settingsBackOffWhenApplicationHasItsOwn() {
 		SingleRunnerSettings own = new SingleRunnerSettings("own", AdvisoryLockKeyFactory.sha256(), Duration.ZERO,
-				Duration.ZERO, SingleRunnerSettings.LedgerUse.ON_DEMAND, (key) -> null);
+				Duration.ZERO, SingleRunnerSettings.LedgerUse.ON_DEMAND, (type) -> null, (key) -> null);
 		this.runner.withBean(SingleRunnerSettings.class, () -> own)
 			.withBean(Jobs.class)
 			.run((context) -> assertThat(context.getBean(Jobs.class).run().key()).hasToString("own/job"));

@@ -83,7 +83,7 @@ class PropertyFuzzTests {
 
 	private static void bind(Binder binder) {
 		AdvisoryLockProperties properties = binder.bindOrCreate("advisory-lock", AdvisoryLockProperties.class);
-		properties.toSettings(AdvisoryLockKey::of, new StandardEnvironment(), properties.jobs()::get);
+		properties.toSettings(AdvisoryLockKey::of, new StandardEnvironment(), properties.jobs()::get, (type) -> null);
 		assertThat(properties.ledger().tablePrefix()).matches("([a-zA-Z_]\\w*\\.)?[a-zA-Z_]\\w*");
 	}
 

@@ -46,6 +46,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
@@ -288,8 +289,8 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 		}
 
 		@Override
-		public void complete() {
-			this.record.complete();
+		public void complete(@Nullable Object result) {
+			this.record.complete(result);
 		}
 
 		@Override

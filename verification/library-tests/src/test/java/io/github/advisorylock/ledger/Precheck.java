@@ -23,6 +23,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Has a ledger not asked before the lock is taken, so that it decides under the lock.
@@ -74,8 +75,8 @@ final class Precheck {
 		}
 
 		@Override
-		public void complete() {
-			this.record.complete();
+		public void complete(@Nullable Object result) {
+			this.record.complete(result);
 		}
 
 		@Override

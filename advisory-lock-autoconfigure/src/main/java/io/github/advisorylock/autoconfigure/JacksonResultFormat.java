@@ -1,0 +1,78 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.autoconfigure;
+
+import io.github.advisorylock.interceptor.ResultFormat;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.core.json.JsonWriteFeature;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.ObjectReader;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.Assert;
+import org.springframework.util.unit.DataSize;
+
+/**
+ * Keeps results as JSON, as the application's mapper writes it, in ASCII: databases of
+ * any encoding can store that.
+ */
+final class JacksonResultFormat implements ResultFormat {
+
+	private final ObjectWriter writer;
+
+	private final ObjectReader reader;
+
+	private final ResolvableType type;
+
+	private final DataSize maxSize;
+
+	private JacksonResultFormat(JsonMapper mapper, ResolvableType type, DataSize maxSize) {
+		JavaType javaType = mapper.constructType(type.getType());
+		this.writer = mapper.writerFor(javaType).with(JsonWriteFeature.ESCAPE_NON_ASCII);
+		this.reader = mapper.readerFor(javaType);
+		this.type = type;
+		this.maxSize = maxSize;
+	}
+
+	/**
+	 * Return how results of a type are kept.
+	 * @return {@code null} where the application has no mapper
+	 */
+	static @Nullable ResultFormat of(BeanFactory beans, ResolvableType type, DataSize maxSize) {
+		JsonMapper mapper = beans.getBeanProvider(JsonMapper.class).getIfUnique();
+		return (mapper != null) ? new JacksonResultFormat(mapper, type, maxSize) : null;
+	}
+
+	@Override
+	public String write(@Nullable Object result) {
+		String json = this.writer.writeValueAsString(result);
+		Assert.state(json.length() <= this.maxSize.toBytes(),
+				() -> "Failed to keep a result of type '" + this.type + "': it has " + json.length()
+						+ " bytes as JSON, and 'advisory-lock.ledger.max-result-size' is " + this.maxSize.toBytes()
+						+ "; return less, or set that higher");
+		return json;
+	}
+
+	@Override
+	public @Nullable Object read(String text) {
+		return this.reader.readValue(text);
+	}
+
+}
