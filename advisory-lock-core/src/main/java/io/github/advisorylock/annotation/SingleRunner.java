@@ -49,7 +49,7 @@ import org.springframework.core.annotation.AliasFor;
  * @see io.github.advisorylock.AdvisoryLockOperations
  */
 @Documented
-@Reflective
+@Reflective(SingleRunnerReflectiveProcessor.class)
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 public @interface SingleRunner {

@@ -45,6 +45,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aot.hint.RuntimeHints;
+import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
+import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -217,6 +220,14 @@ class KeptResultTests {
 		this.plain.withBean("orders", Orders.class)
 			.withClassLoader(new FilteredClassLoader("tools.jackson"))
 			.run((context) -> assertThat(context).hasFailed());
+	}
+
+	@Test
+	void whatIsKeptCanBeWrittenAheadOfTime() {
+		RuntimeHints hints = new RuntimeHints();
+		new ReflectiveRuntimeHintsRegistrar().registerRuntimeHints(hints, Orders.class);
+		assertThat(RuntimeHintsPredicates.reflection().onType(Receipt.class).test(hints)).isTrue();
+		assertThat(RuntimeHintsPredicates.reflection().onType(Unwritable.class).test(hints)).isTrue();
 	}
 
 	private static Orders orders(ApplicationContext context) {
