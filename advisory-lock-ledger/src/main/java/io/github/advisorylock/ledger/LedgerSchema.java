@@ -212,8 +212,9 @@ final class LedgerSchema {
 			throw new LedgerSchemaException(
 					"its tables can't be looked for along the search path of the current transaction (" + any.path()
 							+ "), which is not the one that the role has (" + any.ownPath()
-							+ "), and there is no other connection",
-					ex, "Let 'advisory-lock.ledger.table-prefix' name the schema, or the pool have another connection.");
+							+ "), and there is no other connection: let 'advisory-lock.ledger.table-prefix' name the "
+							+ "schema, or the pool have another one",
+					ex);
 		}
 	}
 
