@@ -27,7 +27,6 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
-import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebDriverException;
 import org.openqa.selenium.WebElement;
 
@@ -139,7 +138,7 @@ final class OperatorPage {
 	 */
 	void press(String key, String state) {
 		openJob(key);
-		await().ignoreExceptionsInstanceOf(WebDriverException.class).untilAsserted(() -> {
+		await().untilAsserted(() -> {
 			element("#job button[data-state=" + state + "]").click();
 			assertThat(isAsking()).isTrue();
 		});
@@ -225,13 +224,14 @@ final class OperatorPage {
 	}
 
 	/**
-	 * Return a wait during which the page may be drawn anew.
+	 * Return a wait during which the page may be drawn anew, and what is looked for not
+	 * be there yet.
 	 */
 	static ConditionFactory await() {
 		return Awaitility.await()
 			.atMost(Patience.TIME)
 			.pollInterval(Duration.ofMillis(100))
-			.ignoreExceptionsInstanceOf(StaleElementReferenceException.class);
+			.ignoreExceptionsInstanceOf(WebDriverException.class);
 	}
 
 }

@@ -23,7 +23,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.Keys;
-import org.openqa.selenium.WebDriverException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -89,15 +88,13 @@ class OperatorPageBrowserTests extends AbstractBrowserTests {
 	void everythingIsPausedAndResumedWithoutALoad() {
 		OperatorPage page = page(one);
 		for (String state : List.of("all-paused", "all-resumed")) {
-			OperatorPage.await().ignoreExceptionsInstanceOf(WebDriverException.class).untilAsserted(() -> {
+			OperatorPage.await().untilAsserted(() -> {
 				page.element("#all button[data-state=" + state + "]").click();
 				assertThat(page.isAsking()).isTrue();
 			});
 			page.confirm();
 		}
-		OperatorPage.await()
-			.ignoreExceptionsInstanceOf(WebDriverException.class)
-			.untilAsserted(() -> assertThat(page.element("#all button[data-state=all-paused]").isDisplayed()).isTrue());
+		OperatorPage.await().untilAsserted(() -> assertThat(page.element("#all button[data-state=all-paused]").isDisplayed()).isTrue());
 		assertThat(fleet.query("SELECT namespace FROM advisory_lock_pause WHERE key = ''")).isEmpty();
 	}
 

@@ -26,7 +26,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.NoAlertPresentException;
-import org.openqa.selenium.WebDriverException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -79,9 +78,7 @@ class OperatorPageLookBrowserTests extends AbstractBrowserTests {
 		assertThat(page.element("#problems").getText()).contains(MarkupJob.KEY, MarkupJob.ERROR);
 		page.awaitRefresh();
 		page.element("tr[data-key=\"sample-app/" + MarkupJob.KEY + "\"] a.key").click();
-		OperatorPage.await()
-			.ignoreExceptionsInstanceOf(WebDriverException.class)
-			.untilAsserted(() -> assertThat(page.element("#runs tbody tr[data-outcome=FAILED]").getText())
+		OperatorPage.await().untilAsserted(() -> assertThat(page.element("#runs tbody tr[data-outcome=FAILED]").getText())
 				.contains(MarkupJob.ERROR, HOST));
 		page.awaitRefresh();
 		assertThat(

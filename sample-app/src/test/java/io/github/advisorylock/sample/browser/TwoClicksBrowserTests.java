@@ -22,9 +22,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.By;
-import org.openqa.selenium.ElementNotInteractableException;
-import org.openqa.selenium.NoSuchElementException;
-import org.openqa.selenium.StaleElementReferenceException;
 import org.openqa.selenium.WebElement;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -73,9 +70,7 @@ class TwoClicksBrowserTests extends AbstractBrowserTests {
 	@Test
 	void whyLastNightsFailed() {
 		click("link", "newsletter");
-		OperatorPage.await()
-			.ignoreExceptionsInstanceOf(NoSuchElementException.class)
-			.untilAsserted(() -> assertThat(text("Why the last run failed"))
+		OperatorPage.await().untilAsserted(() -> assertThat(text("Why the last run failed"))
 				.contains("The mail server refused the connection"));
 	}
 
@@ -90,10 +85,7 @@ class TwoClicksBrowserTests extends AbstractBrowserTests {
 	 * Click on what says something, wherever it is.
 	 */
 	private static void click(String role, String label) {
-		OperatorPage.await()
-			.ignoreExceptionsInstanceOf(StaleElementReferenceException.class)
-			.ignoreExceptionsInstanceOf(ElementNotInteractableException.class)
-			.untilAsserted(() -> {
+		OperatorPage.await().untilAsserted(() -> {
 				Optional<WebElement> found = browser.driver()
 					.findElements(By.cssSelector(role.equals("link") ? "main a" : "main button"))
 					.stream()
