@@ -16,8 +16,6 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import io.github.advisorylock.LockScope;
-
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
@@ -25,13 +23,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param enabled Whether ShedLock gets its locks from this library, where the application
  * has no lock provider of its own.
- * @param scope How long the locks of ShedLock live: until they are released, on the
- * connection of session locks, or as long as a transaction that is opened for each of
- * them on a connection of the pool.
  * @param bothLocks Whether each lock provider of the application takes an advisory lock
  * as well, for a rolling deployment.
  */
 public record AdvisoryLockShedLockProperties(@DefaultValue("true") boolean enabled,
-		@DefaultValue("session") LockScope scope, @DefaultValue("false") boolean bothLocks) {
+		@DefaultValue("false") boolean bothLocks) {
 
 }

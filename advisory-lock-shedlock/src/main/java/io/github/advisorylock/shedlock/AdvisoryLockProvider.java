@@ -25,13 +25,11 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.RunLedger;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
 import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.LockProvider;
-import net.javacrumbs.shedlock.core.LockingTaskExecutor;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.jspecify.annotations.Nullable;
 
@@ -45,28 +43,15 @@ import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
  * <p>
  * A lock is free when it is unlocked, and as soon as its holder has vanished.
  * {@code lockAtLeastFor} is kept in the ledger, and outlives the holder; without tables
- * it holds as long as the holder lives. After {@code lockAtMostFor} the holder is told
- * that its lock is lost, and the lock is given up: its thread is interrupted if it works
- * inside a {@link LockingTaskExecutor}, as {@code @SchedulerLock} does, and a
- * {@link LockLostEvent} is published. The same happens when the lock is lost otherwise.
+ * it holds as long as the holder lives. After {@code lockAtMostFor} the lock is given up,
+ * and a {@link LockLostEvent} is published, as when the lock is lost otherwise. As with
+ * other providers, the method runs on: no thread is interrupted.
  *
  * @since 0.1.0
  */
 public final class AdvisoryLockProvider implements ExtensibleLockProvider, SmartLifecycle, DisposableBean {
 
-	private static final StackWalker STACK = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
-
-	/**
-	 * How many frames there may be from here to whoever wants the lock: other providers
-	 * may be around this one.
-	 */
-	private static final int NEAR = 16;
-
 	private final AdvisoryLockOperations operations;
-
-	private final LockScope scope;
-
-	private final boolean interrupting;
 
 	private final KeptKeys keptKeys;
 
@@ -79,29 +64,21 @@ public final class AdvisoryLockProvider implements ExtensibleLockProvider, Smart
 	 * @param operations takes the locks
 	 * @param ledger keeps them for {@code lockAtLeastFor}, {@code null} where there is
 	 * none
-	 * @param scope {@link LockScope#SESSION} for locks on the connection of session
-	 * locks, {@link LockScope#TRANSACTION} for a transaction on a connection of the pool
-	 * for each of them, which a pooler in transaction mode lets through
-	 * @param interrupting whether a thread is interrupted whose lock is lost
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lock whose
 	 * {@code lockAtMostFor} is over
 	 * @param threads makes the threads that end locks
 	 */
 	public AdvisoryLockProvider(AdvisoryLockOperations operations, Supplier<@Nullable RunLedger> ledger,
-			LockScope scope, boolean interrupting, Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
+			Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
 		this.operations = operations;
-		this.scope = scope;
-		this.interrupting = interrupting;
 		this.keptKeys = new KeptKeys(ledger);
-		this.keeper = new TermKeeper(scope, eventPublisher, threads);
+		this.keeper = new TermKeeper(eventPublisher, threads);
 	}
 
 	@Override
 	public Optional<SimpleLock> lock(LockConfiguration configuration) {
 		LockRequest request = LockRequest.of(configuration.getName()).waitFor(Duration.ZERO);
-		Optional<HeldLock> lock = (this.scope == LockScope.SESSION) ? this.operations.tryAcquire(request)
-				: HeldTransactionLock.tryAcquire(this.operations, request, this.keeper);
-		return lock.flatMap((held) -> begin(held, configuration));
+		return this.operations.tryAcquire(request).flatMap((lock) -> begin(lock, configuration));
 	}
 
 	/**
@@ -122,7 +99,7 @@ public final class AdvisoryLockProvider implements ExtensibleLockProvider, Smart
 			if (promise == null) {
 				return Optional.empty();
 			}
-			LockTerm begun = new LockTerm(lock, this.keptKeys, promise, this.keeper, runner());
+			LockTerm begun = new LockTerm(lock, this.keptKeys, promise, this.keeper);
 			begun.begin(configuration.getLockAtMostFor());
 			term = begun;
 			return Optional.of(new ProvidedLock(configuration.getName(), term));
@@ -132,16 +109,6 @@ public final class AdvisoryLockProvider implements ExtensibleLockProvider, Smart
 				this.keeper.release(lock);
 			}
 		}
-	}
-
-	/**
-	 * Return the thread that works under the lock, where that is known: who takes a lock
-	 * by hand may release it on another one, and do something else meanwhile.
-	 */
-	private @Nullable Thread runner() {
-		boolean inside = this.interrupting && STACK.walk((frames) -> frames.limit(NEAR)
-			.anyMatch((frame) -> LockingTaskExecutor.class.isAssignableFrom(frame.getDeclaringClass())));
-		return inside ? Thread.currentThread() : null;
 	}
 
 	@Override

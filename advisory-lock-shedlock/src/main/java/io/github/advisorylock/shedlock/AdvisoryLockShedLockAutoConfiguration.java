@@ -27,7 +27,6 @@ import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties;
 import io.github.advisorylock.autoconfigure.LockUse;
 import io.github.advisorylock.jdbc.LockScheduler;
-import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.RunLedger;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.ExtendedLockConfigurationExtractor;
@@ -97,8 +96,8 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 		static AdvisoryLockProvider provider(AdvisoryLockOperations operations, ObjectProvider<RunLedger> ledger,
 				AdvisoryLockProperties properties, ApplicationEventPublisher eventPublisher,
 				LockScheduler.Threads threads) {
-			return new AdvisoryLockProvider(operations, ledger(ledger, properties), properties.shedlock().scope(),
-					properties.session().whenLost() == WhenLost.INTERRUPT, eventPublisher::publishEvent, threads);
+			return new AdvisoryLockProvider(operations, ledger(ledger, properties), eventPublisher::publishEvent,
+					threads);
 		}
 
 	}
@@ -138,9 +137,8 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	static class CodeConfiguration {
 
 		@Bean
-		LockUse advisoryLockProviderUse(ConfigurableListableBeanFactory beanFactory,
-				AdvisoryLockProperties properties) {
-			return () -> isInjected(beanFactory) ? Set.of(properties.shedlock().scope()) : Set.of();
+		LockUse advisoryLockProviderUse(ConfigurableListableBeanFactory beanFactory) {
+			return () -> isInjected(beanFactory) ? Set.of(LockScope.SESSION) : Set.of();
 		}
 
 		@Bean
@@ -202,9 +200,9 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 		}
 
 		@Bean
-		LockUse advisoryLockSchedulerLockUse(SchedulerLockMethods methods, ConfigurableListableBeanFactory beanFactory,
-				AdvisoryLockProperties properties) {
-			return new SchedulerLockUse(methods, () -> isProvided(beanFactory), properties.shedlock().scope());
+		LockUse advisoryLockSchedulerLockUse(SchedulerLockMethods methods,
+				ConfigurableListableBeanFactory beanFactory) {
+			return new SchedulerLockUse(methods, () -> isProvided(beanFactory));
 		}
 
 		@Bean
@@ -220,12 +218,11 @@ public final class AdvisoryLockShedLockAutoConfiguration {
 	/**
 	 * The methods with {@code @SchedulerLock}.
 	 */
-	private record SchedulerLockUse(SchedulerLockMethods methods, BooleanSupplier provided,
-			LockScope scope) implements LockUse {
+	private record SchedulerLockUse(SchedulerLockMethods methods, BooleanSupplier provided) implements LockUse {
 
 		@Override
 		public Set<LockScope> scopes() {
-			return (this.provided.getAsBoolean() && this.methods.areGuarded()) ? Set.of(this.scope) : Set.of();
+			return (this.provided.getAsBoolean() && this.methods.areGuarded()) ? Set.of(LockScope.SESSION) : Set.of();
 		}
 
 		@Override

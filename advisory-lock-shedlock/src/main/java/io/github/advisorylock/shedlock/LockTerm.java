@@ -24,8 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The time for which somebody has a lock, however often it is extended. It ends when the
- * lock is unlocked or lost, or with {@code lockAtMostFor}: then its holder is told, and
- * the lock given up.
+ * lock is unlocked or lost, or with {@code lockAtMostFor}: then the lock is given up.
  */
 final class LockTerm {
 
@@ -37,8 +36,6 @@ final class LockTerm {
 
 	private final TermKeeper keeper;
 
-	private final @Nullable Thread runner;
-
 	private volatile KeptKeys.Promise promise;
 
 	private @Nullable Future<?> alarm;
@@ -47,20 +44,15 @@ final class LockTerm {
 
 	private boolean over;
 
-	private boolean interrupted;
-
 	/**
 	 * Create a term of a lock that was just taken.
 	 * @param promise what is promised for the time after it
-	 * @param runner is interrupted when the lock is lost before the term has ended,
-	 * {@code null} to interrupt nobody
 	 */
-	LockTerm(HeldLock lock, KeptKeys keptKeys, KeptKeys.Promise promise, TermKeeper keeper, @Nullable Thread runner) {
+	LockTerm(HeldLock lock, KeptKeys keptKeys, KeptKeys.Promise promise, TermKeeper keeper) {
 		this.lock = lock;
 		this.keptKeys = keptKeys;
 		this.promise = promise;
 		this.keeper = keeper;
-		this.runner = runner;
 	}
 
 	/**
@@ -69,7 +61,7 @@ final class LockTerm {
 	 */
 	void begin(Duration atMost) {
 		prolong(atMost);
-		this.lock.onLost(this::lose);
+		this.lock.onLost(this::finish);
 	}
 
 	/**
@@ -84,7 +76,7 @@ final class LockTerm {
 			KeptKeys.Promise next = this.keptKeys.keep(this.lock.key(), atLeast, this.promise);
 			if (next == null) {
 				// somebody else has had the lock since
-				if (finish(true)) {
+				if (finish()) {
 					this.keeper.giveUp(this.lock);
 				}
 				return false;
@@ -118,9 +110,7 @@ final class LockTerm {
 	 * End in order.
 	 */
 	void end() {
-		boolean first = finish(false);
-		takeInterruptBack();
-		if (first) {
+		if (finish()) {
 			long remaining = this.promise.remaining();
 			if (remaining > 0) {
 				this.keeper.releaseLater(this.lock, Duration.ofNanos(remaining));
@@ -138,22 +128,14 @@ final class LockTerm {
 	}
 
 	private synchronized boolean finishIfDue() {
-		return System.nanoTime() - this.deadline >= 0 && finish(true);
-	}
-
-	/**
-	 * The lock is gone, and everybody but the runner is told by whoever noticed.
-	 */
-	private void lose() {
-		finish(true);
+		return System.nanoTime() - this.deadline >= 0 && finish();
 	}
 
 	/**
 	 * End, if that has not been done before.
-	 * @param early whether the runner must be told
 	 * @return whether it has not
 	 */
-	private synchronized boolean finish(boolean early) {
+	private synchronized boolean finish() {
 		if (this.over) {
 			return false;
 		}
@@ -161,23 +143,7 @@ final class LockTerm {
 		if (this.alarm != null) {
 			this.alarm.cancel(false);
 		}
-		Thread runner = this.runner;
-		if (early && runner != null && runner != Thread.currentThread() && !runner.isInterrupted()) {
-			this.interrupted = true;
-			runner.interrupt();
-		}
 		return true;
-	}
-
-	/**
-	 * An interrupt of this term that did not reach the work must not hit what the thread
-	 * does next.
-	 */
-	private synchronized void takeInterruptBack() {
-		if (this.interrupted && Thread.currentThread() == this.runner) {
-			this.interrupted = false;
-			Thread.interrupted();
-		}
 	}
 
 }

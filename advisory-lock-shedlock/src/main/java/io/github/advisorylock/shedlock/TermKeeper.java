@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
@@ -34,15 +33,12 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * What the locks of one provider have in common: a clock that ends their terms, threads
- * that wait for the server, and how locks are let go. Has no thread while there is no
- * lock.
+ * What the locks of one provider have in common: a clock that ends their terms, and how
+ * locks are let go. Has no thread while there is no lock.
  */
-final class TermKeeper implements Executor, AutoCloseable {
+final class TermKeeper implements AutoCloseable {
 
 	private static final Log logger = LogFactory.getLog(TermKeeper.class);
-
-	private final LockScope scope;
 
 	private final Consumer<Object> eventPublisher;
 
@@ -54,23 +50,13 @@ final class TermKeeper implements Executor, AutoCloseable {
 
 	/**
 	 * Create it.
-	 * @param scope the scope of the locks, for the log
 	 * @param eventPublisher is given a {@link LockLostEvent} for each lock that is given
 	 * up
 	 * @param threads makes its threads
 	 */
-	TermKeeper(LockScope scope, Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
-		this.scope = scope;
+	TermKeeper(Consumer<Object> eventPublisher, LockScheduler.Threads threads) {
 		this.eventPublisher = eventPublisher;
 		this.workers = LockScheduler.atOnce(threads);
-	}
-
-	/**
-	 * Do something soon, on a thread of its own.
-	 */
-	@Override
-	public void execute(Runnable task) {
-		this.workers.execute(task);
 	}
 
 	/**
@@ -81,12 +67,11 @@ final class TermKeeper implements Executor, AutoCloseable {
 	}
 
 	/**
-	 * Release a lock whose holder was told that it has none any more, and tell everybody
-	 * else.
+	 * Release a lock whose time is over, and tell everybody.
 	 */
 	void giveUp(HeldLock lock) {
 		release(lock);
-		LockLog.lost(lock.key(), this.scope);
+		LockLog.lost(lock.key(), LockScope.SESSION);
 		new SafeTask("A listener for lost locks failed",
 				() -> this.eventPublisher.accept(new LockLostEvent(lock.key())))
 			.run();

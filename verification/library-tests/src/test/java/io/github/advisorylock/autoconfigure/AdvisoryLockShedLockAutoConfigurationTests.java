@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -63,8 +62,6 @@ class AdvisoryLockShedLockAutoConfigurationTests {
 			.isEqualTo(properties.enabled());
 		assertThat(AdvisoryLockPropertiesTests.defaultOf("advisory-lock.shedlock.both-locks"))
 			.isEqualTo(properties.bothLocks());
-		assertThat(AdvisoryLockPropertiesTests.defaultOf("advisory-lock.shedlock.scope"))
-			.isEqualTo(properties.scope().name().toLowerCase(Locale.ROOT));
 	}
 
 	@Test

@@ -93,13 +93,6 @@ class LockUseTests {
 	}
 
 	@Test
-	void providerInScopeTransactionNeedsNoSession(CapturedOutput output) {
-		application(TestPostgres.url()).withUserConfiguration(Annotated.class)
-			.withPropertyValues("advisory-lock.shedlock.scope=transaction")
-			.run((context) -> assertThat(output).contains(READY + "scope TRANSACTION: "));
-	}
-
-	@Test
 	void methodOfShedLockThatNothingGuardsIsNamed(CapturedOutput output) {
 		application(TestPostgres.url()).withBean("billing", Billing.class).run((context) -> {
 			assertThat(context).hasNotFailed();

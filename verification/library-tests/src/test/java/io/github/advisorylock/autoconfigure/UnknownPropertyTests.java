@@ -50,8 +50,8 @@ class UnknownPropertyTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "advisory-lock.namespce", "advisory-lock.sesion.heartbeat",
 			"advisory-lock.session.heart-beats", "advisory-lock.doctor.stanby", "advisory-lock.leader.enabled",
-			"advisory-lock.ledger.keep-runs.days", "advisory-lock.shedlock.both-lock", "advisory-lock.page.refrsh",
-			"advisory-lock.test.postgres-imag", "advisory-lock.databases.tx.session.uri",
+			"advisory-lock.ledger.keep-runs.days", "advisory-lock.shedlock.both-lock", "advisory-lock.shedlock.scope",
+			"advisory-lock.page.refrsh", "advisory-lock.test.postgres-imag", "advisory-lock.databases.tx.session.uri",
 			"advisory-lock.jobs.report.pause", "advisory-lock.jobs.orders.export.paused" })
 	void propertyThatDoesNotExistStopsTheStartAndIsTold(String property) {
 		FailureAnalysis analysis = LockContextRunner.analyzeFailure(withFile(Map.of(property, "value")));
@@ -99,8 +99,7 @@ class UnknownPropertyTests {
 			.filter((property) -> property.get("defaultValue") instanceof String)
 			.collect(Collectors.toMap((property) -> (String) property.get("name"),
 					(property) -> property.get("defaultValue")));
-		assertThat(defaults).containsKeys("advisory-lock.doctor.standby", "advisory-lock.page.refresh",
-				"advisory-lock.shedlock.scope");
+		assertThat(defaults).containsKeys("advisory-lock.doctor.standby", "advisory-lock.page.refresh");
 		withFile(defaults).run((context) -> assertThat(context).hasNotFailed());
 	}
 

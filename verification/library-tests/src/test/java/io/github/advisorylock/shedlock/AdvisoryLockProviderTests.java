@@ -21,11 +21,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -38,7 +36,6 @@ import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.Patience;
-import io.github.advisorylock.testsupport.TestPostgres;
 import net.javacrumbs.shedlock.core.ClockProvider;
 import net.javacrumbs.shedlock.core.DefaultLockingTaskExecutor;
 import net.javacrumbs.shedlock.core.ExtensibleLockProvider;
@@ -57,8 +54,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -69,56 +64,53 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Tests for {@link AdvisoryLockProvider} in applications: one with session locks, one
- * with locks of transactions.
+ * Tests for {@link AdvisoryLockProvider} in two instances of an application.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class AdvisoryLockProviderTests {
 
 	private static final Duration HOUR = Duration.ofHours(1);
 
-	private static ShedLockApplication session;
+	private static ShedLockApplication application;
 
-	private static ShedLockApplication transaction;
+	private static ShedLockApplication other;
 
 	private final String name = UUID.randomUUID().toString();
 
 	@BeforeAll
 	static void start() {
-		session = ShedLockApplication.start(List.of(Jobs.class), "advisory-lock.session.heartbeat=200ms");
-		transaction = ShedLockApplication.start("advisory-lock.shedlock.scope=transaction",
-				"advisory-lock.session.heartbeat=200ms");
+		application = ShedLockApplication.start(List.of(Jobs.class), "advisory-lock.session.heartbeat=200ms");
+		other = ShedLockApplication.start("advisory-lock.session.heartbeat=200ms");
 	}
 
 	@AfterAll
 	static void stop() {
-		session.close();
-		transaction.close();
+		application.close();
+		other.close();
 	}
 
 	@AfterEach
 	void checkThatNothingIsLeft() {
 		Awaitility.await().atMost(Patience.TIME).until(() -> !ShedLockApplication.isLocked(this.name));
-		assertThat(Thread.interrupted()).isFalse();
 	}
 
 	@Test
 	void annotatedMethodRunsUnderLockAndExtendsIt() {
-		Jobs jobs = session.context.getBean(Jobs.class);
+		Jobs jobs = application.context.getBean(Jobs.class);
 		jobs.run();
 		assertThat(jobs.runs()).isEqualTo(1);
-		SimpleLock other = lock(transaction, "job", HOUR, Duration.ZERO).orElseThrow();
+		SimpleLock lock = lock(other, "job", HOUR, Duration.ZERO).orElseThrow();
 		jobs.run();
 		assertThat(jobs.runs()).isEqualTo(1);
-		other.unlock();
+		lock.unlock();
 		jobs.run();
 		assertThat(jobs.runs()).isEqualTo(2);
 	}
 
 	@Test
 	void nameIsKeyInNamespaceOfApplication() {
-		AdvisoryLockOperations operations = transaction.context.getBean(AdvisoryLockOperations.class);
-		SimpleLock lock = lock(session, this.name, HOUR, Duration.ZERO).orElseThrow();
+		AdvisoryLockOperations operations = other.context.getBean(AdvisoryLockOperations.class);
+		SimpleLock lock = lock(application, this.name, HOUR, Duration.ZERO).orElseThrow();
 		assertThat(operations.execute(LockRequest.of(this.name), (context) -> true).outcome())
 			.isEqualTo(LockOutcome.BUSY);
 		lock.unlock();
@@ -128,11 +120,10 @@ class AdvisoryLockProviderTests {
 	/**
 	 * Methods of the application may wait, by a property; locks of ShedLock never do.
 	 */
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void lockIsAskedForWithoutWaiting(LockScope scope) {
+	@Test
+	void lockIsAskedForWithoutWaiting() {
 		Busy busy = new Busy(new CopyOnWriteArrayList<>());
-		AdvisoryLockProvider provider = new AdvisoryLockProvider(busy, () -> null, scope, true, (event) -> {
+		AdvisoryLockProvider provider = new AdvisoryLockProvider(busy, () -> null, (event) -> {
 		}, LockScheduler.Threads.ofCurrent());
 		assertThat(provider.lock(configuration(this.name, HOUR, Duration.ZERO))).isEmpty();
 		provider.destroy();
@@ -141,8 +132,8 @@ class AdvisoryLockProviderTests {
 
 	@Test
 	void recordedRunIsTooSoonWhileKeyIsKept() {
-		AdvisoryLockOperations operations = transaction.context.getBean(AdvisoryLockOperations.class);
-		lock(session, this.name, HOUR, HOUR).orElseThrow().unlock();
+		AdvisoryLockOperations operations = other.context.getBean(AdvisoryLockOperations.class);
+		lock(application, this.name, HOUR, HOUR).orElseThrow().unlock();
 		LockRequest request = LockRequest.of(this.name).recordedUnder(this.name);
 		for (LockScope scope : LockScope.values()) {
 			assertThat(operations.execute(request.scope(scope), (context) -> true).outcome())
@@ -152,83 +143,57 @@ class AdvisoryLockProviderTests {
 		assertThat(operations.execute(request, (context) -> true).executed()).isTrue();
 	}
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void lockAtLeastForOutlivesHolder(LockScope scope) {
-		lock(application(scope), this.name, HOUR, HOUR).orElseThrow();
+	@Test
+	void lockAtLeastForOutlivesHolder() {
+		lock(application, this.name, HOUR, HOUR).orElseThrow();
 		terminateHolder();
 		assertThat(ShedLockApplication.isLocked(this.name)).isFalse();
-		assertThat(lock(other(scope), this.name, HOUR, Duration.ZERO)).isEmpty();
+		assertThat(lock(other, this.name, HOUR, Duration.ZERO)).isEmpty();
 		ShedLockApplication.letTimePass(this.name);
-		lock(other(scope), this.name, HOUR, Duration.ZERO).orElseThrow().unlock();
+		lock(other, this.name, HOUR, Duration.ZERO).orElseThrow().unlock();
 	}
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void lockAtLeastForGivesWayToExtension(LockScope scope) {
-		SimpleLock lock = lock(application(scope), this.name, HOUR, HOUR).orElseThrow();
+	@Test
+	void lockAtLeastForGivesWayToExtension() {
+		SimpleLock lock = lock(application, this.name, HOUR, HOUR).orElseThrow();
 		assertThat(ShedLockApplication.isKept(this.name)).isTrue();
 		lock.extend(HOUR, Duration.ZERO).orElseThrow().unlock();
-		lock(other(scope), this.name, HOUR, Duration.ZERO).orElseThrow().unlock();
+		lock(other, this.name, HOUR, Duration.ZERO).orElseThrow().unlock();
 	}
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void runnerIsInterruptedAfterLockAtMostForAndLockGivenUp(LockScope scope) {
-		ShedLockApplication application = application(scope);
-		AtomicBoolean reached = new AtomicBoolean();
-		assertThatExceptionOfType(InterruptedException.class)
-			.isThrownBy(() -> executor(application).executeWithLock((LockingTaskExecutor.Task) () -> {
-				reached.set(true);
-				waitForInterrupt();
-			}, configuration(this.name, Duration.ofMillis(100), Duration.ZERO)));
-		assertThat(reached).isTrue();
-		awaitLoss(application);
-		lock(other(scope), this.name, HOUR, Duration.ZERO).orElseThrow().unlock();
+	@Test
+	void lockIsGivenUpAfterLockAtMostForAndItsRunnerLeftAlone() throws Throwable {
+		AtomicReference<Boolean> interrupted = new AtomicReference<>();
+		executor().executeWithLock((LockingTaskExecutor.Task) () -> {
+			awaitLoss();
+			lock(other, this.name, HOUR, Duration.ZERO).orElseThrow().unlock();
+			interrupted.set(Thread.currentThread().isInterrupted());
+		}, configuration(this.name, Duration.ofMillis(100), Duration.ZERO));
+		assertThat(interrupted).hasValue(false);
 	}
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void runnerIsInterruptedWhenLockIsLost(LockScope scope) {
-		ShedLockApplication application = application(scope);
-		assertThatExceptionOfType(InterruptedException.class)
-			.isThrownBy(() -> executor(application).executeWithLock((LockingTaskExecutor.Task) () -> {
-				if (scope == LockScope.TRANSACTION) {
-					TestPostgres.awaitLook(ShedLockApplication.NAMESPACE, Duration.ofMillis(200));
-				}
-				terminateHolder();
-				waitForInterrupt();
-			}, configuration(this.name, HOUR, Duration.ZERO)));
-		awaitLoss(application);
+	@Test
+	void lossOfLockIsTold() throws Throwable {
+		executor().executeWithLock((LockingTaskExecutor.Task) () -> {
+			terminateHolder();
+			awaitLoss();
+		}, configuration(this.name, HOUR, Duration.ZERO));
+		assertThat(application.lost).contains(AdvisoryLockKey.of(ShedLockApplication.NAMESPACE, this.name));
 	}
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void interruptThatComesTooLateIsTakenBack(LockScope scope) throws Throwable {
-		ShedLockApplication application = application(scope);
-		executor(application).executeWithLock((LockingTaskExecutor.Task) () -> awaitFlag(application),
-				configuration(this.name, Duration.ofMillis(100), Duration.ZERO));
-		assertThat(Thread.currentThread().isInterrupted()).isFalse();
-	}
-
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void failureOfWorkIsNotReplacedByLossOfLock(LockScope scope) {
-		ShedLockApplication application = application(scope);
+	@Test
+	void failureOfWorkIsNotReplacedByLossOfLock() {
 		assertThatExceptionOfType(LockExtender.LockCanNotBeExtendedException.class)
-			.isThrownBy(() -> executor(application).executeWithLock((LockingTaskExecutor.Task) () -> {
-				awaitFlag(application);
+			.isThrownBy(() -> executor().executeWithLock((LockingTaskExecutor.Task) () -> {
+				awaitLoss();
 				LockExtender.extendActiveLock(HOUR, Duration.ZERO);
 			}, configuration(this.name, Duration.ofMillis(100), Duration.ZERO)));
 	}
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void threadThatTakesLockByHandIsNotInterrupted(LockScope scope) {
-		ShedLockApplication application = application(scope);
+	@Test
+	void lockThatWasGivenUpCanBeUnlockedOnceAndNotExtended() {
 		SimpleLock lock = lock(application, this.name, Duration.ofMillis(50), Duration.ZERO).orElseThrow();
-		awaitLoss(application);
-		assertThat(Thread.currentThread().isInterrupted()).isFalse();
+		awaitLoss();
 		assertThat(lock.extend(HOUR, Duration.ZERO)).isEmpty();
 		lock.unlock();
 		assertThatIllegalStateException().isThrownBy(lock::unlock)
@@ -236,16 +201,7 @@ class AdvisoryLockProviderTests {
 	}
 
 	@Test
-	void reportLeavesRunnerAlone() throws Throwable {
-		try (ShedLockApplication reporting = ShedLockApplication.start("advisory-lock.session.when-lost=report")) {
-			executor(reporting).executeWithLock((LockingTaskExecutor.Task) () -> awaitLoss(reporting),
-					configuration(this.name, Duration.ofMillis(50), Duration.ZERO));
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void lockIsKeptAliveBeyondItsTime(LockScope scope) {
+	void lockIsKeptAliveBeyondItsTime() {
 		AtomicReference<Runnable> extension = new AtomicReference<>();
 		ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(0) {
 
@@ -256,8 +212,8 @@ class AdvisoryLockProviderTests {
 			}
 
 		};
-		KeepAliveLockProvider provider = new KeepAliveLockProvider(
-				(ExtensibleLockProvider) application(scope).provider(), clock);
+		KeepAliveLockProvider provider = new KeepAliveLockProvider((ExtensibleLockProvider) application.provider(),
+				clock);
 		SimpleLock lock = provider.lock(configuration(this.name, Duration.ofMinutes(1), Duration.ofMinutes(1)))
 			.orElseThrow();
 		extension.get().run();
@@ -269,15 +225,13 @@ class AdvisoryLockProviderTests {
 		assertThat(ShedLockApplication.isKept(this.name)).isFalse();
 	}
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void lockIsKeptItselfWithoutLedgerUntilApplicationStops(LockScope scope, CapturedOutput output) {
-		try (ShedLockApplication application = ShedLockApplication.start("advisory-lock.ledger.enabled=false",
-				"advisory-lock.shedlock.scope=" + scope)) {
-			lock(application, this.name, HOUR, HOUR).orElseThrow().unlock();
-			lock(application, this.name + "-2", HOUR, HOUR).orElseThrow().unlock();
+	@Test
+	void lockIsKeptItselfWithoutLedgerUntilApplicationStops(CapturedOutput output) {
+		try (ShedLockApplication stopping = ShedLockApplication.start("advisory-lock.ledger.enabled=false")) {
+			lock(stopping, this.name, HOUR, HOUR).orElseThrow().unlock();
+			lock(stopping, this.name + "-2", HOUR, HOUR).orElseThrow().unlock();
 			assertThat(ShedLockApplication.isLocked(this.name)).isTrue();
-			assertThat(lock(other(scope), this.name, HOUR, Duration.ZERO)).isEmpty();
+			assertThat(lock(other, this.name, HOUR, Duration.ZERO)).isEmpty();
 		}
 		assertThat(ShedLockApplication.isLocked(this.name)).isFalse();
 		assertThat(output).containsOnlyOnce("advisory-lock.ledger.initialize-schema")
@@ -286,20 +240,12 @@ class AdvisoryLockProviderTests {
 
 	@Test
 	void lockIsKeptItselfWhereTablesAreMissing() {
-		try (ShedLockApplication application = ShedLockApplication.start("advisory-lock.ledger.table-prefix=none_",
+		try (ShedLockApplication without = ShedLockApplication.start("advisory-lock.ledger.table-prefix=none_",
 				"advisory-lock.ledger.initialize-schema=never")) {
-			lock(application, this.name, HOUR, Duration.ZERO).orElseThrow().unlock();
-			lock(application, this.name, HOUR, HOUR).orElseThrow().unlock();
+			lock(without, this.name, HOUR, Duration.ZERO).orElseThrow().unlock();
+			lock(without, this.name, HOUR, HOUR).orElseThrow().unlock();
 			assertThat(ShedLockApplication.isLocked(this.name)).isTrue();
 		}
-	}
-
-	private static ShedLockApplication application(LockScope scope) {
-		return (scope == LockScope.SESSION) ? session : transaction;
-	}
-
-	private static ShedLockApplication other(LockScope scope) {
-		return (scope == LockScope.SESSION) ? transaction : session;
 	}
 
 	private static Optional<SimpleLock> lock(ShedLockApplication application, String name, Duration atMost,
@@ -311,27 +257,11 @@ class AdvisoryLockProviderTests {
 		return new LockConfiguration(ClockProvider.now(), name, atMost, atLeast);
 	}
 
-	private static LockingTaskExecutor executor(ShedLockApplication application) {
+	private static LockingTaskExecutor executor() {
 		return new DefaultLockingTaskExecutor(application.provider());
 	}
 
-	private static void waitForInterrupt() throws InterruptedException {
-		assertThat(new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
-	}
-
-	/**
-	 * Wait for the interrupt without taking it, and until everybody was told.
-	 */
-	private void awaitFlag(ShedLockApplication application) {
-		long start = System.nanoTime();
-		while (!Thread.currentThread().isInterrupted()
-				|| !application.lost.contains(AdvisoryLockKey.of(ShedLockApplication.NAMESPACE, this.name))) {
-			assertThat(System.nanoTime() - start).isLessThan(TimeUnit.SECONDS.toNanos(30));
-			Thread.onSpinWait();
-		}
-	}
-
-	private void awaitLoss(ShedLockApplication application) {
+	private void awaitLoss() {
 		Awaitility.await()
 			.atMost(Patience.TIME)
 			.until(() -> application.lost.contains(AdvisoryLockKey.of(ShedLockApplication.NAMESPACE, this.name)));

@@ -21,7 +21,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.JavaProcess;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -30,9 +29,8 @@ import net.javacrumbs.shedlock.core.LockConfiguration;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,17 +40,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("chaos")
 class ShedLockCrashTests {
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void killedHolderLeavesWhatItHasPromisedAndNothingElse(LockScope scope, @TempDir Path directory) {
+	@Test
+	void killedHolderLeavesWhatItHasPromisedAndNothingElse(@TempDir Path directory) {
 		try (ShedLockApplication survivor = ShedLockApplication.start()) {
 			String name = UUID.randomUUID().toString();
-			kill(directory, scope, name, Duration.ofHours(1));
+			kill(directory, name, Duration.ofHours(1));
 			assertThat(lock(survivor, name)).isEmpty();
 			ShedLockApplication.letTimePass(name);
 			lock(survivor, name).orElseThrow().unlock();
 			String other = UUID.randomUUID().toString();
-			kill(directory, scope, other, Duration.ZERO);
+			kill(directory, other, Duration.ZERO);
 			lock(survivor, other).orElseThrow().unlock();
 		}
 	}
@@ -61,9 +58,9 @@ class ShedLockCrashTests {
 	 * Start an instance that takes a lock, kill it, and wait until the server has
 	 * noticed.
 	 */
-	private static void kill(Path directory, LockScope scope, String name, Duration atLeast) {
+	private static void kill(Path directory, String name, Duration atLeast) {
 		try (JavaProcess holder = JavaProcess.start(directory.resolve(name), ShedLockInstance.class, TestPostgres.url(),
-				scope.name(), name, atLeast.toString())) {
+				name, atLeast.toString())) {
 			holder.awaitLine("locked");
 			assertThat(ShedLockApplication.isLocked(name)).isTrue();
 			holder.kill();

@@ -33,14 +33,13 @@ public final class ShedLockInstance {
 
 	/**
 	 * Take a lock.
-	 * @param arguments URL of the database, scope, name, {@code lockAtLeastFor}
+	 * @param arguments URL of the database, name, {@code lockAtLeastFor}
 	 */
 	public static void main(String[] arguments) {
-		ShedLockApplication application = ShedLockApplication.start(arguments[0], List.of(),
-				"advisory-lock.shedlock.scope=" + arguments[1]);
+		ShedLockApplication application = ShedLockApplication.start(arguments[0], List.of());
 		application.provider()
-			.lock(new LockConfiguration(ClockProvider.now(), arguments[2], Duration.ofHours(2),
-					Duration.parse(arguments[3])))
+			.lock(new LockConfiguration(ClockProvider.now(), arguments[1], Duration.ofHours(2),
+					Duration.parse(arguments[2])))
 			.orElseThrow();
 		System.out.println("locked");
 		while (true) {

@@ -41,25 +41,25 @@ import static org.assertj.core.api.Assertions.assertThatException;
 class ShedLockPoolerTests {
 
 	@Test
-	void locksOfTransactionsWorkThroughTransactionModeAndSessionLocksAreRefused(@TempDir Path directory) {
+	void locksGoAroundPoolerInTransactionModeOrAreRefused(@TempDir Path directory) {
 		try (TestServer server = TestServer.start(directory.resolve("server"), Map.of());
 				TestPgBouncer pooler = TestPgBouncer.start(server, "transaction", directory);
-				ShedLockApplication one = start(pooler, "transaction");
-				ShedLockApplication two = start(pooler, "transaction");
-				ShedLockApplication session = start(pooler, "session")) {
+				ShedLockApplication one = start(pooler, "advisory-lock.session.url=" + server.url());
+				ShedLockApplication two = start(pooler, "advisory-lock.session.url=" + server.url());
+				ShedLockApplication through = start(pooler, "advisory-lock.session.heartbeat=2s")) {
 			SimpleLock lock = lock(one).orElseThrow();
 			assertThat(lock(two)).isEmpty();
 			lock.extend(Duration.ofHours(1), Duration.ZERO).orElseThrow().unlock();
 			lock(two).orElseThrow().unlock();
-			assertThatException().isThrownBy(() -> lock(session))
+			assertThatException().isThrownBy(() -> lock(through))
 				.withMessageContaining("pooler in transaction mode")
 				.withMessageContaining("advisory-lock.session.url");
 		}
 	}
 
-	private static ShedLockApplication start(TestPgBouncer pooler, String scope) {
+	private static ShedLockApplication start(TestPgBouncer pooler, String property) {
 		return ShedLockApplication.start(pooler.url() + "&prepareThreshold=0", List.of(),
-				"spring.datasource.hikari.maximum-pool-size=4", "advisory-lock.shedlock.scope=" + scope);
+				"spring.datasource.hikari.maximum-pool-size=4", property);
 	}
 
 	private static Optional<SimpleLock> lock(ShedLockApplication application) {

@@ -25,7 +25,7 @@ class ShedLockSessionContractTests extends AbstractShedLockContractTests {
 
 	@BeforeAll
 	static void start() {
-		application = ShedLockApplication.start("advisory-lock.shedlock.scope=session");
+		application = ShedLockApplication.start();
 	}
 
 }
