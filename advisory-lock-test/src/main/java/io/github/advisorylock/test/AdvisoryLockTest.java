@@ -27,6 +27,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.test.autoconfigure.OverrideAutoConfiguration;
+import org.springframework.boot.test.context.PropertyMapping;
 import org.springframework.boot.test.context.filter.annotation.TypeExcludeFilters;
 import org.springframework.context.annotation.ComponentScan.Filter;
 import org.springframework.core.annotation.AliasFor;
@@ -37,8 +38,9 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
  * For a test of guarded methods alone, as Spring Boot's other slices are: the application
  * context has the components with {@code @SingleRunner} or {@code @LeaderOnly} methods,
  * their advice, {@linkplain InMemoryLocks locks in memory} and a transaction manager that
- * has no database. Other components of the application are not there: what the guarded
- * ones need is to be added by {@code @Import} or {@code @MockitoBean}.
+ * has no database; or, with {@link #postgres()}, locks, ledger and transactions of
+ * PostgreSQL. Other components of the application are not there: what the guarded ones
+ * need is to be added by {@code @Import} or {@code @MockitoBean}.
  * <p>
  * A test that leaves a lock behind {@linkplain LockLeakDetector fails}.
  *
@@ -52,9 +54,19 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 @ExtendWith({ SpringExtension.class, LockLeakDetector.class })
 @OverrideAutoConfiguration(enabled = false)
 @TypeExcludeFilters(AdvisoryLockTypeExcludeFilter.class)
-@AutoConfigureInMemoryLocks
 @ImportAutoConfiguration
 public @interface AdvisoryLockTest {
+
+	/**
+	 * Whether PostgreSQL has the locks, that of {@code spring.datasource.url} or of
+	 * {@link PostgresContainerConfiguration}, and not the memory of the test. It has all
+	 * of the ledger, and nothing is refused that {@link InMemoryLocks} refuse.
+	 * <p>
+	 * By default locks are in memory.
+	 * @return whether locks are those of PostgreSQL
+	 */
+	@PropertyMapping("advisory-lock.enabled")
+	boolean postgres() default false;
 
 	/**
 	 * Properties in the form {@code key=value} for the environment of the application.

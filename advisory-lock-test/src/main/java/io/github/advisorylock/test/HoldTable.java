@@ -16,12 +16,8 @@
 
 package io.github.advisorylock.test;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -31,8 +27,7 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockMode;
 
 /**
- * The locks that are held, by whatever instance, and those who wait for them: first come,
- * first served, so that readers who overlap do not keep a writer out.
+ * The locks that all instances of an application hold in memory.
  */
 final class HoldTable {
 
@@ -40,17 +35,15 @@ final class HoldTable {
 
 	private final Condition changed = this.monitor.newCondition();
 
-	private final Map<AdvisoryLockKey, List<InMemoryHold>> inside = new HashMap<>();
+	private final List<InMemoryHold> holds = new ArrayList<>();
 
-	private final Map<AdvisoryLockKey, Deque<InMemoryHold>> queues = new HashMap<>();
-
-	private final Consumer<LockLostEvent> lost;
+	private final Consumer<? super LockLostEvent> lost;
 
 	/**
 	 * Create a table.
 	 * @param lost is told of each lock that is lost
 	 */
-	HoldTable(Consumer<LockLostEvent> lost) {
+	HoldTable(Consumer<? super LockLostEvent> lost) {
 		this.lost = lost;
 	}
 
@@ -61,100 +54,56 @@ final class HoldTable {
 	/**
 	 * Take a lock, waiting for it if need be.
 	 * @param nanos how long to wait at most
-	 * @return whether it was taken; after an interrupt, whose flag stays set, it is not
-	 * waited for any more
+	 * @return whether it was taken; an interrupt ends the wait, and its flag stays set
 	 */
 	boolean enter(InMemoryHold hold, long nanos) {
+		long left = nanos;
 		this.monitor.lock();
 		try {
-			Deque<InMemoryHold> queue = this.queues.computeIfAbsent(hold.key(), (key) -> new ArrayDeque<>());
-			boolean next = queue.isEmpty() || isHeldByThisThread(hold.key(), hold.instance());
-			boolean entered = (next && lets(hold)) || awaitTurn(hold, queue, nanos);
-			if (entered) {
-				this.inside.computeIfAbsent(hold.key(), (key) -> new ArrayList<>()).add(hold);
-			}
-			if (queue.isEmpty()) {
-				this.queues.remove(hold.key(), queue);
-			}
-			return entered;
-		}
-		finally {
-			this.monitor.unlock();
-		}
-	}
-
-	private boolean awaitTurn(InMemoryHold hold, Deque<InMemoryHold> queue, long nanos) {
-		long left = nanos;
-		queue.add(hold);
-		try {
-			while (queue.peek() != hold || !lets(hold)) {
+			while (isExcluded(hold)) {
 				if (left <= 0) {
 					return false;
 				}
 				left = this.changed.awaitNanos(left);
 			}
-			return true;
+			return this.holds.add(hold);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			return false;
 		}
 		finally {
-			queue.remove(hold);
-			this.changed.signalAll();
+			this.monitor.unlock();
 		}
 	}
 
-	private boolean lets(InMemoryHold hold) {
-		return (hold.mode() == LockMode.EXCLUSIVE) ? holds(hold.key()).isEmpty()
-				: holds(hold.key()).stream().allMatch((other) -> other.mode() == LockMode.SHARED);
+	private boolean isExcluded(InMemoryHold hold) {
+		return holds(hold.key()).stream()
+			.anyMatch((other) -> hold.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
 	}
 
 	/**
 	 * Give a lock back. May be repeated.
 	 */
 	void leave(InMemoryHold hold) {
-		hold.release();
 		this.monitor.lock();
 		try {
-			List<InMemoryHold> holds = this.inside.get(hold.key());
-			if (holds != null && holds.remove(hold)) {
-				if (holds.isEmpty()) {
-					this.inside.remove(hold.key());
-				}
-				this.changed.signalAll();
-			}
+			this.holds.remove(hold);
+			this.changed.signalAll();
 		}
 		finally {
 			this.monitor.unlock();
 		}
 	}
 
-	boolean isHeldByThisThread(AdvisoryLockKey key, Object instance) {
-		return holds(key).stream()
-			.anyMatch((hold) -> hold.instance() == instance && hold.owner() == Thread.currentThread());
-	}
-
-	/**
-	 * Return who holds a key.
-	 */
 	List<InMemoryHold> holds(AdvisoryLockKey key) {
-		this.monitor.lock();
-		try {
-			return List.copyOf(this.inside.getOrDefault(key, List.of()));
-		}
-		finally {
-			this.monitor.unlock();
-		}
+		return all().stream().filter((hold) -> hold.key().equals(key)).toList();
 	}
 
-	/**
-	 * Return all that is held.
-	 */
 	List<InMemoryHold> all() {
 		this.monitor.lock();
 		try {
-			return this.inside.values().stream().flatMap(List::stream).toList();
+			return List.copyOf(this.holds);
 		}
 		finally {
 			this.monitor.unlock();

@@ -19,7 +19,6 @@ package io.github.advisorylock.test;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.function.IntConsumer;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockCallback;
@@ -32,27 +31,19 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.core.Ordered;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
-import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
 /**
- * One call on its way, as on PostgreSQL: admitted outside its transaction, executed
- * inside, once.
+ * One call, which is executed once.
  */
 final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContext {
 
-	private static final TransactionDefinition OWN = new DefaultTransactionDefinition(
-			TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-
 	private final InMemoryLockOperations operations;
 
-	private final HoldTable table;
+	private final InMemoryAnswers answers;
 
 	private final LockRequest request;
 
@@ -64,55 +55,16 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	private @Nullable InMemoryHold hold;
 
-	private boolean entered;
-
-	private InMemoryLedger.@Nullable Run run;
-
 	InMemoryCall(InMemoryLockOperations operations, LockRequest request) {
 		this.operations = operations;
-		this.table = operations.locks().table();
+		this.answers = operations.locks().answers();
 		this.request = request;
 		this.key = operations.locks().key(request);
-		this.scope = (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
+		this.scope = InMemoryLockOperations.scope(request);
 		Assert.isTrue(request.mode() == LockMode.EXCLUSIVE || (!request.isRecorded() && request.memory() == null),
 				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + this.key
 						+ "' can be recorded only one after the other");
-	}
-
-	/**
-	 * Take the lock, unless the current thread has it already: what that means is found
-	 * out in its transaction.
-	 */
-	InMemoryCall admit() {
-		if (this.table.isHeldByThisThread(this.key, this.operations)) {
-			return this;
-		}
-		boolean mayForesee = this.request.tick() != null && !isInTransaction();
-		this.outcome = mayForesee ? decide() : LockOutcome.EXECUTED;
-		if (this.outcome == LockOutcome.EXECUTED) {
-			enter();
-			this.entered = this.hold != null;
-		}
-		return this;
-	}
-
-	private @Nullable InMemoryHold enter() {
-		InMemoryHold candidate = new InMemoryHold(this.table, this.key, this.request.mode(), this.operations);
-		if (this.table.enter(candidate, this.operations.wait(this.request))) {
-			this.hold = candidate;
-			return candidate;
-		}
-		this.outcome = LockOutcome.BUSY;
-		return null;
-	}
-
-	private LockOutcome decide() {
-		return this.operations.locks().ledger().decide(this.key, this.request);
-	}
-
-	private static boolean isInTransaction() {
-		return TransactionSynchronizationManager.isActualTransactionActive()
-				&& TransactionSynchronizationManager.isSynchronizationActive();
+		this.answers.checkKnown(this.key, request);
 	}
 
 	@Override
@@ -122,139 +74,87 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action) throws X {
-		InMemoryCall around = this.operations.running()
-			.stream()
-			.filter((call) -> call.key.equals(this.key))
-			.findFirst()
-			.orElse(null);
-		if (around != null) {
-			return executeNested(around, action);
+		InMemoryCall enclosing = this.operations.findRunning(this.key);
+		if (enclosing != null && enclosing.hold != null) {
+			enclosing.checkHeld();
+			return callUnder(enclosing.hold, action);
 		}
-		if (this.hold == null) {
-			InMemoryHold joined = HoldUntilCompletion.findIn(this.operations, this.key);
-			if (joined != null) {
-				joined.checkCovers(this.request.mode());
-				return executeJoined(joined, action);
-			}
+		boolean outside = !InMemoryHold.isInTransaction();
+		if (outside && this.request.tick() != null && !mayRun()) {
+			return null;
 		}
-		InMemoryHold own = (this.hold != null) ? this.hold : enter();
-		this.entered = false;
-		return (own != null) ? executeAlone(own, action) : null;
+		PlatformTransactionManager manager = (outside && this.scope == LockScope.TRANSACTION)
+				? this.operations.transactionManager() : null;
+		return (manager != null) ? executeInTransaction(manager, action) : executeLocked(action);
 	}
 
-	/**
-	 * Run as a part of a run of the same key.
-	 */
-	private <T extends @Nullable Object, X extends Exception> T executeNested(InMemoryCall around,
-			LockCallback<T, X> action) throws X {
-		Assert.state(around.hold != null, "'hold' must be set");
-		around.hold.checkCovers(this.request.mode());
-		around.checkHeld();
-		this.hold = around.hold;
-		this.run = around.run;
-		return callBound(action);
+	private boolean mayRun() {
+		this.outcome = this.answers.decide(this.key, this.request);
+		return this.outcome == LockOutcome.EXECUTED;
 	}
 
-	/**
-	 * Run under a lock that lasts until the current transaction has completed.
-	 */
-	private <T extends @Nullable Object, X extends Exception> @Nullable T executeJoined(InMemoryHold joined,
-			LockCallback<T, X> action) throws X {
-		this.hold = joined;
-		try {
-			T result = runUnder(joined, action);
-			InMemoryLedger.Run begun = this.run;
-			if (begun != null) {
-				onCompletion((status) -> {
-					if (status != TransactionSynchronization.STATUS_COMMITTED) {
-						begun.fail();
-					}
-				});
-			}
-			return result;
-		}
-		catch (Throwable ex) {
-			fail();
-			throw ex;
-		}
-	}
-
-	private <T extends @Nullable Object, X extends Exception> @Nullable T executeAlone(InMemoryHold own,
-			LockCallback<T, X> action) throws X {
-		if (isInTransaction()) {
-			TransactionSynchronizationManager.registerSynchronization(new HoldUntilCompletion(own, this.table));
-			return executeJoined(own, action);
-		}
-		try {
-			PlatformTransactionManager manager = (this.scope == LockScope.TRANSACTION)
-					? this.operations.transactionManager() : null;
-			return (manager != null) ? executeInTransaction(own, manager, action) : runUnder(own, action);
-		}
-		catch (Throwable ex) {
-			fail();
-			throw ex;
-		}
-		finally {
-			this.table.leave(own);
-		}
-	}
-
-	private <T extends @Nullable Object, X extends Exception> @Nullable T executeInTransaction(InMemoryHold own,
+	private <T extends @Nullable Object, X extends Exception> @Nullable T executeInTransaction(
 			PlatformTransactionManager manager, LockCallback<T, X> action) throws X {
-		TransactionStatus transaction = manager.getTransaction(OWN);
+		TransactionStatus transaction = manager.getTransaction(TransactionDefinition.withDefaults());
 		try {
-			T result = runUnder(own, action);
+			T result = executeLocked(action);
 			manager.commit(transaction);
 			return result;
 		}
 		catch (Throwable ex) {
-			rollback(manager, transaction, ex);
-			throw ex;
-		}
-	}
-
-	private static void rollback(PlatformTransactionManager manager, TransactionStatus transaction, Throwable failure) {
-		if (!transaction.isCompleted()) {
-			try {
+			if (!transaction.isCompleted()) {
 				manager.rollback(transaction);
 			}
-			catch (RuntimeException | Error ex) {
-				failure.addSuppressed(ex);
-			}
+			throw ex;
 		}
 	}
 
 	/**
-	 * Run under the lock, unless the ledger is against it.
+	 * Run under the lock that the current transaction has, or under one that is kept
+	 * until the transaction completes, if there is one, and else until the run ends.
 	 */
-	private <T extends @Nullable Object, X extends Exception> @Nullable T runUnder(InMemoryHold current,
-			LockCallback<T, X> action) throws X {
-		this.outcome = decide();
-		if (this.outcome != LockOutcome.EXECUTED) {
+	private <T extends @Nullable Object, X extends Exception> @Nullable T executeLocked(LockCallback<T, X> action)
+			throws X {
+		InMemoryHold joined = InMemoryHold.findInTransaction(this.operations, this.key);
+		if (joined != null) {
+			return runUnder(joined, action);
+		}
+		InMemoryHold own = this.operations.enter(this.key, this.request);
+		if (own == null) {
+			this.outcome = LockOutcome.BUSY;
 			return null;
 		}
-		this.run = this.operations.locks().ledger().begin(this.key, this.request);
-		current.checkNotLost();
-		current.beginRun();
-		InMemoryLockOperations.limit(current, this.request);
-		boolean tookInterrupt = false;
-		T result;
-		try {
-			result = callBound(action);
+		if (own.joinTransaction()) {
+			return runUnder(own, action);
 		}
-		catch (Throwable ex) {
-			tookInterrupt = ex instanceof InterruptedException;
-			throw ex;
+		try (own) {
+			return runUnder(own, action);
+		}
+	}
+
+	private <T extends @Nullable Object, X extends Exception> @Nullable T runUnder(InMemoryHold current,
+			LockCallback<T, X> action) throws X {
+		if (!mayRun()) {
+			return null;
+		}
+		T result;
+		current.beginRun();
+		try {
+			result = callUnder(current, action);
 		}
 		finally {
-			current.endRun(tookInterrupt);
+			current.endRun();
 		}
 		current.checkNotLost();
-		this.run.complete();
+		this.answers.complete(this.key, this.request);
+		current.onRollback(() -> this.answers.undo(this.key, this.request));
 		return result;
 	}
 
-	private <T extends @Nullable Object, X extends Exception> T callBound(LockCallback<T, X> action) throws X {
+	private <T extends @Nullable Object, X extends Exception> T callUnder(InMemoryHold current,
+			LockCallback<T, X> action) throws X {
+		current.checkCovers(this.request.mode());
+		this.hold = current;
 		LockContext enclosing = LockContext.bind(this);
 		this.operations.running().push(this);
 		try {
@@ -266,29 +166,8 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		}
 	}
 
-	private void fail() {
-		if (this.run != null) {
-			this.run.fail();
-		}
-	}
-
-	private static void onCompletion(IntConsumer action) {
-		TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-			@Override
-			public void afterCompletion(int status) {
-				action.accept(status);
-			}
-
-		});
-	}
-
 	@Override
 	public void close() {
-		if (this.entered && this.hold != null) {
-			this.entered = false;
-			this.table.leave(this.hold);
-		}
 	}
 
 	@Override
@@ -315,7 +194,10 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public OptionalLong fencingToken() {
-		return (this.run != null && this.run.isRecorded()) ? OptionalLong.of(this.run.token()) : OptionalLong.empty();
+		if (this.request.isRecorded()) {
+			throw InMemoryAnswers.refusal(this.key, "fencing tokens", "");
+		}
+		return OptionalLong.empty();
 	}
 
 	@Override
@@ -325,52 +207,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public int attempt() {
-		return (this.run != null) ? this.run.attempt() : 1;
-	}
-
-	/**
-	 * Keeps a lock until the current transaction has completed.
-	 */
-	private record HoldUntilCompletion(InMemoryHold hold,
-			HoldTable table) implements TransactionSynchronization, Ordered {
-
-		private static @Nullable InMemoryHold findIn(Object instance, AdvisoryLockKey key) {
-			if (!TransactionSynchronizationManager.isSynchronizationActive()) {
-				return null;
-			}
-			return TransactionSynchronizationManager.getSynchronizations()
-				.stream()
-				.filter(HoldUntilCompletion.class::isInstance)
-				.map((synchronization) -> ((HoldUntilCompletion) synchronization).hold)
-				.filter((hold) -> hold.isHeld() && hold.instance() == instance && hold.key().equals(key))
-				.findFirst()
-				.orElse(null);
-		}
-
-		/**
-		 * The first to know of the end, so that work after the commit finds the lock
-		 * free.
-		 */
-		@Override
-		public int getOrder() {
-			return Ordered.HIGHEST_PRECEDENCE;
-		}
-
-		@Override
-		public void beforeCommit(boolean readOnly) {
-			this.hold.checkNotLost();
-		}
-
-		@Override
-		public void afterCommit() {
-			this.table.leave(this.hold);
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			this.table.leave(this.hold);
-		}
-
+		return 1;
 	}
 
 }

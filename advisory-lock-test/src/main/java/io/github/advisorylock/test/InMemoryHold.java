@@ -16,25 +16,27 @@
 
 package io.github.advisorylock.test;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.core.Ordered;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
 /**
- * One lock that is held in memory, or is about to be.
+ * A lock that is held in memory, or is about to be. One that has joined a transaction is
+ * kept until that has completed.
  */
-final class InMemoryHold implements HeldLock {
+final class InMemoryHold implements HeldLock, TransactionSynchronization {
 
 	private final HoldTable table;
 
@@ -42,33 +44,58 @@ final class InMemoryHold implements HeldLock {
 
 	private final LockMode mode;
 
-	private final Object instance;
+	private final @Nullable AdvisoryLockOperations instance;
 
 	private final Thread owner = Thread.currentThread();
 
-	private final List<Runnable> lostActions = new ArrayList<>();
+	private final List<Runnable> rollbackActions = new ArrayList<>();
 
-	private State state = State.ACTIVE;
+	private final List<Runnable> lossActions = new ArrayList<>();
+
+	private State state = State.HELD;
 
 	private @Nullable Thread runner;
-
-	private boolean interrupted;
-
-	/**
-	 * Is complete when there is nothing left to be lost.
-	 */
-	private final CompletableFuture<Void> end = new CompletableFuture<>();
 
 	/**
 	 * Create a hold.
 	 * @param table what it is to be entered in
-	 * @param instance whose it is
+	 * @param instance whose it is, {@code null} if of another application
 	 */
-	InMemoryHold(HoldTable table, AdvisoryLockKey key, LockMode mode, Object instance) {
+	InMemoryHold(HoldTable table, AdvisoryLockKey key, LockMode mode, @Nullable AdvisoryLockOperations instance) {
 		this.table = table;
 		this.key = key;
 		this.mode = mode;
 		this.instance = instance;
+	}
+
+	static boolean isInTransaction() {
+		return TransactionSynchronizationManager.isActualTransactionActive()
+				&& TransactionSynchronizationManager.isSynchronizationActive();
+	}
+
+	static @Nullable InMemoryHold findInTransaction(AdvisoryLockOperations instance, AdvisoryLockKey key) {
+		if (!isInTransaction()) {
+			return null;
+		}
+		return TransactionSynchronizationManager.getSynchronizations()
+			.stream()
+			.filter(InMemoryHold.class::isInstance)
+			.map(InMemoryHold.class::cast)
+			.filter((hold) -> hold.isHeld() && hold.instance == instance && hold.key.equals(key))
+			.findFirst()
+			.orElse(null);
+	}
+
+	/**
+	 * Keep the lock until the current transaction completes.
+	 * @return whether there is a transaction
+	 */
+	boolean joinTransaction() {
+		boolean joined = isInTransaction();
+		if (joined) {
+			TransactionSynchronizationManager.registerSynchronization(this);
+		}
+		return joined;
 	}
 
 	@Override
@@ -80,46 +107,9 @@ final class InMemoryHold implements HeldLock {
 		return this.mode;
 	}
 
-	Object instance() {
-		return this.instance;
-	}
-
-	Thread owner() {
-		return this.owner;
-	}
-
 	@Override
 	public synchronized boolean isHeld() {
-		return this.state == State.ACTIVE;
-	}
-
-	synchronized boolean isLost() {
-		return this.state == State.LOST;
-	}
-
-	synchronized void release() {
-		if (this.state == State.ACTIVE) {
-			this.state = State.RELEASED;
-			this.end.complete(null);
-		}
-	}
-
-	/**
-	 * Lose the lock after a time, unless it is given back before. Work that goes on keeps
-	 * others out until it ends.
-	 */
-	void limit(Duration time) {
-		this.end.orTimeout(time.toNanos(), TimeUnit.NANOSECONDS).exceptionally((ex) -> {
-			boolean running = isRunning();
-			if (end(LockLostEvent.Reason.MAX_RUN) && !running) {
-				this.table.leave(this);
-			}
-			return null;
-		});
-	}
-
-	private synchronized boolean isRunning() {
-		return this.runner != null;
+		return this.state == State.HELD;
 	}
 
 	/**
@@ -131,76 +121,105 @@ final class InMemoryHold implements HeldLock {
 						+ "' exclusively: the current run holds it shared, and a shared lock can't be upgraded");
 	}
 
-	void checkNotLost() {
-		if (isLost()) {
+	synchronized void checkNotLost() {
+		if (this.state == State.LOST) {
 			throw new LockLostException(this.key);
 		}
 	}
 
 	synchronized void beginRun() {
+		checkNotLost();
 		this.runner = Thread.currentThread();
 	}
 
 	/**
-	 * Note that the run is over. Our interrupt must not hit what the thread does next.
+	 * Note that the run is over. The interrupt of a loss must not hit what the thread
+	 * does next.
 	 */
-	synchronized void endRun(boolean tookInterrupt) {
+	synchronized void endRun() {
 		this.runner = null;
-		if (this.interrupted && !tookInterrupt) {
+		if (this.state == State.LOST) {
 			Thread.interrupted();
 		}
 	}
 
 	/**
-	 * Lose the lock: others can have it, the run is interrupted, and who asked to be told
-	 * is told.
+	 * Lose the lock: others can take it, its run is interrupted, and listeners are told.
 	 */
 	void lose() {
-		if (end(LockLostEvent.Reason.GONE)) {
-			this.end.complete(null);
-			this.table.leave(this);
+		this.table.leave(this);
+		if (end(State.LOST)) {
+			this.table.lost(new LockLostEvent(this.key, LockLostEvent.Reason.GONE));
+			this.lossActions.forEach(Runnable::run);
 		}
 	}
 
 	/**
-	 * Tell of the loss.
-	 * @param reason why
-	 * @return whether the lock was held until now
+	 * End, if that has not been done before.
+	 * @return whether it has not
 	 */
-	private boolean end(LockLostEvent.Reason reason) {
-		List<Runnable> actions;
-		synchronized (this) {
-			if (this.state != State.ACTIVE) {
-				return false;
-			}
-			this.state = State.LOST;
-			actions = List.copyOf(this.lostActions);
-			if (this.runner != null) {
-				this.interrupted = true;
-				this.runner.interrupt();
-			}
+	private synchronized boolean end(State end) {
+		if (this.state != State.HELD) {
+			return false;
 		}
-		this.table.lost(new LockLostEvent(this.key, reason));
-		actions.forEach(Runnable::run);
+		this.state = end;
+		if (end == State.LOST && this.runner != null) {
+			this.runner.interrupt();
+		}
 		return true;
 	}
 
 	@Override
 	public void onLost(Runnable action) {
-		synchronized (this) {
-			if (this.state == State.ACTIVE) {
-				this.lostActions.add(action);
-				return;
-			}
-		}
-		if (isLost()) {
+		if (!addLossAction(action)) {
 			action.run();
 		}
 	}
 
+	/**
+	 * Add an action, unless it is time for it.
+	 */
+	private synchronized boolean addLossAction(Runnable action) {
+		return this.state != State.LOST && this.lossActions.add(action);
+	}
+
+	/**
+	 * Undo something if the transaction is rolled back that the lock has joined.
+	 */
+	void onRollback(Runnable action) {
+		this.rollbackActions.add(action);
+	}
+
 	@Override
 	public void close() {
+		end(State.RELEASED);
 		this.table.leave(this);
+	}
+
+	/**
+	 * The first to know of the end, so that work after the commit finds the lock free.
+	 */
+	@Override
+	public int getOrder() {
+		return Ordered.HIGHEST_PRECEDENCE;
+	}
+
+	@Override
+	public void beforeCommit(boolean readOnly) {
+		checkNotLost();
+	}
+
+	@Override
+	public void afterCommit() {
+		close();
+	}
+
+	@Override
+	public void afterCompletion(int status) {
+		if (status != STATUS_COMMITTED) {
+			this.rollbackActions.forEach(Runnable::run);
+		}
+		close();
 	}
 
 	@Override
@@ -210,7 +229,7 @@ final class InMemoryHold implements HeldLock {
 
 	private enum State {
 
-		ACTIVE, RELEASED, LOST
+		HELD, RELEASED, LOST
 
 	}
 

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -65,27 +66,27 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	public <T extends @Nullable Object, X extends Exception> LockResult<T> execute(LockRequest request,
 			LockCallback<T, X> action) throws X {
 		Assert.notNull(action, "'action' must not be null");
-		try (InMemoryCall call = call(request)) {
-			T value = (call.outcome() == LockOutcome.EXECUTED) ? call.execute(action) : null;
+		Assert.notNull(request, "'request' must not be null");
+		try (InMemoryCall call = new InMemoryCall(this, request)) {
+			T value = call.execute(action);
 			this.locks.record(new LockCall(call.key(), call.scope(), call.outcome(), null, request.tick()));
 			return (call.outcome() == LockOutcome.EXECUTED) ? LockResult.executed(value)
 					: LockResult.skipped(call.outcome(), call.key());
 		}
 		catch (Throwable ex) {
-			LockScope scope = (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
-			this.locks.record(new LockCall(this.locks.key(request), scope, LockOutcome.EXECUTED, ex, request.tick()));
+			this.locks.record(
+					new LockCall(this.locks.key(request), scope(request), LockOutcome.EXECUTED, ex, request.tick()));
 			throw ex;
 		}
 	}
 
 	@Override
 	public Admission admit(LockRequest request) {
-		return call(request);
+		return new InMemoryCall(this, request);
 	}
 
-	private InMemoryCall call(LockRequest request) {
-		Assert.notNull(request, "'request' must not be null");
-		return new InMemoryCall(this, request).admit();
+	static LockScope scope(LockRequest request) {
+		return (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
 	}
 
 	@Override
@@ -98,31 +99,18 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 		Assert.isTrue(!request.isRecorded() && request.tick() == null,
 				() -> "'request' must not ask for the ledger, which records work that is executed: advisory lock '"
 						+ key + "' can only be held");
+		this.locks.answers().checkKnown(key, request);
+		return Optional.ofNullable(enter(key, request));
+	}
+
+	/**
+	 * Take a lock, waiting for it as long as the request does.
+	 * @return the lock, {@code null} if it is busy
+	 */
+	@Nullable InMemoryHold enter(AdvisoryLockKey key, LockRequest request) {
+		Duration wait = (request.waitFor() != null) ? request.waitFor() : this.locks.waitFor();
 		InMemoryHold hold = new InMemoryHold(this.locks.table(), key, request.mode(), this);
-		if (!this.locks.table().enter(hold, wait(request))) {
-			return Optional.empty();
-		}
-		limit(hold, request);
-		return Optional.of(hold);
-	}
-
-	/**
-	 * Return how long a request waits, in nanoseconds.
-	 */
-	long wait(LockRequest request) {
-		Duration waitFor = request.waitFor();
-		Duration wait = (waitFor != null) ? waitFor : this.locks.waitFor();
-		return (wait.compareTo(Duration.ofDays(1)) < 0) ? wait.toNanos() : Duration.ofDays(1).toNanos();
-	}
-
-	/**
-	 * Have a lock lost if it is held for longer than a request allows.
-	 */
-	static void limit(InMemoryHold hold, LockRequest request) {
-		Duration maxRun = request.maxRun();
-		if (maxRun != null) {
-			hold.limit(maxRun);
-		}
+		return this.locks.table().enter(hold, TimeUnit.NANOSECONDS.convert(wait)) ? hold : null;
 	}
 
 	InMemoryLocks locks() {
@@ -135,6 +123,10 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 
 	Deque<InMemoryCall> running() {
 		return this.running.get();
+	}
+
+	@Nullable InMemoryCall findRunning(AdvisoryLockKey key) {
+		return running().stream().filter((call) -> call.key().equals(key)).findFirst().orElse(null);
 	}
 
 }

@@ -18,10 +18,10 @@ package io.github.advisorylock.test;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -31,6 +31,7 @@ import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockMode;
+import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -38,13 +39,15 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.Assert;
 
 /**
- * Locks and ledger that are kept in memory, for tests without PostgreSQL. Calls end as
- * they do there: busy, already run, too soon, paused; waits, shared locks, nested calls,
- * transactions, attempts and fencing tokens are those of the real ones.
+ * Locks that are kept in memory, for tests without PostgreSQL. They exclude each other,
+ * with waits, shared locks, nested calls and transactions; work is done once for a key or
+ * a tick; a job can be paused. A test decides the rest: {@linkplain #answer how a call
+ * ends}, {@linkplain #lose which lock is lost}, {@linkplain #leadElsewhere who leads}.
  * <p>
- * Not imitated is what belongs to a server: savepoints, aborted transactions and
- * isolation levels, {@code catchUp}, history, and other applications. A lock is lost only
- * when a test {@linkplain #lose says so}.
+ * {@code minInterval}, {@code catchUp}, {@code maxRun} and fencing tokens are refused
+ * with an {@link UnsupportedOperationException}: tests of those run on PostgreSQL, by
+ * {@link AdvisoryLockTest#postgres()} or without {@link AutoConfigureInMemoryLocks}. So
+ * do tests in which savepoints, aborted transactions or isolation levels matter.
  *
  * @since 0.1.0
  */
@@ -52,13 +55,13 @@ public final class InMemoryLocks implements TestLocks {
 
 	private final HoldTable table;
 
-	private final InMemoryLedger ledger = new InMemoryLedger();
+	private final InMemoryAnswers answers = new InMemoryAnswers();
 
 	private final CallRecorder calls;
 
 	private final Set<String> rolesLedElsewhere = ConcurrentHashMap.newKeySet();
 
-	private final Map<String, Long> terms = new ConcurrentHashMap<>();
+	private final AtomicLong term = new AtomicLong(1);
 
 	private final String namespace;
 
@@ -88,7 +91,7 @@ public final class InMemoryLocks implements TestLocks {
 		this.keyFactory = keyFactory;
 		this.waitFor = waitFor;
 		this.calls = calls;
-		this.table = new HoldTable(eventPublisher::accept);
+		this.table = new HoldTable(eventPublisher);
 	}
 
 	/**
@@ -119,7 +122,7 @@ public final class InMemoryLocks implements TestLocks {
 
 	@Override
 	public HeldLock holdElsewhere(AdvisoryLockKey key) {
-		InMemoryHold hold = new InMemoryHold(this.table, key, LockMode.EXCLUSIVE, this);
+		InMemoryHold hold = new InMemoryHold(this.table, key, LockMode.EXCLUSIVE, null);
 		Assert.state(this.table.enter(hold, 0),
 				() -> "Advisory lock '" + key + "' can't be held elsewhere: it is held already");
 		return hold;
@@ -139,13 +142,14 @@ public final class InMemoryLocks implements TestLocks {
 	}
 
 	/**
-	 * Let time pass for the ledger: intervals between runs, pauses after failures, and
-	 * remembered ticks are as if it were later.
-	 * @param time how much
+	 * Decide how calls for a key end that have got its lock, until the next test begins.
+	 * Pauses, completed keys and ticks have no say then.
+	 * @param key the name of the key
+	 * @param outcome {@link LockOutcome#EXECUTED} to have the work run, else why it is
+	 * skipped
 	 */
-	public void letTimePass(Duration time) {
-		Assert.isTrue(!time.isNegative(), "'time' must not be negative");
-		this.ledger.letPass(time);
+	public void answer(String key, LockOutcome outcome) {
+		this.answers.give(key(key), outcome);
 	}
 
 	/**
@@ -160,7 +164,7 @@ public final class InMemoryLocks implements TestLocks {
 		else {
 			this.rolesLedElsewhere.remove(role);
 		}
-		this.terms.merge(role, 2L, (term, ignored) -> term + 1);
+		this.term.incrementAndGet();
 	}
 
 	/**
@@ -173,12 +177,12 @@ public final class InMemoryLocks implements TestLocks {
 
 	@Override
 	public void pause(String key) {
-		this.ledger.setPaused(key(key), true);
+		this.answers.setPaused(key(key), true);
 	}
 
 	@Override
 	public void resume(String key) {
-		this.ledger.setPaused(key(key), false);
+		this.answers.setPaused(key(key), false);
 	}
 
 	@Override
@@ -205,7 +209,7 @@ public final class InMemoryLocks implements TestLocks {
 	public void reset() {
 		this.table.all().forEach(InMemoryHold::close);
 		this.calls.clear();
-		this.ledger.forget();
+		this.answers.forget();
 		this.rolesLedElsewhere.clear();
 	}
 
@@ -217,8 +221,8 @@ public final class InMemoryLocks implements TestLocks {
 		return this.table;
 	}
 
-	InMemoryLedger ledger() {
-		return this.ledger;
+	InMemoryAnswers answers() {
+		return this.answers;
 	}
 
 	Duration waitFor() {
@@ -243,8 +247,7 @@ public final class InMemoryLocks implements TestLocks {
 
 		@Override
 		public OptionalLong term(String role) {
-			return isLeader(role) ? OptionalLong.of(InMemoryLocks.this.terms.getOrDefault(role, 1L))
-					: OptionalLong.empty();
+			return isLeader(role) ? OptionalLong.of(InMemoryLocks.this.term.get()) : OptionalLong.empty();
 		}
 
 		@Override

@@ -24,6 +24,7 @@ import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
@@ -31,11 +32,12 @@ import org.springframework.transaction.PlatformTransactionManager;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for locks in memory. Not applied by
- * itself: see {@link AutoConfigureInMemoryLocks}.
+ * itself: see {@link AutoConfigureInMemoryLocks} and {@link AdvisoryLockTest}.
  *
  * @since 0.1.0
  */
 @AutoConfiguration(before = { AdvisoryLockAutoConfiguration.class, TestLocksAutoConfiguration.class })
+@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false, matchIfMissing = true)
 public final class InMemoryLocksAutoConfiguration {
 
 	@Bean

@@ -67,7 +67,7 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 
 	private final PostgresAdvisoryLockTemplate elsewhere;
 
-	private final Set<HeldElsewhere> heldElsewhere = ConcurrentHashMap.newKeySet();
+	private final Set<HeldLock> heldElsewhere = ConcurrentHashMap.newKeySet();
 
 	/**
 	 * Create locks.
@@ -94,9 +94,8 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 	public HeldLock holdElsewhere(AdvisoryLockKey key) {
 		Optional<HeldLock> lock = this.elsewhere.tryAcquire(LockRequest.of(key));
 		Assert.state(lock.isPresent(), () -> "Advisory lock '" + key + "' can't be held elsewhere: it is held already");
-		HeldElsewhere held = new HeldElsewhere(lock.get());
-		this.heldElsewhere.add(held);
-		return held;
+		this.heldElsewhere.add(lock.get());
+		return lock.get();
 	}
 
 	@Override
@@ -127,7 +126,10 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 
 	@Override
 	public List<String> held() {
-		List<String> held = new ArrayList<>(this.heldElsewhere.stream().map(HeldElsewhere::toString).toList());
+		List<String> held = new ArrayList<>();
+		this.heldElsewhere.stream()
+			.filter(HeldLock::isHeld)
+			.forEach((lock) -> held.add(lock.key() + " (held elsewhere)"));
 		int own = this.heldLocks.getAsInt();
 		if (own > 0) {
 			held.add(own + " of the application");
@@ -142,7 +144,8 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 
 	@Override
 	public void reset() {
-		this.heldElsewhere.forEach(HeldElsewhere::close);
+		this.heldElsewhere.forEach(HeldLock::close);
+		this.heldElsewhere.clear();
 		this.calls.clear();
 	}
 
@@ -166,45 +169,6 @@ final class PostgresTestLocks implements TestLocks, DisposableBean {
 		@Override
 		protected DataSource obtainTargetDataSource() {
 			return this.connectionSource.get();
-		}
-
-	}
-
-	/**
-	 * A lock that another instance seems to have.
-	 */
-	private final class HeldElsewhere implements HeldLock {
-
-		private final HeldLock lock;
-
-		private HeldElsewhere(HeldLock lock) {
-			this.lock = lock;
-		}
-
-		@Override
-		public AdvisoryLockKey key() {
-			return this.lock.key();
-		}
-
-		@Override
-		public boolean isHeld() {
-			return this.lock.isHeld();
-		}
-
-		@Override
-		public void onLost(Runnable action) {
-			this.lock.onLost(action);
-		}
-
-		@Override
-		public void close() {
-			PostgresTestLocks.this.heldElsewhere.remove(this);
-			this.lock.close();
-		}
-
-		@Override
-		public String toString() {
-			return key() + " (held elsewhere)";
 		}
 
 	}

@@ -16,30 +16,52 @@
 
 package io.github.advisorylock.test;
 
+import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
+
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceInitializationAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcClientAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.transaction.autoconfigure.TransactionAutoConfiguration;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.TransactionManager;
 
 /**
  * {@link EnableAutoConfiguration Auto-configuration} for the transactions of an
- * {@link AdvisoryLockTest}, which has no database.
+ * {@link AdvisoryLockTest}.
  *
  * @since 0.1.0
  */
-@AutoConfiguration(before = TransactionAutoConfiguration.class)
+@AutoConfiguration(before = { AdvisoryLockAutoConfiguration.class, TransactionAutoConfiguration.class })
 public final class SliceTransactionAutoConfiguration {
 
 	/**
-	 * Stands in for the transaction manager that Spring Boot makes, also where the
-	 * application names that one.
+	 * Stands in for the transaction manager that Spring Boot makes where there is no
+	 * database, also where the application names that one.
 	 */
 	@Bean({ "advisoryLockTransactionManager", "transactionManager" })
 	@ConditionalOnMissingBean(TransactionManager.class)
 	UnboundTransactionManager advisoryLockTransactionManager() {
 		return new UnboundTransactionManager();
+	}
+
+	/**
+	 * The database that {@link AdvisoryLockTest#postgres()} asks for.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnBooleanProperty("advisory-lock.enabled")
+	@ImportAutoConfiguration({ DataSourceAutoConfiguration.class, DataSourceTransactionManagerAutoConfiguration.class,
+			DataSourceInitializationAutoConfiguration.class, JdbcTemplateAutoConfiguration.class,
+			JdbcClientAutoConfiguration.class })
+	static class DatabaseConfiguration {
+
 	}
 
 }

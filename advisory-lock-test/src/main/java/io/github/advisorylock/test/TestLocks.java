@@ -95,8 +95,8 @@ public interface TestLocks {
 	List<LockCall> calls(AdvisoryLockKey key);
 
 	/**
-	 * Begin a new test: forget the calls, and with locks in memory all that the ledger
-	 * has kept. Locks that are held are released as far as they were taken by
+	 * Begin a new test: forget the calls, and with locks in memory answers, pauses and
+	 * what was completed. Locks that are held are released as far as they were taken by
 	 * {@link #holdElsewhere} or are kept in memory. Called before each test of an
 	 * application context.
 	 */

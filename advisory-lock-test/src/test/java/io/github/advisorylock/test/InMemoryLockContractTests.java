@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
@@ -29,7 +30,9 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -44,6 +47,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @SpringBootTest(classes = ContractApplication.class)
 @AutoConfigureInMemoryLocks
 class InMemoryLockContractTests extends AbstractLockContractTests {
+
+	private static final Duration TIME = Duration.ofHours(1);
 
 	@Autowired
 	private InMemoryLocks locks;
@@ -78,17 +83,66 @@ class InMemoryLockContractTests extends AbstractLockContractTests {
 		assertThat(held.isHeld()).isFalse();
 	}
 
+	@ParameterizedTest
+	@MethodSource
+	void requestThatOnlyPostgresKnowsIsRefused(LockRequest request, String attribute) {
+		AtomicBoolean run = new AtomicBoolean();
+		assertThatExceptionOfType(UnsupportedOperationException.class)
+			.isThrownBy(() -> this.operations.execute(request, (lock) -> {
+				run.set(true);
+				return null;
+			}))
+			.withMessageContaining("'refused'")
+			.withMessageContaining(attribute)
+			.withMessageContaining("@AdvisoryLockTest(postgres = true)")
+			.withMessageContaining("without @AutoConfigureInMemoryLocks")
+			.withMessageContaining("answer(\"refused\", LockOutcome.EXECUTED)");
+		assertThat(run).isFalse();
+		assertThatLock("refused").isFree();
+	}
+
+	static Stream<Arguments> requestThatOnlyPostgresKnowsIsRefused() {
+		LockRequest request = LockRequest.of("refused");
+		return Stream.of(Arguments.arguments(request.minInterval(TIME), "'minInterval'"),
+				Arguments.arguments(request.maxRun(TIME), "'maxRun'"),
+				Arguments.arguments(request.oncePerTick(Instant.now()).backOff(), "'catchUp'"));
+	}
+
 	@Test
-	void timeCanBeLetPass() {
-		LockRequest each = LockRequest.of("interval").minInterval(Duration.ofHours(1));
-		assertThat(run(each)).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(run(each)).isEqualTo(LockOutcome.TOO_SOON);
-		this.locks.letTimePass(Duration.ofMinutes(61));
-		assertThat(run(each)).isEqualTo(LockOutcome.EXECUTED);
-		LockRequest tick = LockRequest.of("tick").oncePerTick(Instant.now(), Duration.ofMinutes(5));
-		assertThat(run(tick)).isEqualTo(LockOutcome.EXECUTED);
-		this.locks.letTimePass(Duration.ofMinutes(6));
-		assertThat(run(tick)).isEqualTo(LockOutcome.EXECUTED);
+	void lockThatWouldBeHeldForATimeIsRefused() {
+		assertThatExceptionOfType(UnsupportedOperationException.class)
+			.isThrownBy(() -> this.operations.tryAcquire(LockRequest.of("refused").maxRun(TIME)))
+			.withMessageContaining("'maxRun'");
+	}
+
+	@Test
+	void fencingTokenIsRefused() {
+		assertThatExceptionOfType(UnsupportedOperationException.class)
+			.isThrownBy(() -> this.operations.execute(LockRequest.of("token").oncePerKey(),
+					(lock) -> lock.fencingToken().isPresent()))
+			.withMessageContaining("fencing tokens")
+			.withMessageContaining("@AdvisoryLockTest(postgres = true)");
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void testDecidesHowCallsEnd(LockOutcome outcome) {
+		LockRequest request = LockRequest.of("answered").minInterval(TIME);
+		this.locks.answer("answered", outcome);
+		assertThat(run(request)).isEqualTo(outcome);
+		assertThat(run(request)).isEqualTo(outcome);
+		assertThatLock("answered").hasOutcomes(outcome, outcome);
+		this.locks.reset();
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(() -> run(request));
+	}
+
+	@Test
+	void answerOfTestComesBeforeWhatIsKnown() {
+		LockRequest request = LockRequest.of("answered").oncePerKey();
+		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
+		this.locks.pause("answered");
+		this.locks.answer("answered", LockOutcome.EXECUTED);
+		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	@Test

@@ -1,0 +1,150 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.test;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
+
+import org.springframework.util.Assert;
+
+/**
+ * Decides whether work that has its lock may run: by the answer that the test has given,
+ * else by pauses and by the keys and ticks that were completed in the test.
+ */
+final class InMemoryAnswers {
+
+	private static final Duration MOST_AHEAD = Duration.ofMinutes(1);
+
+	private final Map<AdvisoryLockKey, LockOutcome> given = new ConcurrentHashMap<>();
+
+	private final Set<AdvisoryLockKey> paused = ConcurrentHashMap.newKeySet();
+
+	private final Set<AdvisoryLockKey> completedKeys = ConcurrentHashMap.newKeySet();
+
+	private final Map<AdvisoryLockKey, NavigableSet<Instant>> completedTicks = new ConcurrentHashMap<>();
+
+	void give(AdvisoryLockKey key, LockOutcome outcome) {
+		this.given.put(key, outcome);
+	}
+
+	void setPaused(AdvisoryLockKey key, boolean paused) {
+		if (paused) {
+			this.paused.add(key);
+		}
+		else {
+			this.paused.remove(key);
+		}
+	}
+
+	void forget() {
+		this.given.clear();
+		this.paused.clear();
+		this.completedKeys.clear();
+		this.completedTicks.clear();
+	}
+
+	/**
+	 * Make sure that the answer to a request can be known here.
+	 * @throws UnsupportedOperationException if only PostgreSQL knows it
+	 */
+	void checkKnown(AdvisoryLockKey key, LockRequest request) {
+		String unknown = (request.minInterval() != null) ? "'minInterval'"
+				: (request.maxRun() != null) ? "'maxRun'" : request.isBackingOff() ? "'catchUp'" : null;
+		if (unknown != null && !this.given.containsKey(key)) {
+			throw refusal(key, unknown, "; or decide in the test whether it runs, by answer(\"" + key.name()
+					+ "\", LockOutcome.EXECUTED) of InMemoryLocks");
+		}
+	}
+
+	/**
+	 * Return the refusal of what only PostgreSQL does.
+	 * @param unsupported what is asked for
+	 * @param otherwise what can be done but for a test on PostgreSQL, possibly nothing
+	 */
+	static UnsupportedOperationException refusal(AdvisoryLockKey key, String unsupported, String otherwise) {
+		return new UnsupportedOperationException(
+				"Failed to use advisory lock '" + key + "': locks in memory do not support " + unsupported
+						+ "; have the test class run on PostgreSQL, by @AdvisoryLockTest(postgres = true), or by "
+						+ "@SpringBootTest without @AutoConfigureInMemoryLocks" + otherwise);
+	}
+
+	LockOutcome decide(AdvisoryLockKey key, LockRequest request) {
+		LockOutcome answer = this.given.get(key);
+		if (answer != null) {
+			return answer;
+		}
+		if (request.isRecorded() && this.paused.contains(key)) {
+			return LockOutcome.PAUSED;
+		}
+		return isCompleted(key, request) ? LockOutcome.ALREADY_RAN : LockOutcome.EXECUTED;
+	}
+
+	/**
+	 * A tick that is remembered without the ledger is completed by itself only, one of
+	 * the ledger also by each later one.
+	 */
+	private boolean isCompleted(AdvisoryLockKey key, LockRequest request) {
+		Instant tick = request.tick();
+		if (tick == null) {
+			return request.isOncePerKey() && this.completedKeys.contains(key);
+		}
+		if (request.memory() != null) {
+			return ticks(key).contains(tick);
+		}
+		Instant now = Instant.now();
+		Assert.state(!tick.isAfter(now.plus(MOST_AHEAD)), () -> "Failed to run advisory lock '" + key + "' for tick "
+				+ tick + ": it is ahead of the clock of this machine, which says " + now);
+		return ticks(key).ceiling(tick) != null;
+	}
+
+	void complete(AdvisoryLockKey key, LockRequest request) {
+		Instant tick = request.tick();
+		if (tick != null) {
+			ticks(key).add(tick);
+		}
+		else if (request.isOncePerKey()) {
+			this.completedKeys.add(key);
+		}
+	}
+
+	/**
+	 * Forget what was completed in a transaction that was rolled back.
+	 */
+	void undo(AdvisoryLockKey key, LockRequest request) {
+		Instant tick = request.tick();
+		if (tick != null) {
+			ticks(key).remove(tick);
+		}
+		else if (request.isOncePerKey()) {
+			this.completedKeys.remove(key);
+		}
+	}
+
+	private NavigableSet<Instant> ticks(AdvisoryLockKey key) {
+		return this.completedTicks.computeIfAbsent(key, (none) -> new ConcurrentSkipListSet<>());
+	}
+
+}
