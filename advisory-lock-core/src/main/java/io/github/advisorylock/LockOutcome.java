@@ -35,12 +35,12 @@ public enum LockOutcome {
 	BUSY,
 
 	/**
-	 * The ledger says that it has run for this tick, or for this key, before.
+	 * It has run for this tick, or for this key, before.
 	 */
 	ALREADY_RAN,
 
 	/**
-	 * The ledger says that the last run started too short a time ago.
+	 * The last run was too short a time ago: its interval has had its run.
 	 */
 	TOO_SOON,
 

@@ -194,6 +194,19 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Do the work once for an interval as long as the application lives that did it: the
+	 * interval is remembered by a lock of its own until nine tenths of it are over. It is
+	 * {@link LockOutcome#TOO_SOON} before that, unless the run failed. Only for
+	 * {@link AdvisoryLockOperations#execute}.
+	 * @param interval the interval
+	 * @return a changed copy
+	 */
+	public LockRequest oncePerInterval(Interval interval) {
+		Assert.notNull(interval, "'interval' must not be null");
+		return with((settings) -> settings.interval = interval);
+	}
+
+	/**
 	 * Leave a time between the starts of two runs, however they end:
 	 * {@link LockOutcome#TOO_SOON} before it has passed, by the clock of the database.
 	 * Needs the ledger; only for {@link AdvisoryLockOperations#execute}.
@@ -253,6 +266,8 @@ public final class LockRequest {
 		change.accept(changed);
 		Assert.isTrue(!changed.oncePerKey || changed.tick == null,
 				"'oncePerKey' and 'oncePerTick' must not be set both");
+		Assert.isTrue(changed.interval == null || changed.tick == null,
+				"'oncePerInterval' and 'oncePerTick' must not be set both");
 		return new LockRequest(changed);
 	}
 
@@ -365,6 +380,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Return the interval that the work is done once for.
+	 * @return the interval, {@code null} if there is none
+	 */
+	public @Nullable Interval interval() {
+		return this.settings.interval;
+	}
+
+	/**
 	 * Return whether a failed attempt of a tick is followed by a pause.
 	 * @return {@code true} after {@link #backOff()}
 	 */
@@ -402,6 +425,61 @@ public final class LockRequest {
 	}
 
 	/**
+	 * The interval of a schedule.
+	 *
+	 * @param length the time, more than zero
+	 * @param counted from when on it is counted
+	 */
+	public record Interval(Duration length, Counted counted) {
+
+		private static final Duration LONGEST = Duration.ofDays(36_500);
+
+		public Interval {
+			Assert.isTrue(length.compareTo(Duration.ZERO) > 0, "'length' must be more than zero");
+		}
+
+		/**
+		 * Return for how long a run keeps others from running: nine tenths, so that the
+		 * next call of the same timer is not too soon if that is a little early, or the
+		 * run began a little late. No longer than a century.
+		 * @return the time
+		 */
+		public Duration memory() {
+			Duration memory = this.length.minus(this.length.dividedBy(10));
+			return (memory.compareTo(LONGEST) < 0) ? memory : LONGEST;
+		}
+
+		@Override
+		public String toString() {
+			return this.counted.attribute + "=" + this.length;
+		}
+
+		/**
+		 * From when on an interval is counted.
+		 */
+		public enum Counted {
+
+			/**
+			 * From the begin of a run to that of the next.
+			 */
+			FROM_BEGIN("fixedRate"),
+
+			/**
+			 * From the end of a run to the begin of the next.
+			 */
+			FROM_END("fixedDelay");
+
+			private final String attribute;
+
+			Counted(String attribute) {
+				this.attribute = attribute;
+			}
+
+		}
+
+	}
+
+	/**
 	 * What is asked for. Changed by nobody once a request has it.
 	 */
 	private static final class Settings {
@@ -428,6 +506,8 @@ public final class LockRequest {
 
 		private @Nullable Duration memory;
 
+		private @Nullable Interval interval;
+
 		private boolean backOff;
 
 		private @Nullable Duration minInterval;
@@ -452,6 +532,7 @@ public final class LockRequest {
 			this.resultFormat = other.resultFormat;
 			this.tick = other.tick;
 			this.memory = other.memory;
+			this.interval = other.interval;
 			this.backOff = other.backOff;
 			this.minInterval = other.minInterval;
 			this.template = other.template;
@@ -471,7 +552,7 @@ public final class LockRequest {
 			text.add("scope=" + this.scope).add("mode=" + this.mode).add("waitFor=" + this.waitFor);
 			Stream
 				.of(entry("maxRun", this.maxRun), entry("oncePerKey", this.oncePerKey ? true : null),
-						entry("tick", this.tick), entry("memory", this.memory),
+						entry("tick", this.tick), entry("memory", this.memory), entry("interval", this.interval),
 						entry("backOff", this.backOff ? true : null), entry("minInterval", this.minInterval),
 						entry("template", this.template), entry("transactionManager", this.transactionManager))
 				.flatMap(Optional::stream)

@@ -19,6 +19,8 @@ package io.github.advisorylock.annotation;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
@@ -33,6 +35,7 @@ import io.github.advisorylock.interceptor.SkippedValue;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.annotation.Schedules;
@@ -126,8 +129,30 @@ final class LedgerOperationParser {
 				|| SkippedValue.of(method) == SkippedValue.NONE) {
 			return null;
 		}
-		boolean scheduled = !schedules(method).isEmpty();
-		return new AutoTicks(() -> scheduled ? ticksIfAny(method) : null, longest);
+		Set<Scheduled> schedules = schedules(method);
+		return new AutoTicks(() -> !schedules.isEmpty() ? ticksIfAny(method) : null, intervalsIfAny(schedules),
+				longest);
+	}
+
+	private List<Duration> intervalsIfAny(Set<Scheduled> schedules) {
+		try {
+			return schedules.stream().map(this::interval).filter((interval) -> !interval.isZero()).distinct().toList();
+		}
+		catch (IllegalArgumentException | InvalidAttributeException ex) {
+			return List.of();
+		}
+	}
+
+	/**
+	 * Read an interval as Spring's scheduler does, of which a schedule has one or none.
+	 */
+	private Duration interval(Scheduled schedule) {
+		ChronoUnit unit = schedule.timeUnit().toChronoUnit();
+		long number = Math.max(schedule.fixedRate(), schedule.fixedDelay());
+		String text = this.resolver.apply("fixedRate", schedule.fixedRateString() + schedule.fixedDelayString());
+		return StringUtils.hasText(text)
+				? DurationFormatterUtils.detectAndParse(text, DurationFormat.Unit.fromChronoUnit(unit))
+				: Duration.of(Math.max(0, number), unit);
 	}
 
 	private @Nullable CronTicks ticksIfAny(Method method) {

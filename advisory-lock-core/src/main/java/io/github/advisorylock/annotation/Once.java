@@ -30,8 +30,13 @@ public enum Once {
 	 * table: the tick is remembered by a lock of its own on the connection of session
 	 * locks, for half the time to the next one, or thirty seconds where that is not
 	 * known, and at most {@code advisory-lock.remember-ticks}; where the runs of the
-	 * method are recorded in the ledger anyway, it is remembered there. All other calls
-	 * and methods are as with {@link #NONE}.
+	 * method are recorded in the ledger anyway, it is remembered there.
+	 * <p>
+	 * Once for each interval of a fixed rate or a fixed delay, in the same way: a lock
+	 * remembers the run until nine tenths of the interval are over, counted from the
+	 * begin of the run, or from its end for a delay.
+	 * <p>
+	 * All other calls and methods are as with {@link #NONE}.
 	 */
 	AUTO,
 

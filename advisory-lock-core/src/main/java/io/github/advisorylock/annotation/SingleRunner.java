@@ -120,8 +120,9 @@ public @interface SingleRunner {
 	 * How often the work is done. {@link Once#PER_TICK} and {@link Once#PER_KEY} need the
 	 * ledger, which keeps its tables in the database.
 	 * <p>
-	 * By default once for each tick of a cron schedule while the instance lives that has
-	 * done it, and otherwise whenever the method is called and the lock is free.
+	 * By default once for each tick of a cron schedule, and once for each interval of a
+	 * fixed rate or delay, while the instance lives that has done it, and otherwise
+	 * whenever the method is called and the lock is free.
 	 * @return once per what
 	 */
 	Once once() default Once.AUTO;

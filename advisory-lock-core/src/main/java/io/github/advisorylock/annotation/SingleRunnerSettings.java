@@ -33,7 +33,7 @@ import org.springframework.core.ResolvableType;
  * @param keyFactory makes keys of names
  * @param waitFor how long to wait for a lock that is busy, zero to not wait
  * @param rememberTicks for how long at most a lock remembers a tick that was run, zero to
- * remember none
+ * remember neither ticks nor intervals
  * @param ledger which runs are recorded
  * @param results makes what keeps results of a type, or returns {@code null} where
  * nothing can

@@ -18,6 +18,7 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Instant;
 
+import io.github.advisorylock.LockRequest;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -25,14 +26,15 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
 
 /**
- * The time that a call was planned for, as long as it is on its way from whoever planned
- * it to the method: the clock may have been set meanwhile, and does not decide.
+ * What a call was planned for, as long as it is on its way from whoever planned it to the
+ * method: a time, as the clock may have been set meanwhile, and does not decide; or the
+ * interval of a timer.
  *
  * @since 0.1.0
  */
 public final class PlannedTime {
 
-	private static final ThreadLocal<@Nullable Instant> CURRENT = new ThreadLocal<>();
+	private static final ThreadLocal<@Nullable Plan> CURRENT = new ThreadLocal<>();
 
 	private static final String CARRIED = PlannedTime.class.getName();
 
@@ -45,7 +47,20 @@ public final class PlannedTime {
 	 * @param call makes the call, on the current thread
 	 */
 	public static void run(Instant planned, Runnable call) {
-		CURRENT.set(planned);
+		run(new Plan.At(planned), call);
+	}
+
+	/**
+	 * Make a call that is made again and again.
+	 * @param interval how often
+	 * @param call makes the call, on the current thread
+	 */
+	public static void run(LockRequest.Interval interval, Runnable call) {
+		run(new Plan.Every(interval), call);
+	}
+
+	private static void run(Plan plan, Runnable call) {
+		CURRENT.set(plan);
 		try {
 			call.run();
 		}
@@ -55,37 +70,72 @@ public final class PlannedTime {
 	}
 
 	/**
-	 * Return what has the time go along with a call that advice hands over to another
+	 * Return what has the plan go along with a call that advice hands over to another
 	 * thread.
 	 * @return the interceptor for a place outside that advice
 	 */
 	public static MethodInterceptor carrier() {
 		return (invocation) -> {
-			Instant planned = take();
-			if (planned != null) {
-				((ProxyMethodInvocation) invocation).setUserAttribute(CARRIED, planned);
+			Plan plan = takePlan();
+			if (plan != null) {
+				((ProxyMethodInvocation) invocation).setUserAttribute(CARRIED, plan);
 			}
 			return invocation.proceed();
 		};
 	}
 
 	/**
-	 * As {@link #take()}, for a call that another thread may have made.
+	 * As {@link #takePlan()}, for a call that another thread may have made.
 	 */
-	static @Nullable Instant take(MethodInvocation invocation) {
-		Instant planned = take();
-		return (planned != null) ? planned : (Instant) ((ProxyMethodInvocation) invocation).getUserAttribute(CARRIED);
+	static @Nullable Plan takePlan(MethodInvocation invocation) {
+		Plan plan = takePlan();
+		return (plan != null) ? plan : (Plan) ((ProxyMethodInvocation) invocation).getUserAttribute(CARRIED);
 	}
 
 	/**
-	 * Take the time that the current call was planned for. What this call calls is not
-	 * planned.
-	 * @return the time, {@code null} if the call was not planned, or that is not known
+	 * Take what the current call was planned for. What this call calls is not planned.
+	 * @return the plan, {@code null} if the call was not planned, or that is not known
+	 */
+	private static @Nullable Plan takePlan() {
+		Plan plan = CURRENT.get();
+		CURRENT.remove();
+		return plan;
+	}
+
+	/**
+	 * Take the time that a call was planned for, which another thread may have made.
+	 */
+	static @Nullable Instant take(MethodInvocation invocation) {
+		return (takePlan(invocation) instanceof Plan.At at) ? at.time() : null;
+	}
+
+	/**
+	 * Take the time that the current call was planned for.
+	 * @return the time, {@code null} if it was planned for none
 	 */
 	static @Nullable Instant take() {
-		Instant planned = CURRENT.get();
-		CURRENT.remove();
-		return planned;
+		return (takePlan() instanceof Plan.At at) ? at.time() : null;
+	}
+
+	/**
+	 * What a call is planned for.
+	 */
+	sealed interface Plan {
+
+		/**
+		 * A time.
+		 */
+		record At(Instant time) implements Plan {
+
+		}
+
+		/**
+		 * Once for an interval.
+		 */
+		record Every(LockRequest.Interval interval) implements Plan {
+
+		}
+
 	}
 
 }

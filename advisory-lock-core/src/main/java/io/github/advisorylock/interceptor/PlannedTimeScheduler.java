@@ -24,6 +24,8 @@ import java.util.Deque;
 import java.util.concurrent.ScheduledFuture;
 import java.util.function.Consumer;
 
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockRequest.Interval.Counted;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.scheduling.SchedulingAwareRunnable;
@@ -34,9 +36,9 @@ import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.scheduling.support.PeriodicTrigger;
 
 /**
- * Has the time that a trigger planned travel with the call. Stands before whatever
- * scheduler {@code @Scheduled} methods and the tasks of a {@link SchedulingConfigurer}
- * use.
+ * Has the time that a trigger planned, or the interval of a timer, travel with the call.
+ * Stands before whatever scheduler {@code @Scheduled} methods and the tasks of a
+ * {@link SchedulingConfigurer} use.
  *
  * @since 0.1.0
  */
@@ -71,8 +73,9 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * A period is counted from the start of each instance, so that no two of them plan
 	 * the same times.
 	 */
-	private static boolean isPlanned(Runnable task, Trigger trigger) {
-		return !(task instanceof PlannedTask) && !(trigger instanceof PeriodicTrigger);
+	private static Runnable repeated(Runnable task, Duration period, Counted counted) {
+		return (task instanceof CarryingTask || period.isZero() || period.isNegative()) ? task
+				: new RepeatedTask(task, new LockRequest.Interval(period, counted));
 	}
 
 	@Override
@@ -83,7 +86,11 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	@Override
 	public @Nullable ScheduledFuture<?> schedule(Runnable task, Trigger trigger) {
 		this.planned.accept(task.toString());
-		if (!isPlanned(task, trigger)) {
+		if (trigger instanceof PeriodicTrigger periodic) {
+			Counted counted = periodic.isFixedRate() ? Counted.FROM_BEGIN : Counted.FROM_END;
+			return this.scheduler.schedule(repeated(task, periodic.getPeriodDuration(), counted), trigger);
+		}
+		if (task instanceof CarryingTask) {
 			return this.scheduler.schedule(task, trigger);
 		}
 		PlannedTask planned = new PlannedTask(task, trigger);
@@ -97,22 +104,73 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
-		return this.scheduler.scheduleAtFixedRate(task, startTime, period);
+		return this.scheduler.scheduleAtFixedRate(repeated(task, period, Counted.FROM_BEGIN), startTime, period);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
-		return this.scheduler.scheduleAtFixedRate(task, period);
+		return this.scheduler.scheduleAtFixedRate(repeated(task, period, Counted.FROM_BEGIN), period);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
-		return this.scheduler.scheduleWithFixedDelay(task, startTime, delay);
+		return this.scheduler.scheduleWithFixedDelay(repeated(task, delay, Counted.FROM_END), startTime, delay);
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
-		return this.scheduler.scheduleWithFixedDelay(task, delay);
+		return this.scheduler.scheduleWithFixedDelay(repeated(task, delay, Counted.FROM_END), delay);
+	}
+
+	/**
+	 * A task that does not show that it stands before another one.
+	 */
+	private abstract static class CarryingTask implements SchedulingAwareRunnable {
+
+		private final Runnable task;
+
+		private CarryingTask(Runnable task) {
+			this.task = task;
+		}
+
+		final Runnable task() {
+			return this.task;
+		}
+
+		@Override
+		public final boolean isLongLived() {
+			return this.task instanceof SchedulingAwareRunnable aware && aware.isLongLived();
+		}
+
+		@Override
+		public final @Nullable String getQualifier() {
+			return (this.task instanceof SchedulingAwareRunnable aware) ? aware.getQualifier() : null;
+		}
+
+		@Override
+		public final String toString() {
+			return this.task.toString();
+		}
+
+	}
+
+	/**
+	 * A task that knows how often it is called.
+	 */
+	private static final class RepeatedTask extends CarryingTask {
+
+		private final LockRequest.Interval interval;
+
+		private RepeatedTask(Runnable task, LockRequest.Interval interval) {
+			super(task);
+			this.interval = interval;
+		}
+
+		@Override
+		public void run() {
+			PlannedTime.run(this.interval, task());
+		}
+
 	}
 
 	/**
@@ -122,14 +180,12 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * many calls as plans, so none goes without one, however long a thread was not let
 	 * run.
 	 */
-	private static final class PlannedTask implements SchedulingAwareRunnable, Trigger {
+	private static final class PlannedTask extends CarryingTask implements Trigger {
 
 		/**
 		 * A timer may be that much early.
 		 */
 		private static final long EARLY = Duration.ofMillis(100).toNanos();
-
-		private final Runnable task;
 
 		private final Trigger trigger;
 
@@ -140,7 +196,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		private int takenForOthers;
 
 		private PlannedTask(Runnable task, Trigger trigger) {
-			this.task = task;
+			super(task);
 			this.trigger = trigger;
 		}
 
@@ -164,10 +220,10 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		public void run() {
 			Instant time = takeDue();
 			if (time != null) {
-				PlannedTime.run(time, this.task);
+				PlannedTime.run(time, task());
 			}
 			else {
-				this.task.run();
+				task().run();
 			}
 		}
 
@@ -191,21 +247,6 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		private int due() {
 			long now = System.nanoTime();
 			return (int) this.plans.stream().takeWhile((plan) -> plan.dueNanos - now <= EARLY).count();
-		}
-
-		@Override
-		public boolean isLongLived() {
-			return this.task instanceof SchedulingAwareRunnable aware && aware.isLongLived();
-		}
-
-		@Override
-		public @Nullable String getQualifier() {
-			return (this.task instanceof SchedulingAwareRunnable aware) ? aware.getQualifier() : null;
-		}
-
-		@Override
-		public String toString() {
-			return this.task.toString();
 		}
 
 	}

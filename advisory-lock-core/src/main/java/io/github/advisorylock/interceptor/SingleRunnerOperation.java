@@ -18,8 +18,10 @@ package io.github.advisorylock.interceptor;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -231,12 +233,15 @@ public final class SingleRunnerOperation {
 	}
 
 	private LockRequest perPlannedTime(LockRequest request, AutoTicks ticks, MethodInvocation invocation) {
-		Instant planned = PlannedTime.take(invocation);
+		PlannedTime.Plan plan = PlannedTime.takePlan(invocation);
+		if (plan instanceof PlannedTime.Plan.Every every) {
+			return ticks.apply(request, every.interval());
+		}
 		if (ticks.longest.isZero() && !request.isRecorded()) {
 			return request;
 		}
-		if (planned != null) {
-			return ticks.apply(request, planned);
+		if (plan instanceof PlannedTime.Plan.At at) {
+			return ticks.apply(request, at.time());
 		}
 		if (this.ledger.minInterval() == null) {
 			this.unplannedCalls
@@ -276,29 +281,31 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
-	 * Return whether a lock remembers the ticks that the method was run for.
-	 * @return {@code false} also where the ledger does, or no ticks are known until they
-	 * come
+	 * Return whether a lock remembers the ticks or intervals that the method was run for.
+	 * @return {@code false} also where the ledger does, or none are known until they come
 	 */
 	public boolean remembersTicks() {
-		return this.autoTicks != null && this.autoTicks.schedule.current() != null && !this.autoTicks.longest.isZero()
-				&& !this.ledger.recorded();
+		AutoTicks auto = this.autoTicks;
+		return auto != null && !auto.longest.isZero()
+				&& (!auto.intervals.isEmpty() || (auto.schedule.current() != null && !this.ledger.recorded()));
 	}
 
 	/**
-	 * Return the tick that a lock may remember, if one remembers ticks of the method.
-	 * @param time the time
-	 * @return the latest tick at that time, {@code null} if there is none, or none is
-	 * remembered
+	 * Return what the work is done once for, in a few words.
+	 * @return the words
 	 */
-	public @Nullable Instant rememberedTick(Instant time) {
-		try {
-			CronTicks ticks = (this.autoTicks != null) ? this.autoTicks.schedule.current() : null;
-			return (ticks != null && remembersTicks()) ? ticks.latestAt(time) : null;
+	public String once() {
+		AutoTicks auto = this.autoTicks;
+		boolean remembers = auto != null && (!auto.longest.isZero() || this.ledger.recorded());
+		if (this.oncePerTick || (remembers && auto != null && auto.schedule.current() != null)) {
+			return "once per tick";
 		}
-		catch (IllegalStateException ex) {
-			return null;
+		if (this.ledger.oncePerKey()) {
+			return "once per key";
 		}
+		return (remembersTicks() && auto != null && !auto.intervals.isEmpty())
+				? auto.intervals.stream().map(AutoTicks::describe).collect(Collectors.joining(" and ", "once per ", ""))
+				: "one at a time";
 	}
 
 	/**
@@ -338,13 +345,16 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
-	 * Has a method run once for a tick when a scheduler calls it, and only then.
+	 * Has a method run once for a tick or an interval when a scheduler calls it, and only
+	 * then.
 	 *
 	 * @param schedule the ticks of its schedule; where it has none, several or another
 	 * one, each planned time is a tick
-	 * @param longest for how long at most a lock remembers each, zero if none does
+	 * @param intervals how often it is called as its annotation said at the start
+	 * @param longest for how long at most a lock remembers a tick, zero if it remembers
+	 * neither that nor an interval
 	 */
-	public record AutoTicks(ScheduledTicks schedule, Duration longest) {
+	public record AutoTicks(ScheduledTicks schedule, List<Duration> intervals, Duration longest) {
 
 		/**
 		 * For how long a tick is remembered whose next one is not known: it may come
@@ -356,10 +366,26 @@ public final class SingleRunnerOperation {
 		 * Create what has a method run once for a tick.
 		 * @param ticks parses the ticks, {@code null} if there are none; asked whenever a
 		 * scheduler is given the method
+		 * @param intervals how often it is called
 		 * @param longest for how long at most a lock remembers each, zero if none does
 		 */
-		public AutoTicks(Supplier<? extends @Nullable CronTicks> ticks, Duration longest) {
-			this(new ScheduledTicks(ticks), longest);
+		public AutoTicks(Supplier<? extends @Nullable CronTicks> ticks, List<Duration> intervals, Duration longest) {
+			this(new ScheduledTicks(ticks), List.copyOf(intervals), longest);
+		}
+
+		private static String describe(Duration interval) {
+			boolean whole = interval.toNanosPart() == 0;
+			return whole ? interval.toSeconds() + " s" : interval.toMillis() + " ms";
+		}
+
+		/**
+		 * A lock remembers an interval also where runs are recorded: it forgets a run
+		 * that failed. Nobody asks it where the ledger keeps runs apart by as much.
+		 */
+		private LockRequest apply(LockRequest request, LockRequest.Interval interval) {
+			Duration minInterval = request.minInterval();
+			boolean apart = minInterval != null && minInterval.compareTo(interval.memory()) >= 0;
+			return (apart || this.longest.isZero()) ? request : request.oncePerInterval(interval);
 		}
 
 		/**

@@ -28,9 +28,9 @@ import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * The calls of one method that no trigger has planned. A person or a request may make
- * them; if a scheduler does, each of its ticks may run on every instance, and that is
- * told once.
+ * The calls of one method of which no trigger or timer is known. A person or a request
+ * may make them; if a scheduler does, each of its calls may run on every instance, and
+ * that is told once.
  */
 final class UnplannedCalls {
 
@@ -80,8 +80,9 @@ final class UnplannedCalls {
 		if (isMadeByScheduler() && this.told.compareAndSet(false, true)) {
 			logger.info("A scheduler calls method '" + this.method + "' (key '" + this.key + "') for no planned time: "
 					+ consequence
-					+ ". Use @Scheduled(cron = ...), or register a cron or trigger task in a SchedulingConfigurer; set "
-					+ "'minInterval' if the schedule is a rate or a delay, or 'once' to NONE if this is what you want");
+					+ ". Use @Scheduled, or register the task in a SchedulingConfigurer, with a cron expression or a "
+					+ "trigger where 'once' is PER_TICK; set 'minInterval' to leave time between runs, or 'once' to NONE "
+					+ "if this is what you want");
 		}
 	}
 

@@ -57,7 +57,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	private final @Nullable Duration maxRun;
 
 	/**
-	 * The lock of the tick, {@code null} where none is asked for.
+	 * The lock of the tick or interval, {@code null} where none is asked for.
 	 */
 	final TickLocks.@Nullable Tick tickLock;
 
@@ -95,6 +95,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * without: its transaction decides whether it joins.
 	 */
 	final LockCall admit() {
+		if (this.tickLock != null) {
+			this.tickLock.awaitTurn();
+		}
 		Hold candidate = newHold();
 		this.entered = this.resources.holds().enterUnlessHeld(candidate, this.key, this.deadline);
 		if (this.entered) {
@@ -326,6 +329,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		try {
 			context.bind();
 			limit = (this.maxRun != null) ? this.resources.limit(hold, this.maxRun) : null;
+			if (this.tickLock != null) {
+				this.tickLock.workBegins();
+			}
 			result = action.doWithLock(context);
 		}
 		catch (Throwable ex) {

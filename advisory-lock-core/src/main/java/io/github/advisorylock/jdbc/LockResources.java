@@ -17,7 +17,6 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.concurrent.Future;
 import java.util.function.Supplier;
 
@@ -61,14 +60,11 @@ record LockResources(HoldRegistry holds, TransactionCoverage coverage, @Nullable
 	}
 
 	/**
-	 * Return the lock of the tick that a request is for, {@code null} where none is asked
-	 * for.
+	 * Return the lock of the tick or interval that a request is for, {@code null} where
+	 * none is asked for.
 	 */
 	TickLocks.@Nullable Tick tick(AdvisoryLockKey key, LockRequest request) {
-		Instant tick = request.tick();
-		Duration memory = request.memory();
-		return (this.ticks != null && tick != null && memory != null)
-				? this.ticks.tick(key, request.mode(), tick, memory) : null;
+		return (this.ticks != null) ? this.ticks.of(key, request) : null;
 	}
 
 	RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest recording) {

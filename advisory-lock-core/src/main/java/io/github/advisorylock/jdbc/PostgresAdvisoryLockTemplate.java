@@ -120,12 +120,12 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.target = target;
 		this.transactionManager = transactionManager;
 		this.coverage = new TransactionCoverage(target, transactionManager);
+		this.waits = new Deadline.Waits((session != null) ? session.ticker() : LockScheduler.Ticker.SYSTEM);
 		LockResources resources = new LockResources(this.holds, this.coverage, ledger,
-				(session != null) ? new TickLocks(session) : null, session);
+				(session != null) ? new TickLocks(session, this.waits) : null, session);
 		if (session != null) {
 			session.notifications().listenToOperators(new RunCancellation(session, this.holds).listener());
 		}
-		this.waits = new Deadline.Waits(resources.ticker());
 		this.transactionScope = new TransactionScope(resources, target, transactionManager, session);
 		this.sessionScope = new SessionScope(resources, session);
 		this.session = session;
@@ -197,7 +197,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Assert.isTrue(request.scope() != LockScope.TRANSACTION,
 				() -> "'request' must not ask for scope TRANSACTION, which ends with a transaction: advisory lock '"
 						+ key + "' can't be held beyond it");
-		Assert.isTrue(!request.isRecorded() && request.tick() == null,
+		Assert.isTrue(!request.isRecorded() && request.tick() == null && request.interval() == null,
 				() -> "'request' must not ask for the ledger, which records work that " + "is executed: advisory lock '"
 						+ key + "' can only be held");
 		return Optional.ofNullable(this.sessionScope.tryAcquire(key, request.mode(), this.waits.until(waitFor(request)),
@@ -304,7 +304,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 * @return the key, whose name is one of the library's own
 	 */
 	public static AdvisoryLockKey tickKey(AdvisoryLockKey key, Instant tick) {
-		return TickLocks.key(key, tick);
+		return TickMemory.key(key, tick);
 	}
 
 	/**

@@ -17,7 +17,6 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -34,7 +33,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.log.LockLog;
+import io.github.advisorylock.LockRequest;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -43,20 +42,16 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.Assert;
 
 /**
- * Locks of ticks on the {@linkplain LockSession lock session}. A run takes the lock of
- * its tick before the lock of its key: exclusively while it is under way, shared after a
- * good end until the tick is forgotten. Another instance learns from the mode whether the
- * tick is being run or has been. A run that fails releases the lock.
+ * Locks of ticks, and of the intervals of schedules that have no ticks, on the
+ * {@linkplain LockSession lock session}. A run takes the lock of its tick before the lock
+ * of its key: exclusively while it is under way, shared after a good end until the tick
+ * is forgotten. Another instance learns from the mode whether the tick is being run or
+ * has been. A run that fails releases the lock.
  * <p>
  * The loss of such a lock interrupts no run: it is taken again. A run in scope
  * TRANSACTION does not fail because its tick can't be locked.
  */
 final class TickLocks {
-
-	/**
-	 * What the names of these locks begin with. Requests can't have such names.
-	 */
-	static final String PREFIX = "advisory-lock:tick:";
 
 	private static final Log logger = LogFactory.getLog(TickLocks.class);
 
@@ -65,6 +60,8 @@ final class TickLocks {
 	private final Map<AdvisoryLockKey, Tick> ticks = new ConcurrentHashMap<>();
 
 	private final LockScheduler later;
+
+	private final Deadline.Waits waits;
 
 	private final Runnable look = new SafeTask("A look at the remembered ticks failed", this::look);
 
@@ -75,32 +72,25 @@ final class TickLocks {
 	/**
 	 * Create it without a lock.
 	 * @param session carries the locks; opened for the first one
+	 * @param waits are those of the application
 	 */
-	TickLocks(LockSession session) {
+	TickLocks(LockSession session, Deadline.Waits waits) {
 		this.session = session;
 		this.later = session.scheduler();
+		this.waits = waits;
 	}
 
 	/**
-	 * Return the key of the lock of a tick.
+	 * Return the tick or interval that a request is for, whose lock is not taken yet.
 	 * @param key the key of the work
-	 * @param tick the planned time
+	 * @return the tick, {@code null} if the request is for none that a lock remembers
 	 */
-	static AdvisoryLockKey key(AdvisoryLockKey key, Instant tick) {
-		return AdvisoryLockKey.of(key.namespace(), PREFIX + key.name() + "@" + tick);
-	}
-
-	/**
-	 * Return a tick whose lock is not taken yet.
-	 * @param key the key of the work
-	 * @param mode how that is to be locked
-	 * @param tick the planned time
-	 * @param memory for how long the tick is remembered after a good end
-	 */
-	Tick tick(AdvisoryLockKey key, LockMode mode, Instant tick, Duration memory) {
-		Assert.isTrue(mode == LockMode.EXCLUSIVE, () -> "'request' must not ask for mode SHARED: work under advisory "
-				+ "lock '" + key + "' can be done once for a tick only by one after the other");
-		return new Tick(key, tick, memory);
+	@Nullable Tick of(AdvisoryLockKey key, LockRequest request) {
+		TickMemory memory = TickMemory.of(key, request);
+		Assert.isTrue(memory == null || request.mode() == LockMode.EXCLUSIVE,
+				() -> "'request' must not ask for mode SHARED: work under advisory lock '" + key
+						+ "' can be done once for a tick or an interval only by one after the other");
+		return (memory != null) ? new Tick(memory) : null;
 	}
 
 	private void lookLater() {
@@ -153,7 +143,7 @@ final class TickLocks {
 		}
 		logger.debug("Failed to take the lock of tick '" + tick.lock + "'", failure);
 		if (this.failing.compareAndSet(false, true)) {
-			LockLog.unremembered(tick.key, tick.time,
+			tick.memory.unremembered(
 					JdbcUrl.redact(String.valueOf(NestedExceptionUtils.getMostSpecificCause(failure).getMessage())));
 		}
 	}
@@ -164,38 +154,56 @@ final class TickLocks {
 	 */
 	final class Tick {
 
-		private final AdvisoryLockKey key;
+		private final TickMemory memory;
 
 		private final AdvisoryLockKey lock;
-
-		private final Instant time;
-
-		private final Duration memory;
 
 		private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
 
 		private volatile Future<?> kept = CompletableFuture.completedFuture(null);
 
+		private volatile long beginNanos;
+
 		private volatile long endNanos;
 
 		private volatile @Nullable Hold hold;
 
-		private Tick(AdvisoryLockKey key, Instant time, Duration memory) {
-			this.key = key;
-			this.lock = key(key, time);
-			this.time = time;
+		private Tick(TickMemory memory) {
 			this.memory = memory;
+			this.lock = memory.lock();
+		}
+
+		/**
+		 * Wait for an interval that this application has run for itself, if it is over
+		 * soon. A run that began late ends its interval late, and the timer of the same
+		 * instance, which is not late by itself, would call too soon and then a whole
+		 * interval later.
+		 */
+		void awaitTurn() {
+			Tick known = TickLocks.this.ticks.get(this.lock);
+			Duration left = Duration.ofNanos((known != null) ? known.leftNanos() : 0);
+			Deadline turn = (left.compareTo(this.memory.longestWait()) <= 0) ? TickLocks.this.waits.until(left) : null;
+			if (known != null && turn != null) {
+				turn.pollWhile(false, known::isOver);
+			}
+		}
+
+		/**
+		 * Note that the work begins.
+		 */
+		void workBegins() {
+			this.beginNanos = nanoTime();
 		}
 
 		/**
 		 * Take the lock.
-		 * @return {@link LockOutcome#EXECUTED} to run, {@link LockOutcome#ALREADY_RAN},
-		 * or {@link LockOutcome#BUSY} while another instance runs the tick
+		 * @return {@link LockOutcome#EXECUTED} to run, the outcome for a tick that has
+		 * been run, or {@link LockOutcome#BUSY} while another instance runs the tick
 		 * @throws org.springframework.dao.DataAccessException if the server can't be
 		 * asked
 		 */
 		LockOutcome take() {
-			return begin(isRemembered() ? LockOutcome.ALREADY_RAN : tryLock(true));
+			return begin(isRemembered() ? this.memory.outcome() : tryLock(true));
 		}
 
 		/**
@@ -203,7 +211,7 @@ final class TickLocks {
 		 * or the session does not open in time.
 		 */
 		LockOutcome takeIfPossible() {
-			return begin(isRemembered() ? LockOutcome.ALREADY_RAN
+			return begin(isRemembered() ? this.memory.outcome()
 					: TickLocks.this.session.isConnected() ? tryLockIfPossible() : tryLockWithPatience());
 		}
 
@@ -218,11 +226,16 @@ final class TickLocks {
 
 		/**
 		 * Return whether this application has run the tick: its own session does not
-		 * tell.
+		 * tell. What is to be forgotten is released first, as the session would take the
+		 * lock once more beside it.
 		 */
 		private boolean isRemembered() {
 			Tick known = TickLocks.this.ticks.get(this.lock);
-			return known != null && known.state.get() == State.KEPT;
+			if (known == null || !known.isOver()) {
+				return known != null && known.state.get() == State.KEPT;
+			}
+			TickLocks.this.forget(List.of(known));
+			return known.isLocked();
 		}
 
 		private LockOutcome tryLock(boolean needed) {
@@ -232,7 +245,7 @@ final class TickLocks {
 				locked(taken);
 			}
 			TickLocks.this.failing.set(false);
-			return outcome;
+			return (outcome == LockOutcome.ALREADY_RAN) ? this.memory.outcome() : outcome;
 		}
 
 		private LockOutcome tryLockIfPossible() {
@@ -307,7 +320,7 @@ final class TickLocks {
 		 * the server, beside that for the commit of the work.
 		 */
 		void keep() {
-			this.endNanos = TickLocks.this.session.ticker().nanoTime() + this.memory.toNanos();
+			this.endNanos = this.memory.end(this.beginNanos, nanoTime());
 			if (this.state.compareAndSet(State.RUNNING, State.KEPT)) {
 				boolean locked = isLocked();
 				try {
@@ -340,6 +353,10 @@ final class TickLocks {
 
 		private void share() {
 			Hold current = this.hold;
+			if (isOver()) {
+				TickLocks.this.forget(List.of(this));
+				return;
+			}
 			if (current == null || !isLocked()) {
 				retake();
 			}
@@ -348,6 +365,10 @@ final class TickLocks {
 				if (TickLocks.this.session.share(current, shared)) {
 					locked(shared);
 				}
+			}
+			if (this.memory.endsOnTime()) {
+				TickLocks.this.later.after(Duration.ofNanos(leftNanos()),
+						new SafeTask("Failed to forget an interval", () -> forget(List.of(this))));
 			}
 		}
 
@@ -369,10 +390,20 @@ final class TickLocks {
 
 		private boolean isOver() {
 			State current = this.state.get();
-			return current == State.GIVEN_BACK
-					|| (current == State.KEPT && TickLocks.this.session.ticker().nanoTime() - this.endNanos >= 0);
+			return current == State.GIVEN_BACK || (current == State.KEPT && leftNanos() == 0);
 		}
 
+		/**
+		 * Return how long the tick is remembered yet, zero if it is not, or no more.
+		 */
+		private long leftNanos() {
+			return (this.state.get() == State.KEPT) ? Math.max(0, this.endNanos - nanoTime()) : 0;
+		}
+
+	}
+
+	private long nanoTime() {
+		return this.session.ticker().nanoTime();
 	}
 
 	private enum State {

@@ -24,6 +24,7 @@ import java.util.Locale;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -225,6 +226,21 @@ public final class LockLog {
 	}
 
 	/**
+	 * Log that it can't be remembered when a job has run.
+	 * @param key the key of the job
+	 * @param interval how often it is to run
+	 * @param reason why not
+	 */
+	public static void unremembered(AdvisoryLockKey key, LockRequest.Interval interval, String reason) {
+		if (ALERTS.isWarnEnabled()) {
+			alert("unremembered-tick", key).addKeyValue("advisory_lock.interval", interval.length().toString())
+				.log("Job '" + key + "' has run for an interval (" + interval
+						+ "), and the lock session can't remember that (" + reason
+						+ "): each instance may run it in the same interval; set 'minInterval' to be sure");
+		}
+	}
+
+	/**
 	 * Log that a tick is not made up for any more.
 	 * @param key the key of the job
 	 * @param tick the tick that nobody completed
@@ -289,7 +305,7 @@ public final class LockLog {
 		return switch (outcome) {
 			case BUSY -> "somebody else holds the lock";
 			case ALREADY_RAN -> "it has run for this tick or key before";
-			case TOO_SOON -> "its last run started too short a time ago";
+			case TOO_SOON -> "its last run was too short a time ago";
 			case PAUSED -> "it is paused";
 			case EXECUTED -> throw new IllegalArgumentException("'outcome' must not be EXECUTED");
 		};
