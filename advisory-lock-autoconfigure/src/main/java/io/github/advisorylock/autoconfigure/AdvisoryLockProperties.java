@@ -62,7 +62,8 @@ import org.springframework.util.unit.DataSize;
  * request say so. In seconds if it has no unit.
  * @param rememberTicks Longest time for which a lock remembers that a tick was run, so
  * that an instance whose clock is late does not run it again. Half the time to the next
- * tick if that is shorter. Zero to remember none. In seconds if it has no unit.
+ * tick if that is shorter. Zero to remember neither ticks nor intervals. In seconds if it
+ * has no unit.
  * @param transactionManager Name of the bean that manages the transactions locks live in.
  * Needed when there are several transaction managers and none of them is primary.
  * @param maxHeldLocks Largest number of locks that this application holds at a time.
@@ -181,7 +182,7 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 
 	private static Duration memory(Duration duration) {
 		require(!countable("remember-ticks", duration).isNegative(), "remember-ticks", duration,
-				"The time must be zero, to remember no tick, or more.");
+				"The time must be zero, to remember neither ticks nor intervals, or more.");
 		return duration;
 	}
 

@@ -114,7 +114,8 @@ public record CheckContext(Supplier<List<SingleRunnerMethod>> methods, Supplier<
 	}
 
 	/**
-	 * Return whether the lock session is to remember for which ticks methods were run.
+	 * Return whether the lock session is to remember for which ticks and intervals
+	 * methods were run.
 	 */
 	boolean remembersTicks() {
 		return operations().anyMatch(SingleRunnerOperation::remembersTicks);

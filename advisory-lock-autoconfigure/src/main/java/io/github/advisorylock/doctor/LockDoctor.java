@@ -20,7 +20,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import io.github.advisorylock.jdbc.ServerJudge;
@@ -89,7 +91,7 @@ public final class LockDoctor {
 			this.examinations.forEach((examination) -> examination.examine(this.context, findings));
 			if (this.handler.act(findings)) {
 				logger.info("Advisory locks are ready in " + scopes() + ": " + this.place.get()
-						+ String.join(", ", findings.seen()));
+						+ String.join(", ", findings.seen()) + methods());
 			}
 		}
 	}
@@ -103,6 +105,20 @@ public final class LockDoctor {
 					"The key '" + method.operation().keyTemplate() + "' of " + method
 							+ " has no text of its own, so that whoever chooses the arguments chooses the lock",
 					"put the name of the work in front of them, as in 'payment:#{#id}'"));
+	}
+
+	/**
+	 * Return what each method has come to be, by its key.
+	 */
+	private String methods() {
+		return this.context.methods()
+			.get()
+			.stream()
+			.map(SingleRunnerMethod::operation)
+			.map((operation) -> "; " + operation.keyTemplate() + ": " + operation.once()
+					+ ((operation.scope() == LockScope.SESSION) ? " in scope SESSION" : "")
+					+ (operation.waitFor().isZero() ? "" : ", waits for up to " + operation.waitFor()))
+			.collect(Collectors.joining());
 	}
 
 	private String scopes() {

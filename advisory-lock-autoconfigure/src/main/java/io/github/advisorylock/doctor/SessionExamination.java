@@ -59,16 +59,17 @@ final class SessionExamination implements Examination {
 	}
 
 	/**
-	 * Note that ticks can't be remembered, if they are to be where a session is not
-	 * needed otherwise.
+	 * Note that ticks and intervals can't be remembered, if they are to be where a
+	 * session is not needed otherwise.
 	 */
 	static void forgetsTicks(String problem, CheckContext context, Findings findings) {
 		if (context.remembersTicks() && !context.usesSession()) {
 			findings.found(DoctorCheck.TICK_MEMORY, problem
-					+ ", and no session can remember for which ticks methods were run: an instance whose clock is "
-					+ "later than the job is long runs it a second time",
-					"set 'once' to PER_TICK, which remembers them in a table, or 'advisory-lock.session.url' to a URL "
-							+ "that leads straight to the server, or 'advisory-lock.remember-ticks' to 0");
+					+ ", and no session can remember for which ticks and intervals methods were run: an instance that "
+					+ "is called later than the job is long runs it a second time",
+					"set 'advisory-lock.session.url' to a URL that leads straight to the server, or use a table (set "
+							+ "'once' to PER_TICK for a cron schedule, and 'minInterval' for a rate or a delay), or set "
+							+ "'advisory-lock.remember-ticks' to 0");
 		}
 	}
 
