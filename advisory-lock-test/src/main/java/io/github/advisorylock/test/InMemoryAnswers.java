@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
@@ -27,6 +28,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
 
@@ -42,7 +44,10 @@ final class InMemoryAnswers {
 
 	private final Set<AdvisoryLockKey> paused = ConcurrentHashMap.newKeySet();
 
-	private final Set<AdvisoryLockKey> completedKeys = ConcurrentHashMap.newKeySet();
+	/**
+	 * What is kept of the results of completed keys.
+	 */
+	private final Map<AdvisoryLockKey, Optional<String>> completedKeys = new ConcurrentHashMap<>();
 
 	private final Map<AdvisoryLockKey, NavigableSet<Instant>> completedTicks = new ConcurrentHashMap<>();
 
@@ -109,7 +114,7 @@ final class InMemoryAnswers {
 	private boolean isCompleted(AdvisoryLockKey key, LockRequest request) {
 		Instant tick = request.tick();
 		if (tick == null) {
-			return request.isOncePerKey() && this.completedKeys.contains(key);
+			return request.isOncePerKey() && this.completedKeys.containsKey(key);
 		}
 		if (request.memory() != null) {
 			return ticks(key).contains(tick);
@@ -120,13 +125,17 @@ final class InMemoryAnswers {
 		return ticks(key).ceiling(tick) != null;
 	}
 
-	void complete(AdvisoryLockKey key, LockRequest request) {
+	@Nullable String keptResult(AdvisoryLockKey key) {
+		return this.completedKeys.getOrDefault(key, Optional.empty()).orElse(null);
+	}
+
+	void complete(AdvisoryLockKey key, LockRequest request, @Nullable Object result) {
 		Instant tick = request.tick();
 		if (tick != null) {
 			ticks(key).add(tick);
 		}
 		else if (request.isOncePerKey()) {
-			this.completedKeys.add(key);
+			this.completedKeys.put(key, Optional.ofNullable(request.resultFormat()).map((format) -> format.apply(result)));
 		}
 	}
 

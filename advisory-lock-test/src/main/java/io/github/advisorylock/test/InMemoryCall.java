@@ -73,6 +73,11 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 	}
 
 	@Override
+	public @Nullable String keptResult() {
+		return this.answers.keptResult(this.key);
+	}
+
+	@Override
 	public <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action) throws X {
 		InMemoryCall enclosing = this.operations.findRunning(this.key);
 		if (enclosing != null && enclosing.hold != null) {
@@ -146,7 +151,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			current.endRun();
 		}
 		current.checkNotLost();
-		this.answers.complete(this.key, this.request);
+		this.answers.complete(this.key, this.request, result);
 		current.onRollback(() -> this.answers.undo(this.key, this.request));
 		return result;
 	}
