@@ -72,7 +72,9 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * was not executed; {@code overdue}; {@code idle}
 	 * @param next when it is called next, {@code null} if that is not planned, or not
 	 * known
-	 * @param lastRun the last run, {@code null} if the ledger knows of none
+	 * @param lastRun the last run, {@code null} if the ledger knows of none; where the
+	 * key depends on arguments, the latest that failed within a day and whose key has not
+	 * run since
 	 * @param attempt which attempt at its tick the run is that is under way, {@code null}
 	 * if there is none, or that is not known
 	 * @param outcomes how often calls ended how on this instance since it started
@@ -307,7 +309,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 			return new RunDescriptor(null, this.attempt, this.instance, null,
 					this.startedAt.truncatedTo(ChronoUnit.MILLIS), null,
 					(this.duration != null) ? Duration.ofMillis(this.duration.toMillis()) : null, this.outcome,
-					this.error, null, null, null);
+					this.error, null, null, this.key);
 		}
 
 	}

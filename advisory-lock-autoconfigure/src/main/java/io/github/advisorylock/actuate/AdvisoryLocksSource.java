@@ -17,7 +17,6 @@
 package io.github.advisorylock.actuate;
 
 import java.time.temporal.ChronoUnit;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -170,14 +169,19 @@ public class AdvisoryLocksSource {
 		JobTable table = table();
 		List<RecordedInstance> known = records.instances(namespace);
 		Leaders leaders = new Leaders(this.application, known);
+		Map<JobId, RecordedJob> jobs = records.jobs(redaction)
+			.stream()
+			.collect(Collectors.toMap(RecordedJob::id, Function.identity()));
 		Set<JobId> ids = new TreeSet<>(table.ids());
-		ids.addAll(records.names());
+		ids.addAll(jobs.keySet());
 		Set<LockNumber> numbers = Stream.concat(leaders.keys().stream(), ids.stream().map(table::key))
 			.map(LockNumber::of)
 			.collect(Collectors.toSet());
 		LockActivity activity = this.monitor.locks(numbers);
 		LockTable locks = new LockTable(activity, names(known), redaction::query);
-		List<JobDescriptor> all = describe(ids, table, records, locks, redaction);
+		List<JobDescriptor> all = ids.stream()
+			.flatMap((id) -> table.describe(id, locks, jobs.get(id), null).stream())
+			.toList();
 		List<JobDescriptor> matching = all.stream().filter(filter::matches).sorted(filter.order()).toList();
 		List<LeaderDescriptor> leading = leaders.describe(locks);
 		List<InstanceDescriptor> instances = Leaders.describe(known, leading);
@@ -203,19 +207,6 @@ public class AdvisoryLocksSource {
 	}
 
 	/**
-	 * Describe some jobs, in their order.
-	 */
-	private static List<JobDescriptor> describe(Collection<JobId> ids, JobTable table, JobRegistry records,
-			LockTable locks, Redaction redaction) {
-		Map<JobId, RecordedJob> jobs = records.histories(ids, redaction)
-			.stream()
-			.collect(Collectors.toMap(RecordedJob::id, Function.identity(), (one, same) -> same));
-		List<JobId> parents = ids.stream().filter((id) -> !jobs.containsKey(id) || table.isTemplate(id)).toList();
-		Map<JobId, KeysDescriptor> keys = parents.isEmpty() ? Map.of() : records.keys(parents, LATEST_KEYS, redaction);
-		return ids.stream().flatMap((id) -> table.describe(id, locks, jobs.get(id), keys.get(id)).stream()).toList();
-	}
-
-	/**
 	 * Return one job as it is now.
 	 * @param manager the transaction manager of the database it is in, {@code null} for
 	 * the default one
@@ -235,13 +226,15 @@ public class AdvisoryLocksSource {
 		JobRegistry records = records();
 		JobTable table = table();
 		JobId id = id(namespace, key);
-		if (id == null || (!table.ids().contains(id) && records.known(List.of(id)).isEmpty())) {
+		RecordedJob recorded = (id != null) ? records.job(id, redaction).orElse(null) : null;
+		if (id == null || (recorded == null && !table.ids().contains(id))) {
 			return Optional.empty();
 		}
 		LockActivity activity = this.monitor.locks(Set.of(LockNumber.of(table.key(id))));
 		LockTable locks = new LockTable(activity, List.of(), redaction::query);
-		JobDescriptor job = describe(List.of(id), table, records, locks, redaction).get(0);
-		boolean template = table.isTemplate(id) || job.keys() != null;
+		boolean template = table.isTemplate(id) || (recorded != null && recorded.template());
+		KeysDescriptor keys = template ? records.keys(id, LATEST_KEYS, redaction) : null;
+		JobDescriptor job = table.describe(id, locks, recorded, keys).get(0);
 		List<RunDescriptor> runs = records.runs(id, template, RUNS, redaction);
 		return Optional
 			.of(new JobDetailsDescriptor(activity.time(), InstanceName.get(), job.with(RunStatistics.of(runs)), runs));

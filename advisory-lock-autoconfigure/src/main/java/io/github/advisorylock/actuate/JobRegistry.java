@@ -16,11 +16,10 @@
 
 package io.github.advisorylock.actuate;
 
+import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
-import java.util.Map;
-import java.util.function.Predicate;
+import java.util.Optional;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.LockOutcome;
@@ -28,9 +27,10 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
-import io.github.advisorylock.interceptor.LedgerOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,35 +64,28 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Return the jobs that are recorded, 50,000 at most.
-	 */
-	List<JobId> names() {
-		return List.of();
-	}
-
-	/**
-	 * Return some jobs with their last run.
+	 * Return the jobs that are listed, with their states, 50,000 at most.
 	 * @param redaction hides values
 	 */
-	List<RecordedJob> histories(Collection<JobId> ids, Redaction redaction) {
+	List<RecordedJob> jobs(Redaction redaction) {
 		return List.of();
 	}
 
 	/**
-	 * Return those of some ids that are those of jobs, else of keys that have run, else
-	 * of templates.
-	 */
-	List<JobId> known(List<JobId> ids) {
-		return List.of();
-	}
-
-	/**
-	 * Return the keys that were made from templates, with those whose last run failed.
-	 * @param latest how many keys of each are told
+	 * Return one job, or a key that has run, with its state.
 	 * @param redaction hides values
 	 */
-	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest, Redaction redaction) {
-		return Map.of();
+	Optional<RecordedJob> job(JobId id, Redaction redaction) {
+		return Optional.empty();
+	}
+
+	/**
+	 * Return the keys that were made from a template, with those whose last run failed.
+	 * @param latest how many keys are told
+	 * @param redaction hides values
+	 */
+	@Nullable KeysDescriptor keys(JobId template, int latest, Redaction redaction) {
+		return null;
 	}
 
 	/**
@@ -181,19 +174,30 @@ public class JobRegistry {
 	 *
 	 * @param id what tells it from others
 	 * @param registered whether more than its runs is recorded
+	 * @param recorded whether its runs are recorded, so that it can be paused
+	 * @param template whether it is what keys with arguments are made from
+	 * @param state its state, {@code null} if only its runs are recorded
+	 * @param problems what is wrong with it
+	 * @param lastRun its last run, {@code null} if there is none; of a template, the
+	 * latest of a key that failed and has not run since
+	 * @param executedAt when its last run started if that was executed
 	 * @param lastTick the latest tick that was completed
+	 * @param nextAt when its schedule calls it next, {@code null} without a schedule
 	 * @param openTick the tick that was tried last and is not completed, {@code null} if
 	 * there is none
+	 * @param catchUp for how long any instance makes up for that, {@code null} if none
+	 * does
 	 * @param completedAt since when its key is not run again, {@code null} if it is
 	 * @param paused its pause, {@code null} if it is not paused
-	 * @param lastOutcome how its last run ended, {@code null} if it runs
-	 * @param lastRun its last run, {@code null} if there is none
-	 * @param facts what it is, as is recorded
-	 * @param overdue whether it is overdue, given what is asked of its runs
+	 * @param target its method, {@code null} if nobody has told
+	 * @param scope how long its lock lives, {@code null} if nobody has told
+	 * @param schedules when it is called
 	 */
-	record RecordedJob(JobId id, boolean registered, @Nullable Instant lastTick, @Nullable TickDescriptor openTick,
-			@Nullable Instant completedAt, @Nullable PauseDescriptor paused, @Nullable String lastOutcome,
-			@Nullable RunDescriptor lastRun, RecordedFacts facts, Predicate<LedgerOperation> overdue) {
+	record RecordedJob(JobId id, boolean registered, boolean recorded, boolean template, @Nullable String state,
+			List<Problem> problems, @Nullable RunDescriptor lastRun, @Nullable Instant executedAt,
+			@Nullable Instant lastTick, @Nullable Instant nextAt, @Nullable TickDescriptor openTick,
+			@Nullable Duration catchUp, @Nullable Instant completedAt, @Nullable PauseDescriptor paused,
+			@Nullable String target, @Nullable LockScope scope, List<ScheduleDescriptor> schedules) {
 
 	}
 
@@ -215,21 +219,6 @@ public class JobRegistry {
 	 * @param since since when it leads, {@code null} if it does not
 	 */
 	record RecordedRole(String name, @Nullable Long term, @Nullable Instant since) {
-
-	}
-
-	/**
-	 * What a job is, as is recorded by the instances that have its method.
-	 *
-	 * @param target its method, {@code null} if nobody has told
-	 * @param scope how long its lock lives, {@code null} if nobody has told
-	 * @param schedule when it is called
-	 * @param startedAt when its last run started, {@code null} if there was none
-	 * @param finishedAt when that ended, {@code null} if none has
-	 * @param operation what is asked of its runs
-	 */
-	record RecordedFacts(@Nullable String target, @Nullable LockScope scope, RecordedSchedule schedule,
-			@Nullable Instant startedAt, @Nullable Instant finishedAt, LedgerOperation operation) {
 
 	}
 

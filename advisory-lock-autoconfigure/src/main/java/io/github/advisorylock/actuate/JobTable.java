@@ -19,7 +19,7 @@ package io.github.advisorylock.actuate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -36,16 +36,14 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.WaiterDescriptor;
-import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.interceptor.CronTicks;
-import io.github.advisorylock.interceptor.LedgerOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The jobs of a moment: those of the methods of this instance, and those that are only
- * recorded. The one place where the state of a job and its problems are decided.
+ * recorded. The state of a job is decided where it is recorded; of what is not, only its
+ * lock is known.
  */
 final class JobTable {
 
@@ -54,7 +52,9 @@ final class JobTable {
 	 */
 	static final List<String> STATES = List.of("running", "waiting", "paused", "failing", "overdue", "idle");
 
-	private static final String EXECUTED = "EXECUTED";
+	private static final String RUNNING = "running";
+
+	private static final String WAITING = "waiting";
 
 	private final GuardedApplication application;
 
@@ -114,47 +114,47 @@ final class JobTable {
 
 	private JobDescriptor describe(JobId id, @Nullable SingleRunnerMethod method, LockTable locks,
 			@Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
-		boolean template = isTemplate(id) || (method == null && keys != null);
+		boolean template = isTemplate(id) || (job != null && job.template());
 		AdvisoryLockKey key = template ? null : key(id);
 		RunDescriptor lastRun = (job != null) ? job.lastRun() : null;
 		List<HolderDescriptor> holders = (key != null) ? locks.holders(key, lastRun) : List.of();
 		List<WaiterDescriptor> waiters = (key != null) ? locks.waiters(key) : List.of();
 		PauseDescriptor paused = paused(method, job);
-		RecordedFacts facts = (job != null) ? job.facts() : null;
-		boolean overdue = holders.isEmpty() && job != null && job.overdue().test(operation(method, job));
 		TickDescriptor open = openTick(method, job);
 		Instant nextHere = (method != null) ? this.schedules.next(method.method()) : null;
-		Instant next = (facts != null) ? facts.schedule().next(locks.time(), facts.startedAt(), facts.finishedAt())
-				: null;
+		Instant next = nextAfter(job, locks.time());
 		return new JobDescriptor(id.key(), id.namespace(),
-				(method != null) ? method(method) : (facts != null) ? facts.target() : null,
-				(method != null) ? method.operation().scope() : (facts != null) ? facts.scope() : null,
-				(method != null) ? this.schedules.of(method.method())
-						: (facts != null) ? facts.schedule().schedules() : List.of(),
-				state(holders, waiters, paused, job, overdue), (next != null) ? next : nextHere, lastRun,
+				(method != null) ? method(method) : (job != null) ? job.target() : null,
+				(method != null) ? method.operation().scope() : (job != null) ? job.scope() : null,
+				(method != null) ? this.schedules.of(method.method()) : (job != null) ? job.schedules() : List.of(),
+				state(holders, waiters, paused, job), (next != null) ? next : nextHere, lastRun,
 				attempt(holders, lastRun, open),
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters, paused,
-				problems(id, key, locks, overdue, holders, paused, job, keys),
-				actions(method, job, paused, holders, locks), nextHere, (job != null) ? job.lastTick() : null, open,
-				(job != null) ? job.completedAt() : null, keys, null);
+				problems(id, key, paused, job), actions(method, job, paused, holders, locks), nextHere,
+				(job != null) ? job.lastTick() : null, open, (job != null) ? job.completedAt() : null, keys, null);
 	}
 
+	/**
+	 * Return what is planned next as far as it is not over: a tick that nobody has
+	 * completed stays planned.
+	 */
+	private static @Nullable Instant nextAfter(@Nullable RecordedJob job, Instant now) {
+		Instant next = (job != null) ? job.nextAt() : null;
+		return (next != null && next.isAfter(now)) ? next : null;
+	}
+
+	/**
+	 * Return the state that is recorded, but for a pause by a property of this instance.
+	 * A key that runs once has none, only its last run.
+	 */
 	private static String state(List<HolderDescriptor> holders, List<WaiterDescriptor> waiters,
-			@Nullable PauseDescriptor paused, @Nullable RecordedJob job, boolean overdue) {
-		if (!holders.isEmpty()) {
-			return "running";
+			@Nullable PauseDescriptor paused, @Nullable RecordedJob job) {
+		String state = (job != null) ? job.state() : null;
+		if (state == null) {
+			boolean failed = job != null && !job.problems().isEmpty();
+			state = !holders.isEmpty() ? RUNNING : !waiters.isEmpty() ? WAITING : failed ? "failing" : "idle";
 		}
-		if (!waiters.isEmpty()) {
-			return "waiting";
-		}
-		if (paused != null) {
-			return "paused";
-		}
-		String last = (job != null) ? job.lastOutcome() : null;
-		if (last != null && !last.equals(EXECUTED)) {
-			return "failing";
-		}
-		return overdue ? "overdue" : "idle";
+		return (paused != null && !state.equals(RUNNING) && !state.equals(WAITING)) ? "paused" : state;
 	}
 
 	/**
@@ -172,38 +172,24 @@ final class JobTable {
 		return (open != null) ? Integer.valueOf(open.attempts() + 1) : null;
 	}
 
-	private List<Problem> problems(JobId id, @Nullable AdvisoryLockKey key, LockTable locks, boolean overdue,
-			List<HolderDescriptor> holders, @Nullable PauseDescriptor paused, @Nullable RecordedJob job,
-			@Nullable KeysDescriptor keys) {
-		Instant executed = (job != null && EXECUTED.equals(job.lastOutcome())) ? job.facts().startedAt() : null;
-		LockLostEvent.Reason lost = (key != null) ? this.counter.lossOf(key, executed) : null;
-		Map<Problem, Boolean> problems = new EnumMap<>(Problem.class);
-		problems.put(Problem.PAUSED, paused != null);
-		problems.put(Problem.OVERDUE, overdue);
-		problems.put(Problem.OVERRUN, job != null && isOverrun(holders, job, locks.time()));
-		problems.put(Problem.FAILED, hasEnded(Problem.FAILED.name(), job, keys));
-		problems.put(Problem.ABANDONED, hasEnded(Problem.ABANDONED.name(), job, keys));
-		problems.put(Problem.LOST, lost == LockLostEvent.Reason.GONE);
-		problems.put(Problem.MAX_RUN, lost == LockLostEvent.Reason.MAX_RUN);
-		problems.put(Problem.SHARED_KEY, methods(id).size() > 1);
-		problems.values().removeIf((found) -> !found);
-		return List.copyOf(problems.keySet());
-	}
-
-	private static boolean hasEnded(String outcome, @Nullable RecordedJob job, @Nullable KeysDescriptor keys) {
-		return (job != null && outcome.equals(job.lastOutcome()))
-				|| (keys != null && keys.failed().stream().anyMatch((key) -> outcome.equals(key.outcome())));
-	}
-
-	/**
-	 * A scheduler calls a {@code fixedDelay} method from the end of a run on.
-	 */
-	private static boolean isOverrun(List<HolderDescriptor> holders, RecordedJob job, Instant now) {
-		return holders.stream().anyMatch((holder) -> {
-			Instant since = holder.since();
-			Instant next = (since != null) ? job.facts().schedule().next(since, since, null) : null;
-			return next != null && next.isBefore(now);
-		});
+	private List<Problem> problems(JobId id, @Nullable AdvisoryLockKey key, @Nullable PauseDescriptor paused,
+			@Nullable RecordedJob job) {
+		LockLostEvent.Reason lost = (key != null) ? this.counter.lossOf(key, (job != null) ? job.executedAt() : null)
+				: null;
+		Set<Problem> problems = EnumSet.noneOf(Problem.class);
+		if (job != null) {
+			problems.addAll(job.problems());
+		}
+		if (paused != null) {
+			problems.add(Problem.PAUSED);
+		}
+		if (lost != null) {
+			problems.add((lost == LockLostEvent.Reason.MAX_RUN) ? Problem.MAX_RUN : Problem.LOST);
+		}
+		if (methods(id).size() > 1) {
+			problems.add(Problem.SHARED_KEY);
+		}
+		return List.copyOf(problems);
 	}
 
 	/**
@@ -211,13 +197,12 @@ final class JobTable {
 	 */
 	private static @Nullable TickDescriptor openTick(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
 		TickDescriptor open = (job != null) ? job.openTick() : null;
-		return (open == null || operation(method, job).catchUp() != null) ? open
+		return (open == null || catchUp(method, job) != null) ? open
 				: new TickDescriptor(open.tick(), open.attempts(), null);
 	}
 
-	private static LedgerOperation operation(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
-		return (method != null) ? method.operation().ledger()
-				: (job != null) ? job.facts().operation() : LedgerOperation.NONE;
+	private static @Nullable Duration catchUp(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
+		return (method != null) ? method.operation().ledger().catchUp() : (job != null) ? job.catchUp() : null;
 	}
 
 	/**
@@ -227,17 +212,15 @@ final class JobTable {
 	private static boolean isRetriable(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
 			@Nullable PauseDescriptor paused, List<HolderDescriptor> holders, Instant now) {
 		TickDescriptor open = (job != null) ? job.openTick() : null;
-		if (open == null || paused != null || !holders.isEmpty()) {
+		if (job == null || open == null || paused != null || !holders.isEmpty()) {
 			return false;
 		}
-		LedgerOperation operation = operation(method, job);
-		if (method != null && operation.oncePerTick() && method.method().getParameterCount() == 0) {
+		if (method != null && method.operation().ledger().oncePerTick() && method.method().getParameterCount() == 0) {
 			return true;
 		}
-		CronTicks ticks = operation.ticks();
-		Duration window = operation.catchUp();
-		return ticks != null && window != null && open.tick().equals(ticks.latestAt(now))
-				&& now.isBefore(open.tick().plus(window));
+		Duration window = catchUp(method, job);
+		return window != null && now.isBefore(open.tick().plus(window))
+				&& (job.nextAt() == null || nextAfter(job, now) != null);
 	}
 
 	private static List<String> actions(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job,
@@ -250,7 +233,7 @@ final class JobTable {
 		if (isRetriable(method, job, paused, holders, locks.time())) {
 			actions.add(OperatorActions.RETRIED);
 		}
-		if (job != null) {
+		if (job != null && job.recorded() && !job.template()) {
 			actions.add(OperatorActions.PAUSED);
 			actions.add(OperatorActions.RESUMED);
 		}

@@ -19,27 +19,20 @@ package io.github.advisorylock.actuate;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
-import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
+import java.util.Optional;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import io.github.advisorylock.LockOutcome;
-import io.github.advisorylock.LockScope;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeysDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
-import io.github.advisorylock.actuate.JobRegistry.RecordedFacts;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
-import io.github.advisorylock.interceptor.LedgerOperation;
-import io.github.advisorylock.ledger.JobFacts;
 import io.github.advisorylock.ledger.JobName;
 import io.github.advisorylock.ledger.JobRepository;
 import io.github.advisorylock.ledger.KnownInstance;
@@ -58,8 +51,6 @@ import org.springframework.util.Assert;
 public class LedgerJobRegistry extends JobRegistry {
 
 	private static final int MOST_JOBS = 50_000;
-
-	private static final KeysDescriptor NO_KEYS = new KeysDescriptor(0, List.of(), 0, List.of());
 
 	private final @Nullable PostgresAdvisoryLockLedger ledger;
 
@@ -91,25 +82,16 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	List<JobId> names() {
-		return ledger().catalog().names(MOST_JOBS).stream().map(LedgerJobRegistry::id).toList();
-	}
-
-	@Override
-	List<RecordedJob> histories(Collection<JobId> ids, Redaction redaction) {
-		return repository().histories(names(ids), 1)
-			.stream()
-			.map((job) -> describe(job, (job.lastRun() != null) ? describe(job.lastRun(), null, redaction) : null))
-			.toList();
+	List<RecordedJob> jobs(Redaction redaction) {
+		return repository().states(MOST_JOBS).stream().map((job) -> describe(job, redaction)).toList();
 	}
 
 	/**
 	 * What can't be stored, the ledger can't be asked for either.
 	 */
 	@Override
-	List<JobId> known(List<JobId> ids) {
-		List<JobName> names = names(ids.stream().filter(LedgerJobRegistry::hasRoom).toList());
-		return repository().known(names).stream().map(LedgerJobRegistry::id).toList();
+	Optional<RecordedJob> job(JobId id, Redaction redaction) {
+		return hasRoom(id) ? repository().state(name(id)).map((job) -> describe(job, redaction)) : Optional.empty();
 	}
 
 	private static boolean hasRoom(JobId id) {
@@ -118,27 +100,16 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	Map<JobId, KeysDescriptor> keys(List<JobId> templates, int latest, Redaction redaction) {
-		Map<JobId, KeysDescriptor> keys = new HashMap<>(failures(templates, latest, redaction));
-		for (JobRepository.KeysOfTemplate some : repository().keys(names(templates), latest)) {
-			KeysDescriptor failed = keys.getOrDefault(id(some.name()), NO_KEYS);
-			keys.put(id(some.name()),
-					new KeysDescriptor(some.count(), some.latest().stream().map(LedgerJobRegistry::key).toList(),
-							failed.failureCount(), failed.failed()));
-		}
-		return keys;
-	}
-
-	private Map<JobId, KeysDescriptor> failures(List<JobId> templates, int latest, Redaction redaction) {
-		return repository().failures(names(templates), latest)
-			.stream()
-			.collect(Collectors.toMap((failures) -> id(failures.name()), (failures) -> new KeysDescriptor(0, List.of(),
-					failures.count(), failures.latest().stream().map((run) -> key(run, redaction)).toList())));
+	KeysDescriptor keys(JobId template, int latest, Redaction redaction) {
+		JobRepository.Some<LedgerJob> keys = repository().keys(name(template), latest);
+		JobRepository.Some<LedgerRun> failures = repository().failures(name(template), latest);
+		return new KeysDescriptor(keys.count(), keys.latest().stream().map(LedgerJobRegistry::key).toList(),
+				failures.count(), failures.latest().stream().map((run) -> key(run, redaction)).toList());
 	}
 
 	@Override
 	List<RunDescriptor> runs(JobId id, boolean template, int limit, Redaction redaction) {
-		List<LedgerRun> runs = template ? ledger().catalog().runs(name(id), "all", false, 0, limit).runs()
+		List<LedgerRun> runs = template ? repository().runsOfTemplate(name(id), limit)
 				: repository().runs(id.namespace(), id.key(), limit);
 		return runs.stream().map((run) -> describe(run, template ? run.key() : null, redaction)).toList();
 	}
@@ -214,27 +185,16 @@ public class LedgerJobRegistry extends JobRegistry {
 		return redaction.error(described.type(), described.text());
 	}
 
-	private static RecordedJob describe(JobRepository.JobHistory history, @Nullable RunDescriptor lastRun) {
-		LedgerJob job = history.job();
-		return new RecordedJob(id(job), history.registered(), job.lastTick(), openTick(job), history.completedAt(),
-				paused(job), (lastRun != null) ? lastRun.outcome() : name(job.lastOutcome()), lastRun,
-				facts(job, history.facts()), (operation) -> job.overdueTick(operation, Instant.now()) != null);
-	}
-
-	private static RecordedFacts facts(LedgerJob job, @Nullable JobFacts facts) {
-		if (facts == null) {
-			return new RecordedFacts(null, null, RecordedSchedule.of(null), job.lastStartedAt(), job.lastFinishedAt(),
-					LedgerOperation.RECORDED);
-		}
-		RecordedSchedule schedule = RecordedSchedule.of(facts.schedules());
-		LedgerOperation operation = new LedgerOperation(true, "PER_TICK".equals(facts.once()), schedule.ticks(), false,
-				duration(facts.minInterval()), duration(facts.catchUp()));
-		return new RecordedFacts(facts.method(), (facts.scope() != null) ? LockScope.valueOf(facts.scope()) : null,
-				schedule, job.lastStartedAt(), job.lastFinishedAt(), operation);
-	}
-
-	private static @Nullable Duration duration(@Nullable Long micros) {
-		return (micros != null) ? Duration.of(micros, ChronoUnit.MICROS) : null;
+	private static RecordedJob describe(JobRepository.JobState state, Redaction redaction) {
+		LedgerJob job = state.job();
+		LedgerRun run = state.lastRun();
+		boolean executed = ((run != null) ? run.outcome() : job.lastOutcome()) == LedgerRun.Outcome.EXECUTED;
+		return new RecordedJob(new JobId(job.namespace(), job.key()), state.registered(), state.recorded(),
+				state.template(), state.state(), state.problems().stream().map(Problem::valueOf).toList(),
+				(run != null) ? describe(run, state.template() ? run.key() : null, redaction) : null,
+				executed ? job.lastStartedAt() : null, job.lastTick(), job.nextAt(), openTick(job), state.catchUp(),
+				state.completedAt(), paused(job), state.method(), state.scope(),
+				RecordedSchedule.parse(state.schedules()));
 	}
 
 	private static @Nullable TickDescriptor openTick(LedgerJob job) {
@@ -270,20 +230,8 @@ public class LedgerJobRegistry extends JobRegistry {
 		return (outcome != null) ? outcome.name() : null;
 	}
 
-	private static List<JobName> names(Collection<JobId> ids) {
-		return ids.stream().map(LedgerJobRegistry::name).toList();
-	}
-
 	private static JobName name(JobId id) {
 		return new JobName(id.namespace(), id.key());
-	}
-
-	private static JobId id(JobName name) {
-		return new JobId(name.namespace(), name.key());
-	}
-
-	private static JobId id(LedgerJob job) {
-		return new JobId(job.namespace(), job.key());
 	}
 
 }

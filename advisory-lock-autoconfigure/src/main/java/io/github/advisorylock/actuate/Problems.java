@@ -17,7 +17,6 @@
 package io.github.advisorylock.actuate;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -27,13 +26,11 @@ import java.util.TreeMap;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.HolderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDescriptor;
-import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.KeyDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.PauseDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemGroup;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
-import org.jspecify.annotations.Nullable;
 
 /**
  * What needs an operator, by its kind.
@@ -93,7 +90,7 @@ final class Problems {
 	private static ProblemDescriptor describe(Problem problem, JobDescriptor job) {
 		PauseDescriptor paused = job.paused();
 		return switch (problem) {
-			case FAILED, ABANDONED -> ofRun(problem, job);
+			case FAILED, ABANDONED -> ofRun(job);
 			case PAUSED -> new ProblemDescriptor(job.key(), job.namespace(), (paused != null) ? paused.since() : null,
 					null, (paused != null) ? by(paused) : null);
 			default -> {
@@ -104,23 +101,13 @@ final class Problems {
 		};
 	}
 
-	private static ProblemDescriptor ofRun(Problem problem, JobDescriptor job) {
+	private static ProblemDescriptor ofRun(JobDescriptor job) {
 		RunDescriptor run = job.lastRun();
-		if (run != null && problem.name().equals(run.outcome())) {
-			return new ProblemDescriptor(job.key(), job.namespace(), run.finishedAt(), run.instance(), run.error());
-		}
-		KeyDescriptor key = (job.keys() != null) ? job.keys()
-			.failed()
-			.stream()
-			.filter((one) -> problem.name().equals(one.outcome()))
-			.findFirst()
-			.orElse(null) : null;
-		Instant since = (key != null) ? key.startedAt() : null;
-		return new ProblemDescriptor(job.key(), job.namespace(), since, null, (key != null) ? of(key) : null);
-	}
-
-	private static @Nullable String of(KeyDescriptor key) {
-		return (key.error() != null) ? key.key() + ": " + key.error() : key.key();
+		return (run != null)
+				? new ProblemDescriptor(job.key(), job.namespace(), run.finishedAt(), run.instance(),
+						(run.key() == null) ? run.error()
+								: (run.error() == null) ? run.key() : run.key() + ": " + run.error())
+				: new ProblemDescriptor(job.key(), job.namespace(), null, null, null);
 	}
 
 	private static String by(PauseDescriptor paused) {

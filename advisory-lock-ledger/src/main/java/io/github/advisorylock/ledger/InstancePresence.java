@@ -35,7 +35,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
- * Says in the ledger that this instance is there: once a minute, whenever it begins or
+ * Says in the ledger that this instance is there: each 12 seconds, whenever it begins or
  * ceases to lead a role, and when it ends in order. Does so on a thread and a connection
  * of its own choice, in nobody's way, and only while the ledger is in use.
  *
@@ -48,12 +48,16 @@ public final class InstancePresence implements SmartLifecycle {
 	 */
 	static final int PHASE = ExecutorConfigurationSupport.DEFAULT_PHASE - 2048;
 
-	private static final Duration PERIOD = Duration.ofMinutes(1);
+	/**
+	 * The ledger takes an instance for gone that has said nothing for 35 seconds: one
+	 * such word may get lost.
+	 */
+	private static final Duration PERIOD = Duration.ofSeconds(12);
 
 	/**
 	 * Instances that were started together do not stay so.
 	 */
-	private static final int MOST_LATE_MILLIS = 5000;
+	private static final int MOST_LATE_MILLIS = 1000;
 
 	private static final long LONGEST_FAREWELL_SECONDS = 2;
 

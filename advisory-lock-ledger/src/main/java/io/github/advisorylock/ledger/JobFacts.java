@@ -16,32 +16,77 @@
 
 package io.github.advisorylock.ledger;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a job is, which the instances that have its method tell all others.
  *
  * @param name its name
- * @param method the method as {@code Class.method}
+ * @param method the method as {@code Class.method}, {@code null} if there is none
  * @param scope how long its lock lives
- * @param schedules when the method is called, as a JSON array of objects with
- * {@code type}, {@code expression}, {@code zone} and {@code interval}
+ * @param schedules when the method is called, {@code null} if nobody has told
  * @param once what it runs once for, {@code PER_TICK}, {@code PER_KEY} or {@code NONE}
- * @param minInterval the time from the start of a run to that of the next, in
- * microseconds, {@code null} if any will do
- * @param catchUp for how long any instance makes up for a tick, in microseconds,
- * {@code null} if none does
+ * @param minInterval the time from the start of a run to that of the next, {@code null}
+ * if any will do
+ * @param catchUp for how long any instance makes up for a tick, {@code null} if none does
  * @param lock the entry of its lock in the table of locks, as class:object:kind
- * @since 0.1.0
+ * @param recorded whether its runs are recorded
+ * @param template whether keys with arguments are made from it
  */
-public record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @Nullable String schedules,
-		@Nullable String once, @Nullable Long minInterval, @Nullable Long catchUp, @Nullable String lock) {
+record JobFacts(JobName name, @Nullable String method, @Nullable String scope, @Nullable List<MethodSchedule> schedules,
+		@Nullable String once, @Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable String lock,
+		boolean recorded, boolean template) {
 
 	/**
 	 * What it is, nobody has told.
 	 */
 	static JobFacts unknown(JobName name) {
-		return new JobFacts(name, null, null, null, null, null, null, null);
+		return new JobFacts(name, null, null, null, null, null, null, null, true, false);
+	}
+
+	boolean isOncePerTick() {
+		return "PER_TICK".equals(this.once);
+	}
+
+	@Nullable String toJson() {
+		return (this.schedules != null) ? MethodSchedule.toJson(this.schedules) : null;
+	}
+
+	/**
+	 * Return the first tick after a time.
+	 */
+	@Nullable Instant nextTick(Instant now) {
+		return first((schedule) -> schedule.nextTick(now));
+	}
+
+	/**
+	 * Return when the job is called next, now that a run has ended.
+	 */
+	@Nullable Instant next(Instant startedAt, Instant now) {
+		return first((schedule) -> schedule.next(startedAt, now));
+	}
+
+	/**
+	 * Return after which time since the start of a run the schedules have called the job
+	 * again.
+	 */
+	@Nullable Duration period(Instant now) {
+		return first((schedule) -> schedule.period(now));
+	}
+
+	private <T extends Comparable<T>> @Nullable T first(Function<MethodSchedule, @Nullable T> question) {
+		return ((this.schedules != null) ? this.schedules.stream() : Stream.<MethodSchedule>empty()).map(question)
+			.filter(Objects::nonNull)
+			.min(Comparator.naturalOrder())
+			.orElse(null);
 	}
 
 }

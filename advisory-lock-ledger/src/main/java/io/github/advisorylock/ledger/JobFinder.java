@@ -116,20 +116,16 @@ final class JobFinder {
 	/**
 	 * A method of this application whose runs are recorded under a key of its own.
 	 *
-	 * @param facts what its job is
+	 * @param name the name of its job
 	 * @param run runs it now and says how that ended, {@code null} if it needs arguments
 	 * @param retry runs it for a tick that is to be tried again and says how that ended,
 	 * {@code null} if it needs arguments, or has no ticks
 	 */
-	record LedgerMethod(JobFacts facts, @Nullable Supplier<LockOutcome> run,
+	record LedgerMethod(JobName name, @Nullable Supplier<LockOutcome> run,
 			@Nullable Function<Instant, LockOutcome> retry) {
 
 		LedgerMethod(String namespace, String key, @Nullable Supplier<LockOutcome> run) {
-			this(JobFacts.unknown(new JobName(namespace, key)), run, null);
-		}
-
-		JobName name() {
-			return this.facts.name();
+			this(new JobName(namespace, key), run, null);
 		}
 
 	}

@@ -26,11 +26,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
-import java.util.ArrayList;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -67,6 +66,11 @@ public class JobRepository {
 	private static final int MOST_INSTANCES = 1000;
 
 	/**
+	 * Among how many runs of the ledger those of a template are looked for.
+	 */
+	private static final int RECENT_RUNS = 50_000;
+
+	/**
 	 * How long to wait for the server when jobs are observed: who observes them takes
 	 * over for others, and must not fall silent with a server that does.
 	 */
@@ -92,19 +96,25 @@ public class JobRepository {
 	}
 
 	/**
-	 * Add those of some jobs that are not there yet.
+	 * Add those of some jobs that are not there yet, and tell what they are and when they
+	 * are called next where that is not known.
 	 */
 	void register(Collection<JobFacts> jobs) {
+		Instant now = Instant.now();
 		List<JobName> names = jobs.stream().map(JobFacts::name).toList();
 		this.connections
 			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.tables.in(JobStatements.REGISTER)), names)
 				.param("methods", array(jobs, (job) -> text(job.method())))
 				.param("scopes", array(jobs, JobFacts::scope))
-				.param("schedules", array(jobs, (job) -> text(job.schedules())))
+				.param("schedules", array(jobs, (job) -> text(job.toJson())))
 				.param("onces", array(jobs, JobFacts::once))
-				.param("intervals", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::minInterval).toArray()))
-				.param("windows", new SqlArrayValue("bigint", jobs.stream().map(JobFacts::catchUp).toArray()))
+				.param("intervals", micros(jobs, JobFacts::minInterval))
+				.param("windows", micros(jobs, JobFacts::catchUp))
 				.param("locks", array(jobs, JobFacts::lock))
+				.param("periods", micros(jobs, (job) -> job.period(now)))
+				.param("templates", array(jobs, (job) -> job.template() ? job.name().key() : null))
+				.param("recorded", new SqlArrayValue("boolean", jobs.stream().map(JobFacts::recorded).toArray()))
+				.param("next", array(jobs, (job) -> Objects.toString(job.nextTick(now), null)))
 				.update());
 	}
 
@@ -188,15 +198,6 @@ public class JobRepository {
 	}
 
 	/**
-	 * Return some jobs, without their runs.
-	 * @param names the names of the jobs
-	 * @return those that there are
-	 */
-	public List<LedgerJob> jobs(Collection<JobName> names) {
-		return query(this.tables.in(JobStatements.NAMED), names, Map.of(), JobRepository::job);
-	}
-
-	/**
 	 * Return one job.
 	 */
 	Optional<LedgerJob> job(JobName name) {
@@ -228,68 +229,89 @@ public class JobRepository {
 	}
 
 	/**
-	 * Return those of some names that mean something: the jobs among them, else keys that
-	 * have run or are completed, else what keys were made from.
-	 * @param names the names
-	 * @return the names that are known
+	 * Return the jobs that are listed on their own with their state and the run it is
+	 * about, those of keys with arguments under what they were made from.
+	 * @param most how many at most
+	 * @return the jobs, in the order of their names
 	 */
-	public List<JobName> known(Collection<JobName> names) {
-		return query(this.tables.in(JobStatements.KNOWN), names, Map.of(), JobRepository::name);
+	public List<JobState> states(int most) {
+		return read((client) -> client.sql(this.tables.in(JobStatements.LISTED))
+			.param("most", most)
+			.query(JobRepository::state)
+			.list());
 	}
 
 	/**
-	 * Return some jobs with their last runs. A key that only its runs or its completion
-	 * tell of is a job, too.
-	 * @param names the names of the jobs
-	 * @param outcomes of how many runs the outcomes are wanted
-	 * @return those that there are
+	 * Return one job with its state and the run that is about. A key that only its runs
+	 * or its completion tell of is a job, too.
+	 * @param name its name
+	 * @return the job, or empty if nothing is known of it
 	 */
-	public List<JobHistory> histories(Collection<JobName> names, int outcomes) {
-		return query(this.tables.in(JobStatements.HISTORIES), names, Map.of("outcomes", outcomes), (row, number) -> {
-			LedgerRun lastRun = (row.getString("instance") != null) ? run(row, number) : null;
-			String letters = row.getString("outcomes");
-			return new JobHistory(job(row, number), row.getBoolean("registered"), lastRun,
-					(letters != null) ? letters : "", durations(row), facts(row), instant(row, "completed_at"));
-		});
+	public Optional<JobState> state(JobName name) {
+		return read(
+				(client) -> bind(client.sql(this.tables.in(JobStatements.DESCRIBED)), name).query(JobRepository::state)
+					.optional());
 	}
 
 	/**
-	 * Return the keys made from templates whose last run has failed within a day.
-	 * @param templates the templates, each in the place of a key
-	 * @param latest how many keys of each
-	 * @return the failures of those that have any
+	 * Return the jobs that are overdue, and those whose last tick is yet to come.
 	 */
-	public List<FailuresOfTemplate> failures(List<JobName> templates, int latest) {
-		Map<JobName, FailuresOfTemplate> failures = new LinkedHashMap<>();
-		query(this.tables.in(JobStatements.FAILURES), templates,
-				Map.of("mostFailures", MOST_FAILURES, "latest", latest), (row, number) -> {
-					JobName template = templates.get(row.getInt("position") - 1);
-					int count = row.getInt("count");
-					return failures
-						.computeIfAbsent(template, (name) -> new FailuresOfTemplate(name, count, new ArrayList<>()))
-						.latest()
-						.add(run(row, number));
-				});
-		return List.copyOf(failures.values());
+	List<LateJob> late() {
+		return this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
+				(apart) -> JdbcClient.create(apart)
+					.sql(this.tables.in(JobStatements.LATE))
+					.query((row, number) -> new LateJob(new JobName(row.getString("namespace"), row.getString("key")),
+							instant(row, "overdue_tick"), instant(row, "last_tick"), required(row, "clock"),
+							row.getBoolean("ahead")))
+					.list());
 	}
 
 	/**
-	 * Return how many keys were made from templates, and the latest few of them.
-	 * @param templates the templates, each in the place of a key
-	 * @param latest how many keys of each
-	 * @return the keys of those that have any
+	 * Return the keys made from a template whose last run has failed within a day.
+	 * @param template the template, in the place of a key
+	 * @param latest how many keys
+	 * @return the latest of them by their last run
 	 */
-	public List<KeysOfTemplate> keys(List<JobName> templates, int latest) {
-		Map<JobName, KeysOfTemplate> keys = new LinkedHashMap<>();
-		query(this.tables.in(JobStatements.KEYS), templates, Map.of("most", MOST_KEYS_OF_TEMPLATE, "latest", latest),
-				(row, number) -> {
-					JobName template = templates.get(row.getInt("position") - 1);
-					int count = row.getInt("count");
-					return keys.computeIfAbsent(template, (name) -> new KeysOfTemplate(name, count, new ArrayList<>()))
-						.latest()
-						.add(job(row, number));
-				});
-		return List.copyOf(keys.values());
+	public Some<LedgerRun> failures(JobName template, int latest) {
+		return some((client) -> bind(client.sql(this.tables.in(JobStatements.FAILURES)), template)
+			.param("mostFailures", MOST_FAILURES)
+			.param("latest", latest), JobRepository::run);
+	}
+
+	/**
+	 * Return the keys that were made from a template.
+	 * @param template the template, in the place of a key
+	 * @param latest how many keys
+	 * @return the latest of them; 1,000 stands for as many or more
+	 */
+	public Some<LedgerJob> keys(JobName template, int latest) {
+		return some((client) -> bind(client.sql(this.tables.in(JobStatements.KEYS)), template)
+			.param("most", MOST_KEYS_OF_TEMPLATE)
+			.param("latest", latest), JobRepository::job);
+	}
+
+	private <T> Some<T> some(Function<JdbcClient, JdbcClient.StatementSpec> question, RowMapper<T> mapper) {
+		int[] count = new int[1];
+		List<T> latest = read((client) -> question.apply(client).query((row, number) -> {
+			count[0] = row.getInt("count");
+			return mapper.mapRow(row, number);
+		}).list());
+		return new Some<>(count[0], latest);
+	}
+
+	/**
+	 * Return the last runs of the keys that were made from a template: the latest that
+	 * failed, and the executed ones among the latest 50,000 runs of the ledger.
+	 * @param template the template, in the place of a key
+	 * @param limit how many runs at most
+	 * @return the runs, latest first
+	 */
+	public List<LedgerRun> runsOfTemplate(JobName template, int limit) {
+		return read((client) -> bind(client.sql(this.tables.in(JobStatements.RUNS_OF_TEMPLATE)), template)
+			.param("recent", RECENT_RUNS)
+			.param("limit", limit)
+			.query(JobRepository::run)
+			.list());
 	}
 
 	/**
@@ -304,11 +326,6 @@ public class JobRepository {
 			.param("limit", limit)
 			.query(JobRepository::run)
 			.list());
-	}
-
-	private <T> List<T> query(String sql, Collection<JobName> names, Map<String, ?> parameters, RowMapper<T> mapper) {
-		return names.isEmpty() ? List.of()
-				: read((client) -> bind(client.sql(sql), names).params(parameters).query(mapper).list());
 	}
 
 	/**
@@ -332,8 +349,12 @@ public class JobRepository {
 		return new SqlArrayValue("text", all.stream().map(element).toArray());
 	}
 
-	private static JobName name(ResultSet row, int number) throws SQLException {
-		return new JobName(row.getString("namespace"), row.getString("key"));
+	private static <T> SqlArrayValue micros(Collection<T> all, Function<T, @Nullable Duration> element) {
+		return new SqlArrayValue("bigint",
+				all.stream()
+					.map(element)
+					.map((time) -> (time != null) ? Long.valueOf(LedgerSettings.micros(time)) : null)
+					.toArray());
 	}
 
 	private static LedgerJob job(ResultSet row, int number) throws SQLException {
@@ -342,7 +363,7 @@ public class JobRepository {
 				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
 				instant(row, "paused_at"), row.getString("paused_by"), row.getString("paused_reason"),
 				instant(row, "resumed_at"), instant(row, "open_tick"), row.getInt("attempts"), instant(row, "retry_at"),
-				row.getBoolean("paused_all"));
+				row.getBoolean("paused_all"), row.getInt("failures"), instant(row, "next_at"));
 	}
 
 	private static ObservedJob observed(ResultSet row, int number) throws SQLException {
@@ -350,18 +371,29 @@ public class JobRepository {
 		return new ObservedJob(job, row.getBoolean("held"), required(row, "clock"));
 	}
 
-	static LedgerRun run(ResultSet row, int number) throws SQLException {
-		return new LedgerRun(row.getLong("id"), row.getString("namespace"), row.getString("key"), instant(row, "tick"),
+	private static LedgerRun run(ResultSet row, int number) throws SQLException {
+		return run(row, row.getString("key"));
+	}
+
+	private static LedgerRun run(ResultSet row, String key) throws SQLException {
+		return new LedgerRun(row.getLong("id"), row.getString("namespace"), key, instant(row, "tick"),
 				row.getInt("attempt"), LockScope.valueOf(row.getString("scope")), row.getString("instance"),
 				row.getLong("fencing_token"), required(row, "started_at"), instant(row, "finished_at"),
 				outcome(row.getString("outcome")), row.getString("error"), row.getString("error_class"),
 				row.getString("trace_id"), row.getString("stack_trace"));
 	}
 
-	private static JobFacts facts(ResultSet row) throws SQLException {
-		return new JobFacts(name(row, 0), row.getString("method"), row.getString("job_scope"),
-				row.getString("schedules"), row.getString("once"), row.getObject("min_interval", Long.class),
-				row.getObject("catch_up", Long.class), row.getString("lock"));
+	private static JobState state(ResultSet row, int number) throws SQLException {
+		String problems = row.getString("problem");
+		String key = row.getString("run_key");
+		String scope = row.getString("job_scope");
+		Long catchUp = row.getObject("catch_up", Long.class);
+		return new JobState(job(row, number), row.getBoolean("registered"), row.getBoolean("recorded"),
+				row.getBoolean("of_keys"), row.getString("state"),
+				(problems != null) ? List.of(problems.split(", ")) : List.of(), (key != null) ? run(row, key) : null,
+				instant(row, "completed_at"), row.getString("method"),
+				(scope != null) ? LockScope.valueOf(scope) : null, row.getString("schedules"),
+				(catchUp != null) ? Duration.of(catchUp, ChronoUnit.MICROS) : null);
 	}
 
 	private static KnownInstance instance(ResultSet row, int number) throws SQLException {
@@ -389,11 +421,6 @@ public class JobRepository {
 			.toList();
 	}
 
-	private static List<Long> durations(ResultSet row) throws SQLException {
-		Array durations = row.getArray("durations");
-		return (durations != null) ? List.of((Long[]) durations.getArray()) : List.of();
-	}
-
 	static @Nullable Instant instant(ResultSet row, String column) throws SQLException {
 		OffsetDateTime time = row.getObject(column, OffsetDateTime.class);
 		return (time != null) ? time.toInstant() : null;
@@ -410,20 +437,42 @@ public class JobRepository {
 	}
 
 	/**
-	 * A job of the ledger with what became of its last runs.
+	 * A job of the ledger as it is now.
 	 *
 	 * @param job the job
 	 * @param registered whether there is a row for it, and not for its runs only
-	 * @param lastRun its last run, {@code null} if there was none, or it is forgotten
-	 * @param outcomes the first letters of the outcomes of its last runs, latest last,
-	 * {@code R} for one that is not over
-	 * @param durations what each of these took, in milliseconds, -1 for one that is not
-	 * over
-	 * @param facts what it is, {@code null} if that is not asked for
+	 * @param recorded whether its runs are recorded, so that it can be paused
+	 * @param template whether it is what keys with arguments are made from
+	 * @param state its state, {@code null} if there is no row for it
+	 * @param problems what is wrong with it, what weighs most first
+	 * @param lastRun its last run, {@code null} if there was none, or it is forgotten; of
+	 * a template, the latest of a key that failed and has not run since
 	 * @param completedAt since when its key is not run again, {@code null} if it is
+	 * @param method its method, {@code null} if nobody has told
+	 * @param scope how long its lock lives, {@code null} if nobody has told
+	 * @param schedules when it is called, as JSON, {@code null} if nobody has told
+	 * @param catchUp for how long any instance makes up for a tick, {@code null} if none
+	 * does
 	 */
-	public record JobHistory(LedgerJob job, boolean registered, @Nullable LedgerRun lastRun, String outcomes,
-			List<Long> durations, @Nullable JobFacts facts, @Nullable Instant completedAt) {
+	public record JobState(LedgerJob job, boolean registered, boolean recorded, boolean template,
+			@Nullable String state, List<String> problems, @Nullable LedgerRun lastRun, @Nullable Instant completedAt,
+			@Nullable String method, @Nullable LockScope scope, @Nullable String schedules,
+			@Nullable Duration catchUp) {
+
+	}
+
+	/**
+	 * A job that is overdue, or whose last tick is yet to come.
+	 *
+	 * @param name its name
+	 * @param overdueTick the tick that nobody has completed in time, {@code null} if
+	 * there is none
+	 * @param lastTick the latest tick that was completed
+	 * @param clock the time of the database
+	 * @param ahead whether its last tick is later than that
+	 */
+	record LateJob(JobName name, @Nullable Instant overdueTick, @Nullable Instant lastTick, Instant clock,
+			boolean ahead) {
 
 	}
 
@@ -439,24 +488,13 @@ public class JobRepository {
 	}
 
 	/**
-	 * Keys of the ledger that were made from the same template.
+	 * The latest of many.
 	 *
-	 * @param name what they were made from, in the place of a key
-	 * @param count how many there are, 1,000 for as many or more
+	 * @param count how many there are
 	 * @param latest the latest few of them, newest first
+	 * @param <T> the type of each
 	 */
-	public record KeysOfTemplate(JobName name, int count, List<LedgerJob> latest) {
-
-	}
-
-	/**
-	 * Keys that were made from the same template, and whose last run has failed.
-	 *
-	 * @param name what they were made from, in the place of a key
-	 * @param count how many there are among the last 50 failures
-	 * @param latest the last runs of the latest few of them, newest first
-	 */
-	public record FailuresOfTemplate(JobName name, int count, List<LedgerRun> latest) {
+	public record Some<T>(int count, List<T> latest) {
 
 	}
 

@@ -48,7 +48,7 @@ public record KnownInstance(String namespace, String instance, State state, Inst
 	public enum State {
 
 		/**
-		 * It was seen within two minutes and a half, or has a connection of its name.
+		 * It was seen within 35 seconds, or has a connection of its name.
 		 */
 		ALIVE,
 

@@ -18,11 +18,7 @@ package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Objects;
-import java.util.stream.Stream;
 
-import io.github.advisorylock.interceptor.CronTicks;
-import io.github.advisorylock.interceptor.LedgerOperation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,13 +41,16 @@ import org.jspecify.annotations.Nullable;
  * @param attempts how often that tick was tried
  * @param retryAt before when that tick is not tried again, {@code null} for at once
  * @param pausedWithAll whether all jobs of the namespace are paused, rather than this one
+ * @param failures how many runs in a row were not executed
+ * @param nextAt when its schedule calls it next, as was known when its last run ended or
+ * an instance registered it, {@code null} without a schedule
  * @since 0.1.0
  */
 public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Nullable Instant lastTick,
 		@Nullable Instant lastStartedAt, @Nullable Instant lastFinishedAt, LedgerRun.@Nullable Outcome lastOutcome,
 		@Nullable Long fencingToken, @Nullable Instant pausedAt, @Nullable String pausedBy,
 		@Nullable String pausedReason, @Nullable Instant resumedAt, @Nullable Instant openTick, int attempts,
-		@Nullable Instant retryAt, boolean pausedWithAll) {
+		@Nullable Instant retryAt, boolean pausedWithAll, int failures, @Nullable Instant nextAt) {
 
 	/**
 	 * How much later than the clock of the database a tick may be: the clocks of
@@ -63,11 +62,6 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 	 * How long a tick that failed waits at most for its next attempt.
 	 */
 	static final Duration LONGEST_BACK_OFF = Duration.ofMinutes(12);
-
-	/**
-	 * How long after its planned time a tick should be completed, or be under way.
-	 */
-	public static final Duration OVERDUE_AFTER = Duration.ofMinutes(5);
 
 	/**
 	 * Return a time unless it is later than now by more than clocks differ: that was
@@ -83,28 +77,6 @@ public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Null
 	 */
 	public boolean isPaused() {
 		return this.pausedAt != null;
-	}
-
-	/**
-	 * Return the tick that makes this job overdue: it was planned a while ago, and
-	 * neither it nor a later one was completed. A run that is under way may do that yet.
-	 * What was planned before the job was there, or while it was paused, does not count.
-	 * @param operation what the method of the job asks of the ledger
-	 * @param now the time
-	 * @return the tick, {@code null} if the job is paused, not overdue, or has no ticks
-	 */
-	public @Nullable Instant overdueTick(LedgerOperation operation, Instant now) {
-		CronTicks ticks = operation.ticks();
-		if (!operation.oncePerTick() || ticks == null || isPaused() || ticks.nextAfter(now) == null) {
-			return null;
-		}
-		Duration minInterval = operation.minInterval();
-		Duration tolerance = (minInterval != null) ? OVERDUE_AFTER.plus(minInterval) : OVERDUE_AFTER;
-		Instant tick = ticks.latestAt(now.minus(tolerance));
-		return Stream.of(this.lastTick, this.firstSeenAt, this.resumedAt)
-			.map((time) -> past(time, now))
-			.filter(Objects::nonNull)
-			.allMatch(tick::isAfter) ? tick : null;
 	}
 
 }

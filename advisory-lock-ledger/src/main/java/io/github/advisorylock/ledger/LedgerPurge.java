@@ -124,7 +124,7 @@ final class LedgerPurge {
 						        WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token))
 						  RETURNING r.namespace, r.key, r.fencing_token, r.finished_at, r.outcome, r.id AS position
 						), recorded AS (
-						  UPDATE {job} j SET last_finished_at = o.finished_at, last_outcome = o.outcome FROM old o
+						  UPDATE {job} j SET last_finished_at = o.finished_at, last_outcome = o.outcome, failures = j.failures + 1 FROM old o
 						  WHERE j.namespace = o.namespace AND j.key = o.key AND j.fencing_token = o.fencing_token
 						)
 						""",

@@ -24,6 +24,7 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -79,24 +80,27 @@ final class LedgerSchema {
 			    SELECT s.reset_val FROM pg_catalog.pg_settings s
 			      WHERE s.name = 'default_transaction_isolation') d) AS strict
 			FROM (VALUES ('job', 'namespace, key', 'first_seen_at, last_tick, last_started_at, last_finished_at, last_outcome, '
-			      || 'fencing_token, template, resumed_at, open_tick, attempts, retry_at, remember_until, held_until, held_since, '
-			      || 'method, scope, schedules, once, min_interval, catch_up, lock'),
+			      || 'fencing_token, template, resumed_at, open_tick, attempts, failures, retry_at, next_at, remember_until, held_until, '
+			      || 'held_since, method, scope, schedules, once, min_interval, catch_up, period, recorded, lock'),
 			    ('run', 'namespace, key, fencing_token', 'id, tick, scope, instance, started_at, finished_at, outcome, failed, error, '
 			      || 'error_class, attempt, template, lock, keep_until, trace_id, stack_trace'),
 			    ('completion', 'namespace, key', 'completed_at, remember_until, result'),
 			    ('instance', 'namespace, instance, born_at', 'started_at, seen_at, stopped_at, version, library, clock_skew_ms, '
 			      || 'roles, terms, led_since'),
-			    ('pause', 'namespace, key', 'paused_at, paused_by, reason'), ('fencing_token', NULL, NULL)) w (kind, columns, others)
+			    ('pause', 'namespace, key', 'paused_at, paused_by, reason'), ('fencing_token', NULL, NULL),
+			    ('job_state', NULL, NULL)) w (kind, columns, others)
 			LEFT JOIN LATERAL (
 			  SELECT pg_catalog.quote_ident(n.nspname) AS schema, pg_catalog.quote_ident(o.relname) AS name,
 			    pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable,
 			    CASE WHEN o.relkind = 'S' THEN
 			      CASE WHEN pg_catalog.has_sequence_privilege(o.oid, 'USAGE') THEN '' ELSE 'USAGE' END
 			    ELSE pg_catalog.array_to_string(ARRAY(
-			      SELECT p.name FROM pg_catalog.unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', CASE w.kind WHEN 'pause' THEN 'DELETE' END]) p (name)
+			      SELECT p.name FROM pg_catalog.unnest(CASE w.kind WHEN 'job_state' THEN ARRAY['SELECT'] ELSE
+			        ARRAY['SELECT', 'INSERT', 'UPDATE', CASE w.kind WHEN 'pause' THEN 'DELETE' END] END) p (name)
 			      WHERE NOT pg_catalog.has_table_privilege(o.oid, p.name)), ', ') END AS missing,
-			    o.relkind = 'S' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable,
-			    CASE o.relkind WHEN 'v' THEN 'a view' WHEN 'f' THEN 'a foreign table' END AS other_kind,
+			    o.relkind = 'S' OR w.kind = 'job_state' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable,
+			    CASE WHEN o.relkind = 'f' THEN 'a foreign table' WHEN o.relkind = 'v' AND w.kind <> 'job_state' THEN 'a view' END
+			      AS other_kind,
 			    o.relkind IN ('S', 'v', 'f') OR EXISTS (
 			      SELECT FROM pg_catalog.pg_index x CROSS JOIN LATERAL (
 			        SELECT pg_catalog.array_agg(CAST(a.attname AS text)) FROM pg_catalog.pg_attribute a
@@ -294,7 +298,7 @@ final class LedgerSchema {
 
 	/**
 	 * The order of a locale changes with the operating system, and what an index has in
-	 * the old order is not found any more.
+	 * the old order is not found any more. PostgreSQL changes no column that a view has.
 	 */
 	private static void checkCollations(List<Table> tables) {
 		List<Table> localized = tables.stream().filter((table) -> table.localized() != null).toList();
@@ -303,7 +307,9 @@ final class LedgerSchema {
 					"text of " + names(localized) + " is ordered by a locale, which may change under an index",
 					"order it by its bytes",
 					localized.stream()
-						.map((table) -> "ALTER TABLE " + table.qualifiedName() + " " + table.localized() + ";")
+						.sorted(Comparator.comparing((table) -> !table.isView()))
+						.map((table) -> table.isView() ? "DROP VIEW " + table.qualifiedName() + ";"
+								: "ALTER TABLE " + table.qualifiedName() + " " + table.localized() + ";")
 						.toList());
 		}
 	}
@@ -475,8 +481,7 @@ final class LedgerSchema {
 			String ddl = tables.stream()
 				.filter((table) -> table.name() == null)
 				.flatMap((table) -> Arrays.stream(script.split("\\R\\R"))
-					.filter((part) -> part
-						.contains(" IF NOT EXISTS " + LedgerSettings.DEFAULT_TABLE_PREFIX + table.kind() + " ")))
+					.filter((part) -> isOf(part, LedgerSettings.DEFAULT_TABLE_PREFIX + table.kind() + " ")))
 				.collect(Collectors.joining("\n"));
 			String prefix = this.settings.tablePrefix();
 			String named = ddl
@@ -488,6 +493,10 @@ final class LedgerSchema {
 		catch (IOException ex) {
 			throw new LedgerSchemaException("its DDL can't be read", ex);
 		}
+	}
+
+	private static boolean isOf(String part, String name) {
+		return part.contains(" IF NOT EXISTS " + name) || part.contains(" OR REPLACE VIEW " + name);
 	}
 
 	/**
@@ -509,6 +518,10 @@ final class LedgerSchema {
 			@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden,
 			@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, @Nullable String localized,
 			@Nullable String lacking) {
+
+		private boolean isView() {
+			return this.kind.equals("job_state");
+		}
 
 		private String grantCreate() {
 			return "GRANT CREATE ON SCHEMA " + ((this.target != null) ? this.target : "<schema>") + " TO " + this.role

@@ -18,6 +18,7 @@ package io.github.advisorylock.ledger;
 
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.ZoneId;
 import java.util.List;
 import java.util.Objects;
@@ -25,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.interceptor.CronTicks;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -43,10 +45,17 @@ import org.springframework.util.StringValueResolver;
  * @param expression the cron expression
  * @param zone the time zone of the expression
  * @param interval the time between calls, or between the end of one and the next
+ * @param ticks the ticks of the cron expression
  */
-record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId zone, @Nullable Duration interval) {
+record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId zone, @Nullable Duration interval,
+		@Nullable CronTicks ticks) {
 
-	private static final String CRON = "cron";
+	private static final String FIXED_DELAY = "fixedDelay";
+
+	/**
+	 * How many ticks are looked at for the longest time between two: a week of days.
+	 */
+	private static final int TICKS = 8;
 
 	/**
 	 * Return the schedules of a method, without those that are switched off.
@@ -65,17 +74,51 @@ record MethodSchedule(String type, @Nullable String expression, @Nullable ZoneId
 		String cron = resolve(schedule.cron(), resolver);
 		if (!cron.isEmpty()) {
 			String zone = resolve(schedule.zone(), resolver);
-			return cron.equals(Scheduled.CRON_DISABLED) ? null
-					: new MethodSchedule(CRON, cron, StringUtils.hasText(zone)
-							? StringUtils.parseTimeZoneString(zone).toZoneId() : ZoneId.systemDefault(), null);
+			return cron.equals(Scheduled.CRON_DISABLED) ? null : cron(cron, StringUtils.hasText(zone)
+					? StringUtils.parseTimeZoneString(zone).toZoneId() : ZoneId.systemDefault());
 		}
 		TimeUnit unit = schedule.timeUnit();
 		Duration rate = first(interval(schedule.fixedRate(), unit),
 				interval(resolve(schedule.fixedRateString(), resolver), unit));
 		Duration delay = first(interval(schedule.fixedDelay(), unit),
 				interval(resolve(schedule.fixedDelayString(), resolver), unit));
-		return (rate != null) ? new MethodSchedule("fixedRate", null, null, rate)
-				: (delay != null) ? new MethodSchedule("fixedDelay", null, null, delay) : null;
+		return (rate != null) ? new MethodSchedule("fixedRate", null, null, rate, null)
+				: (delay != null) ? new MethodSchedule(FIXED_DELAY, null, null, delay, null) : null;
+	}
+
+	static MethodSchedule cron(String expression, ZoneId zone) {
+		return new MethodSchedule("cron", expression, zone, null, new CronTicks(expression, zone));
+	}
+
+	@Nullable Instant nextTick(Instant after) {
+		return (this.ticks != null) ? this.ticks.nextAfter(after) : null;
+	}
+
+	/**
+	 * Return when the method is called next, now that a run has ended.
+	 */
+	@Nullable Instant next(Instant startedAt, Instant now) {
+		if (this.interval == null) {
+			return nextTick(now);
+		}
+		Instant next = this.type.equals(FIXED_DELAY) ? now.plus(this.interval) : startedAt.plus(this.interval);
+		return next.isBefore(now) ? now : next;
+	}
+
+	/**
+	 * Return the longest time from one call to the next, which a {@code fixedDelay} has
+	 * not: there the next call waits for the end of a run.
+	 */
+	@Nullable Duration period(Instant now) {
+		Duration longest = this.type.equals(FIXED_DELAY) ? null : this.interval;
+		Instant last = nextTick(now);
+		for (int i = 0; i < TICKS && last != null; i++) {
+			Instant next = nextTick(last);
+			Duration gap = (next != null) ? Duration.between(last, next) : null;
+			longest = (gap != null && (longest == null || gap.compareTo(longest) > 0)) ? gap : longest;
+			last = next;
+		}
+		return longest;
 	}
 
 	private static @Nullable Duration first(@Nullable Duration one, @Nullable Duration other) {

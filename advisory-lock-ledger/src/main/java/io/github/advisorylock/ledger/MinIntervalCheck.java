@@ -18,12 +18,10 @@ package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
 import java.util.Comparator;
 import java.util.Objects;
 
 import io.github.advisorylock.annotation.SingleRunnerMethod;
-import io.github.advisorylock.interceptor.CronTicks;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -84,17 +82,10 @@ final class MinIntervalCheck {
 	}
 
 	private static @Nullable Duration period(MethodSchedule schedule) {
-		String cron = schedule.expression();
-		ZoneId zone = schedule.zone();
-		return (cron != null && zone != null) ? period(cron, zone) : schedule.interval();
-	}
-
-	private static @Nullable Duration period(String cron, ZoneId zone) {
-		CronTicks ticks = new CronTicks(cron, zone);
-		Duration shortest = null;
-		Instant last = ticks.nextAfter(Instant.now());
+		Duration shortest = schedule.interval();
+		Instant last = schedule.nextTick(Instant.now());
 		for (int i = 0; i < TICKS && last != null; i++) {
-			Instant next = ticks.nextAfter(last);
+			Instant next = schedule.nextTick(last);
 			Duration gap = (next != null) ? Duration.between(last, next) : null;
 			shortest = (gap != null && (shortest == null || gap.compareTo(shortest) < 0)) ? gap : shortest;
 			last = next;

@@ -51,6 +51,7 @@ final class OperatorRepository {
 		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name, """
 				WITH known AS MATERIALIZED (
 				  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.key = :key
+				    AND j.recorded AND j.template IS DISTINCT FROM j.key
 				  UNION SELECT r.namespace, r.key FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
 				), listed AS (
 				  INSERT INTO {job} (namespace, key) SELECT k.namespace, k.key FROM known k WHERE NOT EXISTS (
@@ -107,7 +108,7 @@ final class OperatorRepository {
 						  ON CONFLICT (namespace, key) DO UPDATE SET paused_at = excluded.paused_at, paused_by = excluded.paused_by,
 						    reason = excluded.reason
 						)
-						SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL
+						SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
 						""")
 			.param("by", this.connections.text().of(by))
 			.param("reason", this.connections.text().ofNullable(reason), Types.VARCHAR)
@@ -125,7 +126,7 @@ final class OperatorRepository {
 						WITH ended AS (
 						  DELETE FROM {pause} p WHERE p.namespace = :namespace AND (p.key = :key OR p.paused_at IS NULL) RETURNING p.key
 						), unlocked AS MATERIALIZED (
-						  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL
+						  SELECT j.namespace, j.key FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
 						    AND EXISTS (SELECT FROM {pause} a WHERE a.namespace = :namespace AND a.key = :key)
 						    AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = j.namespace AND p.key = j.key)
 						  FOR NO KEY UPDATE OF j SKIP LOCKED
@@ -133,7 +134,7 @@ final class OperatorRepository {
 						  UPDATE {job} j SET resumed_at = pg_catalog.clock_timestamp() FROM unlocked u
 						  WHERE j.namespace = u.namespace AND j.key = u.key
 						)
-						SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL
+						SELECT count(*) FROM {job} j WHERE j.namespace = :namespace AND j.template IS NULL AND j.recorded
 						  AND NOT EXISTS (SELECT FROM {pause} p WHERE p.namespace = j.namespace AND p.key = j.key)
 						HAVING EXISTS (SELECT FROM ended e WHERE e.key = :key)
 						""")
@@ -181,12 +182,13 @@ final class OperatorRepository {
 	/**
 	 * Keep a key from others for a time, or only look where that is zero: whoever asks
 	 * has its lock.
+	 * @param lock the entry of its lock in the table of locks
 	 * @param own what was answered before for the same lock
 	 * @param remember for how long after that the row is of use
 	 * @return until when, which is now where nothing was to be kept, or {@code null} if
 	 * somebody else has kept it
 	 */
-	@Nullable Instant keep(JobName name, Duration time, @Nullable Instant own, Duration remember) {
+	@Nullable Instant keep(JobName name, String lock, Duration time, @Nullable Instant own, Duration remember) {
 		return this.connections.apart((apart) -> statement(JdbcClient.create(apart), name,
 				"""
 						WITH others AS MATERIALIZED (
@@ -195,8 +197,8 @@ final class OperatorRepository {
 						    AND j.held_since <= pg_catalog.clock_timestamp() + INTERVAL '1 minute'
 						    AND j.held_until IS DISTINCT FROM CAST(:own AS timestamptz)
 						), kept AS (
-						  INSERT INTO {job} AS j (namespace, key, held_since, held_until, remember_until)
-						  SELECT :namespace, :key, pg_catalog.clock_timestamp(),
+						  INSERT INTO {job} AS j (namespace, key, lock, held_since, held_until, remember_until)
+						  SELECT :namespace, :key, :lock, pg_catalog.clock_timestamp(),
 						    pg_catalog.clock_timestamp() + CAST(:time AS bigint) * INTERVAL '1 microsecond',
 						    pg_catalog.clock_timestamp() + CAST(:remember AS bigint) * INTERVAL '1 microsecond'
 						  WHERE :wanted AND NOT EXISTS (SELECT FROM others)
@@ -210,6 +212,7 @@ final class OperatorRepository {
 						SELECT CASE WHEN EXISTS (SELECT FROM others) THEN NULL WHEN :wanted THEN (SELECT k.held_until FROM kept k)
 						  ELSE pg_catalog.clock_timestamp() END AS held_until
 						""")
+			.param("lock", lock)
 			.param("time", LedgerSettings.micros(time))
 			.param("remember", LedgerSettings.micros(time.plus(remember)))
 			.param("wanted", own != null || !time.isZero())

@@ -18,11 +18,11 @@ package io.github.advisorylock.ledger;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
@@ -50,9 +50,9 @@ final class OverdueJobWatcher {
 
 	private final LockScheduler watch;
 
-	private final Map<AdvisoryLockKey, Warning> warnings = new HashMap<>();
+	private final Map<JobName, Warning> warnings = new HashMap<>();
 
-	private final Map<AdvisoryLockKey, Instant> future = new HashMap<>();
+	private final Map<JobName, Instant> future = new HashMap<>();
 
 	OverdueJobWatcher(PostgresAdvisoryLockLedger ledger, RecordedMethodRegistry methods,
 			LockScheduler.Threads threads) {
@@ -72,75 +72,58 @@ final class OverdueJobWatcher {
 	}
 
 	/**
-	 * Look at the jobs of this application, with one statement as long as none seems
-	 * overdue.
+	 * Look at the jobs of this application.
 	 */
 	synchronized void look(Instant now) {
-		List<SingleRunnerMethod> methods = this.methods.scheduled()
+		Map<JobName, AdvisoryLockKey> keys = this.methods.scheduled()
 			.stream()
-			.filter((method) -> method.fixedKey() != null)
-			.toList();
-		if (!methods.isEmpty() && this.ledger.isOpen()) {
-			// what seems overdue may just have been completed by its holder
-			look(look(methods, now, false), now, true);
+			.map(SingleRunnerMethod::fixedKey)
+			.filter(Objects::nonNull)
+			.collect(Collectors.toMap(JobName::of, (key) -> key, (one, same) -> one));
+		if (keys.isEmpty() || !this.ledger.isOpen()) {
+			return;
+		}
+		Map<JobName, JobRepository.LateJob> late = late(keys.keySet());
+		if (late.values().stream().anyMatch((job) -> job.overdueTick() != null)) {
+			// what is overdue may just have been completed by its holder
+			late = late(keys.keySet());
+		}
+		for (Map.Entry<JobName, AdvisoryLockKey> key : keys.entrySet()) {
+			look(key.getKey(), key.getValue(), late.get(key.getKey()), now);
 		}
 	}
 
-	/**
-	 * Look at the jobs of some methods.
-	 * @param certain whether they were looked at just before
-	 * @return those that are to be looked at again
-	 */
-	private List<SingleRunnerMethod> look(List<SingleRunnerMethod> methods, Instant now, boolean certain) {
-		if (methods.isEmpty()) {
-			return methods;
-		}
-		List<ObservedJob> jobs = this.ledger.observe(methods.stream().map(OverdueJobWatcher::key).toList());
-		List<SingleRunnerMethod> uncertain = new ArrayList<>();
-		for (int i = 0; i < jobs.size(); i++) {
-			SingleRunnerMethod method = methods.get(i);
-			LedgerJob job = jobs.get(i).job();
-			if (job == null) {
-				continue;
-			}
-			lookAhead(key(method), job, jobs.get(i).clock());
-			Instant tick = jobs.get(i).isHeld() ? null : job.overdueTick(method.operation().ledger(), now);
-			if (tick != null && !certain) {
-				uncertain.add(method);
-			}
-			else {
-				look(key(method), job, tick, now);
-			}
-		}
-		return uncertain;
-	}
-
-	private void look(AdvisoryLockKey key, LedgerJob job, @Nullable Instant tick, Instant now) {
-		Warning last = this.warnings.get(key);
-		if (tick == null) {
-			this.warnings.remove(key);
+	private void look(JobName name, AdvisoryLockKey key, JobRepository.@Nullable LateJob job, Instant now) {
+		Instant tick = (job != null) ? job.overdueTick() : null;
+		Warning last = this.warnings.get(name);
+		if (job == null || tick == null) {
+			this.warnings.remove(name);
 		}
 		else if (last == null || last.isOutdated(tick, now)) {
-			this.warnings.put(key, new Warning(tick, now));
+			this.warnings.put(name, new Warning(tick, now));
 			LockLog.overdue(key, tick, job.lastTick());
 		}
+		lookAhead(name, key, job);
 	}
 
 	/**
-	 * A tick of the future that is completed keeps all others from being run until then.
+	 * A tick of the future that is completed decides nothing.
 	 */
-	private void lookAhead(AdvisoryLockKey key, LedgerJob job, Instant clock) {
-		Instant tick = job.lastTick();
-		if (tick == null || !tick.isAfter(clock.plus(LedgerJob.MOST_AHEAD))) {
-			this.future.remove(key);
+	private void lookAhead(JobName name, AdvisoryLockKey key, JobRepository.@Nullable LateJob job) {
+		Instant tick = (job != null && job.ahead()) ? job.lastTick() : null;
+		if (job == null || tick == null) {
+			this.future.remove(name);
 		}
-		else if (!tick.equals(this.future.put(key, tick))) {
-			LockLog.futureTick(key, tick, clock);
+		else if (!tick.equals(this.future.put(name, tick))) {
+			LockLog.futureTick(key, tick, job.clock());
 		}
 	}
 
-	private static AdvisoryLockKey key(SingleRunnerMethod method) {
-		return Objects.requireNonNull(method.fixedKey(), "'fixedKey' must not be null");
+	private Map<JobName, JobRepository.LateJob> late(Set<JobName> names) {
+		return this.ledger.late()
+			.stream()
+			.filter((job) -> names.contains(job.name()))
+			.collect(Collectors.toMap(JobRepository.LateJob::name, (job) -> job));
 	}
 
 	/**

@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -28,6 +29,7 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
@@ -75,7 +77,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private final LedgerSettings settings;
 
-	private final Supplier<? extends Collection<JobFinder.LedgerMethod>> methods;
+	private final Supplier<List<JobFacts>> jobs;
 
 	private final Consumer<Object> eventPublisher;
 
@@ -103,6 +105,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	private volatile int registered = NEVER;
 
+	/**
+	 * The jobs of this application, by their names: several methods may have one key.
+	 */
+	private volatile Map<JobName, JobFacts> known = Map.of();
+
 	private volatile Runnable whenOpen = () -> {
 	};
 
@@ -121,25 +128,33 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	public PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			String instance, SingleRunnerAnnotationBeanPostProcessor methods, Predicate<SingleRunnerMethod> isHere,
 			BeanFactory beans, Consumer<Object> eventPublisher) {
-		this(dataSource, settings, defaultNamespace, instance,
-				new RecordedMethodRegistry(methods, beans, isHere)::withFixedKey, methods::changedSchedules,
+		this(dataSource, settings, defaultNamespace, instance, new RecordedMethodRegistry(methods, beans, isHere),
+				methods::changedSchedules, eventPublisher);
+	}
+
+	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
+			String instance, RecordedMethodRegistry methods, IntSupplier changedSchedules,
+			Consumer<Object> eventPublisher) {
+		this(dataSource, settings, defaultNamespace, instance, methods::withFixedKey, methods::jobs, changedSchedules,
 				eventPublisher);
 	}
 
 	PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace, String instance,
 			Supplier<? extends Collection<JobFinder.LedgerMethod>> methods) {
-		this(dataSource, settings, defaultNamespace, instance, methods, () -> 0, (event) -> {
-		});
+		this(dataSource, settings, defaultNamespace, instance, methods,
+				() -> methods.get().stream().map((method) -> JobFacts.unknown(method.name())).toList(), () -> 0,
+				(event) -> {
+				});
 	}
 
 	private PostgresAdvisoryLockLedger(DataSource dataSource, LedgerSettings settings, String defaultNamespace,
 			String instance, Supplier<? extends Collection<JobFinder.LedgerMethod>> methods,
-			IntSupplier changedSchedules, Consumer<Object> eventPublisher) {
+			Supplier<List<JobFacts>> jobs, IntSupplier changedSchedules, Consumer<Object> eventPublisher) {
 		Assert.notNull(dataSource, "'dataSource' must not be null");
 		Assert.notNull(settings, "'settings' must not be null");
 		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
 		this.settings = settings;
-		this.methods = methods;
+		this.jobs = jobs;
 		this.changedSchedules = changedSchedules;
 		this.eventPublisher = eventPublisher;
 		this.instance = instance;
@@ -158,7 +173,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		LedgerSchema.Opened schema = this.schema.open();
 		String instance = this.connections.text().of(this.instance);
 		RunRepository runs = new RunRepository(this.connections, RunStatements.of(schema.tables()), this.settings,
-				instance, this.recentKeys);
+				instance, this.recentKeys, (name) -> this.known.get(name));
 		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.tables(), instance),
 				new OperatorRepository(this.connections, schema.tables()));
 		this.whenOpen.run();
@@ -171,14 +186,23 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	private void register() {
 		int changes = this.changedSchedules.getAsInt();
-		Collection<JobFinder.LedgerMethod> methods = this.methods.get();
-		if (!methods.isEmpty() && this.connections.areInTransaction()) {
+		List<JobFacts> jobs = this.jobs.get().stream().filter(this::hasRoom).toList();
+		if (!jobs.isEmpty() && this.connections.areInTransaction()) {
 			return;
 		}
-		if (!methods.isEmpty()) {
-			repository().register(methods.stream().map(JobFinder.LedgerMethod::facts).toList());
+		this.known = jobs.stream().collect(Collectors.toMap(JobFacts::name, (job) -> job, (one, other) -> one));
+		if (!jobs.isEmpty()) {
+			repository().register(jobs);
 		}
 		this.registered = changes;
+	}
+
+	/**
+	 * A key that is never recorded may be one that the database can't have.
+	 */
+	private boolean hasRoom(JobFacts job) {
+		String name = job.name().toString();
+		return (job.recorded() && !job.template()) || this.connections.text().of(name).equals(name);
 	}
 
 	private boolean isRegistered() {
@@ -231,7 +255,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		String excess = name.findExcess();
 		Assert.isTrue(excess == null, () -> "Failed to keep advisory lock '" + key + "': " + excess);
 		open();
-		return opened().operators().keep(name, time, own, this.settings.rememberKeys());
+		return opened().operators()
+			.keep(name, PostgresAdvisoryLockTemplate.lockEntry(key), time, own, this.settings.rememberKeys());
 	}
 
 	/**
@@ -241,15 +266,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	public JobRepository repository() {
 		return opened().jobs();
-	}
-
-	/**
-	 * Return all jobs as operators look at them. Can be asked once the ledger is
-	 * {@linkplain #isOpen() open}.
-	 * @return the catalog of jobs
-	 */
-	public JobCatalog catalog() {
-		return new JobCatalog(this.connections, opened().schema().tables());
 	}
 
 	/**
@@ -293,13 +309,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	/**
-	 * Return some jobs.
-	 * @param names the names of the jobs
-	 * @return those that there are
+	 * Return the jobs that are overdue, and those whose last tick is yet to come. Says
+	 * before that what is planned next for those of this application whose pause has
+	 * ended since.
 	 */
-	public List<LedgerJob> jobs(Collection<JobName> names) {
+	List<JobRepository.LateJob> late() {
 		open();
-		return repository().jobs(names);
+		register();
+		return repository().late();
 	}
 
 	/**

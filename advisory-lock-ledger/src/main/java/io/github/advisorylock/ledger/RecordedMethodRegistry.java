@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.ledger;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -88,6 +87,19 @@ final class RecordedMethodRegistry {
 			.toList();
 	}
 
+	/**
+	 * Return what the jobs of all annotated methods are, recorded or not, of each key
+	 * that has room in the ledger, and of what keys with arguments are made from.
+	 */
+	List<JobFacts> jobs() {
+		return this.postProcessor.getMethods()
+			.stream()
+			.filter(this.isHere)
+			.map(this::facts)
+			.filter((job) -> job.name().findExcess() == null)
+			.toList();
+	}
+
 	Collection<JobFinder.LedgerMethod> withFixedKey() {
 		return recorded().stream().map(this::toLedgerMethod).flatMap(Collection::stream).toList();
 	}
@@ -101,31 +113,31 @@ final class RecordedMethodRegistry {
 
 	private List<JobFinder.LedgerMethod> toLedgerMethod(SingleRunnerMethod method) {
 		AdvisoryLockKey key = method.fixedKey();
-		return (key != null) ? List.of(new JobFinder.LedgerMethod(facts(method, key), run(method), retry(method)))
+		return (key != null) ? List.of(new JobFinder.LedgerMethod(JobName.of(key), run(method), retry(method)))
 				: List.of();
 	}
 
-	private JobFacts facts(SingleRunnerMethod method, AdvisoryLockKey key) {
+	private JobFacts facts(SingleRunnerMethod method) {
 		LedgerOperation ledger = method.operation().ledger();
-		Duration minInterval = ledger.minInterval();
-		Duration catchUp = ledger.catchUp();
-		return new JobFacts(JobName.of(key),
+		AdvisoryLockKey key = method.fixedKey();
+		return new JobFacts(
+				(key != null) ? JobName.of(key) : new JobName(method.namespace(), method.operation().keyTemplate()),
 				method.method().getDeclaringClass().getName() + "." + method.method().getName(),
 				method.operation().scope().name(), schedules(method),
-				ledger.oncePerTick() ? "PER_TICK" : ledger.oncePerKey() ? "PER_KEY" : "NONE",
-				(minInterval != null) ? LedgerSettings.micros(minInterval) : null,
-				(catchUp != null) ? LedgerSettings.micros(catchUp) : null, PostgresAdvisoryLockTemplate.lockEntry(key));
+				ledger.oncePerTick() ? "PER_TICK" : ledger.oncePerKey() ? "PER_KEY" : "NONE", ledger.minInterval(),
+				ledger.catchUp(), (key != null) ? PostgresAdvisoryLockTemplate.lockEntry(key) : null, ledger.recorded(),
+				key == null);
 	}
 
 	/**
 	 * A schedule that can't be read is none: Spring says so.
 	 */
-	private String schedules(SingleRunnerMethod method) {
+	private List<MethodSchedule> schedules(SingleRunnerMethod method) {
 		try {
-			return MethodSchedule.toJson(MethodSchedule.of(method.method(), this::resolve));
+			return MethodSchedule.of(method.method(), this::resolve);
 		}
 		catch (IllegalArgumentException ex) {
-			return MethodSchedule.toJson(List.of());
+			return List.of();
 		}
 	}
 

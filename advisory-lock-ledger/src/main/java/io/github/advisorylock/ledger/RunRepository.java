@@ -19,11 +19,14 @@ package io.github.advisorylock.ledger;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.Types;
+import java.time.Instant;
 import java.time.OffsetDateTime;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.Hold;
@@ -61,15 +64,21 @@ final class RunRepository {
 
 	private final RecentKeys recentKeys;
 
+	/**
+	 * Knows the jobs of this application.
+	 */
+	private final Function<JobName, @Nullable JobFacts> jobs;
+
 	private final Set<JobName> skipped = ConcurrentHashMap.newKeySet();
 
 	RunRepository(LedgerConnections connections, RunStatements statements, LedgerSettings settings, String instance,
-			RecentKeys recentKeys) {
+			RecentKeys recentKeys, Function<JobName, @Nullable JobFacts> jobs) {
 		this.connections = connections;
 		this.statements = statements;
 		this.settings = settings;
 		this.instance = instance;
 		this.recentKeys = recentKeys;
+		this.jobs = jobs;
 	}
 
 	/**
@@ -228,8 +237,23 @@ final class RunRepository {
 		run.addValue("outcome", ((failure != null) ? LedgerRun.Outcome.FAILED : LedgerRun.Outcome.EXECUTED).name())
 			.addValue("errorClass", text.ofNullable((failure != null) ? failure.type() : null), Types.VARCHAR)
 			.addValue("error", text.ofNullable((failure != null) ? failure.text() : null), Types.VARCHAR)
-			.addValue("stackTrace", text.ofNullable((failure != null) ? failure.stackTrace() : null), Types.VARCHAR);
+			.addValue("stackTrace", text.ofNullable((failure != null) ? failure.stackTrace() : null), Types.VARCHAR)
+			.addValue("nextAt", next(run), Types.TIMESTAMP_WITH_TIMEZONE);
 		return query(jdbc, this.statements.end(), run, (row, number) -> row.getInt(1) == 1);
+	}
+
+	/**
+	 * Return when the schedule calls the job again. Of ticks, a run by hand says nothing.
+	 */
+	private @Nullable OffsetDateTime next(MapSqlParameterSource run) {
+		JobFacts job = this.jobs
+			.apply(new JobName(String.valueOf(run.getValue("namespace")), String.valueOf(run.getValue("key"))));
+		if (job == null || !(run.getValue("startedAt") instanceof OffsetDateTime start)
+				|| (job.isOncePerTick() && run.getValue("tick") == null)) {
+			return null;
+		}
+		Instant next = job.next(start.toInstant(), Instant.now());
+		return (next != null) ? next.atOffset(ZoneOffset.UTC) : null;
 	}
 
 	/**

@@ -100,16 +100,18 @@ record RunStatements(String decide, String begin, String end, String result) {
 	 */
 	private static final String BEGIN = """
 			WITH job AS (
-			  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, template, open_tick, attempts, remember_until)
-			  SELECT :namespace, :key, pg_catalog.clock_timestamp(), CAST(:token AS bigint), :template,
+			  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, template, lock, open_tick, attempts, remember_until)
+			  SELECT :namespace, :key, pg_catalog.clock_timestamp(), CAST(:token AS bigint), :template, :lock,
 			    CAST(:tick AS timestamptz), CASE WHEN CAST(:tick AS timestamptz) IS NULL THEN 0 ELSE CAST(:attempt AS integer) END,
 			    CASE WHEN :remembered THEN pg_catalog.date_trunc('hour', pg_catalog.clock_timestamp() + INTERVAL '1 hour'
 			      + CAST(:rememberJob AS bigint) * INTERVAL '1 microsecond') END
 			  WHERE :keepsJob
 			  ON CONFLICT (namespace, key) DO UPDATE SET
-			    last_started_at = excluded.last_started_at, fencing_token = excluded.fencing_token,
+			    last_started_at = excluded.last_started_at, fencing_token = excluded.fencing_token, lock = excluded.lock,
 			    last_outcome = CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity') THEN 'ABANDONED'
 			      ELSE j.last_outcome END,
+			    failures = CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity') THEN j.failures + 1
+			      ELSE j.failures END,
 			    last_finished_at = CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity')
 			      THEN excluded.last_started_at - INTERVAL '1 microsecond' WHEN j.last_finished_at IS NOT NULL
 			      THEN least(j.last_finished_at, excluded.last_started_at - INTERVAL '1 microsecond') END,
@@ -160,8 +162,9 @@ record RunStatements(String decide, String begin, String end, String result) {
 			    AND r.fencing_token = CAST(:token AS bigint) AND r.finished_at IS NOT NULL)
 			), job AS (
 			  INSERT INTO {job} AS j (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token,
-			    template, open_tick, attempts, retry_at, remember_until)
+			    template, lock, failures, next_at, open_tick, attempts, retry_at, remember_until)
 			  SELECT :namespace, :key, CASE WHEN e.executed THEN e.tick END, e.started_at, e.now, :outcome, e.token, :template,
+			    :lock, CASE WHEN e.executed THEN 0 ELSE 1 END, CAST(:nextAt AS timestamptz),
 			    CASE WHEN NOT e.executed THEN e.tick END, CASE WHEN e.executed OR e.tick IS NULL THEN 0 ELSE e.attempt END,
 			    CASE WHEN NOT e.executed AND e.tick IS NOT NULL THEN e.now + INTERVAL '1 second'
 			      * least(30 * pg_catalog.power(2, least(e.attempt - 1, 5)), 600) * (1 + 0.2 * pg_catalog.random()) END,
@@ -171,7 +174,9 @@ record RunStatements(String decide, String begin, String end, String result) {
 			  ON CONFLICT (namespace, key) DO UPDATE SET
 			    last_tick = coalesce(excluded.last_tick, j.last_tick), last_started_at = excluded.last_started_at,
 			    last_finished_at = excluded.last_finished_at, last_outcome = excluded.last_outcome,
-			    fencing_token = excluded.fencing_token,
+			    fencing_token = excluded.fencing_token, lock = excluded.lock,
+			    failures = CASE WHEN excluded.failures = 0 THEN 0 ELSE j.failures + 1 END, recorded = true,
+			    next_at = coalesce(excluded.next_at, j.next_at),
 			    open_tick = CASE WHEN coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')
 			      THEN excluded.open_tick ELSE j.open_tick END,
 			    attempts = CASE WHEN coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')

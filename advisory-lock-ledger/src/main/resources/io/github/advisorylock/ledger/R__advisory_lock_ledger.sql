@@ -1,5 +1,5 @@
--- The ledger of advisory locks. May be run again: it only creates what is missing, and drops nothing. Keys are bytes, and never
--- compared as the locale says, whose order changes with the operating system.
+-- The ledger of advisory locks. May be run again: it creates tables that are missing and the view anew, and drops nothing. Keys
+-- are bytes, and never compared as the locale says, whose order changes with the operating system.
 
 -- The last run of each key, and what operators see of it
 CREATE TABLE IF NOT EXISTS advisory_lock_job (
@@ -11,13 +11,17 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   last_finished_at timestamptz,
   last_outcome     varchar(16)       CHECK (last_outcome IN ('EXECUTED', 'FAILED', 'ABANDONED')),
   fencing_token    bigint,
-  -- what the key was made from, where it depends on arguments
+  -- what the key was made from, where it depends on arguments. The row of that text has it, too
   template         text COLLATE "C",
   resumed_at       timestamptz,
   -- the attempts for a tick that nobody has completed
   open_tick        timestamptz,
   attempts         integer           NOT NULL DEFAULT 0,
+  -- how many runs in a row were not executed
+  failures         integer           NOT NULL DEFAULT 0,
   retry_at         timestamptz,
+  -- when its schedule calls it next, as the instance knew that registered the job or ended its last run
+  next_at          timestamptz,
   -- until when the row is kept, as whoever wrote it has promised, and without it until somebody forgets the job
   remember_until   timestamptz,
   -- until when nobody gets the key, as its last holder has promised, and when that was
@@ -30,12 +34,17 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   once             varchar(16)       CHECK (once IN ('PER_TICK', 'PER_KEY', 'NONE')),
   min_interval     bigint,
   catch_up         bigint,
+  -- the longest time from one call by its schedule to the next, in microseconds
+  period           bigint,
+  -- whether its runs are recorded
+  recorded         boolean           NOT NULL DEFAULT true,
+  -- the entry of its lock in the lock table, as class:object:kind
   lock             text,
   PRIMARY KEY (namespace, key)
 -- room for the next states of a job on the page of the last one, so that no index changes
 ) WITH (fillfactor = 40);
 -- jobs that are listed on their own, and those that are listed under what their keys were made from
-CREATE INDEX IF NOT EXISTS advisory_lock_job_alone ON advisory_lock_job (namespace, key) WHERE template IS NULL;
+CREATE INDEX IF NOT EXISTS advisory_lock_job_alone ON advisory_lock_job (namespace, key) WHERE template IS NULL OR template = key;
 CREATE INDEX IF NOT EXISTS advisory_lock_job_template ON advisory_lock_job (namespace, template, first_seen_at)
   WHERE template IS NOT NULL;
 CREATE INDEX IF NOT EXISTS advisory_lock_job_until ON advisory_lock_job (remember_until) WHERE remember_until IS NOT NULL;
@@ -84,7 +93,7 @@ CREATE TABLE IF NOT EXISTS advisory_lock_completion (
 );
 CREATE INDEX IF NOT EXISTS advisory_lock_completion_until ON advisory_lock_completion (remember_until);
 
--- Who takes part: each instance says so once a minute, and when it ends in order. A process that comes back under the name of
+-- Who takes part: each instance says so each 12 seconds, and when it ends in order. A process that comes back under the name of
 -- another one has a row of its own
 CREATE TABLE IF NOT EXISTS advisory_lock_instance (
   namespace        text COLLATE "C"  NOT NULL,
@@ -114,3 +123,62 @@ CREATE TABLE IF NOT EXISTS advisory_lock_pause (
 
 -- Not in a transaction: the token of a run that was rolled back is never given again
 CREATE SEQUENCE IF NOT EXISTS advisory_lock_fencing_token AS bigint;
+
+-- What each job does now, and what is wrong with it: the one place where that is decided. A time that is later than now by more
+-- than a minute was written when a clock was wrong, and decides nothing. run_key and fencing_token name the run that it is about:
+-- the last one, and where keys are made from arguments, the latest one that failed within a day and whose key has not run since
+CREATE OR REPLACE VIEW advisory_lock_job_state AS
+SELECT s.namespace, s.key,
+  CASE WHEN s.held THEN 'running' WHEN s.wanted THEN 'waiting' WHEN s.paused_at IS NOT NULL THEN 'paused'
+    WHEN s.failure IS NOT NULL THEN 'failing' WHEN s.overdue_tick IS NOT NULL THEN 'overdue' ELSE 'idle' END AS state,
+  CASE WHEN s.held THEN s.running_since WHEN s.wanted THEN s.waiting_since WHEN s.paused_at IS NOT NULL THEN s.paused_at
+    WHEN s.failure IS NOT NULL THEN s.failed_at ELSE coalesce(s.overdue_tick, s.last_finished_at) END AS since,
+  nullif(pg_catalog.concat_ws(', ', s.failure, CASE WHEN s.overdue_tick IS NOT NULL THEN 'OVERDUE' END,
+    CASE WHEN s.held AND s.running_since < pg_catalog.statement_timestamp() - s.period * INTERVAL '1 microsecond' THEN 'OVERRUN' END,
+    CASE WHEN s.paused_at IS NOT NULL THEN 'PAUSED' END), '') AS problem,
+  s.overdue_tick, s.run_key, s.fencing_token
+FROM (
+  SELECT f.*,
+    CASE WHEN NOT f.held THEN f.last_failure END AS failure,
+    -- a tick that was planned five minutes ago and neither completed nor followed by one that was. What was planned before the job
+    -- was there, or was resumed, does not count
+    (SELECT pg_catalog.min(d.tick) FROM (VALUES (f.open_tick), (f.next_at)) d (tick)
+      WHERE f.once = 'PER_TICK' AND NOT f.held AND f.paused_at IS NULL
+        AND d.tick <= pg_catalog.statement_timestamp() - INTERVAL '5 minutes' - coalesce(f.min_interval, 0) * INTERVAL '1 microsecond'
+        AND NOT EXISTS (SELECT FROM (VALUES (f.last_tick), (f.first_seen_at), (f.resumed_at)) k (time)
+          WHERE k.time BETWEEN d.tick AND pg_catalog.statement_timestamp() + INTERVAL '1 minute')) AS overdue_tick
+  FROM (
+    SELECT j.namespace, j.key, j.once, j.min_interval, j.period, j.first_seen_at, j.last_tick, j.last_finished_at, j.resumed_at,
+      j.open_tick, j.next_at, coalesce(l.held, false) AS held, l.lock IS NOT NULL AS wanted, l.waiting_since,
+      -- a run in scope SESSION is in its row from its start on, one in scope TRANSACTION began with its transaction
+      CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity') AND j.scope IS DISTINCT FROM 'TRANSACTION'
+        THEN j.last_started_at ELSE l.held_since END AS running_since,
+      CASE WHEN p.key IS NULL THEN a.paused_at ELSE p.paused_at END AS paused_at,
+      CASE WHEN j.template = j.key THEN t.outcome WHEN j.last_outcome <> 'EXECUTED' THEN j.last_outcome END AS last_failure,
+      CASE WHEN j.template = j.key THEN t.finished_at ELSE j.last_finished_at END AS failed_at,
+      CASE WHEN j.template = j.key THEN t.key ELSE j.key END AS run_key,
+      CASE WHEN j.template = j.key THEN t.fencing_token ELSE j.fencing_token END AS fencing_token
+    FROM advisory_lock_job j
+    LEFT JOIN advisory_lock_pause p ON p.namespace = j.namespace AND p.key = j.key
+    LEFT JOIN advisory_lock_pause a ON a.namespace = j.namespace AND a.key = '' AND j.template IS NULL AND j.recorded
+    LEFT JOIN (
+      SELECT pg_catalog.concat_ws(':', o.classid, o.objid, o.objsubid) AS lock, pg_catalog.bool_or(o.granted) AS held,
+        pg_catalog.min(b.xact_start) FILTER (WHERE o.granted) AS held_since, pg_catalog.min(o.waitstart) AS waiting_since
+      FROM pg_catalog.pg_locks o
+      JOIN pg_catalog.pg_database d ON d.oid = o.database AND d.datname = pg_catalog.current_database()
+      LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = o.pid
+      WHERE o.locktype = 'advisory' GROUP BY 1
+    ) l ON l.lock = j.lock
+    LEFT JOIN LATERAL (
+      SELECT r.key, r.fencing_token, r.outcome, r.finished_at FROM (
+        SELECT o.id, o.namespace, o.key, o.fencing_token, o.outcome, o.started_at, o.finished_at FROM advisory_lock_run o
+        WHERE j.template = j.key AND o.namespace = j.namespace AND o.template = j.key AND o.failed
+        ORDER BY o.id DESC LIMIT 50) r
+      WHERE r.started_at BETWEEN pg_catalog.statement_timestamp() - INTERVAL '1 day'
+          AND pg_catalog.statement_timestamp() + INTERVAL '1 minute'
+        AND NOT EXISTS (SELECT FROM advisory_lock_run e
+          WHERE e.namespace = r.namespace AND e.key = r.key AND e.fencing_token > r.fencing_token)
+      ORDER BY r.id DESC LIMIT 1
+    ) t ON true
+  ) f
+) s;

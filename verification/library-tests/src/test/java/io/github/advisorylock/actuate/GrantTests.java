@@ -63,7 +63,7 @@ class GrantTests {
 
 	@Test
 	void grantsOfDocumentSufficeForEverything() throws IOException {
-		assertThat(grants()).hasSize(5).allSatisfy(TestPostgres::execute);
+		assertThat(grants()).hasSize(6).allSatisfy(TestPostgres::execute);
 		try (OperatedApplication application = start("ledger.enabled=true")) {
 			Jobs jobs = application.bean(Jobs.class);
 			assertThat(jobs.export()).isEqualTo("exported");

@@ -19,7 +19,9 @@ package io.github.advisorylock.actuate;
 import java.util.List;
 import java.util.Map;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -51,9 +53,13 @@ class JobListingTests {
 		TestPostgres.execute("INSERT INTO operated_job (namespace, key, template, first_seen_at) "
 				+ "SELECT 'shop', 'payment:' || n, 'payment:#{#id}', '2020-01-01' FROM generate_series(1000, 100999) n");
 		TestPostgres.execute("INSERT INTO operated_job (namespace, key, template) "
-				+ "SELECT 'billing', 'bill:' || n, 'bill:#{#id}' FROM generate_series(1, 20) n");
+				+ "SELECT 'billing', 'bill:' || n, 'bill:#{#id}' FROM generate_series(1, 20) n "
+				+ "UNION ALL SELECT 'billing', 'bill:#{#id}', 'bill:#{#id}'");
 		TestPostgres.execute("INSERT INTO operated_job (namespace, key) "
 				+ "SELECT 'stranger', 'key-' || to_char(n, 'FM00000') FROM generate_series(1, 12000) n");
+		TestPostgres.execute("UPDATE operated_job SET lock = '"
+				+ PostgresAdvisoryLockTemplate.lockEntry(AdvisoryLockKey.of("stranger", "key-00001"))
+				+ "' WHERE key = 'key-00001'");
 		TestPostgres.execute("ANALYZE operated_job");
 	}
 
@@ -128,8 +134,7 @@ class JobListingTests {
 		try (java.sql.Connection stranger = TestPostgres.open();
 				java.sql.Statement statement = stranger.createStatement()) {
 			statement.execute("SELECT count(pg_advisory_lock(n)) FROM generate_series(1, 3000) n");
-			statement.execute("SELECT pg_advisory_lock("
-					+ io.github.advisorylock.AdvisoryLockKey.of("stranger", "key-00001").value() + ")");
+			statement.execute("SELECT pg_advisory_lock(" + AdvisoryLockKey.of("stranger", "key-00001").value() + ")");
 			EndpointAnswer answer = EndpointAnswer.all(application);
 			assertThat(answer.body()).hasSizeLessThan(60_000);
 			assertThat(answer.job("key-00001")).containsEntry("state", "running");

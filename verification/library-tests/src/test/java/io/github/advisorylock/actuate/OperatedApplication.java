@@ -105,7 +105,7 @@ final class OperatedApplication implements AutoCloseable {
 	 */
 	static void dropTables() {
 		for (String table : List.of("job", "run", "completion", "instance", "pause")) {
-			TestPostgres.execute("DROP TABLE IF EXISTS " + PREFIX + table);
+			TestPostgres.execute("DROP TABLE IF EXISTS " + PREFIX + table + " CASCADE");
 		}
 	}
 

@@ -65,8 +65,7 @@ class ProblemsTests {
 
 	@Test
 	void runThatIsStillUnderWayWhenItsScheduleCallsAgainIsAProblem() {
-		TestPostgres.execute("UPDATE operated_job SET schedules = '[{\"type\":\"fixedRate\",\"interval\":\"PT1S\"}]' "
-				+ "WHERE key = 'overrunning'");
+		TestPostgres.execute("UPDATE operated_job SET period = 1000000 WHERE key = 'overrunning'");
 		try (Gate gate = Gate.enteredBy(jobs::overrunning)) {
 			await().untilAsserted(() -> assertThat(problems("overrunning")).containsExactly("OVERRUN"));
 		}

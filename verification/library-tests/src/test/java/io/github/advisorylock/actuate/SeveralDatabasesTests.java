@@ -78,7 +78,7 @@ class SeveralDatabasesTests {
 	private static void dropTables() {
 		OperatedApplication.dropTables();
 		for (String table : List.of("job", "run", "completion")) {
-			TestPostgres.execute(ReportingDatabase.url(), "DROP TABLE IF EXISTS operated_" + table);
+			TestPostgres.execute(ReportingDatabase.url(), "DROP TABLE IF EXISTS operated_" + table + " CASCADE");
 		}
 	}
 

@@ -98,6 +98,7 @@ class TicksAndKeysTests {
 
 	@Test
 	void keysOfAnotherApplicationThatFailAreShownUnderTheirTemplate() {
+		registerTemplate("billing", "bill:#{#id}");
 		TestPostgres.execute("INSERT INTO operated_run (namespace, key, template, scope, instance, fencing_token, "
 				+ "started_at, finished_at, outcome) SELECT 'billing', 'bill:' || n, 'bill:#{#id}', 'SESSION', 'b:1', "
 				+ "900000 + n, now() - n * INTERVAL '1 hour', now(), 'ABANDONED' FROM generate_series(1, 60) n");
@@ -105,11 +106,13 @@ class TicksAndKeysTests {
 		assertThat(job).containsEntry("problems", List.of("ABANDONED"));
 		assertThat(job).extractingByKey("keys").asString().contains("count=0", "failed=[{");
 		assertThat(one("bill:%23%7B%23id%7D?namespace=billing").<String>read("$.job.key")).isEqualTo("bill:#{#id}");
-		TestPostgres.execute("DELETE FROM operated_run WHERE namespace = 'billing'");
+		TestPostgres.execute(
+				"DELETE FROM operated_run WHERE namespace = 'billing'; DELETE FROM operated_job WHERE namespace = 'billing'");
 	}
 
 	@Test
 	void failedKeysOfATemplateOfOthersAreAmongTheProblems() {
+		registerTemplate("depot", "parcel:#{#id}");
 		TestPostgres.execute("INSERT INTO operated_run (namespace, key, template, scope, instance, fencing_token, "
 				+ "started_at, finished_at, outcome, error_class) SELECT 'depot', 'parcel:' || n, 'parcel:#{#id}', "
 				+ "'SESSION', 'b:1', 910000 + n, now() - n * INTERVAL '1 minute', now(), 'FAILED', 'java.io.IOException' "
@@ -121,7 +124,8 @@ class TicksAndKeysTests {
 			.singleElement()
 			.satisfies((problem) -> assertThat(problem.detail()).isEqualTo("parcel:3: java.io.IOException"));
 		assertThat(all.jobs()).extracting(AdvisoryLocksDescriptor.JobDescriptor::key).containsExactly("parcel:#{#id}");
-		TestPostgres.execute("DELETE FROM operated_run WHERE namespace = 'depot'");
+		TestPostgres.execute(
+				"DELETE FROM operated_run WHERE namespace = 'depot'; DELETE FROM operated_job WHERE namespace = 'depot'");
 	}
 
 	@Test
@@ -176,6 +180,11 @@ class TicksAndKeysTests {
 
 	private static void setTicks(String key, String columns) {
 		TestPostgres.execute("UPDATE operated_job SET " + columns + " WHERE key = '" + key + "'");
+	}
+
+	private static void registerTemplate(String namespace, String template) {
+		TestPostgres.execute("INSERT INTO operated_job (namespace, key, template) VALUES ('" + namespace + "', '"
+				+ template + "', '" + template + "')");
 	}
 
 	private static void fail(String id) {

@@ -68,7 +68,7 @@ class OnceAutoMethodTests {
 	void dropLedger() {
 		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
 		for (String table : List.of("job", "run", "completion", "instance", "pause")) {
-			TestPostgres.execute("DROP TABLE IF EXISTS once_auto_" + table);
+			TestPostgres.execute("DROP TABLE IF EXISTS once_auto_" + table + " CASCADE");
 		}
 		TestPostgres.execute("DROP SEQUENCE IF EXISTS once_auto_fencing_token");
 	}

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.documentation;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -44,6 +46,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
+import org.springframework.core.io.ClassPathResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -148,6 +151,29 @@ class ReadmeTests {
 				.query("SELECT number || ' ' || application_name || ' ' || granted FROM (" + query + ") locks"))
 				.contains(number + " al:seen true");
 		}
+	}
+
+	@Test
+	void queriesShowWhatJobsNeedSomebodyAndHowManyAreInEachState() throws IOException {
+		List<String> queries = blocks("docs/operations.md", "sql");
+		String ddl = new ClassPathResource("io/github/advisorylock/ledger/R__advisory_lock_ledger.sql")
+			.getContentAsString(StandardCharsets.UTF_8);
+		TestPostgres.execute("DROP SCHEMA IF EXISTS documented CASCADE; CREATE SCHEMA documented; "
+				+ "SET search_path TO documented; " + ddl
+				+ "INSERT INTO advisory_lock_job (namespace, key, last_outcome, fencing_token, failures) VALUES "
+				+ "('shop', 'good', 'EXECUTED', 1, 0), ('shop', 'bad', 'FAILED', 1, 2); "
+				+ "INSERT INTO advisory_lock_run (namespace, key, scope, instance, fencing_token, started_at, finished_at, "
+				+ "outcome, error) VALUES ('shop', 'bad', 'SESSION', 'a:1', 1, now(), now(), 'FAILED', 'no')");
+		assertThat(documented("SELECT concat_ws(' ', key, state, problem, failures, instance, error) FROM ("
+				+ queries.get(3).replace(";", "") + ") jobs"))
+			.containsExactly("bad failing FAILED 2 a:1 no");
+		assertThat(documented("SELECT state || ' ' || count FROM (" + queries.get(4).replace(";", "") + ") jobs"))
+			.containsExactlyInAnyOrder("failing 1", "idle 1");
+		TestPostgres.execute("DROP SCHEMA documented CASCADE");
+	}
+
+	private static List<String> documented(String query) {
+		return TestPostgres.query(query.replace("advisory_lock_", "documented.advisory_lock_"));
 	}
 
 	@Test

@@ -41,7 +41,7 @@ class HotUpdateTests extends AbstractLedgerTests {
 
 	@BeforeEach
 	void createTablesThatWereNeverUpdated() {
-		TestPostgres.execute("DROP TABLE ledger_tests_run, ledger_tests_job");
+		TestPostgres.execute("DROP TABLE ledger_tests_run, ledger_tests_job CASCADE");
 		this.ledger.prepare();
 	}
 

@@ -19,6 +19,7 @@ package io.github.advisorylock.ledger;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -42,6 +43,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link InstancePresence}, and for what an instance tells of its methods.
  */
 class InstancePresenceTests extends AbstractLedgerTests {
+
+	private static final MethodSchedule HOURLY = MethodSchedule.cron("0 0 * * * *", ZoneOffset.UTC);
 
 	private final InstancePresence presence = new InstancePresence(() -> this.ledger, NAMESPACE, "1.2.3",
 			() -> List.of("reports", "mail"), LockScheduler.Threads.ofCurrent());
@@ -112,8 +115,8 @@ class InstancePresenceTests extends AbstractLedgerTests {
 	@Test
 	void instanceThatWasNotSeenVanishedUnlessItHasAConnection() throws Exception {
 		TestPostgres.execute("INSERT INTO ledger_tests_instance (namespace, instance, seen_at) VALUES "
-				+ "('tests', 'a-host-with-a-name-that-is-long:9', clock_timestamp() - INTERVAL '151 seconds'), "
-				+ "('tests', 'other:9', clock_timestamp() - INTERVAL '140 seconds')");
+				+ "('tests', 'a-host-with-a-name-that-is-long:9', clock_timestamp() - INTERVAL '36 seconds'), "
+				+ "('tests', 'other:9', clock_timestamp() - INTERVAL '30 seconds')");
 		assertThat(states()).containsExactly("ALIVE other:9", "VANISHED a-host-with-a-name-that-is-long:9");
 		try (Connection connection = TestPostgres.open(); Statement statement = connection.createStatement()) {
 			statement.execute("SET application_name = 'al:job@t-with-a-name-that-is-long:9'");
@@ -189,23 +192,24 @@ class InstancePresenceTests extends AbstractLedgerTests {
 	@Test
 	void startDoesNotWaitForARunThatHasTheRowOfAJobWhichChanged() throws Exception {
 		JobName name = new JobName(NAMESPACE, "job");
-		this.ledger.repository().register(List.of(fact(name, "[]")));
+		this.ledger.repository().register(List.of(fact(name)));
 		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
 			other.setAutoCommit(false);
 			statement.execute("UPDATE ledger_tests_job SET attempts = 0");
-			this.ledger.repository().register(List.of(fact(name, "[1]")));
+			this.ledger.repository().register(List.of(fact(name, HOURLY)));
 			other.rollback();
 		}
 		assertThat(TestPostgres.query("SELECT schedules FROM ledger_tests_job")).containsExactly("[]");
-		this.ledger.repository().register(List.of(fact(name, "[1]")));
-		assertThat(TestPostgres.query("SELECT schedules FROM ledger_tests_job")).containsExactly("[1]");
+		this.ledger.repository().register(List.of(fact(name, HOURLY)));
+		assertThat(TestPostgres.query("SELECT period || ' ' || (next_at > now()) FROM ledger_tests_job"))
+			.containsExactly("3600000000 true");
 		String version = TestPostgres.query("SELECT xmin FROM ledger_tests_job").get(0);
-		this.ledger.repository().register(List.of(fact(name, "[1]"), JobFacts.unknown(name)));
+		this.ledger.repository().register(List.of(fact(name, HOURLY), JobFacts.unknown(name)));
 		assertThat(TestPostgres.query("SELECT xmin FROM ledger_tests_job")).containsExactly(version);
 	}
 
-	private static JobFacts fact(JobName name, String schedules) {
-		return new JobFacts(name, "Jobs.run", "SESSION", schedules, "NONE", null, null, "1:2:1");
+	private static JobFacts fact(JobName name, MethodSchedule... schedules) {
+		return new JobFacts(name, "Jobs.run", "SESSION", List.of(schedules), "NONE", null, null, "1:2:1", true, false);
 	}
 
 	private void start() {

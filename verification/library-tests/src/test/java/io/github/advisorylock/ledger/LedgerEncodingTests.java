@@ -111,6 +111,7 @@ class LedgerEncodingTests extends AbstractLedgerTests {
 	void tablesWithLimitedColumnsGoOnWorking(LockScope scope) {
 		this.asciiLedger.jobs(NAMESPACE, "", 10);
 		JdbcTemplate jdbc = new JdbcTemplate(this.asciiPool);
+		jdbc.execute("DROP VIEW " + PREFIX + "job_state");
 		for (String table : List.of("job", "run", "completion")) {
 			jdbc.execute("ALTER TABLE " + PREFIX + table + " ALTER namespace TYPE varchar(255) COLLATE \"C\", "
 					+ "ALTER key TYPE varchar(512) COLLATE \"C\"");

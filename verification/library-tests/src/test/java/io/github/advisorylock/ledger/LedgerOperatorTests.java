@@ -94,7 +94,7 @@ class LedgerOperatorTests extends AbstractLedgerTests {
 		assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK.plusSeconds(60)))
 			.withMessage("expected");
 		JobName name = new JobName(NAMESPACE, "job");
-		List<LedgerRun> runs = this.ledger.catalog().runs(name, "all", false, 0, 10).runs();
+		List<LedgerRun> runs = this.ledger.repository().runs(name.namespace(), name.key(), 10);
 		assertThat(runs.get(0).stackTrace()).startsWith("java.lang.IllegalStateException: expected\n\tat ")
 			.contains("executeAndFail")
 			.hasSizeLessThanOrEqualTo(8000);

@@ -59,6 +59,8 @@ class LedgerPrivilegesTests {
 
 	private static final String TABLES = OTHERS + ", " + PAUSE;
 
+	private static final String VIEW = "privileges.advisory_lock_job_state";
+
 	private static final Pattern STATEMENT = Pattern.compile("CREATE POLICY [^;]+;");
 
 	private static final Pattern GRANT = Pattern.compile("GRANT [^;]+;");
@@ -87,7 +89,7 @@ class LedgerPrivilegesTests {
 
 	@Test
 	void roleThatMayOnlyReadIsToldAtStartAndStartsWithWhatIsNamed() {
-		grant("SELECT ON " + TABLES);
+		grant("SELECT ON " + TABLES + ", " + VIEW);
 		String problem = LockContextRunner.analyzeFailure(this.runner).getDescription();
 		assertThat(problem).contains("permission denied, role " + ROLE + " lacks INSERT, UPDATE on " + OTHERS
 				+ "; INSERT, UPDATE, DELETE on " + PAUSE + "; USAGE on privileges.advisory_lock_fencing_token");
@@ -102,7 +104,7 @@ class LedgerPrivilegesTests {
 				.analyzeFailure(this.runner.withPropertyValues("advisory-lock.ledger.table-prefix=" + prefix))
 				.getDescription();
 			assertThat(problem).contains("lacks USAGE on schema privileges; SELECT, INSERT, UPDATE on " + OTHERS);
-			assertThat(GRANT.matcher(problem).results()).hasSize(4);
+			assertThat(GRANT.matcher(problem).results()).hasSize(5);
 		}
 		assertThatStartSucceedsWith(LockContextRunner.analyzeFailure(this.runner).getDescription());
 	}
@@ -111,6 +113,7 @@ class LedgerPrivilegesTests {
 	void roleThatMayNotDeleteRunsAndIsToldOnceWithoutHousekeeping(CapturedOutput output) {
 		grant("SELECT, INSERT, UPDATE ON " + TABLES);
 		grant("DELETE ON " + PAUSE);
+		grant("SELECT ON " + VIEW);
 		grant("USAGE ON SEQUENCE privileges.advisory_lock_fencing_token");
 		this.runner.run((context) -> {
 			assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid");
@@ -216,6 +219,7 @@ class LedgerPrivilegesTests {
 	}
 
 	private static void grantAll() {
+		grant("SELECT ON " + VIEW);
 		grant("SELECT, INSERT, UPDATE, DELETE ON " + TABLES);
 		grant("USAGE ON SEQUENCE privileges.advisory_lock_fencing_token");
 	}

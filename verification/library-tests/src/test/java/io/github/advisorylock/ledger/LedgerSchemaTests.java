@@ -81,9 +81,10 @@ class LedgerSchemaTests {
 				"advisory_lock_instance: namespace, instance, born_at, started_at, seen_at, stopped_at, version, "
 						+ "library, clock_skew_ms, roles, terms, led_since",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
-						+ "last_outcome, fencing_token, template, resumed_at, open_tick, attempts, "
-						+ "retry_at, remember_until, held_until, held_since, method, scope, schedules, once, min_interval, "
-						+ "catch_up, lock",
+						+ "last_outcome, fencing_token, template, resumed_at, open_tick, attempts, failures, "
+						+ "retry_at, next_at, remember_until, held_until, held_since, method, scope, schedules, once, "
+						+ "min_interval, catch_up, period, recorded, lock",
+				"advisory_lock_job_state: namespace, key, state, since, problem, overdue_tick, run_key, fencing_token",
 				"advisory_lock_pause: namespace, key, paused_at, paused_by, reason",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
 						+ "outcome, failed, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace"));
@@ -111,7 +112,7 @@ class LedgerSchemaTests {
 		finally {
 			threads.shutdownNow();
 		}
-		assertThat(columns()).hasSize(5);
+		assertThat(columns()).hasSize(6);
 	}
 
 	@Test
@@ -173,14 +174,14 @@ class LedgerSchemaTests {
 	@Test
 	void tableThatIsMissingIsMadeWithoutWaitingForWritersOfOthers() throws Exception {
 		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
-		TestPostgres.execute("DROP TABLE " + this.schema + ".advisory_lock_pause");
+		TestPostgres.execute("DROP TABLE " + this.schema + ".advisory_lock_pause CASCADE");
 		try (Connection dump = TestPostgres.open(); Statement statement = dump.createStatement()) {
 			dump.setAutoCommit(false);
 			for (String table : List.of("job", "run", "completion", "instance")) {
 				statement.execute("LOCK TABLE " + this.schema + ".advisory_lock_" + table + " IN ROW EXCLUSIVE MODE");
 			}
 			Future<?> start = this.starter
-				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(5)));
+				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(6)));
 			start.get(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 	}

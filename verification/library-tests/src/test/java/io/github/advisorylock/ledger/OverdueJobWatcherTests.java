@@ -74,6 +74,7 @@ class OverdueJobWatcherTests {
 					.containsEntry("advisory_lock.key", "nightly")
 					.containsEntry("advisory_lock.namespace", "test")
 					.containsEntry("advisory_lock.tick", TICK.toString());
+				TestPostgres.execute("UPDATE overdue_tests.ledger_job SET next_at = next_at + interval '1 minute'");
 				look(context, NOW.plus(1, ChronoUnit.DAYS));
 				assertThat(log.messages()).hasSize(2);
 			}
@@ -143,7 +144,13 @@ class OverdueJobWatcherTests {
 				context.getBean(AdvisoryLockLedger.class).resume("nightly", "op");
 				look(context, NOW);
 				assertThat(log.messages()).isEmpty();
-				look(context, NOW.plus(1, ChronoUnit.DAYS));
+				assertThat(TestPostgres
+					.query("SELECT next_at > now() FROM overdue_tests.ledger_job WHERE key = 'nightly'"))
+					.as("what is planned next is known again after a pause")
+					.containsExactly("t");
+				TestPostgres.execute("UPDATE overdue_tests.ledger_job SET next_at = '" + TICK
+						+ "', resumed_at = resumed_at - interval '2 days'");
+				look(context, NOW);
 				assertThat(log.messages()).hasSize(1);
 			}
 		});
@@ -179,8 +186,8 @@ class OverdueJobWatcherTests {
 	}
 
 	private static void seenBefore(String age) {
-		TestPostgres
-			.execute("UPDATE overdue_tests.ledger_job SET first_seen_at = first_seen_at - interval '" + age + "'");
+		TestPostgres.execute("UPDATE overdue_tests.ledger_job SET first_seen_at = first_seen_at - interval '" + age
+				+ "', next_at = '" + TICK + "' WHERE key = 'nightly'");
 	}
 
 	private static String dailyAt(Instant tick) {

@@ -55,8 +55,8 @@ class PartitionedLedgerTests extends AbstractLedgerTests {
 		tables().forEach((table) -> {
 			String partitioned = PARTITIONED + table;
 			String by = "instance".equals(table) ? "instance" : "namespace".equals(table) ? "namespace" : "key";
-			TestPostgres.execute("DROP TABLE IF EXISTS " + partitioned + "; CREATE TABLE " + partitioned + " (LIKE "
-					+ PREFIX + table + " INCLUDING ALL) PARTITION BY HASH (" + by + ")");
+			TestPostgres.execute("DROP TABLE IF EXISTS " + partitioned + " CASCADE; CREATE TABLE " + partitioned
+					+ " (LIKE " + PREFIX + table + " INCLUDING ALL) PARTITION BY HASH (" + by + ")");
 			IntStream.range(0, 4)
 				.forEach((i) -> TestPostgres.execute("CREATE TABLE " + partitioned + i + " PARTITION OF " + partitioned
 						+ " FOR VALUES WITH (MODULUS 4, REMAINDER " + i + ")"));
@@ -66,7 +66,7 @@ class PartitionedLedgerTests extends AbstractLedgerTests {
 
 	@AfterAll
 	static void dropTables() {
-		tables().forEach((table) -> TestPostgres.execute("DROP TABLE " + PARTITIONED + table));
+		tables().forEach((table) -> TestPostgres.execute("DROP TABLE " + PARTITIONED + table + " CASCADE"));
 		TestPostgres.execute("DROP SEQUENCE " + PARTITIONED + "fencing_token");
 	}
 

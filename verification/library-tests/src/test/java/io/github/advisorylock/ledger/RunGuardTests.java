@@ -120,7 +120,8 @@ class RunGuardTests extends AbstractLedgerTests {
 			.addValue("errorClass", null, Types.VARCHAR)
 			.addValue("error", null, Types.VARCHAR)
 			.addValue("stackTrace", null, Types.VARCHAR)
-			.addValue("traceId", null, Types.VARCHAR);
+			.addValue("traceId", null, Types.VARCHAR)
+			.addValue("nextAt", null, Types.TIMESTAMP_WITH_TIMEZONE);
 		return new NamedParameterJdbcTemplate(new SingleConnectionDataSource(connection, true)).queryForList(sql,
 				parameters);
 	}

@@ -222,7 +222,7 @@ class UnfinishedTickTests {
 		private LedgerJob toJob() {
 			return new LedgerJob("tests", "nightly", this.firstSeenAt, this.lastTick, this.lastStartedAt,
 					this.lastFinishedAt, null, null, this.pausedAt, null, null, null, this.openTick, this.attempts,
-					this.retryAt, false);
+					this.retryAt, false, 0, null);
 		}
 
 	}

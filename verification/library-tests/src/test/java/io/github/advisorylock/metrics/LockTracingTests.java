@@ -166,7 +166,7 @@ class LockTracingTests {
 				assertThat(run.getTags()).containsEntry("lock.attempt", "1");
 			});
 		});
-		TestPostgres.execute("DROP TABLE tracing_job, tracing_run, tracing_completion");
+		TestPostgres.execute("DROP TABLE tracing_job, tracing_run, tracing_completion CASCADE");
 	}
 
 	@ParameterizedTest
