@@ -37,8 +37,9 @@ final class JobStatements {
 
 	/**
 	 * What is known of some jobs {@code n}: their row, their state, and the run that is
-	 * about. A key that has no row of its own, as one that runs once has not, is told
-	 * from its last run and its completion.
+	 * about, which is the last one of its key: {@code LIMIT} has PostgreSQL look that up
+	 * in an index for each job, rather than read all runs. A key that has no row of its
+	 * own, as one that runs once has not, is told from its last run and its completion.
 	 */
 	private static final String DESCRIBE = """
 			SELECT n.namespace, n.key, coalesce(j.first_seen_at, r.started_at, c.completed_at) AS first_seen_at, j.last_tick,
@@ -55,9 +56,8 @@ final class JobStatements {
 			LEFT JOIN {jobs} j ON j.namespace = n.namespace AND j.key = n.key
 			LEFT JOIN {job_state} s ON s.namespace = n.namespace AND s.key = n.key
 			LEFT JOIN {completion} c ON c.namespace = n.namespace AND c.key = n.key
-			LEFT JOIN {run} r ON r.namespace = n.namespace AND r.key = coalesce(s.run_key, n.key)
-			  AND r.fencing_token = coalesce(s.fencing_token, (SELECT pg_catalog.max(l.fencing_token) FROM {run} l
-			    WHERE l.namespace = n.namespace AND l.key = n.key))
+			LEFT JOIN LATERAL (SELECT l.* FROM {run} l WHERE l.namespace = n.namespace AND l.key = coalesce(s.run_key, n.key)
+			  ORDER BY l.fencing_token DESC LIMIT 1) r ON true
 			WHERE j.key IS NOT NULL OR r.id IS NOT NULL OR c.key IS NOT NULL
 			ORDER BY n.namespace, n.key
 			""";

@@ -128,57 +128,57 @@ CREATE SEQUENCE IF NOT EXISTS advisory_lock_fencing_token AS bigint;
 -- than a minute was written when a clock was wrong, and decides nothing. run_key and fencing_token name the run that it is about:
 -- the last one, and where keys are made from arguments, the latest one that failed within a day and whose key has not run since
 CREATE OR REPLACE VIEW advisory_lock_job_state AS
-SELECT s.namespace, s.key,
-  CASE WHEN s.held THEN 'running' WHEN s.wanted THEN 'waiting' WHEN s.paused_at IS NOT NULL THEN 'paused'
-    WHEN s.failure IS NOT NULL THEN 'failing' WHEN s.overdue_tick IS NOT NULL THEN 'overdue' ELSE 'idle' END AS state,
-  CASE WHEN s.held THEN s.running_since WHEN s.wanted THEN s.waiting_since WHEN s.paused_at IS NOT NULL THEN s.paused_at
-    WHEN s.failure IS NOT NULL THEN s.failed_at ELSE coalesce(s.overdue_tick, s.last_finished_at) END AS since,
-  nullif(pg_catalog.concat_ws(', ', s.failure, CASE WHEN s.overdue_tick IS NOT NULL THEN 'OVERDUE' END,
-    CASE WHEN s.held AND s.running_since < pg_catalog.statement_timestamp() - s.period * INTERVAL '1 microsecond' THEN 'OVERRUN' END,
-    CASE WHEN s.paused_at IS NOT NULL THEN 'PAUSED' END), '') AS problem,
-  s.overdue_tick, s.run_key, s.fencing_token
+SELECT f.namespace, f.key,
+  CASE WHEN f.held THEN 'running' WHEN f.wanted THEN 'waiting' WHEN f.paused_at IS NOT NULL THEN 'paused'
+    WHEN f.failure IS NOT NULL THEN 'failing' WHEN o.overdue_tick IS NOT NULL THEN 'overdue' ELSE 'idle' END AS state,
+  CASE WHEN f.held THEN f.running_since WHEN f.wanted THEN f.waiting_since WHEN f.paused_at IS NOT NULL THEN f.paused_at
+    WHEN f.failure IS NOT NULL THEN f.failed_at ELSE coalesce(o.overdue_tick, f.last_finished_at) END AS since,
+  nullif(pg_catalog.concat_ws(', ', f.failure, CASE WHEN o.overdue_tick IS NOT NULL THEN 'OVERDUE' END,
+    CASE WHEN f.held AND f.running_since < pg_catalog.statement_timestamp() - f.period * INTERVAL '1 microsecond' THEN 'OVERRUN' END,
+    CASE WHEN f.paused_at IS NOT NULL THEN 'PAUSED' END), '') AS problem,
+  o.overdue_tick, f.run_key, f.fencing_token
 FROM (
-  SELECT f.*,
-    CASE WHEN NOT f.held THEN f.last_failure END AS failure,
-    -- a tick that was planned five minutes ago and neither completed nor followed by one that was. What was planned before the job
-    -- was there, or was resumed, does not count
-    (SELECT pg_catalog.min(d.tick) FROM (VALUES (f.open_tick), (f.next_at)) d (tick)
-      WHERE f.once = 'PER_TICK' AND NOT f.held AND f.paused_at IS NULL
-        AND d.tick <= pg_catalog.statement_timestamp() - INTERVAL '5 minutes' - coalesce(f.min_interval, 0) * INTERVAL '1 microsecond'
-        AND NOT EXISTS (SELECT FROM (VALUES (f.last_tick), (f.first_seen_at), (f.resumed_at)) k (time)
-          WHERE k.time BETWEEN d.tick AND pg_catalog.statement_timestamp() + INTERVAL '1 minute')) AS overdue_tick
-  FROM (
-    SELECT j.namespace, j.key, j.once, j.min_interval, j.period, j.first_seen_at, j.last_tick, j.last_finished_at, j.resumed_at,
-      j.open_tick, j.next_at, coalesce(l.held, false) AS held, l.lock IS NOT NULL AS wanted, l.waiting_since,
-      -- a run in scope SESSION is in its row from its start on, one in scope TRANSACTION began with its transaction
-      CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity') AND j.scope IS DISTINCT FROM 'TRANSACTION'
-        THEN j.last_started_at ELSE l.held_since END AS running_since,
-      CASE WHEN p.key IS NULL THEN a.paused_at ELSE p.paused_at END AS paused_at,
-      CASE WHEN j.template = j.key THEN t.outcome WHEN j.last_outcome <> 'EXECUTED' THEN j.last_outcome END AS last_failure,
-      CASE WHEN j.template = j.key THEN t.finished_at ELSE j.last_finished_at END AS failed_at,
-      CASE WHEN j.template = j.key THEN t.key ELSE j.key END AS run_key,
-      CASE WHEN j.template = j.key THEN t.fencing_token ELSE j.fencing_token END AS fencing_token
-    FROM advisory_lock_job j
-    LEFT JOIN advisory_lock_pause p ON p.namespace = j.namespace AND p.key = j.key
-    LEFT JOIN advisory_lock_pause a ON a.namespace = j.namespace AND a.key = '' AND j.template IS NULL AND j.recorded
-    LEFT JOIN (
-      SELECT pg_catalog.concat_ws(':', o.classid, o.objid, o.objsubid) AS lock, pg_catalog.bool_or(o.granted) AS held,
-        pg_catalog.min(b.xact_start) FILTER (WHERE o.granted) AS held_since, pg_catalog.min(o.waitstart) AS waiting_since
-      FROM pg_catalog.pg_locks o
-      JOIN pg_catalog.pg_database d ON d.oid = o.database AND d.datname = pg_catalog.current_database()
-      LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = o.pid
-      WHERE o.locktype = 'advisory' GROUP BY 1
-    ) l ON l.lock = j.lock
-    LEFT JOIN LATERAL (
-      SELECT r.key, r.fencing_token, r.outcome, r.finished_at FROM (
-        SELECT o.id, o.namespace, o.key, o.fencing_token, o.outcome, o.started_at, o.finished_at FROM advisory_lock_run o
-        WHERE j.template = j.key AND o.namespace = j.namespace AND o.template = j.key AND o.failed
-        ORDER BY o.id DESC LIMIT 50) r
-      WHERE r.started_at BETWEEN pg_catalog.statement_timestamp() - INTERVAL '1 day'
-          AND pg_catalog.statement_timestamp() + INTERVAL '1 minute'
-        AND NOT EXISTS (SELECT FROM advisory_lock_run e
-          WHERE e.namespace = r.namespace AND e.key = r.key AND e.fencing_token > r.fencing_token)
-      ORDER BY r.id DESC LIMIT 1
-    ) t ON true
-  ) f
-) s;
+  SELECT j.namespace, j.key, j.once, j.min_interval, j.period, j.first_seen_at, j.last_tick, j.last_finished_at, j.resumed_at,
+    j.open_tick, j.next_at, coalesce(l.held, false) AS held, l.lock IS NOT NULL AS wanted, l.waiting_since,
+    -- a run in scope SESSION is in its row from its start on, one in scope TRANSACTION began with its transaction
+    CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity') AND j.scope IS DISTINCT FROM 'TRANSACTION'
+      THEN j.last_started_at ELSE l.held_since END AS running_since,
+    CASE WHEN p.key IS NULL THEN a.paused_at ELSE p.paused_at END AS paused_at,
+    -- no failure while a run is under way
+    CASE WHEN l.held THEN NULL WHEN j.template = j.key THEN t.outcome WHEN j.last_outcome <> 'EXECUTED' THEN j.last_outcome END
+      AS failure,
+    CASE WHEN j.template = j.key THEN t.finished_at ELSE j.last_finished_at END AS failed_at,
+    CASE WHEN j.template = j.key THEN t.key ELSE j.key END AS run_key,
+    CASE WHEN j.template = j.key THEN t.fencing_token ELSE j.fencing_token END AS fencing_token
+  FROM advisory_lock_job j
+  LEFT JOIN advisory_lock_pause p ON p.namespace = j.namespace AND p.key = j.key
+  LEFT JOIN advisory_lock_pause a ON a.namespace = j.namespace AND a.key = '' AND j.template IS NULL AND j.recorded
+  LEFT JOIN (
+    SELECT pg_catalog.concat_ws(':', o.classid, o.objid, o.objsubid) AS lock, pg_catalog.bool_or(o.granted) AS held,
+      pg_catalog.min(b.xact_start) FILTER (WHERE o.granted) AS held_since, pg_catalog.min(o.waitstart) AS waiting_since
+    FROM pg_catalog.pg_locks o
+    JOIN pg_catalog.pg_database d ON d.oid = o.database AND d.datname = pg_catalog.current_database()
+    LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = o.pid
+    WHERE o.locktype = 'advisory' GROUP BY 1
+  ) l ON l.lock = j.lock
+  LEFT JOIN LATERAL (
+    SELECT r.key, r.fencing_token, r.outcome, r.finished_at FROM (
+      SELECT o.id, o.namespace, o.key, o.fencing_token, o.outcome, o.started_at, o.finished_at FROM advisory_lock_run o
+      WHERE j.template = j.key AND o.namespace = j.namespace AND o.template = j.key AND o.failed
+      ORDER BY o.id DESC LIMIT 50) r
+    WHERE r.started_at BETWEEN pg_catalog.statement_timestamp() - INTERVAL '1 day'
+        AND pg_catalog.statement_timestamp() + INTERVAL '1 minute'
+      AND NOT EXISTS (SELECT FROM advisory_lock_run e
+        WHERE e.namespace = r.namespace AND e.key = r.key AND e.fencing_token > r.fencing_token)
+    ORDER BY r.id DESC LIMIT 1
+  ) t ON true
+) f
+CROSS JOIN LATERAL (
+  -- a tick that was planned five minutes ago and neither completed nor followed by one that was. What was planned before the job
+  -- was there, or was resumed, does not count
+  SELECT pg_catalog.min(d.tick) AS overdue_tick FROM (VALUES (f.open_tick), (f.next_at)) d (tick)
+  WHERE f.once = 'PER_TICK' AND NOT f.held AND f.paused_at IS NULL
+    AND d.tick <= pg_catalog.statement_timestamp() - INTERVAL '5 minutes' - coalesce(f.min_interval, 0) * INTERVAL '1 microsecond'
+    AND NOT EXISTS (SELECT FROM (VALUES (f.last_tick), (f.first_seen_at), (f.resumed_at)) k (time)
+      WHERE k.time BETWEEN d.tick AND pg_catalog.statement_timestamp() + INTERVAL '1 minute')
+) o;
