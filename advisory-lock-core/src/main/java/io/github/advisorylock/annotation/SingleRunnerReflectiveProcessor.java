@@ -36,7 +36,10 @@ final class SingleRunnerReflectiveProcessor extends SimpleReflectiveProcessor {
 	@Override
 	protected void registerMethodHint(ReflectionHints hints, Method method) {
 		super.registerMethodHint(hints, method);
-		if (MergedAnnotations.from(method).get(SingleRunner.class).getValue("keepResult", Boolean.class).orElse(false)) {
+		if (MergedAnnotations.from(method)
+			.get(SingleRunner.class)
+			.getValue("keepResult", Boolean.class)
+			.orElse(false)) {
 			this.bindings.registerReflectionHints(hints,
 					SkippedValue.contentType(method, method.getDeclaringClass()).getType());
 		}

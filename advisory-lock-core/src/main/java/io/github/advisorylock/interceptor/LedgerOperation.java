@@ -48,8 +48,8 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	/**
 	 * Asks nothing.
 	 */
-	public static final LedgerOperation NONE = new LedgerOperation(false, false, ScheduledTicks.NONE, false, null,
-			null, null);
+	public static final LedgerOperation NONE = new LedgerOperation(false, false, ScheduledTicks.NONE, false, null, null,
+			null);
 
 	/**
 	 * Asks for runs to be recorded.

@@ -248,10 +248,10 @@ final class LedgerSchema {
 		String kind = row.getString("kind");
 		return new Table(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
 				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
-				row.getString("path"), row.getString("own_path"), row.getBoolean("has_schema"), row.getString("target"), row.getString("database"),
-				row.getString("read_only"), row.getString("hidden"), row.getString("other_kind"),
-				row.getString("primary_key"), row.getBoolean("has_key"), row.getString("localized"),
-				row.getString("lacking"));
+				row.getString("path"), row.getString("own_path"), row.getBoolean("has_schema"), row.getString("target"),
+				row.getString("database"), row.getString("read_only"), row.getString("hidden"),
+				row.getString("other_kind"), row.getString("primary_key"), row.getBoolean("has_key"),
+				row.getString("localized"), row.getString("lacking"));
 	}
 
 	/**

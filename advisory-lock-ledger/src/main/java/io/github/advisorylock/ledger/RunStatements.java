@@ -229,8 +229,7 @@ record RunStatements(String decide, String begin, String end, String result) {
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
 	static RunStatements of(LedgerTables tables) {
-		return new RunStatements(tables.in(DECIDE), tables.in(BEGIN), tables.in(END),
-				tables.in(RESULT));
+		return new RunStatements(tables.in(DECIDE), tables.in(BEGIN), tables.in(END), tables.in(RESULT));
 	}
 
 	/**

@@ -135,7 +135,8 @@ final class InMemoryAnswers {
 			ticks(key).add(tick);
 		}
 		else if (request.isOncePerKey()) {
-			this.completedKeys.put(key, Optional.ofNullable(request.resultFormat()).map((format) -> format.apply(result)));
+			this.completedKeys.put(key,
+					Optional.ofNullable(request.resultFormat()).map((format) -> format.apply(result)));
 		}
 	}
 

@@ -94,7 +94,8 @@ class OperatorPageBrowserTests extends AbstractBrowserTests {
 			});
 			page.confirm();
 		}
-		OperatorPage.await().untilAsserted(() -> assertThat(page.element("#all button[data-state=all-paused]").isDisplayed()).isTrue());
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.element("#all button[data-state=all-paused]").isDisplayed()).isTrue());
 		assertThat(fleet.query("SELECT namespace FROM advisory_lock_pause WHERE key = ''")).isEmpty();
 	}
 

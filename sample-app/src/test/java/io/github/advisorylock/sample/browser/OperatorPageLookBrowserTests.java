@@ -78,7 +78,8 @@ class OperatorPageLookBrowserTests extends AbstractBrowserTests {
 		assertThat(page.element("#problems").getText()).contains(MarkupJob.KEY, MarkupJob.ERROR);
 		page.awaitRefresh();
 		page.element("tr[data-key=\"sample-app/" + MarkupJob.KEY + "\"] a.key").click();
-		OperatorPage.await().untilAsserted(() -> assertThat(page.element("#runs tbody tr[data-outcome=FAILED]").getText())
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(page.element("#runs tbody tr[data-outcome=FAILED]").getText())
 				.contains(MarkupJob.ERROR, HOST));
 		page.awaitRefresh();
 		assertThat(

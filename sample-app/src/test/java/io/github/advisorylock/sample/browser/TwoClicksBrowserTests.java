@@ -70,7 +70,8 @@ class TwoClicksBrowserTests extends AbstractBrowserTests {
 	@Test
 	void whyLastNightsFailed() {
 		click("link", "newsletter");
-		OperatorPage.await().untilAsserted(() -> assertThat(text("Why the last run failed"))
+		OperatorPage.await()
+			.untilAsserted(() -> assertThat(text("Why the last run failed"))
 				.contains("The mail server refused the connection"));
 	}
 
@@ -86,14 +87,14 @@ class TwoClicksBrowserTests extends AbstractBrowserTests {
 	 */
 	private static void click(String role, String label) {
 		OperatorPage.await().untilAsserted(() -> {
-				Optional<WebElement> found = browser.driver()
-					.findElements(By.cssSelector(role.equals("link") ? "main a" : "main button"))
-					.stream()
-					.filter((element) -> element.isDisplayed() && element.getText().equals(label))
-					.findFirst();
-				assertThat(found).as(label).isPresent();
-				found.orElseThrow().click();
-			});
+			Optional<WebElement> found = browser.driver()
+				.findElements(By.cssSelector(role.equals("link") ? "main a" : "main button"))
+				.stream()
+				.filter((element) -> element.isDisplayed() && element.getText().equals(label))
+				.findFirst();
+			assertThat(found).as(label).isPresent();
+			found.orElseThrow().click();
+		});
 	}
 
 	/**

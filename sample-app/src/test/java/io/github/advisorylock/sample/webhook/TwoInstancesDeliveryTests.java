@@ -58,7 +58,9 @@ class TwoInstancesDeliveryTests {
 		List<String> answers = deliver(50).stream().map(HttpResponse::body).toList();
 		assertThat(answers).filteredOn((answer) -> answer.contains("processed")).hasSize(1);
 		assertThat(answers).filteredOn((answer) -> answer.contains("duplicate")).hasSize(49);
-		assertThat(answers).as("the first answer").filteredOn((answer) -> answer.contains("\"paid\":12.50")).hasSize(50);
+		assertThat(answers).as("the first answer")
+			.filteredOn((answer) -> answer.contains("\"paid\":12.50"))
+			.hasSize(50);
 		assertThat(paid()).containsExactly("12.50");
 	}
 

@@ -147,7 +147,9 @@ class KeptResultTests {
 				else {
 					orders(context).unwritable("a");
 				}
-			}).withMessageContaining(method.equals("large") ? "'advisory-lock.ledger.max-result-size' is 100" : "secret");
+			})
+				.withMessageContaining(
+						method.equals("large") ? "'advisory-lock.ledger.max-result-size' is 100" : "secret");
 			assertThat(TestPostgres.query("SELECT id FROM kept_tests.effect")).isEmpty();
 			assertThat(TestPostgres.query("SELECT key FROM kept_tests.ledger_completion")).isEmpty();
 			assertThat(TestPostgres.query("SELECT outcome FROM kept_tests.ledger_run")).containsExactly("FAILED");
@@ -186,8 +188,7 @@ class KeptResultTests {
 			Future<LockResult<Receipt>> running = this.executor.submit(() -> orders.result("slow"));
 			orders.awaitEntered();
 			assertThat(orders(second).result("slow").outcome()).isEqualTo(LockOutcome.BUSY);
-			Future<LockResult<Receipt>> waiting = this.executor
-				.submit(() -> orders(third).result("slow"));
+			Future<LockResult<Receipt>> waiting = this.executor.submit(() -> orders(third).result("slow"));
 			hold.countDown();
 			assertThat(waiting.get().outcome()).isEqualTo(LockOutcome.ALREADY_RAN);
 			assertThat(waiting.get().value()).isEqualTo(running.get().value());
