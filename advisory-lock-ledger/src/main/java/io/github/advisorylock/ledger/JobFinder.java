@@ -18,6 +18,7 @@ package io.github.advisorylock.ledger;
 
 import java.time.Instant;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -111,6 +112,34 @@ final class JobFinder {
 			.findFirst()
 			.orElseThrow(() -> new IllegalArgumentException(
 					"'" + text + "' may mean several jobs; name one of them with its namespace: " + names));
+	}
+
+	/**
+	 * Run each, whatever became of those before: the first failure is thrown with the
+	 * later ones, else the first outcome that is not a run is told.
+	 */
+	static LockOutcome runAll(Iterator<Supplier<LockOutcome>> runs) {
+		LockOutcome outcome;
+		try {
+			outcome = runs.next().get();
+		}
+		catch (RuntimeException | Error ex) {
+			runAfter(ex, runs);
+			throw ex;
+		}
+		LockOutcome later = runs.hasNext() ? runAll(runs) : LockOutcome.EXECUTED;
+		return (outcome != LockOutcome.EXECUTED) ? outcome : later;
+	}
+
+	private static void runAfter(Throwable failure, Iterator<Supplier<LockOutcome>> runs) {
+		try {
+			if (runs.hasNext()) {
+				runAll(runs);
+			}
+		}
+		catch (RuntimeException | Error ex) {
+			failure.addSuppressed(ex);
+		}
 	}
 
 	/**

@@ -22,10 +22,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -33,7 +30,6 @@ import java.util.stream.Collectors;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.ClassPathResource;
@@ -43,7 +39,6 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
-import org.springframework.util.StringUtils;
 
 /**
  * The tables of the ledger. Creates them where it may, and never drops anything.
@@ -172,16 +167,16 @@ final class LedgerSchema {
 	 * end
 	 */
 	Opened open() {
-		List<Table> tables = find();
-		checkWritable(tables.get(0));
-		if (this.settings.initializeSchema() && !isComplete(tables)) {
+		List<FoundTable> tables = find();
+		FoundTable.checkWritable(tables.get(0));
+		if (this.settings.initializeSchema() && !FoundTable.isComplete(tables)) {
 			create(tables.get(0));
 			tables = find();
 		}
-		check(tables);
-		boolean deletable = tables.stream().allMatch(Table::deletable);
+		FoundTable.check(tables);
+		boolean deletable = tables.stream().allMatch(FoundTable::deletable);
 		if (!deletable) {
-			warnOfDelete(tables);
+			FoundTable.warnOfDelete(tables);
 		}
 		return new Opened(new LedgerTables(tables.stream()
 			.collect(Collectors.toMap((table) -> "fencing_token".equals(table.kind()) ? "token" : table.kind(),
@@ -194,7 +189,7 @@ final class LedgerSchema {
 	 * @throws LedgerSchemaException if not
 	 */
 	void check() {
-		check(find());
+		FoundTable.check(find());
 	}
 
 	/**
@@ -202,9 +197,9 @@ final class LedgerSchema {
 	 * must not depend on who asks first. What a connection begins with can be told from
 	 * what was set later, unless the pool sets that: then another connection shows it.
 	 */
-	private List<Table> find() {
-		List<Table> tables = this.connections.reading(this::inspect);
-		Table any = tables.get(0);
+	private List<FoundTable> find() {
+		List<FoundTable> tables = this.connections.reading(this::inspect);
+		FoundTable any = tables.get(0);
 		if (this.settings.tablePrefix().indexOf('.') >= 0 || any.path().equals(any.ownPath())
 				|| !this.connections.areInTransaction()) {
 			return tables;
@@ -222,18 +217,10 @@ final class LedgerSchema {
 		}
 	}
 
-	private static void check(List<Table> tables) {
-		checkTables(tables);
-		checkKinds(tables);
-		checkCollations(tables);
-		checkPrivileges(tables);
-		checkRowSecurity(tables);
-	}
-
 	/**
 	 * Unquoted names mean their lower case.
 	 */
-	private List<Table> inspect(NamedParameterJdbcOperations jdbc) {
+	private List<FoundTable> inspect(NamedParameterJdbcOperations jdbc) {
 		String prefix = this.settings.tablePrefix().toLowerCase(Locale.ROOT);
 		int dot = prefix.indexOf('.');
 		MapSqlParameterSource parameters = new MapSqlParameterSource()
@@ -242,11 +229,11 @@ final class LedgerSchema {
 		return jdbc.query(INSPECT, parameters, (row, number) -> table(row));
 	}
 
-	private Table table(ResultSet row) throws SQLException {
+	private FoundTable table(ResultSet row) throws SQLException {
 		this.connections.useReadCommitted(row.getBoolean("strict"));
 		this.connections.useText(StorableText.in(row.getString("encoding")));
 		String kind = row.getString("kind");
-		return new Table(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
+		return new FoundTable(this.settings.tablePrefix() + kind, kind, row.getString("schema"), row.getString("name"),
 				row.getBoolean("usable"), row.getString("missing"), row.getBoolean("deletable"), row.getString("role"),
 				row.getString("path"), row.getString("own_path"), row.getBoolean("has_schema"), row.getString("target"),
 				row.getString("database"), row.getString("read_only"), row.getString("hidden"),
@@ -255,168 +242,25 @@ final class LedgerSchema {
 	}
 
 	/**
-	 * Whoever may not use a schema does not see what is in it.
-	 */
-	private static boolean isComplete(List<Table> tables) {
-		return tables.stream().allMatch((table) -> table.name() != null)
-				|| tables.stream().anyMatch((table) -> table.name() != null && !table.usable());
-	}
-
-	private static void checkTables(List<Table> tables) {
-		tables.stream().filter((table) -> table.name() == null).findFirst().ifPresent((table) -> {
-			throw new LedgerSchemaException("a table or a column is missing: " + (table.hasSchema()
-					? "relation '" + table.wanted() + "' does not exist in database '" + table.database()
-							+ "' for role " + table.role() + " (search_path: " + table.path() + ")"
-					: "schema does not exist of '" + table.wanted() + "' in database '" + table.database() + "'"),
-					(Throwable) null);
-		});
-		tables.stream().filter((table) -> table.lacking() != null).findFirst().ifPresent((table) -> {
-			throw new LedgerSchemaException(
-					"a table or a column is missing: " + table.qualifiedName() + " lacks " + table.lacking(),
-					(Throwable) null);
-		});
-	}
-
-	/**
-	 * What takes rows in another way than a table does, or lets two of them have one key,
-	 * keeps no promise: a failure would not be recorded, or a key be run twice.
-	 */
-	private static void checkKinds(List<Table> tables) {
-		for (Table table : tables) {
-			if (table.otherKind() != null) {
-				throw new LedgerSchemaException(table.qualifiedName() + " is " + table.otherKind() + ", not a table",
-						null, "Let 'advisory-lock.ledger.table-prefix' name the tables themselves, with their schema.");
-			}
-			if (!table.hasKey()) {
-				throw new LedgerSchemaException(
-						table.qualifiedName() + " has no unique index on (" + table.primaryKey() + ") alone",
-						"have one, on a table that is partitioned, if at all, by such a column", List.of("ALTER TABLE "
-								+ table.qualifiedName() + " ADD PRIMARY KEY (" + table.primaryKey() + ");"));
-			}
-		}
-	}
-
-	/**
-	 * The order of a locale changes with the operating system, and what an index has in
-	 * the old order is not found any more. PostgreSQL changes no column that a view has.
-	 */
-	private static void checkCollations(List<Table> tables) {
-		List<Table> localized = tables.stream().filter((table) -> table.localized() != null).toList();
-		if (!localized.isEmpty()) {
-			throw new LedgerSchemaException(
-					"text of " + names(localized) + " is ordered by a locale, which may change under an index",
-					"order it by its bytes",
-					localized.stream()
-						.sorted(Comparator.comparing((table) -> !table.isView()))
-						.map((table) -> table.isView() ? "DROP VIEW " + table.qualifiedName() + ";"
-								: "ALTER TABLE " + table.qualifiedName() + " " + table.localized() + ";")
-						.toList());
-		}
-	}
-
-	private static void checkPrivileges(List<Table> tables) {
-		String role = tables.get(0).role();
-		List<String> missing = new ArrayList<>();
-		List<String> grants = new ArrayList<>();
-		tables.stream().filter((table) -> !table.usable()).map(Table::schema).distinct().forEach((schema) -> {
-			missing.add("USAGE on schema " + schema);
-			grants.add("GRANT USAGE ON SCHEMA " + schema + " TO " + role + ";");
-		});
-		tables.stream()
-			.filter((table) -> StringUtils.hasText(table.missing()))
-			.collect(Collectors.groupingBy(Table::missing, LinkedHashMap::new, Collectors.toList()))
-			.forEach((privileges, of) -> {
-				missing.add(privileges + " on " + names(of));
-				grants.add(grant(privileges, of));
-			});
-		if (!missing.isEmpty()) {
-			throw new LedgerSchemaException("permission denied, role " + role + " lacks " + String.join("; ", missing),
-					"grant that", grants);
-		}
-	}
-
-	/**
-	 * What the ledger does not see is no promise that it could keep.
-	 */
-	private static void checkRowSecurity(List<Table> tables) {
-		List<Table> hidden = tables.stream().filter((table) -> table.hidden() != null).toList();
-		if (!hidden.isEmpty()) {
-			String role = hidden.get(0).role();
-			throw new LedgerSchemaException("row level security hides rows of " + names(hidden) + " from role " + role,
-					"let it see them",
-					hidden.stream()
-						.map((table) -> "without a policy".equals(table.hidden())
-								? "CREATE POLICY advisory_lock ON " + table.qualifiedName() + " TO " + role
-										+ " USING (true) WITH CHECK (true);"
-								: "ALTER TABLE " + table.qualifiedName() + " DISABLE ROW LEVEL SECURITY;")
-						.toList());
-		}
-	}
-
-	/**
-	 * Locks need no writable database, so that it is for the ledger to say.
-	 */
-	private static void checkWritable(Table any) {
-		String source = any.readOnly();
-		if (source != null) {
-			String statement = switch (source) {
-				case "database" -> reset("DATABASE " + any.database());
-				case "user" -> reset("ROLE " + any.role());
-				case "database user" -> reset("ROLE " + any.role() + " IN DATABASE " + any.database());
-				case "session", "client" ->
-					"let connections of the pool write, as by 'spring.datasource.hikari.read-only' "
-							+ "or 'options' of the URL;";
-				default -> "ALTER ROLE " + any.role() + " SET default_transaction_read_only = off;";
-			};
-			throw new LedgerSchemaException(
-					"database " + any.database() + " is read-only for role " + any.role()
-							+ ", by 'default_transaction_read_only' (source: " + source + ")",
-					"change that", List.of(statement));
-		}
-	}
-
-	private static String reset(String target) {
-		return "ALTER " + target + " RESET default_transaction_read_only;";
-	}
-
-	private static void warnOfDelete(List<Table> tables) {
-		List<Table> kept = tables.stream().filter((table) -> !table.deletable()).toList();
-		logger.warn("The ledger of advisory locks is not purged by this instance: role " + kept.get(0).role()
-				+ " lacks DELETE on " + names(kept) + ". To grant that: " + grant("DELETE", kept));
-	}
-
-	private static String names(List<Table> tables) {
-		return tables.stream().map(Table::qualifiedName).collect(Collectors.joining(", "));
-	}
-
-	/**
-	 * What grants privileges. Only the sequence lacks those of a sequence.
-	 */
-	private static String grant(String privileges, List<Table> tables) {
-		return "GRANT " + privileges + " ON " + (privileges.equals("USAGE") ? "SEQUENCE " : "") + names(tables) + " TO "
-				+ tables.get(0).role() + ";";
-	}
-
-	/**
 	 * One instance at a time, and only what is still missing then: a table that is used
 	 * already is not touched. Whoever waits for a lock keeps all that come later from the
 	 * table, so that each try waits for a moment only.
 	 */
-	private void create(Table table) {
+	private void create(FoundTable table) {
 		for (int attempt = 1; !createInTime(table, attempt == ATTEMPTS); attempt++) {
 			logger.debug("The ledger of advisory locks waits for somebody else to commit");
 		}
 	}
 
-	private boolean createInTime(Table table, boolean last) {
+	private boolean createInTime(FoundTable table, boolean last) {
 		try {
 			return this.connections.inTransaction((jdbc) -> {
 				jdbc.getJdbcOperations().execute(LedgerConnections.HURRY);
 				jdbc.query("SELECT pg_catalog.pg_advisory_xact_lock(:lock)", Map.of("lock", LedgerPurge.LOCK),
 						(row) -> {
 						});
-				List<Table> found = inspect(jdbc);
-				return isComplete(found) || populate(jdbc, found);
+				List<FoundTable> found = inspect(jdbc);
+				return FoundTable.isComplete(found) || populate(jdbc, found);
 			});
 		}
 		catch (DataAccessResourceFailureException ex) {
@@ -426,7 +270,7 @@ final class LedgerSchema {
 					ex, byMigration("L"));
 		}
 		catch (DataAccessException ex) {
-			if (isComplete(find())) {
+			if (FoundTable.isComplete(find())) {
 				return true;
 			}
 			String state = (ex.getMostSpecificCause() instanceof SQLException cause) ? cause.getSQLState() : null;
@@ -461,7 +305,7 @@ final class LedgerSchema {
 				+ "' with a role that may create tables, and set 'advisory-lock.ledger.initialize-schema' to 'never'.";
 	}
 
-	private boolean populate(NamedParameterJdbcOperations jdbc, List<Table> tables) {
+	private boolean populate(NamedParameterJdbcOperations jdbc, List<FoundTable> tables) {
 		ResourceDatabasePopulator populator = new ResourceDatabasePopulator(script(tables));
 		jdbc.getJdbcOperations().execute((Connection connection) -> {
 			populator.populate(connection);
@@ -474,7 +318,7 @@ final class LedgerSchema {
 	 * The parts of the script, with an empty line between them, for what is missing, with
 	 * the configured names. An index has no schema of its own.
 	 */
-	private Resource script(List<Table> tables) {
+	private Resource script(List<FoundTable> tables) {
 		try {
 			String script = new ClassPathResource(LedgerSchemaException.LOCATION, LedgerSchema.class.getClassLoader())
 				.getContentAsString(StandardCharsets.UTF_8);
@@ -506,31 +350,6 @@ final class LedgerSchema {
 	 * @param deletable whether what is old can be deleted
 	 */
 	record Opened(LedgerTables tables, boolean deletable) {
-
-	}
-
-	/**
-	 * A table or sequence, as it was found. What a role, a search path or the database is
-	 * called, and what makes it read-only, is the same in all of them.
-	 */
-	private record Table(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
-			@Nullable String missing, boolean deletable, String role, String path, String ownPath, boolean hasSchema,
-			@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden,
-			@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, @Nullable String localized,
-			@Nullable String lacking) {
-
-		private boolean isView() {
-			return this.kind.equals("job_state");
-		}
-
-		private String grantCreate() {
-			return "GRANT CREATE ON SCHEMA " + ((this.target != null) ? this.target : "<schema>") + " TO " + this.role
-					+ ";";
-		}
-
-		private String qualifiedName() {
-			return this.schema + "." + this.name;
-		}
 
 	}
 

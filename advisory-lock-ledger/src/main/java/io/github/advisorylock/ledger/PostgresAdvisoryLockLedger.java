@@ -19,9 +19,7 @@ package io.github.advisorylock.ledger;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -29,7 +27,6 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import javax.sql.DataSource;
 
@@ -73,11 +70,9 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	private static final int MOST_JOBS = 1000;
 
-	private static final int NEVER = -1;
-
 	private final LedgerSettings settings;
 
-	private final Supplier<List<JobFacts>> jobs;
+	private final RegisteredJobs jobs;
 
 	private final Consumer<Object> eventPublisher;
 
@@ -94,21 +89,6 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	private final ReentrantLock opening = new ReentrantLock();
 
 	private volatile @Nullable Opened opened;
-
-	/**
-	 * Tells how often what was registered may have changed since.
-	 */
-	private final IntSupplier changedSchedules;
-
-	/**
-	 * What that told when the jobs were registered.
-	 */
-	private volatile int registered = NEVER;
-
-	/**
-	 * The jobs of this application, by their names: several methods may have one key.
-	 */
-	private volatile Map<JobName, JobFacts> known = Map.of();
 
 	private volatile Runnable whenOpen = () -> {
 	};
@@ -154,12 +134,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		Assert.notNull(settings, "'settings' must not be null");
 		DataSource target = PostgresAdvisoryLockTemplate.unwrap(dataSource);
 		this.settings = settings;
-		this.jobs = jobs;
-		this.changedSchedules = changedSchedules;
 		this.eventPublisher = eventPublisher;
 		this.instance = instance;
 		this.connections = new LedgerConnections(target);
 		this.schema = new LedgerSchema(this.connections, settings);
+		this.jobs = new RegisteredJobs(this.connections, jobs, changedSchedules);
 		this.finder = new JobFinder(defaultNamespace, methods, (name) -> opened().jobs().knows(name));
 	}
 
@@ -173,40 +152,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		LedgerSchema.Opened schema = this.schema.open();
 		String instance = this.connections.text().of(this.instance);
 		RunRepository runs = new RunRepository(this.connections, RunStatements.of(schema.tables()), this.settings,
-				instance, this.recentKeys, (name) -> this.known.get(name));
+				instance, this.recentKeys, this.jobs::find);
 		this.opened = new Opened(schema, runs, new JobRepository(this.connections, schema.tables(), instance),
 				new OperatorRepository(this.connections, schema.tables()));
 		this.whenOpen.run();
-		register();
-	}
-
-	/**
-	 * Add the jobs, in a transaction of its own: left for later where the current one has
-	 * what may be the only connection.
-	 */
-	private void register() {
-		int changes = this.changedSchedules.getAsInt();
-		List<JobFacts> jobs = this.jobs.get().stream().filter(this::hasRoom).toList();
-		if (!jobs.isEmpty() && this.connections.areInTransaction()) {
-			return;
-		}
-		this.known = jobs.stream().collect(Collectors.toMap(JobFacts::name, (job) -> job, (one, other) -> one));
-		if (!jobs.isEmpty()) {
-			repository().register(jobs);
-		}
-		this.registered = changes;
-	}
-
-	/**
-	 * A key that is never recorded may be one that the database can't have.
-	 */
-	private boolean hasRoom(JobFacts job) {
-		String name = job.name().toString();
-		return (job.recorded() && !job.template()) || this.connections.text().of(name).equals(name);
-	}
-
-	private boolean isRegistered() {
-		return this.registered == this.changedSchedules.getAsInt();
+		this.jobs.register(repository());
 	}
 
 	/**
@@ -243,7 +193,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 
 	@Override
 	public RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
-		if (!isRegistered()) {
+		if (!this.jobs.areRegistered()) {
 			open();
 		}
 		return new RecordedRun(opened().runs(), key, scope, request);
@@ -283,14 +233,14 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	private void open() {
-		if (!isRegistered()) {
+		if (!this.jobs.areRegistered()) {
 			this.opening.lock();
 			try {
 				if (this.opened == null) {
 					prepare();
 				}
-				else if (!isRegistered()) {
-					register();
+				else if (!this.jobs.areRegistered()) {
+					this.jobs.register(repository());
 				}
 			}
 			finally {
@@ -315,7 +265,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	 */
 	List<JobRepository.LateJob> late() {
 		open();
-		register();
+		this.jobs.register(repository());
 		return repository().late();
 	}
 
@@ -506,35 +456,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		Assert.isTrue(!runs.isEmpty(), () -> "Failed to run '" + AdvisoryLockKey.display(key)
 				+ "' now: this instance has no method of that key that takes no arguments");
 		logger.info("'" + AdvisoryLockKey.display(key) + "' is run now for " + AdvisoryLockKey.display(by));
-		return runAll(runs.iterator());
-	}
-
-	/**
-	 * Run each, whatever became of those before: the first failure is thrown with the
-	 * later ones, else the first outcome that is not a run is told.
-	 */
-	private static LockOutcome runAll(Iterator<Supplier<LockOutcome>> runs) {
-		LockOutcome outcome;
-		try {
-			outcome = runs.next().get();
-		}
-		catch (RuntimeException | Error ex) {
-			runAfter(ex, runs);
-			throw ex;
-		}
-		LockOutcome later = runs.hasNext() ? runAll(runs) : LockOutcome.EXECUTED;
-		return (outcome != LockOutcome.EXECUTED) ? outcome : later;
-	}
-
-	private static void runAfter(Throwable failure, Iterator<Supplier<LockOutcome>> runs) {
-		try {
-			if (runs.hasNext()) {
-				runAll(runs);
-			}
-		}
-		catch (RuntimeException | Error ex) {
-			failure.addSuppressed(ex);
-		}
+		return JobFinder.runAll(runs.iterator());
 	}
 
 	/**
