@@ -272,7 +272,7 @@ public final class LockSession implements AutoCloseable {
 	 * @throws SQLException if that could not be found out
 	 */
 	List<Hold> findMissing(List<Hold> holds) throws SQLException {
-		FindMissing command = new FindMissing(holds);
+		SessionCommand.FindMissing command = new SessionCommand.FindMissing(holds);
 		call(command);
 		Throwable failure = command.failure();
 		if (failure != null) {

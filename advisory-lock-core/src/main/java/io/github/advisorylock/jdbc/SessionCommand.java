@@ -20,11 +20,16 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.util.StringUtils;
 
 /**
  * One statement for the {@link LockSession}, and its answer: a class for each verb. A
@@ -296,6 +301,53 @@ abstract class SessionCommand implements SessionConnection.Query {
 			}
 			connection.remove(this.hold);
 			answer();
+		}
+
+	}
+
+	/**
+	 * Asks which locks of transactions are held no more by the processes that took them.
+	 * Nothing of this connection, and so any may ask.
+	 */
+	static final class FindMissing extends SessionCommand {
+
+		private final Map<String, Hold> holds;
+
+		private final List<Hold> missing = new ArrayList<>();
+
+		FindMissing(List<Hold> holds) {
+			this(entries(holds));
+		}
+
+		private FindMissing(Map<String, Hold> holds) {
+			super(PostgresAdvisoryLockFunctions.findMissing(holds.keySet()));
+			this.holds = holds;
+		}
+
+		private static Map<String, Hold> entries(List<Hold> holds) {
+			Map<String, Hold> entries = new LinkedHashMap<>();
+			for (Hold hold : holds) {
+				if (hold.backend() != 0) {
+					entries.put(PostgresAdvisoryLockFunctions.entry(hold.backend(), hold.key()), hold);
+				}
+			}
+			return entries;
+		}
+
+		List<Hold> missing() {
+			return this.missing;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			for (String entry : StringUtils.commaDelimitedListToStringArray(row.getString(1))) {
+				this.missing.add(Objects.requireNonNull(this.holds.get(entry)));
+			}
+		}
+
+		@Override
+		boolean isOptional() {
+			return true;
 		}
 
 	}
