@@ -148,6 +148,10 @@ final class TickLocks {
 		}
 	}
 
+	private long nanoTime() {
+		return this.session.ticker().nanoTime();
+	}
+
 	/**
 	 * A tick that one run is for. Its lock is taken by the thread of the run, or by the
 	 * one thread of {@code later}.
@@ -161,6 +165,8 @@ final class TickLocks {
 		private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
 
 		private volatile Future<?> kept = CompletableFuture.completedFuture(null);
+
+		private volatile Future<?> forgetting = this.kept;
 
 		private volatile long beginNanos;
 
@@ -367,7 +373,7 @@ final class TickLocks {
 				}
 			}
 			if (this.memory.endsOnTime()) {
-				TickLocks.this.later.after(Duration.ofNanos(leftNanos()),
+				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()),
 						new SafeTask("Failed to forget an interval", () -> forget(List.of(this))));
 			}
 		}
@@ -379,6 +385,7 @@ final class TickLocks {
 			if (this.state.getAndSet(State.GIVEN_BACK) != State.NEW) {
 				// what is being kept is there only after that
 				awaitKept();
+				this.forgetting.cancel(false);
 				TickLocks.this.forget(List.of(this));
 			}
 		}
@@ -400,10 +407,6 @@ final class TickLocks {
 			return (this.state.get() == State.KEPT) ? Math.max(0, this.endNanos - nanoTime()) : 0;
 		}
 
-	}
-
-	private long nanoTime() {
-		return this.session.ticker().nanoTime();
 	}
 
 	private enum State {

@@ -233,10 +233,9 @@ public final class LockLog {
 	 */
 	public static void unremembered(AdvisoryLockKey key, LockRequest.Interval interval, String reason) {
 		if (ALERTS.isWarnEnabled()) {
-			alert("unremembered-tick", key).addKeyValue("advisory_lock.interval", interval.length().toString())
-				.log("Job '" + key + "' has run for an interval (" + interval
-						+ "), and the lock session can't remember that (" + reason
-						+ "): each instance may run it in the same interval; set 'minInterval' to be sure");
+			alert("unremembered-tick", key).log("Job '" + key + "' has run for an interval (" + interval
+					+ "), and the lock session can't remember that (" + reason
+					+ "): each instance may run it in the same interval; set 'minInterval' to be sure");
 		}
 	}
 

@@ -17,6 +17,7 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -48,6 +49,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
@@ -65,7 +67,10 @@ class IntervalLocksTests extends AbstractLockTests {
 
 	private static final Interval DELAY = new Interval(Duration.ofSeconds(1), Counted.FROM_END);
 
-	private static final LockSessionSettings SETTINGS = new LockSessionSettings(Duration.ofMillis(50),
+	/**
+	 * No look at what is remembered comes when an interval ends.
+	 */
+	private static final LockSessionSettings SETTINGS = new LockSessionSettings(Duration.ofMillis(70),
 			Duration.ofSeconds(2), WhenLost.INTERRUPT);
 
 	private final SettableTicker ticker = new SettableTicker();
@@ -201,6 +206,35 @@ class IntervalLocksTests extends AbstractLockTests {
 		this.ticker.passUntil(early::isDone);
 		assertThat(early.get()).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(Duration.ofNanos(begun.get() - first)).isBetween(Duration.ofMillis(900), Duration.ofMillis(1100));
+	}
+
+	/**
+	 * The session takes a lock that it has once more, so the old one is to be released
+	 * first.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void callAfterItsOwnTimeRunsAlsoWhenTheLockIsNotReleasedYet(boolean forInterval) throws Exception {
+		LockRequest request = request(LockScope.TRANSACTION);
+		request = forInterval ? request.oncePerInterval(RATE)
+				: request.oncePerTick(Instant.EPOCH, Duration.ofMillis(900));
+		run(this.template, request);
+		Hold carried = new Hold.OfTick(AdvisoryLockKey.of("carried"), LockMode.EXCLUSIVE, () -> {
+		});
+		LockSession session = this.sessions.get(this.sessions.size() - 2);
+		assertThat(session.tryLock(carried)).isTrue();
+		Future<Long> slow = this.threads.submit(() -> session.sideConnection(carried)
+			.ask("SELECT 1 FROM pg_catalog.pg_sleep(CAST(? AS double precision))", List.of("0.3")));
+		Awaitility.await()
+			.until(() -> !TestPostgres.query(
+					"SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT 1 FROM pg_catalog.pg_s%'")
+				.isEmpty());
+		this.ticker.pass(Duration.ofMillis(900));
+		assertThat(run(this.template, request)).isEqualTo(LockOutcome.EXECUTED);
+		slow.get(Patience.SECONDS, TimeUnit.SECONDS);
+		session.forget(List.of(carried));
+		this.ticker.advance(Duration.ofSeconds(2));
+		assertThat(TestPostgres.locks()).isEmpty();
 	}
 
 	@Test
