@@ -78,9 +78,9 @@ pred timeAsItWas {
 pred ask [i: Instance] {
 	no i.step
 	i not in Runs + Remembers
-	no Runs + Sharing => take[i] else {
+	(no Runs + Sharing) => take[i] else {
 		step' = step + i->NotExclusive
-		Wanted' = (no Runs + Remembers => Wanted + i else Wanted)
+		Wanted' = ((no Runs + Remembers) => Wanted + i else Wanted)
 		Sharing' = Sharing
 		lockAsItWas
 	}
@@ -104,7 +104,7 @@ pred letGo [i: Instance] {
 
 pred askAgain [i: Instance] {
 	i.step = LetGo
-	no Runs + Sharing => take[i] else {
+	(no Runs + Sharing) => take[i] else {
 		step' = step - i->Step
 		Wanted' = Wanted
 		Sharing' = Sharing
@@ -116,8 +116,8 @@ pred askAgain [i: Instance] {
 pred end [i: Instance] {
 	i in Runs
 	Runs' = Runs - i
-	Remembers' = (no Young or some LockOnly => Remembers else Remembers + i)
-	Sharing' = (no Young or some LockOnly => Sharing else Sharing + i)
+	Remembers' = ((no Young or some LockOnly) => Remembers else Remembers + i)
+	Sharing' = ((no Young or some LockOnly) => Sharing else Sharing + i)
 	step' = step
 	Wanted' = Wanted
 	timeAsItWas
@@ -164,7 +164,7 @@ pred kill [i: Instance] {
 	Remembers' = Remembers - i
 	Sharing' = Sharing - i
 	step' = step - i->Step
-	Young' = (i in Runs + Remembers => none else Young)
+	Young' = (i in (Runs + Remembers) => none else Young)
 	Doubled' = Doubled
 	no Wanted'
 }
