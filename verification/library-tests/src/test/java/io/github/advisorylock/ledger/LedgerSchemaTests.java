@@ -77,7 +77,7 @@ class LedgerSchemaTests {
 	@Test
 	void tablesHaveTheColumnsThatAreDocumented() {
 		always(this.runner).run((context) -> assertThat(columns()).containsExactly(
-				"advisory_lock_completion: namespace, key, completed_at, remember_until",
+				"advisory_lock_completion: namespace, key, completed_at, remember_until, result",
 				"advisory_lock_instance: namespace, instance, born_at, started_at, seen_at, stopped_at, version, "
 						+ "library, clock_skew_ms, roles, terms, led_since",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
