@@ -145,7 +145,8 @@ public final class Benchmarks {
 	private static void addStartup(Report report, Settings settings, String url) throws Exception {
 		try (StartupMeasurement startup = new StartupMeasurement(url)) {
 			if (settings.parts().contains("startup")) {
-				report.addStartup("startup", "Start-up (targets: with one method no more processor time than Quartz, a third of that without)",
+				report.addStartup("startup",
+						"Start-up (targets: with one method no more processor time than Quartz, a third of that without)",
 						startup.run(settings.startups(), StartupVariant.ofFewMethods()));
 			}
 			if (settings.parts().contains("methods")) {

@@ -34,7 +34,8 @@ enum Starter {
 	SHEDLOCK("shedlock-.*"),
 
 	QUARTZ(".*(quartz|context-support)-.*", "-Dspring.quartz.job-store-type=jdbc",
-			"-Dspring.quartz.jdbc.initialize-schema=never", "-Dspring.quartz.properties.org.quartz.jobStore.isClustered=true",
+			"-Dspring.quartz.jdbc.initialize-schema=never",
+			"-Dspring.quartz.properties.org.quartz.jobStore.isClustered=true",
 			"-Dspring.quartz.properties.org.quartz.jobStore.driverDelegateClass="
 					+ "org.quartz.impl.jdbcjobstore.PostgreSQLDelegate",
 			"-Dspring.quartz.properties.org.quartz.scheduler.instanceId=AUTO"),
