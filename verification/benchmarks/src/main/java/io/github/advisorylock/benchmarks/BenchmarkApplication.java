@@ -62,7 +62,7 @@ class BenchmarkApplication {
 			.logStartupInfo(false)
 			.properties("spring.datasource.url=" + url, "spring.application.name=" + NAME,
 					"spring.datasource.hikari.minimum-idle=8", "advisory-lock.ledger.initialize-schema=always",
-					"logging.level.root=warn");
+					"advisory-lock.ledger.instances=false", "logging.level.root=warn");
 	}
 
 }
