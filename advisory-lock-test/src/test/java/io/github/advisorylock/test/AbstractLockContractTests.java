@@ -35,6 +35,8 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockRequest.Interval;
+import io.github.advisorylock.LockRequest.Interval.Counted;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.Patience;
@@ -275,6 +277,18 @@ abstract class AbstractLockContractTests {
 		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(request)).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(run(request(scope).oncePerTick(this.tick.plusSeconds(60), LONG))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void workIsDoneOncePerInterval(LockScope scope) {
+		for (Counted counted : List.of(Counted.FROM_BEGIN, Counted.FROM_END)) {
+			LockRequest request = request(scope).oncePerInterval(new Interval(LONG.multipliedBy(2), counted));
+			assertThatExceptionOfType(ExpectedException.class).isThrownBy(() -> fail(request));
+			assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
+			assertThat(run(request)).isEqualTo(LockOutcome.TOO_SOON);
+			assertThat(run(request(scope))).isEqualTo(LockOutcome.EXECUTED);
+		}
 	}
 
 	@ParameterizedTest
