@@ -156,7 +156,9 @@ public final class LockRequest {
 
 	/**
 	 * Keep what the work returns, in its transaction and as long as the key is
-	 * remembered. Means nothing without {@link #oncePerKey()}.
+	 * remembered. Means nothing without {@link #oncePerKey()}. For advice that can give
+	 * it to who comes again: {@link AdvisoryLockOperations#execute} returns no value
+	 * then.
 	 * @param format makes a text of it; what that throws fails the run
 	 * @return a changed copy
 	 */

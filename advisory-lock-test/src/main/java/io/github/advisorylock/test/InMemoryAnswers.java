@@ -28,6 +28,7 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockRequest.Interval;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -51,6 +52,11 @@ final class InMemoryAnswers {
 
 	private final Map<AdvisoryLockKey, NavigableSet<Instant>> completedTicks = new ConcurrentHashMap<>();
 
+	/**
+	 * Until when intervals are remembered, by the clock of {@link System#nanoTime()}.
+	 */
+	private final Map<AdvisoryLockKey, Map<Interval, Long>> intervals = new ConcurrentHashMap<>();
+
 	void give(AdvisoryLockKey key, LockOutcome outcome) {
 		this.given.put(key, outcome);
 	}
@@ -69,6 +75,7 @@ final class InMemoryAnswers {
 		this.paused.clear();
 		this.completedKeys.clear();
 		this.completedTicks.clear();
+		this.intervals.clear();
 	}
 
 	/**
@@ -104,6 +111,11 @@ final class InMemoryAnswers {
 		if (request.isRecorded() && this.paused.contains(key)) {
 			return LockOutcome.PAUSED;
 		}
+		Interval interval = request.interval();
+		Long until = (interval != null) ? intervals(key).get(interval) : null;
+		if (until != null && until - System.nanoTime() > 0) {
+			return LockOutcome.TOO_SOON;
+		}
 		return isCompleted(key, request) ? LockOutcome.ALREADY_RAN : LockOutcome.EXECUTED;
 	}
 
@@ -129,7 +141,16 @@ final class InMemoryAnswers {
 		return this.completedKeys.getOrDefault(key, Optional.empty()).orElse(null);
 	}
 
-	void complete(AdvisoryLockKey key, LockRequest request, @Nullable Object result) {
+	/**
+	 * Remember what was done.
+	 * @param begin when it began, by the clock of {@link System#nanoTime()}
+	 */
+	void complete(AdvisoryLockKey key, LockRequest request, @Nullable Object result, long begin) {
+		Interval interval = request.interval();
+		if (interval != null) {
+			long since = (interval.counted() == Interval.Counted.FROM_BEGIN) ? begin : System.nanoTime();
+			intervals(key).put(interval, since + interval.memory().toNanos());
+		}
 		Instant tick = request.tick();
 		if (tick != null) {
 			ticks(key).add(tick);
@@ -144,6 +165,9 @@ final class InMemoryAnswers {
 	 * Forget what was completed in a transaction that was rolled back.
 	 */
 	void undo(AdvisoryLockKey key, LockRequest request) {
+		if (request.interval() != null) {
+			intervals(key).remove(request.interval());
+		}
 		Instant tick = request.tick();
 		if (tick != null) {
 			ticks(key).remove(tick);
@@ -151,6 +175,10 @@ final class InMemoryAnswers {
 		else if (request.isOncePerKey()) {
 			this.completedKeys.remove(key);
 		}
+	}
+
+	private Map<Interval, Long> intervals(AdvisoryLockKey key) {
+		return this.intervals.computeIfAbsent(key, (none) -> new ConcurrentHashMap<>());
 	}
 
 	private NavigableSet<Instant> ticks(AdvisoryLockKey key) {

@@ -61,7 +61,9 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		this.request = request;
 		this.key = operations.locks().key(request);
 		this.scope = InMemoryLockOperations.scope(request);
-		Assert.isTrue(request.mode() == LockMode.EXCLUSIVE || (!request.isRecorded() && request.memory() == null),
+		Assert.isTrue(
+				request.mode() == LockMode.EXCLUSIVE
+						|| (!request.isRecorded() && request.memory() == null && request.interval() == null),
 				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + this.key
 						+ "' can be recorded only one after the other");
 		this.answers.checkKnown(this.key, request);
@@ -143,6 +145,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			return null;
 		}
 		T result;
+		long begin = System.nanoTime();
 		current.beginRun();
 		try {
 			result = callUnder(current, action);
@@ -151,7 +154,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			current.endRun();
 		}
 		current.checkNotLost();
-		this.answers.complete(this.key, this.request, result);
+		this.answers.complete(this.key, this.request, result, begin);
 		current.onRollback(() -> this.answers.undo(this.key, this.request));
 		return result;
 	}

@@ -39,6 +39,7 @@ import io.github.advisorylock.LockRequest.Interval;
 import io.github.advisorylock.LockRequest.Interval.Counted;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.TwoPhaseLockOperations;
 import io.github.advisorylock.testsupport.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -238,6 +239,18 @@ abstract class AbstractLockContractTests {
 		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(request)).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(run(request(scope))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void resultOfKeyIsKept(LockScope scope) {
+		LockRequest request = request(scope).oncePerKey().keepResult((result) -> "kept " + result);
+		assertThat(run(request)).isEqualTo(LockOutcome.EXECUTED);
+		try (TwoPhaseLockOperations.Admission again = ((TwoPhaseLockOperations) this.operations).admit(request)) {
+			assertThat(again.<Integer, RuntimeException>execute((lock) -> 2)).isNull();
+			assertThat(again.outcome()).isEqualTo(LockOutcome.ALREADY_RAN);
+			assertThat(again.keptResult()).isEqualTo("kept 1");
+		}
 	}
 
 	@ParameterizedTest
