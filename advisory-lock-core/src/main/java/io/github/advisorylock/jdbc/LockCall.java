@@ -365,10 +365,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	}
 
 	private boolean begin(LockRequest recording, RunRecord.Boundary boundary, Hold hold) {
-		RunRecord record = record(recording);
 		boolean aside = DeferredInterrupt.putAside();
 		try {
-			this.outcome = record.begin(boundary, hold);
+			this.outcome = record(recording).begin(boundary, hold);
 		}
 		finally {
 			DeferredInterrupt.bringBack(aside);
@@ -428,9 +427,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		if (this.hold == null || this.hold.loss() == null || failure instanceof LockLostException) {
 			return failure;
 		}
-		LockLostException lost = this.hold.lostException();
-		lost.initCause(failure);
-		return lost;
+		return this.hold.lostException().initCause(failure);
 	}
 
 	@Override
