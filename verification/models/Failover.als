@@ -3,7 +3,7 @@
  * has left the process of tokens and terms is always lower than what comes after, and in what the server has that lives,
  * the effect of a tick and its row in the ledger are both there, once, or both gone.
  *
- * begin    ledger.LedgerStatements.draw, ledger.RecordedRun.begin
+ * begin    ledger.RunRepository.decide, ledger.RecordedRun.begin
  *          LedgerAttemptTests.tokensBeginWithTheTimelineOfTheServer
  * flush    ledger.RunRepository.makeDurable
  *          LedgerAttemptTests.tokenThatIsAskedForIsOnTheDiskOfTheServer

@@ -4,7 +4,7 @@
  *
  * take   jdbc.SessionScope.acquire
  *        SessionScopeTests.heldLockIsHeldUntilClosed
- * draw   ledger.RunRepository.draw
+ * draw   ledger.RunRepository.decide
  *        LedgerFencingTests.tokensRiseThoughInstancesWaitForEachOther
  * start  ledger.RecordedRun.begin, ledger.RunRepository.begin
  *        LedgerAttemptTests.holderThatLostItsLockBeforeItsStartWasWrittenOvertakesNobody

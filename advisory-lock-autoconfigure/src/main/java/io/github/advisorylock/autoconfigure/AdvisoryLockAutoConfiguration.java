@@ -35,6 +35,7 @@ import io.github.advisorylock.interceptor.UnguardedLockOperations;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.result.JacksonResultFormat;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;

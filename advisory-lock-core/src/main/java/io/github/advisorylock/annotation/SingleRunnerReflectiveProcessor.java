@@ -31,15 +31,17 @@ import org.springframework.core.annotation.MergedAnnotations;
  */
 final class SingleRunnerReflectiveProcessor extends SimpleReflectiveProcessor {
 
+	/**
+	 * The annotation knows this class, and not the other way round.
+	 */
+	private static final String ANNOTATION = "io.github.advisorylock.annotation.SingleRunner";
+
 	private final BindingReflectionHintsRegistrar bindings = new BindingReflectionHintsRegistrar();
 
 	@Override
 	protected void registerMethodHint(ReflectionHints hints, Method method) {
 		super.registerMethodHint(hints, method);
-		if (MergedAnnotations.from(method)
-			.get(SingleRunner.class)
-			.getValue("keepResult", Boolean.class)
-			.orElse(false)) {
+		if (MergedAnnotations.from(method).get(ANNOTATION).getValue("keepResult", Boolean.class).orElse(false)) {
 			this.bindings.registerReflectionHints(hints,
 					SkippedValue.contentType(method, method.getDeclaringClass()).getType());
 		}

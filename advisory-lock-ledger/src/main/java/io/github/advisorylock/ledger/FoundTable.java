@@ -38,7 +38,7 @@ record FoundTable(String wanted, String kind, @Nullable String schema, @Nullable
 		@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, @Nullable String localized,
 		@Nullable String lacking) {
 
-	private static final Log logger = LogFactory.getLog(LedgerSchema.class);
+	private static final Log logger = LogFactory.getLog(FoundTable.class);
 
 	/**
 	 * Make sure that tables are as they should be.

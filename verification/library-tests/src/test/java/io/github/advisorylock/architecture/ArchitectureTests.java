@@ -153,8 +153,8 @@ class ArchitectureTests {
 	 * leaders are part of the core.
 	 */
 	@ParameterizedTest
-	@CsvSource({ "doctor,Doctor", "monitor,Monitor|Endpoint", "metrics,Metrics", "health,Health", "ledger,Ledger",
-			"actuate,Endpoint" })
+	@CsvSource({ "doctor,Doctor", "monitor,Metrics|Endpoint", "metrics,Metrics", "health,Health",
+			"ledger,Ledger|Endpoint", "actuate,Endpoint" })
 	void featureIsWiredInPlaceOfItsOwn(String feature, String names) {
 		check(noClasses().that()
 			.resideInAPackage(ROOT + ".autoconfigure")

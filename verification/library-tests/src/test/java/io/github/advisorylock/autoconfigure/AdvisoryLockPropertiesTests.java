@@ -163,6 +163,8 @@ class AdvisoryLockPropertiesTests {
 			.isEqualTo(ledger.initializeSchema().name().toLowerCase(Locale.ROOT));
 		assertThat(defaultOf("advisory-lock.ledger.table-prefix")).isEqualTo(ledger.tablePrefix());
 		assertThat(defaultOf("advisory-lock.ledger.remember-keys")).isEqualTo(ledger.rememberKeys().toDays() + "d");
+		assertThat(defaultOf("advisory-lock.ledger.max-result-size"))
+			.isEqualTo(ledger.maxResultSize().toMegabytes() + "MB");
 		assertThat(defaultOf("advisory-lock.ledger.keep-runs.age")).isEqualTo(ledger.keepRuns().age().toDays() + "d");
 		assertThat(((Number) defaultOf("advisory-lock.ledger.keep-runs.count")).intValue())
 			.isEqualTo(ledger.keepRuns().count());
@@ -170,7 +172,7 @@ class AdvisoryLockPropertiesTests {
 		assertThat(metadata().filter((property) -> property.containsKey("defaultValue"))
 			.map((property) -> (String) property.get("name"))
 			.filter((name) -> !name.matches("advisory-lock\\.(doctor|page|shedlock)\\..*|management\\..*")))
-			.hasSize(15);
+			.hasSize(16);
 	}
 
 	static Object defaultOf(String name) {

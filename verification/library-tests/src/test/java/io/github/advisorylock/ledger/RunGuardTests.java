@@ -121,6 +121,7 @@ class RunGuardTests extends AbstractLedgerTests {
 			.addValue("error", null, Types.VARCHAR)
 			.addValue("stackTrace", null, Types.VARCHAR)
 			.addValue("traceId", null, Types.VARCHAR)
+			.addValue("result", null, Types.VARCHAR)
 			.addValue("nextAt", null, Types.TIMESTAMP_WITH_TIMEZONE);
 		return new NamedParameterJdbcTemplate(new SingleConnectionDataSource(connection, true)).queryForList(sql,
 				parameters);

@@ -14,7 +14,7 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock.autoconfigure;
+package io.github.advisorylock.result;
 
 import io.github.advisorylock.interceptor.ResultFormat;
 import org.jspecify.annotations.Nullable;
@@ -32,8 +32,10 @@ import org.springframework.util.unit.DataSize;
 /**
  * Keeps results as JSON, as the application's mapper writes it, in ASCII: databases of
  * any encoding can store that.
+ *
+ * @since 0.1.0
  */
-final class JacksonResultFormat implements ResultFormat {
+public final class JacksonResultFormat implements ResultFormat {
 
 	private final ObjectWriter writer;
 
@@ -53,9 +55,12 @@ final class JacksonResultFormat implements ResultFormat {
 
 	/**
 	 * Return how results of a type are kept.
-	 * @return {@code null} where the application has no mapper
+	 * @param beans has the application's mapper
+	 * @param type the type
+	 * @param maxSize the largest text that is kept
+	 * @return the format, {@code null} where the application has no mapper
 	 */
-	static @Nullable ResultFormat of(BeanFactory beans, ResolvableType type, DataSize maxSize) {
+	public static @Nullable ResultFormat of(BeanFactory beans, ResolvableType type, DataSize maxSize) {
 		JsonMapper mapper = beans.getBeanProvider(JsonMapper.class).getIfUnique();
 		return (mapper != null) ? new JacksonResultFormat(mapper, type, maxSize) : null;
 	}
