@@ -123,19 +123,20 @@ public final class InstancePresence implements SmartLifecycle {
 	}
 
 	/**
-	 * Say that this instance ends, which nobody waits for longer than a moment.
+	 * Say that this instance ends, which nobody waits for longer than a moment. It may be
+	 * saying at this moment that it is there.
 	 */
 	@Override
 	public synchronized void stop() {
+		boolean begun = this.running && this.opened;
 		this.running = false;
 		this.scheduler.stop();
-		if (!this.known) {
+		if (!begun) {
 			return;
 		}
-		this.known = false;
 		CountDownLatch said = new CountDownLatch(1);
 		SafeTask farewell = new SafeTask("Failed to say in the ledger of advisory locks that this instance ends",
-				() -> this.ledger.get().repository().leave(this.namespace));
+				this::leave);
 		this.scheduler.execute(() -> {
 			farewell.run();
 			said.countDown();
@@ -145,6 +146,13 @@ public final class InstancePresence implements SmartLifecycle {
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
+		}
+	}
+
+	private void leave() {
+		if (this.known) {
+			this.known = false;
+			this.ledger.get().repository().leave(this.namespace);
 		}
 	}
 

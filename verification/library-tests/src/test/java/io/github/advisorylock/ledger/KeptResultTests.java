@@ -51,7 +51,6 @@ import org.springframework.aot.hint.annotation.ReflectiveRuntimeHintsRegistrar;
 import org.springframework.aot.hint.predicate.RuntimeHintsPredicates;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -226,9 +225,6 @@ class KeptResultTests {
 			.run((context) -> assertThat(context).getFailure()
 				.rootCause()
 				.hasMessageContaining("there is no 'JsonMapper' bean"));
-		this.plain.withBean("orders", Orders.class)
-			.withClassLoader(new FilteredClassLoader("tools.jackson"))
-			.run((context) -> assertThat(context).hasFailed());
 	}
 
 	@Test
