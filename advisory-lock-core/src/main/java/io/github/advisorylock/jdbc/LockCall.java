@@ -450,8 +450,4 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		this.interruptAside |= DeferredInterrupt.putAside();
 	}
 
-	final AdvisoryLockKey key() {
-		return this.key;
-	}
-
 }

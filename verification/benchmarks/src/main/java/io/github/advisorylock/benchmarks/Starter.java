@@ -68,6 +68,13 @@ enum Starter {
 	}
 
 	/**
+	 * Return whether it is that of a rival, which may need tables.
+	 */
+	boolean isRival() {
+		return this != NONE && this != OURS;
+	}
+
+	/**
 	 * Return the system properties of an application.
 	 */
 	List<String> properties() {

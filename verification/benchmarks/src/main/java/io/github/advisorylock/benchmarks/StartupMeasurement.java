@@ -51,7 +51,9 @@ final class StartupMeasurement implements AutoCloseable {
 	 */
 	Map<StartupVariant, List<Start>> run(int turns, List<StartupVariant> variants)
 			throws IOException, InterruptedException, SQLException {
-		NightlyJobs.createTables(this.url);
+		if (variants.stream().anyMatch((variant) -> variant.starter().isRival())) {
+			NightlyJobs.createTables(this.url);
+		}
 		Map<StartupVariant, List<Start>> result = new EnumMap<>(StartupVariant.class);
 		for (int turn = 0; turn <= turns; turn++) {
 			for (StartupVariant variant : variants) {
