@@ -40,7 +40,8 @@ public enum LockOutcome {
 	ALREADY_RAN,
 
 	/**
-	 * The last run was too short a time ago: its interval has had its run.
+	 * The last run was too short a time ago: its interval has had its run. Of a tick that
+	 * failed: it is not tried again yet, or not by itself.
 	 */
 	TOO_SOON,
 

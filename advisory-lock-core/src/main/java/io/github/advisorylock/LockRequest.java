@@ -232,6 +232,22 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Tell a failed attempt of a tick from one that has vanished, as any instance makes
+	 * up for that: after one failure more than this, and after a run that was told to end,
+	 * who {@linkplain #backOff() backs off} is {@link LockOutcome#TOO_SOON} until an
+	 * operator has the tick tried again. A run that ends with its lock or its application
+	 * has not failed. Means nothing without {@link #oncePerTick(Instant)}.
+	 * <p>
+	 * By default a failure may be followed by any number of attempts.
+	 * @param maxRetries how many attempts may follow the first one that fails, 0 or more
+	 * @return a changed copy
+	 */
+	public LockRequest maxRetries(int maxRetries) {
+		Assert.isTrue(maxRetries >= 0, "'maxRetries' must not be negative");
+		return with((settings) -> settings.maxRetries = maxRetries);
+	}
+
+	/**
 	 * Record the run in the ledger, and let it be paused there, even if nothing else is
 	 * asked of the ledger. Only for {@link AdvisoryLockOperations#execute}.
 	 * @param template the text that keys of this kind are made from, not empty: operators
@@ -398,6 +414,14 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Return how many attempts of a tick may follow the first one that fails.
+	 * @return what {@link #maxRetries(int)} was told, {@code null} if any number may
+	 */
+	public @Nullable Integer maxRetries() {
+		return this.settings.maxRetries;
+	}
+
+	/**
 	 * Return the time to leave between the starts of two runs.
 	 * @return the shortest time, {@code null} if any will do
 	 */
@@ -512,6 +536,8 @@ public final class LockRequest {
 
 		private boolean backOff;
 
+		private @Nullable Integer maxRetries;
+
 		private @Nullable Duration minInterval;
 
 		private @Nullable String template;
@@ -536,6 +562,7 @@ public final class LockRequest {
 			this.memory = other.memory;
 			this.interval = other.interval;
 			this.backOff = other.backOff;
+			this.maxRetries = other.maxRetries;
 			this.minInterval = other.minInterval;
 			this.template = other.template;
 			this.transactionManager = other.transactionManager;
@@ -555,7 +582,8 @@ public final class LockRequest {
 			Stream
 				.of(entry("maxRun", this.maxRun), entry("oncePerKey", this.oncePerKey ? true : null),
 						entry("tick", this.tick), entry("memory", this.memory), entry("interval", this.interval),
-						entry("backOff", this.backOff ? true : null), entry("minInterval", this.minInterval),
+						entry("backOff", this.backOff ? true : null), entry("maxRetries", this.maxRetries),
+						entry("minInterval", this.minInterval),
 						entry("template", this.template), entry("transactionManager", this.transactionManager))
 				.flatMap(Optional::stream)
 				.forEach(text::add);

@@ -79,6 +79,7 @@ final class LedgerOperationParser {
 					source("catch-up", job.catchUp()) + "needs attribute 'once' to be PER_TICK",
 					"Set 'once' to PER_TICK, or remove 'catchUp'.", null);
 		}
+		checkRetries(annotation.maxRetries(), catchUp);
 		boolean asked = isDurable(annotation) || minInterval != null;
 		if (!asked) {
 			return (fixedKey && this.use == LedgerUse.ALWAYS) ? LedgerOperation.RECORDED : LedgerOperation.NONE;
@@ -86,7 +87,20 @@ final class LedgerOperationParser {
 		checkAsked(annotation, fixedKey, perTick, job);
 		checkNotOnceForAll(annotation, method, fixedKey);
 		Supplier<@Nullable CronTicks> ticks = () -> perTick ? ticks(method) : null;
-		return new LedgerOperation(true, perTick, ticks, annotation.once() == Once.PER_KEY, minInterval, catchUp);
+		return new LedgerOperation(true, perTick, ticks, annotation.once() == Once.PER_KEY, minInterval, catchUp)
+			.retrying(annotation.maxRetries());
+	}
+
+	private static void checkRetries(int maxRetries, @Nullable Duration catchUp) {
+		if (maxRetries < 0) {
+			throw new InvalidAttributeException("maxRetries", "is less than zero: " + maxRetries,
+					"Set it to how often a tick that failed is tried again, or remove it.", null);
+		}
+		if (maxRetries > 0 && catchUp == null) {
+			throw new InvalidAttributeException("maxRetries",
+					"needs attribute 'catchUp', which says for how long a tick may be tried again",
+					"Set 'catchUp', or remove 'maxRetries'.", null);
+		}
 	}
 
 	/**

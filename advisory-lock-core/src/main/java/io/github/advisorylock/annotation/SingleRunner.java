@@ -152,16 +152,29 @@ public @interface SingleRunner {
 	String minInterval() default "";
 
 	/**
-	 * For how long any instance makes up for a tick that nobody has completed, because no
-	 * instance was up, its runner vanished, or it failed: {@code "6h"} or {@code "PT6H"},
-	 * or a placeholder for such a text. A vanished runner is followed within seconds, a
-	 * failure after 30 seconds and then after pauses that double, of ten minutes at most.
-	 * Only the latest tick is made up for. Needs {@link Once#PER_TICK}.
+	 * For how long any instance makes up for a tick that nobody has run to its end,
+	 * because no instance was up, or its runner vanished or was shut down in mid-run:
+	 * {@code "6h"} or {@code "PT6H"}, or a placeholder for such a text. A vanished runner
+	 * is followed within seconds. A tick that failed is not tried again, unless
+	 * {@link #maxRetries()} says so. Only the latest tick is made up for. Needs
+	 * {@link Once#PER_TICK}.
 	 * <p>
-	 * By default there is one attempt for a tick.
-	 * @return how old a tick may be to be tried again
+	 * By default no tick is made up for.
+	 * @return how old a tick may be to be made up for
 	 */
 	String catchUp() default "";
+
+	/**
+	 * How often a tick whose run failed is tried again, by any instance, while it is made
+	 * up for: after 30 seconds and then after pauses that double, of ten minutes at most.
+	 * A run that an operator has cancelled, or that {@link #maxRun()} has ended, is not
+	 * tried again; one that vanished or was shut down in mid-run did not fail, and uses
+	 * none of them up. Needs {@link #catchUp()}.
+	 * <p>
+	 * By default a tick that failed is not tried again.
+	 * @return how many attempts may follow the first one that fails, 0 or more
+	 */
+	int maxRetries() default 0;
 
 	/**
 	 * The name of the bean that manages the transactions of the database which has the

@@ -33,11 +33,12 @@ import org.jspecify.annotations.Nullable;
  * if any will do
  * @param catchUp for how long a tick is made up for that nobody has completed,
  * {@code null} if none is
+ * @param maxRetries how often a tick that failed is tried again within that time
  * @param results how results are kept, {@code null} if none is
  * @since 0.1.0
  */
 public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTicks schedule, boolean oncePerKey,
-		@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable ResultFormat results) {
+		@Nullable Duration minInterval, @Nullable Duration catchUp, int maxRetries, @Nullable ResultFormat results) {
 
 	/**
 	 * The longest time, a thousand years: what is longer means for ever, and has no room
@@ -49,13 +50,13 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	 * Asks nothing.
 	 */
 	public static final LedgerOperation NONE = new LedgerOperation(false, false, ScheduledTicks.NONE, false, null, null,
-			null);
+			0, null);
 
 	/**
 	 * Asks for runs to be recorded.
 	 */
 	public static final LedgerOperation RECORDED = new LedgerOperation(true, false, ScheduledTicks.NONE, false, null,
-			null, null);
+			null, 0, null);
 
 	/**
 	 * Create what is asked, with no time longer than {@link #FOR_EVER}.
@@ -77,7 +78,7 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	 */
 	public LedgerOperation(boolean recorded, boolean oncePerTick, Supplier<? extends @Nullable CronTicks> ticks,
 			boolean oncePerKey, @Nullable Duration minInterval, @Nullable Duration catchUp) {
-		this(recorded, oncePerTick, new ScheduledTicks(ticks), oncePerKey, minInterval, catchUp, null);
+		this(recorded, oncePerTick, new ScheduledTicks(ticks), oncePerKey, minInterval, catchUp, 0, null);
 	}
 
 	/**
@@ -91,7 +92,7 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	 */
 	public LedgerOperation(boolean recorded, boolean oncePerTick, @Nullable CronTicks ticks, boolean oncePerKey,
 			@Nullable Duration minInterval, @Nullable Duration catchUp) {
-		this(recorded, oncePerTick, ScheduledTicks.of(ticks), oncePerKey, minInterval, catchUp, null);
+		this(recorded, oncePerTick, ScheduledTicks.of(ticks), oncePerKey, minInterval, catchUp, 0, null);
 	}
 
 	/**
@@ -101,7 +102,17 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	 */
 	public LedgerOperation keeping(@Nullable ResultFormat results) {
 		return new LedgerOperation(this.recorded, this.oncePerTick, this.schedule, this.oncePerKey, this.minInterval,
-				this.catchUp, results);
+				this.catchUp, this.maxRetries, results);
+	}
+
+	/**
+	 * Return what is asked, with ticks that failed tried again.
+	 * @param maxRetries how often, 0 for never
+	 * @return what is asked
+	 */
+	public LedgerOperation retrying(int maxRetries) {
+		return new LedgerOperation(this.recorded, this.oncePerTick, this.schedule, this.oncePerKey, this.minInterval,
+				this.catchUp, maxRetries, this.results);
 	}
 
 	/**
@@ -137,6 +148,7 @@ public record LedgerOperation(boolean recorded, boolean oncePerTick, ScheduledTi
 	LockRequest apply(LockRequest request, String template, boolean now) {
 		LockRequest applied = this.recorded ? request.recordedUnder(template) : request;
 		applied = (this.minInterval != null && !now) ? applied.minInterval(this.minInterval) : applied;
+		applied = (this.catchUp != null) ? applied.maxRetries(this.maxRetries) : applied;
 		return this.oncePerKey ? applied.oncePerKey() : applied;
 	}
 

@@ -268,6 +268,24 @@ public abstract sealed class Hold {
 	}
 
 	/**
+	 * Return whether the holder was told to give up a lock that is there.
+	 * @return {@code true} after it was cancelled, or held for too long
+	 */
+	public boolean isRevoked() {
+		return this.loss != null;
+	}
+
+	/**
+	 * Return whether the lock is known to have gone with what had it in the database. To
+	 * be asked before the connection of its transaction is given back. Does not ask the
+	 * server.
+	 * @return {@code false} for one that its holder was told to give up
+	 */
+	public boolean isGone() {
+		return this.loss == null && isLost();
+	}
+
+	/**
 	 * Return what tells that the lock is lost, and why if that is known.
 	 */
 	LockLostException lostException() {
@@ -489,6 +507,15 @@ public abstract sealed class Hold {
 		boolean isUntold() {
 			Transaction current = this.transaction;
 			return super.isActive() && current != null && PgDriver.isTransactionUntold(current.connection());
+		}
+
+		/**
+		 * A run that is short is over before a heartbeat finds its backend gone.
+		 */
+		@Override
+		public boolean isGone() {
+			Transaction current = this.transaction;
+			return super.isGone() || (!isRevoked() && current != null && PgDriver.isCut(current.connection()));
 		}
 
 		@Override

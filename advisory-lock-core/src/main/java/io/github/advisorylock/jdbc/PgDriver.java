@@ -210,6 +210,20 @@ final class PgDriver {
 	}
 
 	/**
+	 * Return whether a connection has been cut, as far as its own driver knows: a wrapper
+	 * is closed, too, when the connection goes back to its pool.
+	 * @param connection what {@link #unwrap} has returned
+	 */
+	static boolean isCut(Connection connection) {
+		try {
+			return PRESENT && connection instanceof BaseConnection && connection.isClosed();
+		}
+		catch (SQLException ex) {
+			return false;
+		}
+	}
+
+	/**
 	 * Return whether only the server knows if a transaction goes on.
 	 */
 	static boolean isTransactionUntold(Connection connection) {
