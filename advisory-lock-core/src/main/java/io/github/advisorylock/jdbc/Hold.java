@@ -151,13 +151,6 @@ public abstract sealed class Hold {
 	}
 
 	/**
-	 * Return whether the loss of this lock is told to nobody.
-	 */
-	boolean isUnattended() {
-		return false;
-	}
-
-	/**
 	 * Return whether the lock is held, or about to be taken, as far as is known. Does not
 	 * ask the server: it says with each answer whether its transaction goes on, and most
 	 * drivers hand that on.
@@ -339,11 +332,8 @@ public abstract sealed class Hold {
 	 * Threads other than the owner do not wait for its connection.
 	 */
 	boolean isHeld() {
-		if (!isActive()) {
-			return false;
-		}
 		if (this.owner != Thread.currentThread() || !isUntold()) {
-			return true;
+			return isActive();
 		}
 		try {
 			confirmUninterrupted();
@@ -567,11 +557,6 @@ public abstract sealed class Hold {
 
 		OfTick(AdvisoryLockKey key, LockMode mode, Runnable whenLost) {
 			super(key, mode, LockScheduler.Ticker.SYSTEM, whenLost);
-		}
-
-		@Override
-		boolean isUnattended() {
-			return true;
 		}
 
 	}

@@ -258,7 +258,7 @@ public final class LockSession implements AutoCloseable {
 	private void checkHeld(Hold hold, SessionCommand command) throws LockLostException {
 		call(command);
 		Throwable failure = command.failure();
-		if (failure != null || (hold.isLost() && hold.loss() == null)) {
+		if (failure != null || hold.isGone()) {
 			LockLostException lost = new LockLostException(hold.key());
 			lost.initCause(failure);
 			throw lost;

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * What happens when locks are found to be lost, in either scope. First all of them are,
  * and their runs are interrupted: whoever comes next may have begun. Only then is
  * everybody told, one after the other, by a worker, so that a listener can hold up
- * neither a run nor a heartbeat. Of {@linkplain Hold#isUnattended() unattended} holds
+ * neither a run nor a heartbeat. Of the {@linkplain Hold.OfTick locks of ticks}
  * nobody is told.
  */
 final class LossNotifier implements AutoCloseable {
@@ -65,7 +65,7 @@ final class LossNotifier implements AutoCloseable {
 	 */
 	void lost(List<Hold> holds) {
 		Map<Hold, List<Runnable>> lost = lose(holds);
-		lost.keySet().removeIf(Hold::isUnattended);
+		lost.keySet().removeIf(Hold.OfTick.class::isInstance);
 		if (!lost.isEmpty()) {
 			tellLater(lost);
 		}

@@ -209,7 +209,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 
 		@Override
 		boolean isOptional() {
-			return this.hold.isUnattended();
+			return this.hold instanceof Hold.OfTick;
 		}
 
 		/**

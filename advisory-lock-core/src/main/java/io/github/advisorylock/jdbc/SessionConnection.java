@@ -182,7 +182,7 @@ final class SessionConnection {
 	 * Return whether somebody runs under a lock of this connection.
 	 */
 	boolean carriesWork() {
-		return this.holds.stream().anyMatch((hold) -> !hold.isUnattended());
+		return this.holds.stream().anyMatch((hold) -> !(hold instanceof Hold.OfTick));
 	}
 
 	boolean carries(Hold hold) {
