@@ -46,7 +46,7 @@ final class JobStatements {
 			  coalesce(j.last_started_at, r.started_at) AS last_started_at,
 			  coalesce(j.last_finished_at, r.finished_at) AS last_finished_at,
 			  coalesce(j.last_outcome, r.outcome) AS last_outcome, j.paused_at, j.paused_by, j.paused_reason,
-			  coalesce(j.paused_all, false) AS paused_all, j.resumed_at, j.open_tick, j.attempts, j.failures, j.retry_at,
+			  coalesce(j.paused_all, false) AS paused_all, j.resumed_at, j.open_tick, j.attempts, j.given_up, j.failures, j.retry_at,
 			  j.next_at, r.fencing_token, r.id, r.key AS run_key, r.tick, r.attempt, r.scope, r.instance, r.started_at,
 			  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id, NULL AS stack_trace,
 			  j.method, j.scope AS job_scope, j.schedules, j.catch_up, j.key IS NOT NULL AS registered,

@@ -44,13 +44,14 @@ import org.jspecify.annotations.Nullable;
  * @param failures how many runs in a row were not executed
  * @param nextAt when its schedule calls it next, as was known when its last run ended or
  * an instance registered it, {@code null} without a schedule
+ * @param givenUp whether the open tick is not tried again by itself
  * @since 0.1.0
  */
 public record LedgerJob(String namespace, String key, Instant firstSeenAt, @Nullable Instant lastTick,
 		@Nullable Instant lastStartedAt, @Nullable Instant lastFinishedAt, LedgerRun.@Nullable Outcome lastOutcome,
 		@Nullable Long fencingToken, @Nullable Instant pausedAt, @Nullable String pausedBy,
 		@Nullable String pausedReason, @Nullable Instant resumedAt, @Nullable Instant openTick, int attempts,
-		@Nullable Instant retryAt, boolean pausedWithAll, int failures, @Nullable Instant nextAt) {
+		@Nullable Instant retryAt, boolean pausedWithAll, int failures, @Nullable Instant nextAt, boolean givenUp) {
 
 	/**
 	 * How much later than the clock of the database a tick may be: the clocks of

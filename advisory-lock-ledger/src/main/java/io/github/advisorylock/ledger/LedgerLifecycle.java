@@ -68,6 +68,9 @@ public final class LedgerLifecycle implements SmartLifecycle {
 
 	private @Nullable UnfinishedTickWatcher openTicks;
 
+	private Runnable whenStopped = () -> {
+	};
+
 	private boolean running;
 
 	private boolean ready;
@@ -169,7 +172,10 @@ public final class LedgerLifecycle implements SmartLifecycle {
 
 	private void watchUnfinishedTicks() {
 		if (!this.methods.catchingUp().isEmpty()) {
-			this.openTicks = new UnfinishedTickWatcher(this.ledger.get(), this.methods, this.threads);
+			PostgresAdvisoryLockLedger ledger = this.ledger.get();
+			ledger.shutDown(false);
+			this.whenStopped = () -> ledger.shutDown(true);
+			this.openTicks = new UnfinishedTickWatcher(ledger, this.methods, this.threads);
 			this.context.addApplicationListener(this.openTicks);
 			if (this.ready) {
 				this.openTicks.openLatest();
@@ -177,9 +183,14 @@ public final class LedgerLifecycle implements SmartLifecycle {
 		}
 	}
 
+	/**
+	 * In the first phase, before anything is interrupted. The ledger can't be asked for
+	 * any more when a context is closed.
+	 */
 	@Override
 	public synchronized void stop() {
 		this.running = false;
+		this.whenStopped.run();
 		if (this.openTicks != null) {
 			this.context.removeApplicationListener(this.openTicks);
 			this.openTicks.stop();

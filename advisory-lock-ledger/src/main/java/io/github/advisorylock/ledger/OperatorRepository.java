@@ -143,7 +143,7 @@ final class OperatorRepository {
 	}
 
 	/**
-	 * End the wait of the open tick of a job.
+	 * End the wait of the open tick of a job, also where it would not be tried again.
 	 * @return the tick, or empty if there is none, or the job runs or is paused
 	 */
 	Optional<Instant> retry(JobName name) {
@@ -154,7 +154,8 @@ final class OperatorRepository {
 				      SELECT FROM {jobs} p WHERE p.namespace = :namespace AND p.key = :key AND p.paused_at IS NOT NULL)
 				  FOR NO KEY UPDATE OF j SKIP LOCKED
 				)
-				UPDATE {job} j SET retry_at = NULL FROM unlocked u WHERE j.namespace = u.namespace AND j.key = u.key
+				UPDATE {job} j SET retry_at = NULL, given_up = false FROM unlocked u
+				WHERE j.namespace = u.namespace AND j.key = u.key
 				RETURNING j.open_tick
 				""").query((row, number) -> JobRepository.required(row, "open_tick")).optional());
 	}

@@ -93,6 +93,8 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	private volatile Runnable whenOpen = () -> {
 	};
 
+	private volatile boolean stopping;
+
 	/**
 	 * Create a ledger.
 	 * @param dataSource the DataSource that has the locks
@@ -196,7 +198,15 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		if (!this.jobs.areRegistered()) {
 			open();
 		}
-		return new RecordedRun(opened().runs(), key, scope, request);
+		return new RecordedRun(opened().runs(), key, scope, request, () -> this.stopping);
+	}
+
+	/**
+	 * Say whether the application is being shut down. What does not come to its end from
+	 * then on ends with its instance, and has not failed.
+	 */
+	void shutDown(boolean stopping) {
+		this.stopping = stopping;
 	}
 
 	@Override

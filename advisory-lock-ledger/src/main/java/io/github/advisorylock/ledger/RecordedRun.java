@@ -27,6 +27,7 @@ import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -82,6 +83,11 @@ final class RecordedRun implements RunRecord {
 	 */
 	private final boolean failureMatters;
 
+	/**
+	 * Where nobody makes up for a tick, a failure is all that a bad end can be.
+	 */
+	private final @Nullable BadEnd badEnd;
+
 	private final @Nullable Function<@Nullable Object, String> resultFormat;
 
 	private final MapSqlParameterSource parameters;
@@ -100,9 +106,11 @@ final class RecordedRun implements RunRecord {
 
 	/**
 	 * Create the record of a run that nothing is decided about yet.
+	 * @param stopping knows whether the application is being shut down
 	 * @throws IllegalArgumentException if the ledger has no room for its key
 	 */
-	RecordedRun(RunRepository runs, AdvisoryLockKey key, LockScope scope, LockRequest request) {
+	RecordedRun(RunRepository runs, AdvisoryLockKey key, LockScope scope, LockRequest request,
+			BooleanSupplier stopping) {
 		String excess = JobName.findExcess(key.namespace(), key.name());
 		if (excess != null) {
 			throw new IllegalArgumentException("Failed to record runs of advisory lock '" + key + "': " + excess);
@@ -113,7 +121,10 @@ final class RecordedRun implements RunRecord {
 		this.tick = request.tick();
 		this.oncePerKey = request.isOncePerKey();
 		this.keepsJob = !this.oncePerKey || request.minInterval() != null;
-		this.failureMatters = request.minInterval() != null || (request.isBackingOff() && this.tick != null);
+		Integer maxRetries = (this.tick != null) ? request.maxRetries() : null;
+		this.badEnd = (maxRetries != null) ? new BadEnd(maxRetries, stopping) : null;
+		this.failureMatters = request.minInterval() != null || this.badEnd != null
+				|| (request.isBackingOff() && this.tick != null);
 		this.resultFormat = request.resultFormat();
 		this.parameters = parameters(request);
 	}
@@ -139,6 +150,8 @@ final class RecordedRun implements RunRecord {
 			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
 			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key))
 			.addValue("result", null, Types.VARCHAR)
+			.addValue("givenUp", false)
+			.addValue("badOutcome", LedgerRun.Outcome.FAILED.name())
 			.addValue("traceId", null, Types.VARCHAR);
 	}
 
@@ -177,7 +190,8 @@ final class RecordedRun implements RunRecord {
 	private void begin(RunRepository.Decision decision) {
 		this.parameters.addValue("token", decision.token(), Types.BIGINT)
 			.addValue("startedAt", decision.time(), Types.TIMESTAMP_WITH_TIMEZONE)
-			.addValue("attempt", decision.attempt());
+			.addValue("attempt", decision.attempt())
+			.addValue("failedAttempts", decision.failedAttempts());
 		if (this.boundary == Boundary.NONE) {
 			OffsetDateTime start = this.runs.begin(this.parameters);
 			if (start == null) {
@@ -265,8 +279,16 @@ final class RecordedRun implements RunRecord {
 		}
 	}
 
+	private void judge(@Nullable Throwable failure) {
+		if (this.badEnd != null && this.decision != null && this.hold != null) {
+			boolean lost = failure instanceof LockLostException loss && loss.getKey().equals(this.key);
+			this.badEnd.judge(this.hold, lost, this.decision.failedAttempts(), this.parameters);
+		}
+	}
+
 	@Override
 	public void failWhileHeld(Throwable failure) {
+		judge(failure);
 		if (hasBegun() && this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION) {
 			try {
 				this.runs.failInside(this.parameters, failure);
@@ -285,6 +307,7 @@ final class RecordedRun implements RunRecord {
 		if (!hasBegun() || this.failed) {
 			return;
 		}
+		judge(failure);
 		if (!this.keepsJob) {
 			// only a key that fails each time has a long history
 			this.runs.noteRun(JobName.of(this.key));
@@ -397,6 +420,7 @@ final class RecordedRun implements RunRecord {
 			if (RecordedRun.this.failed || (status == STATUS_COMMITTED && this.completed)) {
 				return;
 			}
+			judge(null);
 			LedgerRun.Failure failure = (this.failure != null) ? this.failure
 					: LedgerRun.Failure.rollback("The transaction that the run was part of was not committed");
 			try {

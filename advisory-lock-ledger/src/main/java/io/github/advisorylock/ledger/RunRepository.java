@@ -52,7 +52,7 @@ final class RunRepository {
 
 	private static final RowMapper<Decision> DECISION = (row, number) -> new Decision(row.getString(1),
 			row.getObject(2, Long.class), row.getObject(3, OffsetDateTime.class), row.getInt(4),
-			row.getObject(5, OffsetDateTime.class));
+			row.getObject(5, OffsetDateTime.class), row.getInt(6));
 
 	private final LedgerConnections connections;
 
@@ -234,7 +234,7 @@ final class RunRepository {
 	private boolean end(NamedParameterJdbcOperations jdbc, MapSqlParameterSource run,
 			LedgerRun.@Nullable Failure failure) {
 		StorableText text = text();
-		run.addValue("outcome", ((failure != null) ? LedgerRun.Outcome.FAILED : LedgerRun.Outcome.EXECUTED).name())
+		run.addValue("outcome", (failure != null) ? run.getValue("badOutcome") : LedgerRun.Outcome.EXECUTED.name())
 			.addValue("errorClass", text.ofNullable((failure != null) ? failure.type() : null), Types.VARCHAR)
 			.addValue("error", text.ofNullable((failure != null) ? failure.text() : null), Types.VARCHAR)
 			.addValue("stackTrace", text.ofNullable((failure != null) ? failure.stackTrace() : null), Types.VARCHAR)
@@ -288,9 +288,10 @@ final class RunRepository {
 	 * @param attempt how often its tick was tried, this time included
 	 * @param ignored a time of the job that says nothing as it is in the future,
 	 * {@code null} if there is none
+	 * @param failedAttempts how many attempts of its tick have failed
 	 */
 	record Decision(String answer, @Nullable Long token, OffsetDateTime time, int attempt,
-			@Nullable OffsetDateTime ignored) {
+			@Nullable OffsetDateTime ignored, int failedAttempts) {
 
 	}
 

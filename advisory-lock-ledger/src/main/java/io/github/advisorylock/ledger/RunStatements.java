@@ -65,8 +65,8 @@ record RunStatements(String decide, String begin, String end, String result) {
 			    WHEN j.last_tick BETWEEN CAST(:tick AS timestamptz) AND t.latest THEN 'ALREADY_RAN'
 			    WHEN :oncePerKey AND EXISTS (SELECT FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
 			      THEN 'ALREADY_RAN'
-			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND j.retry_at > t.now
-			      AND j.retry_at <= t.latest + INTERVAL '12 minutes' THEN 'TOO_SOON'
+			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND (j.given_up OR (j.retry_at > t.now
+			      AND j.retry_at <= t.latest + INTERVAL '12 minutes')) THEN 'TOO_SOON'
 			    WHEN j.last_started_at > t.now - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond'
 			      AND j.last_started_at <= t.latest THEN 'TOO_SOON'
 			    WHEN j.held_until > t.now AND j.held_since <= t.latest THEN 'TOO_SOON'
@@ -75,7 +75,9 @@ record RunStatements(String decide, String begin, String end, String result) {
 			      CASE WHEN j.last_started_at > t.latest AND CAST(:minInterval AS bigint) IS NOT NULL THEN j.last_started_at END,
 			      CASE WHEN j.retry_at > t.latest + INTERVAL '12 minutes' AND :backOff THEN j.retry_at END,
 			      CASE WHEN j.held_since > t.latest THEN j.held_since END) AS ignored,
-			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts, j.fencing_token
+			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.attempts ELSE 0 END AS attempts,
+			    CASE WHEN j.open_tick = CAST(:tick AS timestamptz) THEN j.failed_attempts ELSE 0 END AS failed_attempts,
+			    j.fencing_token
 			  FROM (SELECT pg_catalog.clock_timestamp() AS now, pg_catalog.clock_timestamp() + INTERVAL '1 minute' AS latest) t
 			  LEFT JOIN {job} j ON j.namespace = :namespace AND j.key = :key
 			), locked AS MATERIALIZED (
@@ -88,7 +90,8 @@ record RunStatements(String decide, String begin, String end, String result) {
 			    SELECT pg_catalog.max(r.fencing_token) + 1 FROM {run} r WHERE r.namespace = :namespace AND r.key = :key),
 			    pg_catalog.nextval('{token}') + ("""
 			+ FencingTokens.ERA + """
-					)) END, pg_catalog.clock_timestamp(), d.attempts + 1, d.ignored, (SELECT count(*) FROM locked)
+					)) END, pg_catalog.clock_timestamp(), d.attempts + 1, d.ignored, d.failed_attempts,
+					(SELECT count(*) FROM locked)
 					FROM decision d
 					""";
 
@@ -100,9 +103,11 @@ record RunStatements(String decide, String begin, String end, String result) {
 	 */
 	private static final String BEGIN = """
 			WITH job AS (
-			  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, template, lock, open_tick, attempts, remember_until)
+			  INSERT INTO {job} AS j (namespace, key, last_started_at, fencing_token, template, lock, open_tick, attempts,
+			    failed_attempts, remember_until)
 			  SELECT :namespace, :key, pg_catalog.clock_timestamp(), CAST(:token AS bigint), :template, :lock,
 			    CAST(:tick AS timestamptz), CASE WHEN CAST(:tick AS timestamptz) IS NULL THEN 0 ELSE CAST(:attempt AS integer) END,
+			    CASE WHEN CAST(:tick AS timestamptz) IS NULL THEN 0 ELSE CAST(:failedAttempts AS integer) END,
 			    CASE WHEN :remembered THEN pg_catalog.date_trunc('hour', pg_catalog.clock_timestamp() + INTERVAL '1 hour'
 			      + CAST(:rememberJob AS bigint) * INTERVAL '1 microsecond') END
 			  WHERE :keepsJob
@@ -119,6 +124,9 @@ record RunStatements(String decide, String begin, String end, String result) {
 			      ELSE j.open_tick END,
 			    attempts = CASE WHEN excluded.open_tick >= coalesce(j.open_tick, '-infinity') THEN excluded.attempts
 			      ELSE j.attempts END,
+			    failed_attempts = CASE WHEN excluded.open_tick >= coalesce(j.open_tick, '-infinity')
+			      THEN excluded.failed_attempts ELSE j.failed_attempts END,
+			    given_up = j.given_up AND NOT coalesce(excluded.open_tick >= coalesce(j.open_tick, '-infinity'), false),
 			    retry_at = CASE WHEN excluded.open_tick >= coalesce(j.open_tick, '-infinity') THEN NULL ELSE j.retry_at END,
 			    remember_until = CASE WHEN j.remember_until IS NOT NULL AND excluded.remember_until IS NOT NULL
 			      THEN greatest(j.remember_until, excluded.remember_until) END
@@ -148,25 +156,29 @@ record RunStatements(String decide, String begin, String end, String result) {
 
 	/**
 	 * Of a tick that failed, the next attempt waits for 30 s, doubled each time, but for
-	 * no more than ten minutes, and a bit longer by chance. An attempt of an earlier tick
-	 * than the one that is open says nothing of that. Times in an index are rounded, so
-	 * that they change seldom, and the update is a HOT one. The row of a job that is to
+	 * no more than ten minutes, and a bit longer by chance, unless the tick is given up.
+	 * One that was abandoned did not fail, and does not wait. An attempt of an earlier
+	 * tick than the one that is open says nothing of that. Times in an index are rounded,
+	 * so that they change seldom, and the update is a HOT one. The row of a job that is to
 	 * be kept stays so, and what was promised is not taken back.
 	 */
 	private static final String END = """
 			WITH e AS MATERIALIZED (
-			  SELECT CAST(:outcome AS text) = 'EXECUTED' AS executed, CAST(:tick AS timestamptz) AS tick,
+			  SELECT CAST(:outcome AS text) = 'EXECUTED' AS executed, CAST(:outcome AS text) = 'FAILED' AND NOT :givenUp AS waits,
+			    CAST(:tick AS timestamptz) AS tick,
 			    CAST(:attempt AS integer) AS attempt, CAST(:token AS bigint) AS token, n.started_at, greatest(n.now, n.started_at) AS now
 			  FROM (SELECT pg_catalog.clock_timestamp() AS now, CAST(:startedAt AS timestamptz) AS started_at) n
 			  WHERE NOT EXISTS (SELECT FROM {run} r WHERE r.namespace = :namespace AND r.key = :key
 			    AND r.fencing_token = CAST(:token AS bigint) AND r.finished_at IS NOT NULL)
 			), job AS (
 			  INSERT INTO {job} AS j (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token,
-			    template, lock, failures, next_at, open_tick, attempts, retry_at, remember_until)
+			    template, lock, failures, next_at, open_tick, attempts, failed_attempts, given_up, retry_at, remember_until)
 			  SELECT :namespace, :key, CASE WHEN e.executed THEN e.tick END, e.started_at, e.now, :outcome, e.token, :template,
 			    :lock, CASE WHEN e.executed THEN 0 ELSE 1 END, CAST(:nextAt AS timestamptz),
 			    CASE WHEN NOT e.executed THEN e.tick END, CASE WHEN e.executed OR e.tick IS NULL THEN 0 ELSE e.attempt END,
-			    CASE WHEN NOT e.executed AND e.tick IS NOT NULL THEN e.now + INTERVAL '1 second'
+			    CASE WHEN e.executed OR e.tick IS NULL THEN 0 ELSE CAST(:failedAttempts AS integer) END,
+			    NOT e.executed AND e.tick IS NOT NULL AND :givenUp,
+			    CASE WHEN e.waits AND e.tick IS NOT NULL THEN e.now + INTERVAL '1 second'
 			      * least(30 * pg_catalog.power(2, least(e.attempt - 1, 5)), 600) * (1 + 0.2 * pg_catalog.random()) END,
 			    CASE WHEN :remembered THEN pg_catalog.date_trunc('hour', e.now + INTERVAL '1 hour'
 			      + CAST(:rememberJob AS bigint) * INTERVAL '1 microsecond') END
@@ -181,6 +193,10 @@ record RunStatements(String decide, String begin, String end, String result) {
 			      THEN excluded.open_tick ELSE j.open_tick END,
 			    attempts = CASE WHEN coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')
 			      THEN excluded.attempts ELSE j.attempts END,
+			    failed_attempts = CASE WHEN coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')
+			      THEN excluded.failed_attempts ELSE j.failed_attempts END,
+			    given_up = CASE WHEN coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')
+			      THEN excluded.given_up ELSE j.given_up END,
 			    retry_at = CASE WHEN coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')
 			      THEN excluded.retry_at ELSE j.retry_at END,
 			    remember_until = CASE WHEN j.remember_until IS NOT NULL AND excluded.remember_until IS NOT NULL

@@ -146,6 +146,9 @@ final class UnfinishedTick {
 		if (over) {
 			return State.LOST;
 		}
+		if (job != null && job.givenUp() && this.time.equals(job.openTick())) {
+			return State.GIVEN_UP;
+		}
 		return pause(observed).isZero() ? State.READY : State.WAITING;
 	}
 
@@ -208,6 +211,12 @@ final class UnfinishedTick {
 		 * Nothing until an operator says so.
 		 */
 		PAUSED,
+
+		/**
+		 * Nothing, unless an operator has it tried again: its run was told to end, or has
+		 * failed too often.
+		 */
+		GIVEN_UP,
 
 		/**
 		 * Nothing for a while that is known.

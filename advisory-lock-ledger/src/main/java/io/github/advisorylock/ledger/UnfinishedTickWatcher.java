@@ -287,7 +287,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 		switch (state) {
 			case SETTLED -> settle(tick.method(), tick.time());
 			case BUSY -> tick.dueAfter(random(SHORTEST_PAUSE, LONGEST_PAUSE));
-			case PAUSED -> tick.dueAfter(random(PAUSE_WHILE_PAUSED, PAUSE_WHILE_PAUSED + JITTER));
+			case PAUSED, GIVEN_UP -> tick.dueAfter(random(PAUSE_WHILE_PAUSED, PAUSE_WHILE_PAUSED + JITTER));
 			case WAITING -> tick.dueAfter(Math.min(tick.pause(job).toNanos(), LONGEST_WAIT) + random(0, JITTER));
 			case READY, LOST -> {
 				if (certain && state == UnfinishedTick.State.READY) {

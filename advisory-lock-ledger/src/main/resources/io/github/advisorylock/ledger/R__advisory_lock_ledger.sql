@@ -17,6 +17,9 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   -- the attempts for a tick that nobody has completed
   open_tick        timestamptz,
   attempts         integer           NOT NULL DEFAULT 0,
+  -- how many of these have failed, and whether there is to be none any more, unless an operator says so
+  failed_attempts  integer           NOT NULL DEFAULT 0,
+  given_up         boolean           NOT NULL DEFAULT false,
   -- how many runs in a row were not executed
   failures         integer           NOT NULL DEFAULT 0,
   retry_at         timestamptz,
