@@ -172,9 +172,11 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param attempts how often it was tried
 	 * @param retryAt before when it is not tried again by itself, {@code null} for at
 	 * once, and where nobody makes up for it
+	 * @param givenUp {@code true} if it is not tried again by itself, as it has failed too
+	 * often or its run was told to end; else {@code null}
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
-	public record TickDescriptor(Instant tick, int attempts, @Nullable Instant retryAt) {
+	public record TickDescriptor(Instant tick, int attempts, @Nullable Instant retryAt, @Nullable Boolean givenUp) {
 
 	}
 

@@ -198,7 +198,7 @@ final class JobTable {
 	private static @Nullable TickDescriptor openTick(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {
 		TickDescriptor open = (job != null) ? job.openTick() : null;
 		return (open == null || catchUp(method, job) != null) ? open
-				: new TickDescriptor(open.tick(), open.attempts(), null);
+				: new TickDescriptor(open.tick(), open.attempts(), null, null);
 	}
 
 	private static @Nullable Duration catchUp(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {

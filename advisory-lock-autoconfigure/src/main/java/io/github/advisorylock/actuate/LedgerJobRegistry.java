@@ -199,7 +199,8 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	private static @Nullable TickDescriptor openTick(LedgerJob job) {
 		Instant tick = job.openTick();
-		return (tick != null) ? new TickDescriptor(tick, job.attempts(), job.retryAt()) : null;
+		return (tick != null)
+				? new TickDescriptor(tick, job.attempts(), job.retryAt(), job.givenUp() ? Boolean.TRUE : null) : null;
 	}
 
 	private static @Nullable PauseDescriptor paused(LedgerJob job) {

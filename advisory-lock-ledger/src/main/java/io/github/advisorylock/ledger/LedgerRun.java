@@ -67,7 +67,7 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 		FAILED,
 
 		/**
-		 * The instance went away before the work came to its end.
+		 * The instance went away, or was shut down, before the work came to its end.
 		 */
 		ABANDONED
 

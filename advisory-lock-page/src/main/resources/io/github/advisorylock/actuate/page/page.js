@@ -248,7 +248,7 @@ function job() {
       ${(one.waiters || []).map((waiter) => html`<p>Process ${waiter.pid} waits ${since(waiter.since)}${waiter.blockedBy ? " for " + waiter.blockedBy.join(", ") : ""} <small>${waiter.application}</small></p>`)}</div>
       <div class="buttons actions">${(one.actions || []).filter((state) => acts[state] && state !== (one.paused ? "paused" : "resumed")).map(button)}</div>${saidOf(key)}</section>
     ${failed && failed.outcome !== "EXECUTED" ? html`<section id="why"><h2>Why the last run failed</h2><p>${badge(failed.outcome)} ${time(failed.startedAt)} on ${failed.instance}: <code>${failed.error || (failed.outcome === "ABANDONED" ? "its instance or its lock was gone" : "not told")}</code></p>
-      ${one.openTick ? html`<p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time", "times")}${one.openTick.retryAt ? html`, again at ${time(one.openTick.retryAt)}` : ""}.</p>` : ""}
+      ${one.openTick ? html`<p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time", "times")}${one.openTick.retryAt ? html`, again at ${time(one.openTick.retryAt)}` : one.openTick.givenUp ? ", and is not tried again by itself" : ""}.</p>` : ""}
       ${failed.stackTrace ? html`<details id="stack"><summary>Stack trace</summary><pre tabindex="0">${failed.stackTrace}</pre></details>` : ""}</section>` : ""}
     <div class="cards"><section id="about-job"><h2>Job</h2><dl><dt>Method</dt><dd>${one.method || "unknown"}</dd><dt>Scope</dt><dd>${one.scope || "unknown"}</dd>
       <dt>Schedule</dt><dd>${one.schedules ? one.schedules.map(schedule) : "none"}</dd><dt>Next run</dt><dd>${time(one.next) || "not planned"}</dd>

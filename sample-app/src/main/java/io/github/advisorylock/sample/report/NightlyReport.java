@@ -38,7 +38,8 @@ import org.springframework.util.Assert;
 /**
  * Adds the orders up by customer and day, once for each tick of its schedule. The report,
  * the messages about it, the ledger's row and the lock are one transaction: after a crash
- * there is none of them, and any instance that lives makes up for the tick.
+ * there is none of them, and any instance that lives makes up for the tick. A run that
+ * fails is tried again, up to three times.
  */
 @Component
 class NightlyReport {
@@ -66,7 +67,7 @@ class NightlyReport {
 	}
 
 	@Scheduled(cron = "${sample.report.cron}")
-	@SingleRunner(key = "nightly-report", once = Once.PER_TICK, catchUp = "6h")
+	@SingleRunner(key = "nightly-report", once = Once.PER_TICK, catchUp = "6h", maxRetries = 3)
 	void create() {
 		OffsetDateTime started = now();
 		LockContext run = LockContext.current().orElseThrow();

@@ -59,7 +59,7 @@ class AnnotatedWork {
 	}
 
 	@Scheduled(cron = "0 * * * * *")
-	@SingleRunner(key = Promise.CATCH_UP_KEY, once = Once.PER_TICK, catchUp = "58s")
+	@SingleRunner(key = Promise.CATCH_UP_KEY, once = Once.PER_TICK, catchUp = "58s", maxRetries = 100)
 	void catchUp() throws Exception {
 		Promise promise = Promise.CATCH_UP;
 		LockContext lock = LockContext.current().orElseThrow();

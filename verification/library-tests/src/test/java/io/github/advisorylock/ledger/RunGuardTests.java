@@ -104,6 +104,8 @@ class RunGuardTests extends AbstractLedgerTests {
 			.addValue("instance", "host:" + token)
 			.addValue("oncePerKey", false)
 			.addValue("backOff", false)
+			.addValue("failedAttempts", 0)
+			.addValue("givenUp", false)
 			.addValue("pausable", true)
 			.addValue("minInterval", null, Types.BIGINT)
 			.addValue("template", null, Types.VARCHAR)

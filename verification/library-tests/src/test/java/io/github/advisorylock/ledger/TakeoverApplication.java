@@ -100,121 +100,121 @@ public class TakeoverApplication {
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t0", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t0", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction0() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t1", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t1", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction1() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t2", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t2", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction2() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t3", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t3", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction3() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t4", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t4", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction4() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t5", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t5", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction5() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t6", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t6", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction6() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t7", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t7", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction7() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t8", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t8", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction8() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "t9", once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "t9", once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void transaction9() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s0", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s0", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session0() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s1", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s1", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session1() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s2", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s2", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session2() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s3", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s3", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session3() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s4", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s4", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session4() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s5", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s5", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session5() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s6", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s6", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session6() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s7", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s7", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session7() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s8", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s8", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session8() {
 		work();
 	}
 
 	@Scheduled(cron = CRON, zone = "UTC")
-	@SingleRunner(key = "s9", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m")
+	@SingleRunner(key = "s9", scope = LockScope.SESSION, once = Once.PER_TICK, catchUp = "10m", maxRetries = 1)
 	void session9() {
 		work();
 	}

@@ -219,10 +219,12 @@ class UnfinishedTickTests {
 
 		private Instant retryAt;
 
+		private boolean givenUp;
+
 		private LedgerJob toJob() {
 			return new LedgerJob("tests", "nightly", this.firstSeenAt, this.lastTick, this.lastStartedAt,
 					this.lastFinishedAt, null, null, this.pausedAt, null, null, null, this.openTick, this.attempts,
-					this.retryAt, false, 0, null);
+					this.retryAt, false, 0, null, this.givenUp);
 		}
 
 	}

@@ -411,7 +411,7 @@ class UnfinishedTickWatcherTests {
 		}
 
 		@Scheduled(cron = "${cron}", zone = "Asia/Tokyo")
-		@SingleRunner(key = "nightly", once = Once.PER_TICK, catchUp = "2h")
+		@SingleRunner(key = "nightly", once = Once.PER_TICK, catchUp = "2h", maxRetries = 3)
 		void nightly() {
 			await();
 			if (this.fail) {
