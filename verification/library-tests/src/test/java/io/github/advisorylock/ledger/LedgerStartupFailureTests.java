@@ -85,6 +85,12 @@ class LedgerStartupFailureTests {
 						"Set 'once' to PER_TICK, or remove 'catchUp'"),
 				Arguments.of(CatchUpOfKey.class, "attribute 'catchUp' needs attribute 'once' to be PER_TICK",
 						"Set 'once' to PER_TICK, or remove 'catchUp'"),
+				Arguments.of(RetriesWithoutCatchUp.class, "attribute 'maxRetries' needs attribute 'catchUp'",
+						"Set 'catchUp', or remove 'maxRetries'"),
+				Arguments.of(RetriesOfPlainMethod.class, "attribute 'maxRetries' needs attribute 'catchUp'",
+						"Set 'catchUp', or remove 'maxRetries'"),
+				Arguments.of(NegativeRetries.class, "attribute 'maxRetries' is less than zero: -1",
+						"how often a tick that failed is tried again"),
 				Arguments.of(ScheduledKey.class,
 						"attribute 'once' is PER_KEY on a @Scheduled method, whose key is always the same",
 						"Set 'once' to PER_TICK"),
@@ -324,6 +330,32 @@ class LedgerStartupFailureTests {
 	static class CatchUpOfKey {
 
 		@SingleRunner(key = "job", once = Once.PER_KEY, catchUp = "1h")
+		void run() {
+		}
+
+	}
+
+	static class RetriesWithoutCatchUp {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@SingleRunner(key = "job", once = Once.PER_TICK, maxRetries = 1)
+		void run() {
+		}
+
+	}
+
+	static class RetriesOfPlainMethod {
+
+		@SingleRunner(key = "job", maxRetries = 1)
+		void run() {
+		}
+
+	}
+
+	static class NegativeRetries {
+
+		@Scheduled(cron = "0 0 0 1 1 *")
+		@SingleRunner(key = "job", once = Once.PER_TICK, catchUp = "1h", maxRetries = -1)
 		void run() {
 		}
 

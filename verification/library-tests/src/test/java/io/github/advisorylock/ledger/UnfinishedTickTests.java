@@ -106,6 +106,18 @@ class UnfinishedTickTests {
 	}
 
 	@Test
+	void tickThatIsGivenUpIsLookedAtUntilItsWindowIsOver() {
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
+		this.job.givenUp = true;
+		this.job.openTick = TICK;
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.GIVEN_UP);
+		assertThat(tick.judge(held(NOW))).isEqualTo(UnfinishedTick.State.BUSY);
+		assertThat(tick.judge(seen(END.plusMillis(1)))).isEqualTo(UnfinishedTick.State.LOST);
+		this.job.openTick = TICK.minusSeconds(1);
+		assertThat(tick.judge(seen(NOW))).as("an earlier one is").isEqualTo(UnfinishedTick.State.READY);
+	}
+
+	@Test
 	void tickWaitsUntilItsTimeByTheClockOfTheDatabase() {
 		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
 		this.job.lastTick = TICK.minusSeconds(1);
