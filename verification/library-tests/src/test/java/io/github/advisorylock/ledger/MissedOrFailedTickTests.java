@@ -122,7 +122,8 @@ class MissedOrFailedTickTests {
 			for (int attempt = 2; attempt <= 3; attempt++) {
 				endWait();
 				awaitCalls(failing, attempt);
-				Awaitility.await().until(() -> !outcomes().endsWith("OPEN"));
+				String failed = "FAILED" + ", FAILED".repeat(attempt - 1);
+				Awaitility.await().until(() -> outcomes().equals(failed));
 			}
 			endWait();
 			letTimePass(Duration.ofMinutes(5));
