@@ -1,14 +1,21 @@
 /*
- * A tick of a job with once = PER_TICK and catchUp, in scope TRANSACTION: whatever dies, its effect in the database
- * happens once, and it happens as long as somebody lives.
+ * A tick of a job with once = PER_TICK, catchUp and maxRetries = 1, in scope TRANSACTION: whatever dies, its effect in the
+ * database happens once, and it happens as long as somebody lives, unless its run was cancelled or has failed twice by itself.
  *
  * begin    ledger.RecordedRun.begin, jdbc.TransactionScope.acquire
  *          LedgerTests.tickRunsOnceAndOlderOneNotAtAll
  *          UnfinishedTickWatcherTests.tickIsTakenOverWhenItsHolderVanishesAndIsNotCalledMissedBefore
  * commit   ledger.RecordedRun.complete
  *          LedgerTransactionTests.joinedRunCommitsTogetherWithItsEffect
- * fail     ledger.RecordedRun.failWhileHeld, ledger.RecordedRun.fail
+ * fail     ledger.RecordedRun.failWhileHeld, ledger.RecordedRun.fail, ledger.BadEnd.judge
  *          LedgerTests.failedRunIsRecordedAndDoesNotUseTickUp
+ *          BadEndTests.tickThatFailedIsTriedAgainSoOftenAndThenForAnOperatorOnly
+ *          BadEndTests.runWhoseTransactionIsCutUsesNoRetryUp
+ * cancel   jdbc.RunLimits.revoke, ledger.BadEnd.judge
+ *          BadEndTests.runThatAnOperatorCancelsIsNotTriedAgain
+ *          BadEndTests.runThatIsEndedByItsLimitIsNotTriedAgain
+ * stop     ledger.LedgerLifecycle.stop
+ *          MissedOrFailedTickTests.runThatAShutdownEndsIsMadeUpForByAnotherInstanceAndHasNotFailed
  * kill     environment
  *          TakeoverTests.ticksWhoseRunnerIsKilledAreTakenOver
  * cut      environment
@@ -39,13 +46,21 @@ var sig Completed in Tick {}
 -- Ticks whose effect is in the database, and those where it is twice
 var sig Once, Twice in Tick {}
 
--- The mutants: the lock alone decides; it is a lease, which ends by itself; it is a row, which nobody frees
+-- Ticks with an attempt that has failed, as the ledger counts, and those that nobody tries again
+var sig Failed, GivenUp in Tick {}
+
+-- Ticks with a second attempt that has failed by itself, and those whose run an operator has cancelled
+var sig FailedTwice, Cancelled in Tick {}
+
+-- The mutants: the lock alone decides; it is a lease, which ends by itself; it is a row, which nobody frees; a run that was cut
+-- from the server has failed; one that was cancelled has failed, and no more
 abstract sig Mutant {}
-lone sig WithoutLedger, Lease, StuckRow extends Mutant {}
+lone sig WithoutLedger, Lease, StuckRow, CountsLosses, RetriesCancelled extends Mutant {}
 
 fact init {
 	Alive = Instance
 	no Holder + Completed + Once + Twice + Instance.runs + Instance.trx
+	no Failed + GivenUp + FailedTwice + Cancelled
 }
 
 pred same {
@@ -54,6 +69,14 @@ pred same {
 }
 
 pred tables {
+	effects
+	Failed' = Failed
+	GivenUp' = GivenUp
+	FailedTwice' = FailedTwice
+	Cancelled' = Cancelled
+}
+
+pred effects {
 	Completed' = Completed
 	Once' = Once
 	Twice' = Twice
@@ -65,6 +88,7 @@ pred begin [i: Instance, t: Tick] {
 	no i.runs
 	no Holder or some Lease
 	t not in Completed or some WithoutLedger
+	t not in GivenUp
 	Holder' = i
 	runs' = runs + i->t
 	trx' = trx + i->t
@@ -80,18 +104,57 @@ pred commit [i: Instance] {
 	Completed' = Completed + i.runs
 	Once' = Once + i.runs
 	Twice' = Twice + (i.runs & Once)
+	Failed' = Failed
+	GivenUp' = GivenUp
+	FailedTwice' = FailedTwice
+	Cancelled' = Cancelled
 	runs' = runs - i->Tick
 	trx' = trx - i->Tick
 	Alive' = Alive
 }
 
+-- The work fails, or has been cut from the server, which is no failure of its own
 pred fail [i: Instance] {
 	i in Alive
 	some i.runs
 	Holder' = (i.trx = i.runs => Holder - i else Holder)
 	runs' = runs - i->Tick
 	trx' = trx - i->Tick
-	same
+	let own = (i.trx = i.runs => i.runs else none), counted = (some CountsLosses => i.runs else own) {
+		Failed' = Failed + counted
+		GivenUp' = GivenUp + (counted & Failed)
+		FailedTwice' = FailedTwice + (own & Failed)
+	}
+	Cancelled' = Cancelled
+	Alive' = Alive
+	effects
+}
+
+-- An operator has the run told to end, or it has lasted too long
+pred cancel [i: Instance] {
+	i in Alive
+	some i.runs
+	i.trx = i.runs
+	Holder' = Holder - i
+	runs' = runs - i->Tick
+	trx' = trx - i->Tick
+	Failed' = (some RetriesCancelled => Failed + i.runs else Failed)
+	GivenUp' = (some RetriesCancelled => GivenUp + (i.runs & Failed) else GivenUp + i.runs)
+	FailedTwice' = FailedTwice
+	Cancelled' = Cancelled + i.runs
+	Alive' = Alive
+	effects
+}
+
+-- An instance is shut down in mid-run
+pred stop [i: Instance] {
+	i in Alive
+	some i.runs
+	Alive' = Alive - i
+	runs' = runs - i->Tick
+	trx' = trx - i->Tick
+	Holder' = Holder - i
+	tables
 }
 
 -- An instance dies
@@ -143,18 +206,18 @@ pred rest {
 
 fact behaviour {
 	always (rest or some i: Instance |
-		commit[i] or fail[i] or kill[i] or cut[i] or notice[i] or restart[i] or some t: Tick | begin[i, t])
+		commit[i] or fail[i] or cancel[i] or stop[i] or kill[i] or cut[i] or notice[i] or restart[i] or some t: Tick | begin[i, t])
 }
 
 -- What can go on does so at some time, and faults end at some time
 pred fair {
-	eventually always no i: Instance | fail[i] or kill[i] or cut[i]
+	eventually always no i: Instance | fail[i] or cancel[i] or stop[i] or kill[i] or cut[i]
 	all i: Instance {
 		(eventually always (i not in Alive and some i.trx)) implies always eventually notice[i]
 		(eventually always (some i.runs and i.trx = i.runs)) implies always eventually commit[i]
 		(eventually always (some i.runs and i.trx != i.runs)) implies always eventually fail[i]
 	}
-	(eventually always (no Holder and some Alive and some Tick - Completed))
+	(eventually always (no Holder and some Alive and some Tick - Completed - GivenUp))
 		implies always eventually some i: Instance, t: Tick | begin[i, t]
 	always eventually some Alive
 }
@@ -168,7 +231,16 @@ assert oneRunAtATime {
 }
 
 assert neverLost {
-	fair implies eventually Tick = Completed
+	fair implies eventually Tick = Completed + GivenUp
+}
+
+-- What vanishes, is shut down or cut from the server uses no retry up
+assert givenUpAfterFailures {
+	always GivenUp in FailedTwice + Cancelled
+}
+
+assert cancelledOnce {
+	always all t: Cancelled | no i: Instance | begin[i, t]
 }
 
 -- A tick that was begun by three, and completed by the third
@@ -178,10 +250,22 @@ pred takenOverTwice {
 			eventually (begin[c, t] and eventually commit[c])))))
 }
 
+-- A tick that failed, was tried again by another instance and failed again
+pred triedAgain {
+	some disj a, b: Instance, t: Tick |
+		eventually (begin[a, t] and eventually (fail[a] and eventually (begin[b, t] and eventually (fail[b] and
+			eventually t in GivenUp))))
+}
+
 check effectOnce for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
 check oneRunAtATime for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
 check neverLost for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 12 .. 12 steps expect 0
+check givenUpAfterFailures for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
+check cancelledOnce for exactly 3 Instance, exactly 2 Tick, 0 Mutant, 14 .. 14 steps expect 0
 check effectOnce for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 WithoutLedger, 12 steps expect 1
 check oneRunAtATime for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 Lease, 12 steps expect 1
 check neverLost for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 StuckRow, 12 steps expect 1
+check givenUpAfterFailures for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 CountsLosses, 12 steps expect 1
+check cancelledOnce for exactly 3 Instance, exactly 1 Tick, 1 Mutant, exactly 1 RetriesCancelled, 12 steps expect 1
 run takenOverTwice for exactly 3 Instance, exactly 1 Tick, 0 Mutant, 12 steps expect 1
+run triedAgain for exactly 3 Instance, exactly 1 Tick, 0 Mutant, 12 steps expect 1
