@@ -304,7 +304,7 @@ public final class LockLog {
 		return switch (outcome) {
 			case BUSY -> "somebody else holds the lock";
 			case ALREADY_RAN -> "it has run for this tick or key before";
-			case TOO_SOON -> "its last run was too short a time ago";
+			case TOO_SOON -> "its last run was too short a time ago, or failed and is not tried again for now";
 			case PAUSED -> "it is paused";
 			case EXECUTED -> throw new IllegalArgumentException("'outcome' must not be EXECUTED");
 		};
