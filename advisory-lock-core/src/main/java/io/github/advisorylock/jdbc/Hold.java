@@ -30,6 +30,7 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -385,25 +386,23 @@ public abstract sealed class Hold {
 
 	/**
 	 * Begin a run of the current thread under this hold.
+	 * @param record its record in the ledger, if it is recorded
 	 * @throws LockLostException if the lock is lost already: no interrupt would tell
 	 */
-	synchronized Run beginRun() {
+	synchronized Run beginRun(@Nullable RunRecord record) {
 		if (isLost()) {
 			throw lostException();
 		}
-		Run begun = new Run();
+		Run begun = new Run(record);
 		this.run = begun;
 		return begun;
 	}
 
 	/**
-	 * Interrupt the thread that runs under this hold.
+	 * Return what runs, or ran last, under this hold.
 	 */
-	void interruptRunner() {
-		Run current = this.run;
-		if (current != null) {
-			current.interrupt();
-		}
+	@Nullable Run run() {
+		return this.run;
 	}
 
 	/**

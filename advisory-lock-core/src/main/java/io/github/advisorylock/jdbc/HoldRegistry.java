@@ -23,6 +23,7 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
@@ -233,6 +234,24 @@ final class HoldRegistry {
 	 */
 	List<Hold> of(String entry) {
 		return find((hold) -> PostgresAdvisoryLockFunctions.entry(hold.key()).equals(entry));
+	}
+
+	/**
+	 * Return what is done under a key, once for each hold that has the lock.
+	 * @param entry the key, as the lock table of the server has it
+	 */
+	List<RunLedger.RunStack> stacks(String entry) {
+		return of(entry).stream()
+			.filter((hold) -> hold.isHandedOver() || hold.run() != null)
+			.map(Run::now)
+			.toList();
+	}
+
+	/**
+	 * Return any hold, or empty if there is none.
+	 */
+	Optional<Hold> any() {
+		return find((hold) -> true).stream().findFirst();
 	}
 
 	/**

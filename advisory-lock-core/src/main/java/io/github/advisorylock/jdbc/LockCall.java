@@ -322,7 +322,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			return null;
 		}
 		LockRun context = new LockRun(this.resources, hold, this.record, this.tick);
-		Run run = hold.beginRun();
+		Run run = hold.beginRun(this.record);
 		Future<?> limit = null;
 		T result;
 		boolean tookInterrupt = false;

@@ -66,6 +66,11 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public static final String CANCEL_CHANNEL = RunCancellation.CHANNEL;
 
+	/**
+	 * What an operator's instance says there when it has asked something in the ledger.
+	 */
+	public static final String QUESTION = RunCancellation.QUESTION;
+
 	private final LockSessionSettings settings;
 
 	private final LockScheduler.Threads threads;

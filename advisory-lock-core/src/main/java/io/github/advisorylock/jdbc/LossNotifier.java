@@ -19,11 +19,13 @@ package io.github.advisorylock.jdbc;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.jdbc.RunLedger.RunStack;
 import io.github.advisorylock.log.LockLog;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +39,8 @@ import org.jspecify.annotations.Nullable;
 final class LossNotifier implements AutoCloseable {
 
 	private final LockScheduler notifier;
+
+	private final Executor workers;
 
 	private final WhenLost whenLost;
 
@@ -57,6 +61,7 @@ final class LossNotifier implements AutoCloseable {
 		this.database = database;
 		this.eventPublisher = eventPublisher;
 		this.notifier = LockScheduler.inTurn(threads);
+		this.workers = threads.workers();
 	}
 
 	/**
@@ -73,7 +78,7 @@ final class LossNotifier implements AutoCloseable {
 
 	/**
 	 * Tell the holder of a lock to give it up: as when it is lost, but that the lock is
-	 * there.
+	 * there. What its run is doing is noted before an interrupt changes that.
 	 * @return whether that was told, {@code false} if the hold had ended before
 	 */
 	boolean end(Hold hold, Hold.Loss loss) {
@@ -81,8 +86,9 @@ final class LossNotifier implements AutoCloseable {
 		if (actions == null) {
 			return false;
 		}
+		Run.note(hold, this.workers);
 		if (this.whenLost == WhenLost.INTERRUPT) {
-			hold.interruptRunner();
+			interruptRunner(hold);
 		}
 		hold.cleanUp();
 		tellLater(Map.of(hold, actions));
@@ -102,10 +108,17 @@ final class LossNotifier implements AutoCloseable {
 			}
 		}
 		if (this.whenLost == WhenLost.INTERRUPT) {
-			lost.keySet().forEach(Hold::interruptRunner);
+			lost.keySet().forEach(LossNotifier::interruptRunner);
 		}
 		lost.keySet().forEach(Hold::cleanUp);
 		return lost;
+	}
+
+	private static void interruptRunner(Hold hold) {
+		Run run = hold.run();
+		if (run != null) {
+			run.interrupt();
+		}
 	}
 
 	private void tellLater(Map<Hold, List<Runnable>> lost) {
@@ -132,7 +145,9 @@ final class LossNotifier implements AutoCloseable {
 	private void log(Hold hold) {
 		Hold.Loss loss = hold.loss();
 		if (loss != null) {
-			LockLog.ended(hold.key(), hold.scope(), loss.reason(), loss.text(), this.database);
+			RunStack stack = Run.noted(hold);
+			LockLog.ended(hold.key(), hold.scope(), loss.reason(), loss.text(), this.database,
+					(stack != null) ? stack.toString() : null);
 		}
 		else {
 			LockLog.lost(hold.key(), hold.scope(), this.database);

@@ -18,7 +18,9 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
@@ -124,7 +126,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		LockResources resources = new LockResources(this.holds, this.coverage, ledger,
 				(session != null) ? new TickLocks(session, this.waits) : null, session);
 		if (session != null) {
-			session.notifications().listenToOperators(new RunCancellation(session, this.holds).listener());
+			session.notifications().listenToOperators(new RunCancellation(session, this.holds, ledger).listener());
 		}
 		this.transactionScope = new TransactionScope(resources, target, transactionManager, session);
 		this.sessionScope = new SessionScope(resources, session);
@@ -232,12 +234,26 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	}
 
 	/**
-	 * Warn of each lock that this application has held for long, once. Asks no database.
+	 * Warn of each lock that this application has held for long, once, with what its run
+	 * is doing, which its record keeps. Asks no database.
 	 * @param duration how long that is
 	 */
 	public void reportLongHolds(Duration duration) {
-		this.holds.takeHeldLonger(duration)
-			.forEach((hold) -> LockLog.heldLong(hold.key(), hold.scope(), hold.heldFor()));
+		// without a session, there is no run that is recorded before its end
+		Executor later = (this.session != null) ? this.session.threads().workers() : Runnable::run;
+		this.holds.takeHeldLonger(duration).forEach((hold) -> {
+			RunLedger.RunStack stack = Run.note(hold, later);
+			LockLog.heldLong(hold.key(), hold.scope(), hold.heldFor(), (stack != null) ? stack.toString() : null);
+		});
+	}
+
+	/**
+	 * Return what this application does under a lock now. Asks no database.
+	 * @param key the key
+	 * @return what is done, once for each time that it holds the lock
+	 */
+	public List<RunLedger.RunStack> stacks(AdvisoryLockKey key) {
+		return this.holds.stacks(lockEntry(key));
 	}
 
 	/**

@@ -16,14 +16,84 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.util.concurrent.Executor;
+
+import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.jdbc.RunLedger.RunStack;
+import org.jspecify.annotations.Nullable;
+
 /**
- * The thread that runs under a {@link Hold}, and whether the library has interrupted it.
+ * The thread that runs under a {@link Hold}, what it is doing, and whether the library
+ * has interrupted it.
  */
 final class Run {
 
 	private final Thread thread = Thread.currentThread();
 
+	private final @Nullable RunRecord record;
+
+	private volatile @Nullable RunStack noted;
+
 	private State state = State.UNDER_WAY;
+
+	/**
+	 * Begin a run of the current thread.
+	 * @param record its record in the ledger, if it is recorded
+	 */
+	Run(@Nullable RunRecord record) {
+		this.record = record;
+	}
+
+	/**
+	 * Note what is done under a hold, for the log and its record: it has lasted for long.
+	 * Never fails, as those who do so have more important things to do.
+	 * @param later does what may wait
+	 * @return what that is, {@code null} if no thread has run under it
+	 */
+	static @Nullable RunStack note(Hold hold, Executor later) {
+		Run run = hold.run();
+		if (run == null) {
+			return null;
+		}
+		new SafeTask("Failed to note what a run is doing", () -> run.note(hold.backend(), later)).run();
+		return run.noted;
+	}
+
+	private void note(int process, Executor later) {
+		RunStack stack = stack(process);
+		if (stack != null) {
+			this.noted = stack;
+			if (this.record != null) {
+				this.record.hangs(stack, later);
+			}
+		}
+	}
+
+	/**
+	 * Return what was noted last of a hold.
+	 */
+	static @Nullable RunStack noted(Hold hold) {
+		Run run = hold.run();
+		return (run != null) ? run.noted : null;
+	}
+
+	/**
+	 * Return what is done under a hold now.
+	 */
+	static RunStack now(Hold hold) {
+		Run run = hold.run();
+		RunStack stack = (run != null) ? run.stack(hold.backend()) : null;
+		return (stack != null) ? stack : RunStack.none(hold.backend());
+	}
+
+	/**
+	 * Return what the thread is doing, {@code null} once the run is over: what it does
+	 * then is nobody's business here, so the end is looked for after the look.
+	 */
+	private @Nullable RunStack stack(int process) {
+		RunStack stack = RunStack.of(this.thread, process);
+		return isOver() ? null : stack;
+	}
 
 	/**
 	 * Interrupt the thread. An interrupt from somewhere else that is pending serves both,

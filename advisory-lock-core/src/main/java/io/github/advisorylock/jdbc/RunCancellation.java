@@ -18,6 +18,9 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -25,16 +28,28 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Ends the runs that an operator cancels, on whichever instance. The operator's instance
- * sends the key, as the lock table of the server has it, the time of day in milliseconds,
- * and the operator's name. Any role that may connect can send that, so the server is
- * asked which role has.
+ * Does what operators want of the runs of this instance, whichever instance they ask.
+ * <p>
+ * To cancel a run, the operator's instance sends the key, as the lock table of the server
+ * has it, the time of day in milliseconds, and the operator's name. Any role that may
+ * connect can send that, so the server is asked which role has.
+ * <p>
+ * To learn what a run is doing, it asks in the ledger, where only the role of the
+ * application can write, and sends a word that says no more than that. The ledger is
+ * looked at then, and when the connection begins to listen, as the word may have come
+ * before; by one look at a time, however often it is said.
  */
 final class RunCancellation {
 
 	static final String CHANNEL = "advisory_lock_cancel";
+
+	/**
+	 * Says that there is a question about a run in the ledger.
+	 */
+	static final String QUESTION = "question";
 
 	private static final Log logger = LogFactory.getLog(LockSession.class);
 
@@ -44,31 +59,60 @@ final class RunCancellation {
 
 	private final HoldRegistry holds;
 
+	private final @Nullable Supplier<? extends RunLedger> ledger;
+
+	private final Executor answers;
+
+	private final SafeTask answer = new SafeTask("Failed to answer in the ledger what a run is doing", this::answer);
+
+	private final AtomicBoolean asked = new AtomicBoolean();
+
 	/**
 	 * Create it.
 	 * @param session is notified, and asks the server
 	 * @param holds knows the runs
+	 * @param ledger has the questions of operators, {@code null} without one
 	 */
-	RunCancellation(LockSession session, HoldRegistry holds) {
+	RunCancellation(LockSession session, HoldRegistry holds, @Nullable Supplier<? extends RunLedger> ledger) {
 		this.session = session;
 		this.holds = holds;
+		this.ledger = ledger;
+		this.answers = LockScheduler.inTurn(session.threads());
 	}
 
 	/**
 	 * Return what listens to operators.
 	 */
 	SessionListener listener() {
-		return new SessionListener(CHANNEL, () -> {
-		}, this::receive);
+		return new SessionListener(CHANNEL, this::answerSoon, this::receive);
 	}
 
 	private void receive(SessionListener.Notification notification) {
+		if (QUESTION.equals(notification.text())) {
+			answerSoon();
+			return;
+		}
 		Matcher parts = MESSAGE.matcher(notification.text());
 		if (parts.matches()) {
 			Hold.Loss loss = new Hold.Loss(LockLostEvent.Reason.CANCELLED,
 					"it was cancelled by " + AdvisoryLockKey.display(parts.group(3)));
 			this.session.later("Failed to find out what was cancelled",
 					() -> cancel(parts.group(1), Long.parseLong(parts.group(2)), notification.process(), loss));
+		}
+	}
+
+	private void answerSoon() {
+		if (this.ledger != null && this.asked.compareAndSet(false, true)) {
+			this.answers.execute(this.answer);
+		}
+	}
+
+	private void answer() {
+		this.asked.set(false);
+		RunLedger ledger = (this.ledger != null && !this.session.isClosed()) ? this.ledger.get() : null;
+		if (ledger != null && ledger.isOpen()) {
+			this.holds.any()
+				.ifPresent((hold) -> ledger.answer(this.holds::stacks, this.session.sideConnection(hold)));
 		}
 	}
 

@@ -18,7 +18,11 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
+import java.util.List;
 import java.util.OptionalLong;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -67,6 +71,17 @@ public interface RunLedger {
 	}
 
 	/**
+	 * Answer those who ask, on whatever instance, what runs of this one are doing. Called
+	 * while there are any, and this ledger is open.
+	 * @param stacks finds what is done under a lock here, by its entry in the lock table;
+	 * empty where this instance does not hold it
+	 * @param side reaches the server without a connection of the pool, which hanging runs
+	 * may have the last ones of
+	 */
+	default void answer(Function<String, List<RunStack>> stacks, Hold.SideConnection side) {
+	}
+
+	/**
 	 * Return whether this ledger is in use: it is opened when the first run is recorded,
 	 * or before.
 	 * @return whether it was opened
@@ -93,6 +108,61 @@ public interface RunLedger {
 		 * @param traceId the id of the trace
 		 */
 		void traced(String traceId);
+
+	}
+
+	/**
+	 * What is done under a lock at a moment. Prints as a thread dump does.
+	 *
+	 * @param thread the name of the thread, {@code null} where no thread runs under the
+	 * lock: it was handed over, or its run has not begun yet, or is over
+	 * @param state the state of the thread, {@code null} without one
+	 * @param frames the frames of its stack, the innermost first, 200 at most
+	 * @param process the process of the server whose transaction has the lock, 0 in scope
+	 * {@code SESSION}: on which connections such a run works, the library does not know
+	 */
+	record RunStack(@Nullable String thread, Thread.@Nullable State state, List<String> frames, int process) {
+
+		private static final int MOST_FRAMES = 200;
+
+		private static final int LONGEST_TEXT = 8000;
+
+		/**
+		 * Look at a thread, be it a virtual one or not.
+		 * @param thread the thread
+		 * @param process the process of the server
+		 * @return what it is doing
+		 */
+		static RunStack of(Thread thread, int process) {
+			Thread.State state = thread.getState();
+			List<String> frames = Arrays.stream(thread.getStackTrace())
+				.limit(MOST_FRAMES)
+				.map(StackTraceElement::toString)
+				.toList();
+			// a virtual thread has no name by itself
+			String name = thread.getName().isEmpty() ? thread.toString() : thread.getName();
+			return new RunStack(AdvisoryLockKey.display(name), state, frames, process);
+		}
+
+		/**
+		 * Return what stands for a lock that no thread runs under.
+		 * @param process the process of the server
+		 * @return nothing that is done
+		 */
+		static RunStack none(int process) {
+			return new RunStack(null, null, List.of(), process);
+		}
+
+		@Override
+		public String toString() {
+			StringBuilder text = new StringBuilder("\"" + this.thread + "\" " + this.state);
+			for (String frame : this.frames) {
+				if (text.length() + frame.length() < LONGEST_TEXT) {
+					text.append("\n\tat ").append(frame);
+				}
+			}
+			return text.toString();
+		}
 
 	}
 
@@ -164,6 +234,15 @@ public interface RunLedger {
 		 * @param traceId the id of the trace
 		 */
 		default void traced(String traceId) {
+		}
+
+		/**
+		 * Note what the run is doing, which has lasted for long. May be called by any
+		 * thread while the run is under way, and again; must be quick.
+		 * @param stack what it is doing
+		 * @param later does what may wait
+		 */
+		default void hangs(RunStack stack, Executor later) {
 		}
 
 		/**

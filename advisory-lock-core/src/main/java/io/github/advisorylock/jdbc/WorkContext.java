@@ -56,7 +56,7 @@ public final class WorkContext implements LockContext {
 	private WorkContext(AdvisoryLockKey key, OptionalLong token, BooleanSupplier trusted, Runnable confirmation) {
 		this.hold = new Hold.Candidate(key, LockMode.EXCLUSIVE, LockScheduler.Ticker.SYSTEM, () -> {
 		});
-		this.run = this.hold.beginRun();
+		this.run = this.hold.beginRun(null);
 		this.confirmation = confirmation;
 		this.token = token;
 		this.trusted = trusted;

@@ -144,13 +144,15 @@ public final class LockLog {
 	 * @param text the same for people
 	 * @param database the name of the transaction manager in whose database it is,
 	 * {@code null} where there is one database
+	 * @param stack what its run was doing then, as a thread dump has it, {@code null} if
+	 * nothing runs under it
 	 */
 	public static void ended(AdvisoryLockKey key, LockScope scope, LockLostEvent.Reason reason, String text,
-			@Nullable String database) {
+			@Nullable String database, @Nullable String stack) {
 		if (ALERTS.isWarnEnabled()) {
 			in(database, alert(word(reason), key)).addKeyValue("advisory_lock.scope", word(scope))
 				.log("Told the holder of the lock on '" + key + "'" + place(database) + " to end: " + text
-						+ "; a run that goes on nevertheless keeps its lock until it ends");
+						+ "; a run that goes on nevertheless keeps its lock until it ends" + doing(stack));
 		}
 	}
 
@@ -159,16 +161,22 @@ public final class LockLog {
 	 * @param key the key that is locked
 	 * @param scope how long the lock lives
 	 * @param duration for how long it has been held
+	 * @param stack what its run is doing, as a thread dump has it, {@code null} if nothing
+	 * runs under it
 	 */
-	public static void heldLong(AdvisoryLockKey key, LockScope scope, Duration duration) {
+	public static void heldLong(AdvisoryLockKey key, LockScope scope, Duration duration, @Nullable String stack) {
 		if (ALERTS.isWarnEnabled()) {
 			Instant since = Instant.now().minus(duration).truncatedTo(ChronoUnit.MILLIS);
 			alert("long-hold", key).addKeyValue("advisory_lock.scope", word(scope))
 				.addKeyValue("advisory_lock.since", since.toString())
 				.addKeyValue("advisory_lock.duration_ms", duration.toMillis())
 				.log(heldBy(scope) + " has held the lock on '" + key + "' since " + since + ": " + advice(scope)
-						+ " 'advisory-lock.doctor.long-hold'");
+						+ " 'advisory-lock.doctor.long-hold'" + doing(stack));
 		}
+	}
+
+	private static String doing(@Nullable String stack) {
+		return (stack != null) ? "; it was doing this:\n" + stack : "";
 	}
 
 	private static String heldBy(LockScope scope) {

@@ -129,7 +129,10 @@ class HoldScheduleTests {
 		private void tell(List<Runnable> actions) {
 			if (actions != null) {
 				this.lost.incrementAndGet();
-				this.hold.interruptRunner();
+				Run run = this.hold.run();
+				if (run != null) {
+					run.interrupt();
+				}
 				actions.forEach(Runnable::run);
 			}
 		}
@@ -137,7 +140,7 @@ class HoldScheduleTests {
 		private void work() {
 			Run run;
 			try {
-				run = this.hold.beginRun();
+				run = this.hold.beginRun(null);
 			}
 			catch (LockLostException ex) {
 				return;

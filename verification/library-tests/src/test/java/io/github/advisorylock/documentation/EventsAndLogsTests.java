@@ -117,10 +117,10 @@ class EventsAndLogsTests {
 			LockLog.skipped(KEY, LockScope.TRANSACTION, METHOD, LockOutcome.BUSY, null);
 			LockLog.lost(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION);
 			LockLog.ended(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, LockLostEvent.Reason.MAX_RUN,
-					"it was held for longer than 'maxRun' allows, PT30M", null);
+					"it was held for longer than 'maxRun' allows, PT30M", null, null);
 			LockLog.lost(AdvisoryLockKey.of("shop", "monthly-report"), LockScope.TRANSACTION, "reportingTx");
-			LockLog.heldLong(KEY, LockScope.TRANSACTION, Duration.ofMinutes(10));
-			LockLog.heldLong(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, Duration.ofMinutes(10));
+			LockLog.heldLong(KEY, LockScope.TRANSACTION, Duration.ofMinutes(10), null);
+			LockLog.heldLong(AdvisoryLockKey.of("shop", "price-sync"), LockScope.SESSION, Duration.ofMinutes(10), null);
 			LockLog.unclosed(AdvisoryLockKey.of("shop", "price-sync"));
 			LockLog.overdue(KEY, Instant.EPOCH, Instant.EPOCH);
 			LockLog.lostTick(KEY, TICK, Duration.ofHours(6));

@@ -51,9 +51,9 @@ class HoldTests {
 
 	@Test
 	void interruptThatTheRunHasNotTakenIsTakenBack() {
-		Run run = this.hold.beginRun();
+		Run run = this.hold.beginRun(null);
 		assertThat(this.hold.markLost()).isEmpty();
-		this.hold.interruptRunner();
+		run.interrupt();
 		assertThat(Thread.currentThread().isInterrupted()).isTrue();
 		run.end(false);
 		assertThat(Thread.interrupted()).isFalse();
@@ -61,9 +61,9 @@ class HoldTests {
 
 	@Test
 	void interruptThatComesWhenTheRunIsOverReachesNobody() {
-		Run run = this.hold.beginRun();
+		Run run = this.hold.beginRun(null);
 		run.end(false);
-		this.hold.interruptRunner();
+		run.interrupt();
 		assertThat(Thread.interrupted()).isFalse();
 	}
 
