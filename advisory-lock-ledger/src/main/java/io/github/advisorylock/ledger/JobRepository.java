@@ -32,11 +32,13 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.RunLedger.RunStack;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.RowMapper;
@@ -89,10 +91,32 @@ public class JobRepository {
 
 	private final String instance;
 
+	private final RunQuestions questions;
+
 	JobRepository(LedgerConnections connections, LedgerTables tables, String instance) {
 		this.connections = connections;
 		this.tables = tables;
 		this.instance = instance;
+		this.questions = new RunQuestions(connections, tables, instance);
+	}
+
+	/**
+	 * Ask the instances that hold a lock what they do under it.
+	 * @param lock the lock, as the lock table of the server has it
+	 * @param wake tells instances that there is a question; called now and then
+	 * @param enough whether that are all answers that are to be expected
+	 * @param patience how long to wait for these
+	 * @return what was answered until then
+	 */
+	public List<Answer> ask(String lock, Runnable wake, Predicate<List<Answer>> enough, Duration patience) {
+		return this.questions.ask(lock, wake, enough, patience);
+	}
+
+	/**
+	 * Return what has the questions of others.
+	 */
+	RunQuestions questions() {
+		return this.questions;
 	}
 
 	/**
@@ -380,7 +404,7 @@ public class JobRepository {
 				row.getInt("attempt"), LockScope.valueOf(row.getString("scope")), row.getString("instance"),
 				row.getLong("fencing_token"), required(row, "started_at"), instant(row, "finished_at"),
 				outcome(row.getString("outcome")), row.getString("error"), row.getString("error_class"),
-				row.getString("trace_id"), row.getString("stack_trace"));
+				row.getString("trace_id"), row.getString("stack_trace"), row.getString("hang_stack"));
 	}
 
 	private static JobState state(ResultSet row, int number) throws SQLException {
@@ -458,6 +482,16 @@ public class JobRepository {
 			@Nullable String state, List<String> problems, @Nullable LedgerRun lastRun, @Nullable Instant completedAt,
 			@Nullable String method, @Nullable LockScope scope, @Nullable String schedules,
 			@Nullable Duration catchUp) {
+
+	}
+
+	/**
+	 * What an instance does under a lock.
+	 *
+	 * @param instance the instance
+	 * @param stack what it does
+	 */
+	public record Answer(String instance, RunStack stack) {
 
 	}
 

@@ -48,7 +48,7 @@ final class JobStatements {
 			  coalesce(j.last_outcome, r.outcome) AS last_outcome, j.paused_at, j.paused_by, j.paused_reason,
 			  coalesce(j.paused_all, false) AS paused_all, j.resumed_at, j.open_tick, j.attempts, j.given_up, j.failures, j.retry_at,
 			  j.next_at, r.fencing_token, r.id, r.key AS run_key, r.tick, r.attempt, r.scope, r.instance, r.started_at,
-			  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id, NULL AS stack_trace,
+			  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id, NULL AS stack_trace, NULL AS hang_stack,
 			  j.method, j.scope AS job_scope, j.schedules, j.catch_up, j.key IS NOT NULL AS registered,
 			  coalesce(j.recorded, true) AS recorded, coalesce(j.template = j.key, false) AS of_keys, c.completed_at,
 			  s.state, CASE WHEN s.key IS NOT NULL THEN s.problem WHEN r.failed THEN r.outcome END AS problem
@@ -241,13 +241,17 @@ final class JobStatements {
 			""";
 
 	/**
-	 * The last runs of a key, the last one that is over with its stack trace.
+	 * The last runs of a key, the last one that is over with its stack traces, and one
+	 * that is under way with what it was doing.
 	 */
 	static final String RUNS = """
 			SELECT r.id, r.namespace, r.key, r.tick, r.attempt, r.scope, r.instance, r.fencing_token, r.started_at,
 			  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id,
 			  CASE WHEN r.fencing_token = pg_catalog.max(r.fencing_token) FILTER (WHERE r.finished_at IS NOT NULL) OVER ()
-			    THEN r.stack_trace END AS stack_trace
+			    THEN r.stack_trace END AS stack_trace,
+			  CASE WHEN r.finished_at IS NULL OR r.fencing_token
+			      = pg_catalog.max(r.fencing_token) FILTER (WHERE r.finished_at IS NOT NULL) OVER ()
+			    THEN r.hang_stack END AS hang_stack
 			FROM (SELECT l.* FROM {run} l WHERE l.namespace = :namespace AND l.key = :key
 			  ORDER BY l.fencing_token DESC LIMIT :limit) r
 			ORDER BY r.fencing_token DESC

@@ -43,11 +43,15 @@ import org.springframework.transaction.UnexpectedRollbackException;
  * @param traceId the id of its trace, {@code null} if it had none
  * @param stackTrace the stack trace of the failure, {@code null} if there was none, or it
  * was not asked for
+ * @param hangStack what its thread was doing when it was told that it lasts for longer
+ * than {@code maxRun}, or was cancelled, or was found to hold its lock for long, the last
+ * of these; {@code null} if there was none, or it was not asked for
  * @since 0.1.0
  */
 public record LedgerRun(long id, String namespace, String key, @Nullable Instant tick, int attempt, LockScope scope,
 		String instance, long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable Outcome outcome,
-		@Nullable String error, @Nullable String errorClass, @Nullable String traceId, @Nullable String stackTrace) {
+		@Nullable String error, @Nullable String errorClass, @Nullable String traceId, @Nullable String stackTrace,
+		@Nullable String hangStack) {
 
 	/**
 	 * How a recorded run ended.

@@ -78,11 +78,13 @@ final class LedgerSchema {
 			      || 'fencing_token, template, resumed_at, open_tick, attempts, failed_attempts, given_up, failures, retry_at, next_at, '
 			      || 'remember_until, held_until, held_since, method, scope, schedules, once, min_interval, catch_up, period, recorded, lock'),
 			    ('run', 'namespace, key, fencing_token', 'id, tick, scope, instance, started_at, finished_at, outcome, failed, error, '
-			      || 'error_class, attempt, template, lock, keep_until, trace_id, stack_trace'),
+			      || 'error_class, attempt, template, lock, keep_until, trace_id, stack_trace, hang_stack'),
 			    ('completion', 'namespace, key', 'completed_at, remember_until, result'),
 			    ('instance', 'namespace, instance, born_at', 'started_at, seen_at, stopped_at, version, library, clock_skew_ms, '
 			      || 'roles, terms, led_since'),
-			    ('pause', 'namespace, key', 'paused_at, paused_by, reason'), ('fencing_token', NULL, NULL),
+			    ('pause', 'namespace, key', 'paused_at, paused_by, reason'),
+			    ('question', 'id', 'lock, asked_at, instances, threads, thread_states, stacks, processes'),
+			    ('fencing_token', NULL, NULL),
 			    ('job_state', NULL, NULL)) w (kind, columns, others)
 			LEFT JOIN LATERAL (
 			  SELECT pg_catalog.quote_ident(n.nspname) AS schema, pg_catalog.quote_ident(o.relname) AS name,
@@ -91,7 +93,7 @@ final class LedgerSchema {
 			      CASE WHEN pg_catalog.has_sequence_privilege(o.oid, 'USAGE') THEN '' ELSE 'USAGE' END
 			    ELSE pg_catalog.array_to_string(ARRAY(
 			      SELECT p.name FROM pg_catalog.unnest(CASE w.kind WHEN 'job_state' THEN ARRAY['SELECT'] ELSE
-			        ARRAY['SELECT', 'INSERT', 'UPDATE', CASE w.kind WHEN 'pause' THEN 'DELETE' END] END) p (name)
+			        ARRAY['SELECT', 'INSERT', 'UPDATE', CASE WHEN w.kind IN ('pause', 'question') THEN 'DELETE' END] END) p (name)
 			      WHERE NOT pg_catalog.has_table_privilege(o.oid, p.name)), ', ') END AS missing,
 			    o.relkind = 'S' OR w.kind = 'job_state' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable,
 			    CASE WHEN o.relkind = 'f' THEN 'a foreign table' WHEN o.relkind = 'v' AND w.kind <> 'job_state' THEN 'a view' END

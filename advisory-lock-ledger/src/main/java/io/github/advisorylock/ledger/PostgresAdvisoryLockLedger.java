@@ -36,10 +36,12 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.jdbc.RunLedger.RunStack;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -217,6 +219,11 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		open();
 		return opened().operators()
 			.keep(name, PostgresAdvisoryLockTemplate.lockEntry(key), time, own, this.settings.rememberKeys());
+	}
+
+	@Override
+	public void answer(Function<String, List<RunStack>> stacks, Hold.SideConnection side) {
+		repository().questions().answer(stacks, side);
 	}
 
 	/**

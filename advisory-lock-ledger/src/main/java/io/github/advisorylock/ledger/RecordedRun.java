@@ -27,6 +27,7 @@ import java.util.Collections;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
@@ -39,6 +40,8 @@ import io.github.advisorylock.jdbc.DeferredInterrupt;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.jdbc.RunLedger.RunStack;
+import io.github.advisorylock.jdbc.SafeTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -97,6 +100,8 @@ final class RecordedRun implements RunRecord {
 	private Boundary boundary = Boundary.NONE;
 
 	private @Nullable Hold hold;
+
+	private volatile @Nullable String hangStack;
 
 	private boolean durable;
 
@@ -268,7 +273,7 @@ final class RecordedRun implements RunRecord {
 		if (this.resultFormat != null) {
 			this.parameters.addValue("result", this.resultFormat.apply(result), Types.VARCHAR);
 		}
-		if (!this.runs.complete(this.parameters, this.boundary != Boundary.NONE)) {
+		if (!this.runs.complete(ending(), this.boundary != Boundary.NONE)) {
 			throw (this.boundary == Boundary.NONE) ? new LockLostException(this.key)
 					: new IllegalStateException("Failed to complete the run of advisory lock '" + this.key
 							+ "': somebody else has completed it meanwhile");
@@ -291,7 +296,7 @@ final class RecordedRun implements RunRecord {
 		judge(failure);
 		if (hasBegun() && this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION) {
 			try {
-				this.runs.failInside(this.parameters, failure);
+				this.runs.failInside(ending(), failure);
 				this.failed = true;
 			}
 			catch (RuntimeException ex) {
@@ -317,7 +322,7 @@ final class RecordedRun implements RunRecord {
 				this.joined.fail(failure);
 			}
 			else {
-				this.runs.fail(this.parameters, failure);
+				this.runs.fail(ending(), failure);
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -345,6 +350,28 @@ final class RecordedRun implements RunRecord {
 	@Override
 	public int attempt() {
 		return (this.decision != null) ? this.decision.attempt() : 1;
+	}
+
+	/**
+	 * What has a row already may never come to its end: that is told at once.
+	 */
+	@Override
+	public void hangs(RunStack stack, Executor later) {
+		String text = this.runs.text().of(stack.toString());
+		this.hangStack = text;
+		Hold.SideConnection side = (this.hold != null) ? this.hold.sideConnection() : null;
+		Long token = (this.decision != null) ? this.decision.token() : null;
+		if (this.boundary == Boundary.NONE && side != null && token != null) {
+			later.execute(new SafeTask("Failed to keep what the run of advisory lock '" + this.key + "' is doing",
+					() -> this.runs.hang(side, this.key, token, text)));
+		}
+	}
+
+	/**
+	 * Return the run with what it did when it had lasted for long, if it has.
+	 */
+	private MapSqlParameterSource ending() {
+		return this.parameters.addValue("hangStack", this.hangStack, Types.VARCHAR);
 	}
 
 	private boolean hasBegun() {
@@ -391,7 +418,7 @@ final class RecordedRun implements RunRecord {
 			Hold.SideConnection side = (hold != null && RecordedRun.this.failureMatters) ? hold.sideConnection() : null;
 			if (side != null) {
 				try {
-					RecordedRun.this.runs.failAside(side, RecordedRun.this.parameters, failure);
+					RecordedRun.this.runs.failAside(side, ending(), failure);
 					RecordedRun.this.failed = true;
 				}
 				catch (RuntimeException ex) {
@@ -424,7 +451,7 @@ final class RecordedRun implements RunRecord {
 			LedgerRun.Failure failure = (this.failure != null) ? this.failure
 					: LedgerRun.Failure.rollback("The transaction that the run was part of was not committed");
 			try {
-				RecordedRun.this.runs.failAfterCompletion(RecordedRun.this.parameters, failure);
+				RecordedRun.this.runs.failAfterCompletion(ending(), failure);
 			}
 			catch (RuntimeException ex) {
 				logger.warn("The failed run of advisory lock '" + RecordedRun.this.key + "' could not be recorded ("

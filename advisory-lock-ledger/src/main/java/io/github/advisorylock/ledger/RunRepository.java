@@ -23,11 +23,13 @@ import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.jdbc.Hold;
 import org.apache.commons.logging.Log;
@@ -156,6 +158,15 @@ final class RunRepository {
 			.apart((apart) -> query(apart, this.statements.begin(), run,
 					(row, number) -> Optional.ofNullable(row.getObject(1, OffsetDateTime.class))))
 			.orElse(null);
+	}
+
+	/**
+	 * Write what a run is doing that has begun for all to see, besides the pool.
+	 */
+	void hang(Hold.SideConnection side, AdvisoryLockKey key, long token, String stack) {
+		Map<String, Object> run = Map.of("namespace", key.namespace(), "key", key.name(), "token", token, "hangStack",
+				stack);
+		this.connections.aside(side, (jdbc) -> jdbc.update(this.statements.hang(), run));
 	}
 
 	/**

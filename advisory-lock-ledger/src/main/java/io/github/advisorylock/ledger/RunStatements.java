@@ -38,8 +38,9 @@ import io.github.advisorylock.jdbc.FencingTokens;
  * @param end writes how a run ended, whether or not its start was written. Answers 0 if
  * somebody else has ended it, or completed the tick or key
  * @param result finds what is kept of the result of a completed key
+ * @param hang writes what a run in scope {@code SESSION} is doing that is not over
  */
-record RunStatements(String decide, String begin, String end, String result) {
+record RunStatements(String decide, String begin, String end, String result, String hang) {
 
 	/**
 	 * In the place of an outcome: the tick is later than the clock of the database.
@@ -219,15 +220,16 @@ record RunStatements(String decide, String begin, String end, String result) {
 			      AND p.fencing_token < CAST(:token AS bigint)) AND (NOT :keepsJob OR EXISTS (SELECT FROM job))
 			), ended AS (
 			  INSERT INTO {run} AS r (namespace, key, tick, attempt, scope, instance, fencing_token, started_at, finished_at,
-			    outcome, error_class, error, stack_trace, trace_id, keep_until, template)
+			    outcome, error_class, error, stack_trace, hang_stack, trace_id, keep_until, template)
 			  SELECT :namespace, :key, e.tick, e.attempt, :scope, :instance, e.token, e.started_at, e.now, :outcome, :errorClass,
-			    :error, :stackTrace, :traceId, pg_catalog.date_trunc('minute', e.started_at + INTERVAL '1 minute'
+			    :error, :stackTrace, :hangStack, :traceId, pg_catalog.date_trunc('minute', e.started_at + INTERVAL '1 minute'
 			      + CAST(:keepRuns AS bigint) * INTERVAL '1 microsecond'), :template
 			  FROM e WHERE NOT e.executed OR ((NOT :keepsJob OR EXISTS (SELECT FROM job))
 			    AND (NOT :oncePerKey OR EXISTS (SELECT FROM completed)))
 			  ON CONFLICT (namespace, key, fencing_token) DO UPDATE SET finished_at = excluded.finished_at,
 			    outcome = excluded.outcome, error_class = excluded.error_class, error = excluded.error,
-			    stack_trace = excluded.stack_trace, trace_id = excluded.trace_id
+			    stack_trace = excluded.stack_trace, hang_stack = coalesce(excluded.hang_stack, r.hang_stack),
+			    trace_id = excluded.trace_id
 			  WHERE r.finished_at IS NULL RETURNING 1
 			)
 			SELECT count(*) FROM ended
@@ -235,6 +237,11 @@ record RunStatements(String decide, String begin, String end, String result) {
 
 	private static final String RESULT = """
 			SELECT (SELECT c.result FROM {completion} c WHERE c.namespace = :namespace AND c.key = :key)
+			""";
+
+	private static final String HANG = """
+			UPDATE {run} r SET hang_stack = :hangStack WHERE r.namespace = :namespace AND r.key = :key
+			  AND r.fencing_token = :token AND r.finished_at IS NULL
 			""";
 
 	/**
@@ -245,7 +252,8 @@ record RunStatements(String decide, String begin, String end, String result) {
 	private static final String SAVEPOINT = "SAVEPOINT advisory_lock_run";
 
 	static RunStatements of(LedgerTables tables) {
-		return new RunStatements(tables.in(DECIDE), tables.in(BEGIN), tables.in(END), tables.in(RESULT));
+		return new RunStatements(tables.in(DECIDE), tables.in(BEGIN), tables.in(END), tables.in(RESULT),
+				tables.in(HANG));
 	}
 
 	/**

@@ -67,7 +67,7 @@ class OnceAutoMethodTests {
 	@AfterEach
 	void dropLedger() {
 		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
-		for (String table : List.of("job", "run", "completion", "instance", "pause")) {
+		for (String table : List.of("job", "run", "completion", "instance", "pause", "question")) {
 			TestPostgres.execute("DROP TABLE IF EXISTS once_auto_" + table + " CASCADE");
 		}
 		TestPostgres.execute("DROP SEQUENCE IF EXISTS once_auto_fencing_token");

@@ -152,7 +152,7 @@ class OnceIntervalTests {
 				assertThat(jobs.runs()).hasValue(1);
 				assertThat(TestPostgres.query("SELECT outcome FROM once_interval_run")).containsExactly("EXECUTED");
 			});
-		for (String table : List.of("job", "run", "completion", "instance", "pause")) {
+		for (String table : List.of("job", "run", "completion", "instance", "pause", "question")) {
 			TestPostgres.execute("DROP TABLE IF EXISTS once_interval_" + table + " CASCADE");
 		}
 		TestPostgres.execute("DROP SEQUENCE IF EXISTS once_interval_fencing_token");

@@ -136,7 +136,7 @@ class UnplannedCallsTests {
 		}
 		finally {
 			executor.shutdownNow();
-			for (String table : new String[] { "job", "run", "completion", "instance", "pause" }) {
+			for (String table : new String[] { "job", "run", "completion", "instance", "pause", "question" }) {
 				TestPostgres.execute("DROP TABLE IF EXISTS unplanned_" + table + " CASCADE");
 			}
 			TestPostgres.execute("DROP SEQUENCE IF EXISTS unplanned_fencing_token");

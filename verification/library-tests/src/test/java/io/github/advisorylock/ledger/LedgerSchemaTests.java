@@ -86,8 +86,10 @@ class LedgerSchemaTests {
 						+ "min_interval, catch_up, period, recorded, lock",
 				"advisory_lock_job_state: namespace, key, state, since, problem, overdue_tick, run_key, fencing_token",
 				"advisory_lock_pause: namespace, key, paused_at, paused_by, reason",
+				"advisory_lock_question: id, lock, asked_at, instances, threads, thread_states, stacks, processes",
 				"advisory_lock_run: id, namespace, key, tick, scope, instance, fencing_token, started_at, finished_at, "
-						+ "outcome, failed, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace"));
+						+ "outcome, failed, error, error_class, attempt, template, lock, keep_until, trace_id, stack_trace, "
+						+ "hang_stack"));
 	}
 
 	@Test
@@ -112,7 +114,7 @@ class LedgerSchemaTests {
 		finally {
 			threads.shutdownNow();
 		}
-		assertThat(columns()).hasSize(6);
+		assertThat(columns()).hasSize(7);
 	}
 
 	@Test

@@ -122,6 +122,7 @@ class RunGuardTests extends AbstractLedgerTests {
 			.addValue("errorClass", null, Types.VARCHAR)
 			.addValue("error", null, Types.VARCHAR)
 			.addValue("stackTrace", null, Types.VARCHAR)
+			.addValue("hangStack", null, Types.VARCHAR)
 			.addValue("traceId", null, Types.VARCHAR)
 			.addValue("result", null, Types.VARCHAR)
 			.addValue("nextAt", null, Types.TIMESTAMP_WITH_TIMEZONE);
