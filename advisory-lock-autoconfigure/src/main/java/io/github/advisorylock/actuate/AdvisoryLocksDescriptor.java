@@ -298,6 +298,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param traceId the id of its trace, {@code null} if it had none
 	 * @param stackTrace the stack trace of its failure, {@code null} for who may not see
 	 * values, and in lists; of the last runs of a job, the last one that is over has it
+	 * @param hangStack what its thread was doing when it was told that it lasts for too
+	 * long, or had lasted for long; as for the stack trace, and of a run under way
 	 * @param key the key, where that depends on arguments and the runs of all of them are
 	 * asked for
 	 */
@@ -305,13 +307,13 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	public record RunDescriptor(@Nullable Instant tick, @Nullable Integer attempt, String instance,
 			@Nullable Long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable Duration duration,
 			@Nullable String outcome, @Nullable String error, @Nullable String traceId, @Nullable String stackTrace,
-			@Nullable String key) {
+			@Nullable String hangStack, @Nullable String key) {
 
 		RunDescriptor brief() {
 			return new RunDescriptor(null, this.attempt, this.instance, null,
 					this.startedAt.truncatedTo(ChronoUnit.MILLIS), null,
 					(this.duration != null) ? Duration.ofMillis(this.duration.toMillis()) : null, this.outcome,
-					this.error, null, null, this.key);
+					this.error, null, null, null, this.key);
 		}
 
 	}
@@ -420,6 +422,39 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record JobDetailsDescriptor(Instant time, String instance, JobDescriptor job, List<RunDescriptor> runs) {
+
+	}
+
+	/**
+	 * What is done under a key at this moment, on whatever instance.
+	 *
+	 * @param instance the instance that tells this
+	 * @param key the key
+	 * @param namespace the namespace of the key
+	 * @param runs what each holder of its lock does, empty if nobody holds it
+	 */
+	public record StackDescriptor(String instance, String key, String namespace, List<RunningDescriptor> runs) {
+
+	}
+
+	/**
+	 * What a holder of a lock does. Is {@code null} where it is not known.
+	 *
+	 * @param instance the instance, {@code null} if it is none of this library
+	 * @param thread the name of the thread
+	 * @param state the state of the thread
+	 * @param pid the process of the server whose transaction has the lock
+	 * @param connection what its connection is doing
+	 * @param statement its statement; hidden from who may not see values
+	 * @param waitsFor the processes of the server that it waits for
+	 * @param frames the frames of the thread, the innermost first; {@code null} for who
+	 * may not see values
+	 * @param error why the thread is not known, {@code null} if it is
+	 */
+	@JsonInclude(JsonInclude.Include.NON_EMPTY)
+	public record RunningDescriptor(@Nullable String instance, @Nullable String thread, @Nullable String state,
+			@Nullable Integer pid, @Nullable String connection, @Nullable String statement, List<Integer> waitsFor,
+			@Nullable List<String> frames, @Nullable String error) {
 
 	}
 

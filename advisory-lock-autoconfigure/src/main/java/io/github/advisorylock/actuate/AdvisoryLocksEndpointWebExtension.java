@@ -17,6 +17,7 @@
 package io.github.advisorylock.actuate;
 
 import java.security.Principal;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -29,6 +30,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ErrorDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.JobDetailsDescriptor;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.monitor.LockMonitor;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -72,6 +74,11 @@ public class AdvisoryLocksEndpointWebExtension {
 	 * chance, such as that of an anonymous authentication.
 	 */
 	private static final String UNAUTHENTICATED = "unauthenticated";
+
+	/**
+	 * Behind a key in the path: what its run is doing.
+	 */
+	private static final String STACK = "stack";
 
 	private static final int STATUS_CONFLICT = 409;
 
@@ -128,19 +135,25 @@ public class AdvisoryLocksEndpointWebExtension {
 	}
 
 	/**
-	 * Return one job with its last runs.
+	 * Return one job with its last runs, or, where {@code stack} stands behind its key,
+	 * what is done under that now, on whatever instance. A key that ends so itself is
+	 * named by what stands for it in addresses.
 	 * @param securityContext who asks
 	 * @param namespace the namespace of its key
 	 * @param transactionManager the transaction manager of the database it is in
 	 * @param key its key, or what stands for it in addresses
-	 * @return the job; status 404 if there is none of that key
+	 * @return the job, or what is done; status 404 if there is no job of that key
 	 */
 	@ReadOperation
 	public WebEndpointResponse<Object> job(SecurityContext securityContext, @Nullable String namespace,
 			@Nullable String transactionManager, @Selector(match = Match.ALL_REMAINING) String... key) {
-		return answer(
-				() -> this.source.getJob(transactionManager, namespace, String.join("/", key), isShown(securityContext))
-					.orElse(null));
+		boolean shown = isShown(securityContext);
+		int last = key.length - 1;
+		return answer(() -> (last > 0 && STACK.equals(key[last]))
+				? this.source
+					.getStack(transactionManager, namespace, String.join("/", Arrays.copyOf(key, last)), shown)
+					.orElse(null)
+				: this.source.getJob(transactionManager, namespace, String.join("/", key), shown).orElse(null));
 	}
 
 	/**
@@ -287,7 +300,7 @@ public class AdvisoryLocksEndpointWebExtension {
 		@Override
 		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 			this.bindings.registerReflectionHints(hints.reflection(), AdvisoryLocksDescriptor.class,
-					JobDetailsDescriptor.class, ActionDescriptor.class, AllJobsActionDescriptor.class,
+					JobDetailsDescriptor.class, StackDescriptor.class, ActionDescriptor.class, AllJobsActionDescriptor.class,
 					ErrorDescriptor.class);
 		}
 

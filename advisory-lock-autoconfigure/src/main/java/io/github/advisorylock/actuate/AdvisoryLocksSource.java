@@ -39,6 +39,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.LeaderDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ProblemGroup;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunStatistics;
+import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RecordedInstance;
 import io.github.advisorylock.actuate.JobRegistry.RecordedJob;
 import io.github.advisorylock.jdbc.InstanceName;
@@ -238,6 +239,35 @@ public class AdvisoryLocksSource {
 		List<RunDescriptor> runs = records.runs(id, template, RUNS, redaction);
 		return Optional
 			.of(new JobDetailsDescriptor(activity.time(), InstanceName.get(), job.with(RunStatistics.of(runs)), runs));
+	}
+
+	/**
+	 * Return what is done under a key now, on whatever instance. Waits for that for five
+	 * seconds at most.
+	 * @param manager the transaction manager of the database it is in, {@code null} for
+	 * the default one
+	 * @param namespace the namespace of the key, {@code null} for that of the application
+	 * @param key the key, or what stands for it in addresses
+	 * @param showUnsanitized whether values may be seen
+	 * @return what is done, or empty if nobody holds its lock and there is no such job
+	 * @throws IllegalArgumentException if there is no such database, or the key is one of
+	 * the library's own
+	 * @throws org.springframework.dao.DataAccessException if the database can't be asked
+	 */
+	public Optional<StackDescriptor> getStack(@Nullable String manager, @Nullable String namespace, String key,
+			boolean showUnsanitized) {
+		return in(manager).findStack(namespace, key, redaction(showUnsanitized));
+	}
+
+	private Optional<StackDescriptor> findStack(@Nullable String namespace, String name, Redaction redaction) {
+		AdvisoryLockKey key = key(namespace, name);
+		if (key == null) {
+			return Optional.empty();
+		}
+		StackDescriptor stack = new RunStacks(this.application, records(), this.monitor.holders(), redaction)
+			.describe(key);
+		return (!stack.runs().isEmpty() || find(namespace, name, redaction).isPresent()) ? Optional.of(stack)
+				: Optional.empty();
 	}
 
 	private @Nullable JobId id(@Nullable String namespace, String key) {

@@ -17,13 +17,17 @@
 package io.github.advisorylock.actuate;
 
 import java.util.Collection;
+import java.util.List;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.RunLedger;
 
 import org.springframework.scheduling.config.ScheduledTask;
 
@@ -36,11 +40,13 @@ import org.springframework.scheduling.config.ScheduledTask;
  * @param roles the roles it may lead, each once; asked for each time
  * @param tasks what its schedulers do; asked for each time
  * @param placeholders resolves placeholders in annotations
+ * @param stacks what it does under a key; asked for each time
  * @param threads makes the threads of what an operator has it do
  * @since 0.1.0
  */
 public record GuardedApplication(String namespace, AdvisoryLockKeyFactory keyFactory,
 		Supplier<? extends Collection<SingleRunnerMethod>> methods, Supplier<? extends Collection<String>> roles,
-		Supplier<Stream<ScheduledTask>> tasks, UnaryOperator<String> placeholders, LockScheduler.Threads threads) {
+		Supplier<Stream<ScheduledTask>> tasks, UnaryOperator<String> placeholders,
+		Function<AdvisoryLockKey, List<RunLedger.RunStack>> stacks, LockScheduler.Threads threads) {
 
 }

@@ -20,6 +20,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.LockOutcome;
@@ -31,6 +33,8 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
+import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -163,10 +167,31 @@ public class JobRegistry {
 	}
 
 	/**
+	 * Ask the instances that hold a lock what they do under it, and wait for the answers.
+	 * @param wake tells instances that they are asked
+	 * @param enough whether those that have answered are all
+	 * @param patience how long to wait
+	 * @return what was answered, {@code null} where nobody can be asked
+	 */
+	@Nullable List<RemoteStack> ask(LockNumber lock, Runnable wake, Predicate<Set<String>> enough, Duration patience) {
+		return null;
+	}
+
+	/**
 	 * Describe why a run failed, as the records do.
 	 */
 	@Nullable String describe(Throwable failure, Redaction redaction) {
 		return redaction.error(failure.getClass().getName(), failure.toString());
+	}
+
+	/**
+	 * What an instance does under a lock.
+	 *
+	 * @param instance the instance
+	 * @param stack what it does
+	 */
+	record RemoteStack(String instance, RunLedger.RunStack stack) {
+
 	}
 
 	/**

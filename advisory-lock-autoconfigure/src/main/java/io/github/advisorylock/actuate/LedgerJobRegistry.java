@@ -22,7 +22,10 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
@@ -39,6 +42,7 @@ import io.github.advisorylock.ledger.KnownInstance;
 import io.github.advisorylock.ledger.LedgerJob;
 import io.github.advisorylock.ledger.LedgerRun;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
+import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -180,6 +184,18 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
+	List<RemoteStack> ask(LockNumber lock, Runnable wake, Predicate<Set<String>> enough, Duration patience) {
+		return repository()
+			.ask(lock.entry(), wake,
+					(answers) -> enough
+						.test(answers.stream().map(JobRepository.Answer::instance).collect(Collectors.toSet())),
+					patience)
+			.stream()
+			.map((answer) -> new RemoteStack(answer.instance(), answer.stack()))
+			.toList();
+	}
+
+	@Override
 	@Nullable String describe(Throwable failure, Redaction redaction) {
 		LedgerRun.Failure described = LedgerRun.Failure.of(failure);
 		return redaction.error(described.type(), described.text());
@@ -215,7 +231,7 @@ public class LedgerJobRegistry extends JobRegistry {
 				run.fencingToken(), run.startedAt(), finishedAt,
 				(finishedAt != null) ? Duration.between(run.startedAt(), finishedAt) : null, name(run.outcome()),
 				redaction.error(run.errorClass(), run.error()), run.traceId(), redaction.stackTrace(run.stackTrace()),
-				key);
+				redaction.stackTrace(run.hangStack()), key);
 	}
 
 	private static KeyDescriptor key(LedgerJob job) {

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.actuate;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.SanitizableData;
@@ -50,6 +52,14 @@ record Redaction(Sanitizer sanitizer, boolean showUnsanitized) {
 	 */
 	@Nullable String stackTrace(@Nullable String text) {
 		return (this.showUnsanitized && text != null) ? sanitize("stackTrace", text) : null;
+	}
+
+	/**
+	 * Return the frames of a stack, for who may see values only.
+	 */
+	@Nullable List<String> frames(List<String> frames) {
+		String text = stackTrace(String.join("\n", frames));
+		return (text != null) ? text.lines().toList() : null;
 	}
 
 	private String sanitize(String key, String value) {

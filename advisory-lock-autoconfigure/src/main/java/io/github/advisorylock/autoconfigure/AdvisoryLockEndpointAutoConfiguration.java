@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.actuate.AdvisoryLocksEndpoint;
 import io.github.advisorylock.actuate.AdvisoryLocksEndpointWebExtension;
@@ -38,6 +39,7 @@ import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.monitor.LockMonitor;
@@ -111,7 +113,7 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 				new GuardedApplication(settings.namespace(), settings.keyFactory(),
 						() -> methodsOf(database, methods, all),
 						() -> all.isDefault(database) ? roles.getRoles() : List.of(), () -> tasks(schedulers),
-						environment::resolvePlaceholders, threads),
+						environment::resolvePlaceholders, (key) -> stacks(database, key), threads),
 				new LockMonitor(database.dataSource()), recorded.of(database), counter, sanitizer);
 		AdvisoryLocksSource source = sources.apply(all.of(null));
 		Map<String, AdvisoryLocksSource> others = new ConcurrentHashMap<>();
@@ -129,6 +131,11 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 	private static List<SingleRunnerMethod> methodsOf(LockDatabase database,
 			SingleRunnerAnnotationBeanPostProcessor methods, LockDatabases databases) {
 		return methods.getMethods().stream().filter((method) -> databases.has(database, method)).toList();
+	}
+
+	private static List<RunLedger.RunStack> stacks(LockDatabase database, AdvisoryLockKey key) {
+		PostgresAdvisoryLockTemplate template = database.template().get();
+		return (template != null) ? template.stacks(key) : List.of();
 	}
 
 	private static Stream<ScheduledTask> tasks(ObjectProvider<ScheduledTaskHolder> schedulers) {

@@ -16,9 +16,12 @@
 
 package io.github.advisorylock.monitor;
 
+import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -29,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.JdbcOperations;
 
 /**
- * Who holds a lock, and what an operator can do about it: have the instance end its run.
+ * Who holds a lock, and what an operator can do about it: have the instance end its run,
+ * or say what that is doing.
  * Holders are found by the lock, at the moment of the act, never by a process that
  * somebody names.
  *
@@ -59,6 +63,16 @@ public class LockHolders {
 			ORDER BY l.pid
 			""";
 
+	/**
+	 * What a process does in its transaction: the last statement of one that is in none
+	 * says nothing.
+	 */
+	private static final String ACTIVITY = """
+			SELECT CASE WHEN a.xact_start IS NOT NULL THEN a.query END AS query,
+			  CASE WHEN a.xact_start IS NOT NULL THEN a.state END AS state, pg_catalog.pg_blocking_pids(a.pid) AS blocking_pids
+			FROM pg_catalog.pg_stat_activity a WHERE a.pid = ?
+			""";
+
 	private static final String CLOCK = "SELECT CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) * 1000 AS bigint)";
 
 	private static final String NOTIFY = "SELECT pg_catalog.pg_notify(?, ?)";
@@ -85,6 +99,33 @@ public class LockHolders {
 				Integer.toUnsignedLong(number.objectId()), number.subId());
 	}
 
+	/**
+	 * Return what a server process does in its transaction, and whom it waits for.
+	 * @param process the process
+	 * @return what it does, or empty if it has gone
+	 */
+	public Optional<Activity> activity(int process) {
+		return this.jdbc.query(ACTIVITY, (row, index) -> activity(row), process).stream().findFirst();
+	}
+
+	private static Activity activity(ResultSet row) throws SQLException {
+		Array blocking = row.getArray("blocking_pids");
+		return new Activity(row.getString("state"), row.getString("query"),
+				(blocking != null) ? Arrays.asList((Integer[]) blocking.getArray()) : List.of());
+	}
+
+	/**
+	 * Tell all instances that there is a question in the ledger.
+	 */
+	public void wake() {
+		say(LockSession.QUESTION);
+	}
+
+	private void say(String text) {
+		this.jdbc.query(NOTIFY, (row) -> {
+		}, LockSession.CANCEL_CHANNEL, text);
+	}
+
 	private static Holder read(ResultSet row) throws SQLException {
 		int pid = row.getInt("pid");
 		return new Holder(row.wasNull() ? null : pid, row.getString("application_name"), row.getString("usename"),
@@ -105,8 +146,7 @@ public class LockHolders {
 		String act = number.entry() + " " + this.jdbc.queryForObject(CLOCK, Long.class);
 		String name = user.substring(0, Math.min(user.length(), LONGEST_NAME));
 		while (System.nanoTime() - begin < PATIENCE && !Thread.currentThread().isInterrupted()) {
-			this.jdbc.query(NOTIFY, (row) -> {
-			}, LockSession.CANCEL_CHANNEL, act + " " + name);
+			say(act + " " + name);
 			for (int i = 0; i < 4; i++) {
 				LockSupport.parkNanos(this, PAUSE);
 				if (find(number).stream().noneMatch((one) -> one.isSame(holder))) {
@@ -115,6 +155,18 @@ public class LockHolders {
 			}
 		}
 		return false;
+	}
+
+	/**
+	 * What a server process does in its transaction. What the role of this application
+	 * may not see is {@code null}.
+	 *
+	 * @param state what its connection is doing
+	 * @param query its statement, the last one if it executes none
+	 * @param waitsFor the processes it waits for
+	 */
+	public record Activity(@Nullable String state, @Nullable String query, List<Integer> waitsFor) {
+
 	}
 
 	/**

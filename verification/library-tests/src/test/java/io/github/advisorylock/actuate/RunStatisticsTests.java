@@ -59,7 +59,7 @@ class RunStatisticsTests {
 
 	private static RunDescriptor run(@Nullable String outcome, long millis) {
 		return new RunDescriptor(null, null, "host:1", 1L, Instant.EPOCH, null, Duration.ofMillis(millis), outcome,
-				null, null, null, null);
+				null, null, null, null, null);
 	}
 
 }

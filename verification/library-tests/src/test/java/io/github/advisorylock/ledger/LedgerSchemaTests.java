@@ -183,7 +183,7 @@ class LedgerSchemaTests {
 				statement.execute("LOCK TABLE " + this.schema + ".advisory_lock_" + table + " IN ROW EXCLUSIVE MODE");
 			}
 			Future<?> start = this.starter
-				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(6)));
+				.submit(() -> always(this.runner).run((context) -> assertThat(columns()).hasSize(7)));
 			start.get(Patience.SECONDS, TimeUnit.SECONDS);
 		}
 	}
