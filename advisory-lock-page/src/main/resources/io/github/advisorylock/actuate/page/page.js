@@ -55,6 +55,8 @@ let begun = 0;
 let ended = 0;
 let said = null;
 let asked = null;
+/* What the runs of a job were doing when somebody asked last. */
+let hanging = null;
 let drawn = "";
 let local = localStorage.getItem("advisory-locks-local-time") === "true";
 
@@ -240,16 +242,19 @@ function row(job) {
 function job() {
   const { job: one, runs } = answer;
   const failed = runs.find((run) => run.outcome);
+  const hung = runs.find((run) => run.hangStack);
   const statistics = one.statistics || {};
   const key = name(one);
   return html`<section id="job" data-key="${key}" data-state="${one.state}"><h2>Now</h2><div id="now">${badge(one.state)} ${why(one)}
       ${(one.holders || []).map((holder) => html`<dl>${[["Session", holder.application], ["User", holder.user], ["Client", holder.client], ["Connection", holder.state], ["Statement", holder.query]].map(([label, text]) => text && html`<dt>${label}</dt><dd>${text}</dd>`)}
         ${holder.pid ? html`<dt>To end its session</dt><dd><code class="statement">SELECT pg_terminate_backend(${holder.pid});</code></dd>` : ""}</dl>`)}
       ${(one.waiters || []).map((waiter) => html`<p>Process ${waiter.pid} waits ${since(waiter.since)}${waiter.blockedBy ? " for " + waiter.blockedBy.join(", ") : ""} <small>${waiter.application}</small></p>`)}</div>
-      <div class="buttons actions">${(one.actions || []).filter((state) => acts[state] && state !== (one.paused ? "paused" : "resumed")).map(button)}</div>${saidOf(key)}</section>
+      ${hanging && hanging.key === key ? hangs(hanging) : ""}
+      <div class="buttons actions">${(one.holders || []).length ? html`<button type="button" data-state="stack">Where does it hang?</button>` : ""}${(one.actions || []).filter((state) => acts[state] && state !== (one.paused ? "paused" : "resumed")).map(button)}</div>${saidOf(key)}</section>
     ${failed && failed.outcome !== "EXECUTED" ? html`<section id="why"><h2>Why the last run failed</h2><p>${badge(failed.outcome)} ${time(failed.startedAt)} on ${failed.instance}: <code>${failed.error || (failed.outcome === "ABANDONED" ? "its instance or its lock was gone" : "not told")}</code></p>
       ${one.openTick ? html`<p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time", "times")}${one.openTick.retryAt ? html`, again at ${time(one.openTick.retryAt)}` : one.openTick.givenUp ? ", and is not tried again by itself" : ""}.</p>` : ""}
       ${failed.stackTrace ? html`<details id="stack"><summary>Stack trace</summary><pre tabindex="0">${failed.stackTrace}</pre></details>` : ""}</section>` : ""}
+    ${hung ? html`<section id="hung"><h2>What the run of ${time(hung.startedAt)} was doing for long</h2><pre tabindex="0">${hung.hangStack}</pre></section>` : ""}
     <div class="cards"><section id="about-job"><h2>Job</h2><dl><dt>Method</dt><dd>${one.method || "unknown"}</dd><dt>Scope</dt><dd>${one.scope || "unknown"}</dd>
       <dt>Schedule</dt><dd>${one.schedules ? one.schedules.map(schedule) : "none"}</dd><dt>Next run</dt><dd>${time(one.next) || "not planned"}</dd>
       ${one.lastTick ? html`<dt>Last tick</dt><dd>${time(one.lastTick)}</dd>` : ""}${one.completedAt ? html`<dt>Completed</dt><dd>${time(one.completedAt)}</dd>` : ""}
@@ -260,6 +265,11 @@ function job() {
     ${runs.length ? html`<div class="cards"><section><h2>Who ran it when</h2>${lanes(runs)}</section><section><h2>How long runs took</h2>${bars(runs)}</section></div>` : ""}
     ${runs.length ? html`<table id="runs"><caption>Runs</caption><thead><tr><th scope="col">Started</th><th scope="col">Outcome</th><th scope="col">Duration</th><th scope="col">Instance</th><th scope="col">Tick</th><th scope="col">Error</th></tr></thead><tbody>${runs.map((run) => runRow(run, one))}</tbody></table>`
       : html`<p class="empty">No run is known.</p>`}`;
+}
+
+function hangs(one) {
+  return html`<div id="hangs"><h3>At ${clock(one.at).time}</h3>${one.runs.map((run) => html`<dl>${[["Instance", run.instance], ["Thread", run.thread && run.thread + ", " + run.state], ["Connection", run.connection], ["Statement", run.statement], ["Waits for", run.waitsFor && "process " + run.waitsFor.join(", ")], ["Unknown", run.error]].map(([label, text]) => text && html`<dt>${label}</dt><dd>${text}</dd>`)}</dl>
+    ${run.frames ? html`<pre tabindex="0">${run.frames.map((frame) => "at " + frame).join("\n")}</pre>` : run.thread && html`<p class="note">Its frames are shown to who may see values.</p>`}`)}${one.runs.length ? "" : html`<p class="note">Nobody runs it.</p>`}</div>`;
 }
 
 function keysOf(one) {
@@ -394,6 +404,27 @@ async function act(what) {
   load();
 }
 
+/* Changes nothing, so there is nothing to confirm. The instance that runs the job has five seconds to answer. */
+async function look(key) {
+  const { namespace, key: name } = answer.job;
+  const manager = query().get("manager");
+  say(key, "Asking the instance that runs it ...");
+  try {
+    const response = await fetch(settings.endpoint + path(namespace, name) + "/stack?" + new URLSearchParams(manager ? { transactionManager: manager } : {}),
+      { headers: { Accept: "application/json" }, credentials: "same-origin", cache: "no-store" });
+    const result = await response.json().catch(() => ({}));
+    if (!response.ok || !result.runs) {
+      throw new Error(typeof result.error === "string" ? result.error : "status " + response.status);
+    }
+    hanging = { key, at: new Date(), runs: result.runs };
+    const silent = result.runs.find((run) => run.error);
+    say(key, silent ? silent.error : result.runs.length ? "It is shown what it does." : "Nobody runs it.", Boolean(silent));
+  }
+  catch (error) {
+    say(key, "There is no answer: " + error.message, true);
+  }
+}
+
 function ask(state, place) {
   const all = place.dataset.id === "*";
   const [verb, does, , danger] = acts[state];
@@ -415,7 +446,10 @@ function fill() {
 document.addEventListener("click", (event) => {
   const pressed = event.target.closest("button[data-state]");
   const followed = event.target.closest("a[href^='?']");
-  if (pressed) {
+  if (pressed && pressed.dataset.state === "stack") {
+    look(pressed.closest("[data-key]").dataset.key);
+  }
+  else if (pressed) {
     ask(pressed.dataset.state, pressed.closest("[data-key]"));
   }
   else if (followed && !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0) {
