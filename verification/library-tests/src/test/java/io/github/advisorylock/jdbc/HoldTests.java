@@ -81,4 +81,15 @@ class HoldTests {
 		assertThat(this.hold.release()).isTrue();
 	}
 
+	@Test
+	void whatTheThreadDoesAfterTheRunIsNotTold() {
+		assertThat(Run.now(this.hold).thread()).isNull();
+		Run run = this.hold.beginRun(null);
+		assertThat(Run.now(this.hold).thread()).isEqualTo(Thread.currentThread().getName());
+		assertThat(Run.note(this.hold, Runnable::run)).isNotNull();
+		run.end(false);
+		assertThat(Run.now(this.hold).thread()).isNull();
+		assertThat(Run.noted(this.hold)).asString().contains("\n\tat ", "HoldTests.whatTheThreadDoes");
+	}
+
 }
