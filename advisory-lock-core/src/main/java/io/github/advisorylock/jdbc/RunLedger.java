@@ -149,7 +149,7 @@ public interface RunLedger {
 		 * @param process the process of the server
 		 * @return nothing that is done
 		 */
-		static RunStack none(int process) {
+		public static RunStack none(int process) {
 			return new RunStack(null, null, List.of(), process);
 		}
 

@@ -69,6 +69,22 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 	}
 
 	@Test
+	void whereARunOfAnotherInstanceHangsIsShown() {
+		OperatorPage page = pageOfRunOnHolder();
+		// the page may be drawing the job anew
+		OperatorPage.await().ignoreExceptions().untilAsserted(() -> {
+			page.element("#job button[data-state=stack]").click();
+			assertThat(page.status(INDEX)).isNotEmpty();
+		});
+		OperatorPage.await()
+			.untilAsserted(
+					() -> assertThat(page.element("#hangs").getText()).contains("Thread", "at io.github.advisorylock"));
+		assertThat(browser.requests()).as("asking changes nothing")
+			.noneMatch((request) -> request.startsWith("POST"));
+		page.act(INDEX, "cancelled", "has ended");
+	}
+
+	@Test
 	void refusalIsShownWithItsReason() throws SQLException {
 		OperatorPage page;
 		try (Connection stranger = hold(INDEX)) {

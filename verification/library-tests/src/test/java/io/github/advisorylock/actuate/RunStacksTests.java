@@ -45,8 +45,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.condition.EnabledForJreRange;
-import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -126,8 +124,9 @@ class RunStacksTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "transaction", "session" })
 	void runOfTheInstanceThatIsAskedIsShownAtOnce(String key) {
-		hang(key);
-		assertThat(frames(only(stack(holder, key))))
+		this.run = onThread(() -> call(asked.bean(Jobs.class), key));
+		awaitHolders(key, 1);
+		assertThat(frames(only(stack(asked, key))))
 			.anySatisfy((frame) -> assertThat(frame).contains("RunStacksTests$Jobs.hang"));
 	}
 
@@ -156,10 +155,9 @@ class RunStacksTests {
 		}
 	}
 
-	@EnabledForJreRange(min = JRE.JAVA_21)
 	@Test
 	void virtualThreadIsShown() {
-		ExecutorService threads = new VirtualThreadExecutor();
+		ExecutorService threads = VirtualThreadExecutor.create();
 		this.run = CompletableFuture.runAsync(() -> holder.bean(Jobs.class).session(this.end), threads);
 		awaitHolders("session", 1);
 		assertThat(frames(only(stack(asked, "session"))))
