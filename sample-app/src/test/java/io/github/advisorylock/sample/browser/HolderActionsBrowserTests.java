@@ -72,7 +72,7 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 	void whereARunOfAnotherInstanceHangsIsShown() {
 		OperatorPage page = pageOfRunOnHolder();
 		// the page may be drawing the job anew
-		OperatorPage.await().ignoreExceptions().untilAsserted(() -> {
+		OperatorPage.await().untilAsserted(() -> {
 			page.element("#job button[data-state=stack]").click();
 			assertThat(page.status(INDEX)).isNotEmpty();
 		});
