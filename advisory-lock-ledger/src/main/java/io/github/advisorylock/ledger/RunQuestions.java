@@ -111,7 +111,7 @@ final class RunQuestions {
 				}
 				LockSupport.parkNanos(this, Duration.ofMillis(PAUSE_MILLIS).toNanos());
 				answers = this.connections.apart(
-						(apart) -> statement(apart, ANSWERS).param("id", id).query(RunQuestions::answer).list());
+						(apart) -> statement(apart, ANSWERS).param("id", id).query(RunQuestions::read).list());
 			}
 			return answers;
 		}
@@ -120,7 +120,7 @@ final class RunQuestions {
 		}
 	}
 
-	private static Answer answer(ResultSet row, int number) throws SQLException {
+	private static Answer read(ResultSet row, int number) throws SQLException {
 		String thread = row.getString("thread");
 		int process = row.getInt("process");
 		return new Answer(row.getString("instance"), (thread == null) ? RunStack.none(process) : new RunStack(thread,
