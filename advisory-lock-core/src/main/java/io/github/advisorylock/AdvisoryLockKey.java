@@ -46,6 +46,11 @@ import org.springframework.util.Assert;
  */
 public final class AdvisoryLockKey {
 
+	/**
+	 * How many may hold a key at a time at most.
+	 */
+	public static final int MAX_PERMITS = 64;
+
 	private static final Pattern TAG = Pattern.compile("[A-Za-z]{1,4}");
 
 	/**
@@ -179,6 +184,40 @@ public final class AdvisoryLockKey {
 	 */
 	public int objectId() {
 		return (int) this.value;
+	}
+
+	/**
+	 * Return the key of one of the locks of which a holder needs any, where several may
+	 * hold this key at a time: that of the first is this key itself, and the others
+	 * follow from its number, whatever its name. As the keys of {@code n} permits are
+	 * the first of those of {@code n + 1}, whoever asks for fewer never adds to what the
+	 * others allow.
+	 * <p>
+	 * <b>The number of a permit is a promise</b> as that of a name is. Of a 64-bit key it
+	 * is that of the name {@code advisory-lock:permit:<permit>:<number>}, without a
+	 * namespace. Of a pair the first number stays, and the second one is the first 4
+	 * bytes of the SHA-256 of
+	 * {@code advisory-lock:permit:<permit>:<first number>,<second number>}. No request
+	 * can ask for such a name.
+	 * @param permit which permit, from 1 to {@value #MAX_PERMITS}
+	 * @return its key, which is displayed as this one
+	 */
+	public AdvisoryLockKey permit(int permit) {
+		checkPermits("permit", permit);
+		if (permit == 1) {
+			return this;
+		}
+		String start = LockRequest.OWN_PREFIX + "permit:" + permit + ":";
+		long number = this.pair ? combine(classId(), sha256(start + classId() + "," + objectId()).getInt())
+				: sha256(start + this.value).getLong();
+		return new AdvisoryLockKey(this.text, this.name, this.pair, number);
+	}
+
+	static void checkPermits(String parameter, int permits) {
+		if (permits < 1 || permits > MAX_PERMITS) {
+			throw new IllegalArgumentException(
+					"'" + parameter + "' must be from 1 to " + MAX_PERMITS + ": " + permits);
+		}
 	}
 
 	/**

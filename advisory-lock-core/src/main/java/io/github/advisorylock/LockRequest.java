@@ -114,6 +114,25 @@ public final class LockRequest {
 	}
 
 	/**
+	 * Set how many may hold the key at a time, on all instances together. Each holder has
+	 * one of as many {@linkplain AdvisoryLockKey#permit locks}. Everybody must ask for
+	 * the same number: of different ones the largest holds.
+	 * <p>
+	 * Holders are not told apart: nothing of the ledger can be asked for, nor a tick or
+	 * an interval, nor mode {@link LockMode#SHARED}. A
+	 * {@linkplain AdvisoryLockOperations#tryAcquire held lock} is one of them, and a
+	 * second one of the same thread is another.
+	 * <p>
+	 * By default 1, the lock of the key itself.
+	 * @param permits how many, from 1 to {@value AdvisoryLockKey#MAX_PERMITS}
+	 * @return a changed copy
+	 */
+	public LockRequest permits(int permits) {
+		AdvisoryLockKey.checkPermits("permits", permits);
+		return with((settings) -> settings.permits = permits);
+	}
+
+	/**
 	 * Set how long to wait for a lock that is busy.
 	 * <p>
 	 * By default {@code advisory-lock.wait-for}, which by default does not wait.
@@ -286,6 +305,11 @@ public final class LockRequest {
 				"'oncePerKey' and 'oncePerTick' must not be set both");
 		Assert.isTrue(changed.interval == null || changed.tick == null,
 				"'oncePerInterval' and 'oncePerTick' must not be set both");
+		Assert.isTrue(changed.permits == 1 || changed.mode == LockMode.EXCLUSIVE,
+				"'permits' and mode SHARED must not be set both");
+		Assert.isTrue(changed.permits == 1 || !changed.isOneAfterTheOther(),
+				"'permits' must not be set together with what needs runs one after the other: the ledger, ticks "
+						+ "and intervals");
 		return new LockRequest(changed);
 	}
 
@@ -339,6 +363,14 @@ public final class LockRequest {
 	 */
 	public LockMode mode() {
 		return this.settings.mode;
+	}
+
+	/**
+	 * Return how many may hold the key at a time.
+	 * @return the number, 1 for the lock of the key itself
+	 */
+	public int permits() {
+		return this.settings.permits;
 	}
 
 	/**
@@ -520,6 +552,8 @@ public final class LockRequest {
 
 		private LockMode mode = LockMode.EXCLUSIVE;
 
+		private int permits = 1;
+
 		private @Nullable Duration waitFor;
 
 		private @Nullable Duration maxRun;
@@ -554,6 +588,7 @@ public final class LockRequest {
 			this.namespace = other.namespace;
 			this.scope = other.scope;
 			this.mode = other.mode;
+			this.permits = other.permits;
 			this.waitFor = other.waitFor;
 			this.maxRun = other.maxRun;
 			this.oncePerKey = other.oncePerKey;
@@ -568,6 +603,13 @@ public final class LockRequest {
 			this.transactionManager = other.transactionManager;
 		}
 
+		/**
+		 * Return whether one run must have ended before the next begins.
+		 */
+		private boolean isOneAfterTheOther() {
+			return isRecorded() || this.tick != null || this.interval != null;
+		}
+
 		private boolean isRecorded() {
 			return this.oncePerKey || (this.tick != null && this.memory == null) || this.minInterval != null
 					|| this.template != null;
@@ -580,7 +622,8 @@ public final class LockRequest {
 				.display((this.namespace != null) ? this.namespace + "/" + this.name : String.valueOf(this.name)));
 			text.add("scope=" + this.scope).add("mode=" + this.mode).add("waitFor=" + this.waitFor);
 			Stream
-				.of(entry("maxRun", this.maxRun), entry("oncePerKey", this.oncePerKey ? true : null),
+				.of(entry("permits", (this.permits > 1) ? this.permits : null), entry("maxRun", this.maxRun),
+						entry("oncePerKey", this.oncePerKey ? true : null),
 						entry("tick", this.tick), entry("memory", this.memory), entry("interval", this.interval),
 						entry("backOff", this.backOff ? true : null), entry("maxRetries", this.maxRetries),
 						entry("minInterval", this.minInterval),

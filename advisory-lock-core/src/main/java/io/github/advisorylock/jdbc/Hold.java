@@ -42,7 +42,11 @@ public abstract sealed class Hold {
 
 	private final AdvisoryLockKey key;
 
+	private volatile @Nullable AdvisoryLockKey permit;
+
 	private final LockMode mode;
+
+	private final int permits;
 
 	private final LockScope scope;
 
@@ -52,7 +56,7 @@ public abstract sealed class Hold {
 
 	private final List<Runnable> lostActions = new ArrayList<>();
 
-	private volatile State state = State.ACTIVE;
+	private volatile HoldState state = HoldState.ACTIVE;
 
 	private volatile @Nullable Long acquiredNanos;
 
@@ -68,17 +72,50 @@ public abstract sealed class Hold {
 
 	/**
 	 * Create a hold whose lock is not taken yet.
+	 * @param permits how many may hold the key at a time
 	 * @param ticker tells for how long it is held
 	 */
-	private Hold(AdvisoryLockKey key, LockMode mode, LockScope scope, LockScheduler.Ticker ticker) {
+	private Hold(AdvisoryLockKey key, LockMode mode, int permits, LockScope scope, LockScheduler.Ticker ticker) {
 		this.key = key;
 		this.mode = mode;
+		this.permits = permits;
 		this.scope = scope;
 		this.ticker = ticker;
 	}
 
 	AdvisoryLockKey key() {
 		return this.key;
+	}
+
+	/**
+	 * Return what the server locks for it: the key, or the permit of it that it has.
+	 */
+	AdvisoryLockKey lock() {
+		AdvisoryLockKey permit = this.permit;
+		return (permit != null) ? permit : this.key;
+	}
+
+	/**
+	 * Note which permit of the key it has, {@code null} for none.
+	 */
+	void take(@Nullable AdvisoryLockKey permit) {
+		this.permit = permit;
+	}
+
+	/**
+	 * Return what another hold of the key need not ask for: what it has, or what only it
+	 * can get.
+	 * @return the lock, {@code null} if it may yet get any
+	 */
+	@Nullable AdvisoryLockKey taken() {
+		return (this.permits > 1) ? this.permit : this.key;
+	}
+
+	/**
+	 * Return how many may hold the key at a time.
+	 */
+	int permits() {
+		return this.permits;
 	}
 
 	LockMode mode() {
@@ -158,7 +195,7 @@ public abstract sealed class Hold {
 	 * @return {@code false} once it is lost or begins to be released
 	 */
 	public boolean isActive() {
-		return this.state == State.ACTIVE;
+		return this.state == HoldState.ACTIVE;
 	}
 
 	/**
@@ -173,10 +210,7 @@ public abstract sealed class Hold {
 	 * Return whether the lock is lost, or the holder was told to give it up.
 	 */
 	boolean isLost() {
-		return switch (this.state) {
-			case LOST, REVOKED, GIVEN_UP -> true;
-			case ACTIVE, RELEASING, ENDING, RELEASED -> false;
-		};
+		return this.state.isLost();
 	}
 
 	/**
@@ -185,11 +219,7 @@ public abstract sealed class Hold {
 	 * @return {@code true} for the one caller that has to release it
 	 */
 	synchronized boolean beginRelease() {
-		State next = switch (this.state) {
-			case ACTIVE -> State.RELEASING;
-			case REVOKED -> State.GIVEN_UP;
-			case RELEASING, ENDING, RELEASED, LOST, GIVEN_UP -> this.state;
-		};
+		HoldState next = this.state.afterRelease();
 		boolean first = next != this.state;
 		this.state = next;
 		return first;
@@ -201,8 +231,8 @@ public abstract sealed class Hold {
 	 * @return whether the lock was not lost before
 	 */
 	synchronized boolean beginEnd() {
-		if (this.state == State.ACTIVE) {
-			this.state = State.ENDING;
+		if (this.state == HoldState.ACTIVE) {
+			this.state = HoldState.ENDING;
 		}
 		return !isLost();
 	}
@@ -212,9 +242,9 @@ public abstract sealed class Hold {
 	 * @return whether it had not ended before
 	 */
 	synchronized boolean release() {
-		boolean open = isOpen() || this.state == State.ENDING;
+		boolean open = this.state.isOpen() || this.state == HoldState.ENDING;
 		if (open) {
-			this.state = State.RELEASED;
+			this.state = HoldState.RELEASED;
 		}
 		return open;
 	}
@@ -224,10 +254,10 @@ public abstract sealed class Hold {
 	 * @return the actions for the loss, or {@code null} when this hold had ended before
 	 */
 	synchronized @Nullable List<Runnable> markLost() {
-		if (!isOpen()) {
+		if (!this.state.isOpen()) {
 			return null;
 		}
-		this.state = State.LOST;
+		this.state = HoldState.LOST;
 		return List.copyOf(this.lostActions);
 	}
 
@@ -238,19 +268,12 @@ public abstract sealed class Hold {
 	 */
 	synchronized @Nullable List<Runnable> revoke(Loss loss) {
 		Run run = this.run;
-		if (this.state != State.ACTIVE || ((run == null || run.isOver()) && !this.handedOver)) {
+		if (this.state != HoldState.ACTIVE || ((run == null || run.isOver()) && !this.handedOver)) {
 			return null;
 		}
 		this.loss = loss;
-		this.state = State.REVOKED;
+		this.state = HoldState.REVOKED;
 		return List.copyOf(this.lostActions);
-	}
-
-	/**
-	 * Return whether the lock can be lost: also while it is being released.
-	 */
-	private boolean isOpen() {
-		return this.state == State.ACTIVE || this.state == State.RELEASING;
 	}
 
 	/**
@@ -311,7 +334,7 @@ public abstract sealed class Hold {
 	 */
 	void onLost(Runnable action) {
 		synchronized (this) {
-			if (isOpen()) {
+			if (this.state.isOpen()) {
 				this.lostActions.add(action);
 				return;
 			}
@@ -422,9 +445,9 @@ public abstract sealed class Hold {
 		 * @param side makes its side connection
 		 * @param whenLost is told at once when it is lost; must be quick
 		 */
-		InSession(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker, Consumer<Hold> confirmation,
-				Function<Hold, SideConnection> side, Consumer<Hold> whenLost) {
-			super(key, mode, LockScope.SESSION, ticker);
+		InSession(AdvisoryLockKey key, LockMode mode, int permits, LockScheduler.Ticker ticker,
+				Consumer<Hold> confirmation, Function<Hold, SideConnection> side, Consumer<Hold> whenLost) {
+			super(key, mode, permits, LockScope.SESSION, ticker);
 			this.confirmation = confirmation;
 			this.side = side;
 			this.whenLost = whenLost;
@@ -452,7 +475,7 @@ public abstract sealed class Hold {
 	 */
 	static final class InTransaction extends Hold {
 
-		private final BiConsumer<AdvisoryLockKey, Connection> confirmation;
+		private final BiConsumer<Hold, Connection> confirmation;
 
 		private final @Nullable Function<Hold, SideConnection> side;
 
@@ -460,12 +483,12 @@ public abstract sealed class Hold {
 
 		/**
 		 * Create a hold whose lock is not taken yet.
-		 * @param confirmation makes sure that a connection has a key
+		 * @param confirmation makes sure that a connection has the lock of a hold
 		 * @param side makes its side connection, or {@code null}
 		 */
-		InTransaction(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker,
-				BiConsumer<AdvisoryLockKey, Connection> confirmation, @Nullable Function<Hold, SideConnection> side) {
-			super(key, mode, LockScope.TRANSACTION, ticker);
+		InTransaction(AdvisoryLockKey key, LockMode mode, int permits, LockScheduler.Ticker ticker,
+				BiConsumer<Hold, Connection> confirmation, @Nullable Function<Hold, SideConnection> side) {
+			super(key, mode, permits, LockScope.TRANSACTION, ticker);
 			this.confirmation = confirmation;
 			this.side = side;
 		}
@@ -511,7 +534,7 @@ public abstract sealed class Hold {
 		public void confirm() {
 			Transaction current = this.transaction;
 			if (current != null) {
-				this.confirmation.accept(key(), current.connection());
+				this.confirmation.accept(this, current.connection());
 			}
 		}
 
@@ -538,7 +561,7 @@ public abstract sealed class Hold {
 		 * @param whenLost is run at once when it is lost; must be quick
 		 */
 		Candidate(AdvisoryLockKey key, LockMode mode, LockScheduler.Ticker ticker, Runnable whenLost) {
-			super(key, mode, LockScope.SESSION, ticker);
+			super(key, mode, 1, LockScope.SESSION, ticker);
 			this.whenLost = whenLost;
 		}
 
@@ -595,39 +618,6 @@ public abstract sealed class Hold {
 	 * @param text the same for people
 	 */
 	record Loss(LockLostEvent.Reason reason, String text) {
-
-	}
-
-	private enum State {
-
-		ACTIVE,
-
-		/**
-		 * Is being released, and can still be lost.
-		 */
-		RELEASING,
-
-		/**
-		 * Ends with its transaction.
-		 */
-		ENDING,
-
-		RELEASED,
-
-		/**
-		 * The lock is gone.
-		 */
-		LOST,
-
-		/**
-		 * The lock is held, and its holder was told to give it up.
-		 */
-		REVOKED,
-
-		/**
-		 * Was revoked, and is being released.
-		 */
-		GIVEN_UP
 
 	}
 

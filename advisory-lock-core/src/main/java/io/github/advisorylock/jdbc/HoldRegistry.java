@@ -25,9 +25,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
@@ -39,7 +42,8 @@ import org.springframework.dao.CannotAcquireLockException;
 /**
  * The locks that this application holds or is about to take. Threads of one application
  * exclude each other here, before the database is asked: it would let them all in on the
- * one connection that carries the session locks, and a busy answer costs no query.
+ * one connection that carries the session locks, and a busy answer costs no query. Where
+ * a key has several permits, as many are let in.
  * <p>
  * Those who wait for a key get it in the order in which they came, so that a shared
  * holder does not overtake an exclusive one that waits. Who does not wait is in nobody's
@@ -120,7 +124,7 @@ final class HoldRegistry {
 		if (unlessHeld && holds.isHeldByThisThread()) {
 			return;
 		}
-		if (holds.isBusy(waiter.hold.mode())) {
+		if (holds.isBusy(waiter.hold)) {
 			waiter.queue(holds);
 		}
 		else {
@@ -163,7 +167,7 @@ final class HoldRegistry {
 
 	private void letNextIn(AdvisoryLockKey key, HoldsOfKey holds) {
 		Waiter next = holds.queue.peek();
-		while (next != null && holds.lets(next.hold.mode())) {
+		while (next != null && holds.lets(next.hold)) {
 			holds.queue.remove();
 			letIn(next, holds);
 			LockSupport.unpark(next.thread);
@@ -191,6 +195,18 @@ final class HoldRegistry {
 	synchronized boolean isHeldByThisThread(AdvisoryLockKey key) {
 		HoldsOfKey holds = this.keys.get(key);
 		return holds != null && holds.isHeldByThisThread();
+	}
+
+	/**
+	 * Return the locks of the key of a hold that other holds have.
+	 */
+	synchronized Set<AdvisoryLockKey> takenByOthers(Hold hold) {
+		HoldsOfKey holds = this.keys.get(hold.key());
+		return (holds == null) ? Set.of()
+				: holds.inside.stream()
+					.filter((other) -> other != hold)
+					.flatMap((other) -> Stream.ofNullable(other.taken()))
+					.collect(Collectors.toSet());
 	}
 
 	/**
@@ -229,11 +245,11 @@ final class HoldRegistry {
 	}
 
 	/**
-	 * Return the holds of a key.
+	 * Return the holds of what the server locks for a key.
 	 * @param entry the key, as the lock table of the server has it
 	 */
 	List<Hold> of(String entry) {
-		return find((hold) -> PostgresAdvisoryLockFunctions.entry(hold.key()).equals(entry));
+		return find((hold) -> PostgresAdvisoryLockFunctions.entry(hold.lock()).equals(entry));
 	}
 
 	/**
@@ -293,12 +309,21 @@ final class HoldRegistry {
 		 * Return whether a newcomer has to wait. A thread that shares the key already
 		 * does not wait behind somebody who waits for that thread.
 		 */
-		private boolean isBusy(LockMode mode) {
-			return !lets(mode) || (!this.queue.isEmpty() && !isHeldByThisThread());
+		private boolean isBusy(Hold newcomer) {
+			return !lets(newcomer) || (!this.queue.isEmpty() && !isHeldByThisThread());
 		}
 
-		private boolean lets(LockMode mode) {
-			return this.inside.isEmpty() || (mode == LockMode.SHARED && this.inside.get(0).mode() == LockMode.SHARED);
+		/**
+		 * Those inside are all exclusive, or all shared. Of exclusive ones as many are let in
+		 * as the newcomer has permits, whether or not they have got one yet.
+		 */
+		private boolean lets(Hold newcomer) {
+			if (this.inside.isEmpty()) {
+				return true;
+			}
+			boolean shared = this.inside.get(0).mode() == LockMode.SHARED;
+			return (newcomer.mode() == LockMode.SHARED) ? shared
+					: !shared && this.inside.size() < newcomer.permits();
 		}
 
 		private boolean isHeldByThisThread() {

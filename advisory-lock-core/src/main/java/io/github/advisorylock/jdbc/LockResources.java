@@ -37,13 +37,14 @@ import org.springframework.util.Assert;
  * @param coverage knows its transactions
  * @param ledger records its runs, {@code null} to refuse that
  * @param ticks locks the ticks of its runs, {@code null} without a session
+ * @param permits chooses what holds ask for where a key has several permits
  * @param session ends runs that last too long, {@code null} to refuse to limit them
  */
 record LockResources(HoldRegistry holds, TransactionCoverage coverage, @Nullable Supplier<? extends RunLedger> ledger,
-		@Nullable TickLocks ticks, @Nullable LockSession session) {
+		@Nullable TickLocks ticks, PermitRequests permits, @Nullable LockSession session) {
 
 	LockResources with(TransactionCoverage coverage) {
-		return new LockResources(this.holds, coverage, this.ledger, this.ticks, this.session);
+		return new LockResources(this.holds, coverage, this.ledger, this.ticks, this.permits, this.session);
 	}
 
 	/**

@@ -164,7 +164,7 @@ public final class LockSession implements AutoCloseable {
 	private void cancelStatementLater(Hold hold) {
 		if (this.settings.whenLost() == LockSessionSettings.WhenLost.INTERRUPT) {
 			PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.cancelStatement(hold.backend(),
-					hold.key());
+					hold.lock());
 			later("Failed to cancel the statement of a run that is to end", () -> ask(call.sql(), call.parameters()));
 		}
 	}
@@ -192,6 +192,17 @@ public final class LockSession implements AutoCloseable {
 	 */
 	boolean tryLock(Hold hold) {
 		SessionCommand.Acquire command = new SessionCommand.Acquire(hold);
+		submit(hold, command);
+		return command.isGranted();
+	}
+
+	/**
+	 * Try to take the first permit that is free for a hold, without waiting for one.
+	 * @param permits what to ask for, in this order; nothing that this session has
+	 * @return whether one was taken
+	 */
+	boolean tryPermits(Hold hold, List<AdvisoryLockKey> permits) {
+		AcquirePermit command = new AcquirePermit(hold, permits);
 		submit(hold, command);
 		return command.isGranted();
 	}
@@ -385,7 +396,7 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public void release(Hold hold, String column, List<Object> parameters) {
 		call(new SessionCommand.Release(hold,
-				PostgresAdvisoryLockFunctions.sessionUnlock(hold.key(), hold.mode()).and(column, parameters)));
+				PostgresAdvisoryLockFunctions.sessionUnlock(hold.lock(), hold.mode()).and(column, parameters)));
 		hold.release();
 	}
 

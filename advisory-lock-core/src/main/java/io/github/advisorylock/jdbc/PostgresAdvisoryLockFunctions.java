@@ -113,13 +113,23 @@ final class PostgresAdvisoryLockFunctions {
 	private static final String TRY_IN_TRANSACTION = "SELECT CASE WHEN " + IS_STANDBY
 			+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s";
 
-	private static final String TRY_IN_TRANSACTION_BEFORE_WAIT = "SELECT CASE WHEN " + IS_STANDBY
-			+ " OR pg_catalog.current_setting('transaction_isolation') IN ('repeatable read', 'serializable')"
+	private static final String IS_NO_PLACE_TO_WAIT = IS_STANDBY
+			+ " OR pg_catalog.current_setting('transaction_isolation') IN ('repeatable read', 'serializable')";
+
+	private static final String TRY_IN_TRANSACTION_BEFORE_WAIT = "SELECT CASE WHEN " + IS_NO_PLACE_TO_WAIT
 			+ " THEN NULL WHEN pg_catalog.pg_try_advisory_xact_lock%s";
 
 	private static final String[] TRY_TRANSACTION_LOCK = variants(TRY_IN_TRANSACTION + NAMED);
 
 	private static final String[] TRY_TRANSACTION_LOCK_BEFORE_WAIT = variants(TRY_IN_TRANSACTION_BEFORE_WAIT + NAMED);
+
+	/**
+	 * Names the holder of the permit that was granted, if one was. The planner must not
+	 * merge the inner query into the outer one, which would ask for the locks twice.
+	 */
+	private static final String GRANTED_TO_NAMED = "SELECT t.granted, CASE WHEN t.granted > 0 THEN CASE WHEN"
+			+ " pg_catalog.set_config('application_name', ?, true) IS NOT NULL"
+			+ " THEN pg_catalog.pg_backend_pid() END END FROM (SELECT %s AS granted OFFSET 0) AS t" + RELEASE_SNAPSHOT;
 
 	private static final String[] TRY_SESSION_LOCK = variants("SELECT pg_catalog.pg_try_advisory_lock%s");
 
@@ -163,6 +173,18 @@ final class PostgresAdvisoryLockFunctions {
 			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = w)
 			""";
 
+	/**
+	 * Answers the place of the last of some entries that any session of this database
+	 * has, from 1 on, 0 for none. Which database this is need not be looked up in a table.
+	 */
+	private static final String FIND_LAST_HELD = """
+			SELECT coalesce(pg_catalog.max(w.place), 0)
+			FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) WITH ORDINALITY AS w(entry, place)
+			WHERE EXISTS (SELECT FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND l.granted
+			AND l.database = (SELECT a.datid FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a)
+			AND pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) = w.entry)
+			""";
+
 	private static final String CANCEL_STATEMENT = """
 			SELECT count(*) FILTER (WHERE pg_catalog.pg_cancel_backend(l.pid)) FROM pg_catalog.pg_locks l
 			WHERE l.locktype = 'advisory' AND l.granted
@@ -193,6 +215,51 @@ final class PostgresAdvisoryLockFunctions {
 
 	static Call trySessionLock(AdvisoryLockKey key, LockMode mode) {
 		return call(TRY_SESSION_LOCK, key, mode);
+	}
+
+	/**
+	 * Take the first of some permits that is free. Answers its place among them, from 1
+	 * on, 0 where all are held.
+	 * @param permits keys of one format, at least one
+	 */
+	static Call trySessionPermits(List<AdvisoryLockKey> permits) {
+		List<Object> numbers = new ArrayList<>();
+		for (AdvisoryLockKey permit : permits) {
+			if (permit.isPair()) {
+				numbers.add(permit.classId());
+				numbers.add(permit.objectId());
+			}
+			else {
+				numbers.add(permit.value());
+			}
+		}
+		return new Call("SELECT " + firstGranted("", "pg_try_advisory_lock", permits), numbers);
+	}
+
+	/**
+	 * Take the first of some permits that is free for the rest of the transaction, and
+	 * name its holder, as {@link #tryTransactionLock} does. Answers two columns: the place
+	 * of the permit among them, from 1 on, 0 where all are held, {@code null} where that
+	 * method answers {@code null}; and the process that has taken it.
+	 * @param permits keys of one format, at least one
+	 * @param mayWait as in {@link #tryTransactionLockBeforeWait}
+	 */
+	static String tryTransactionPermits(List<AdvisoryLockKey> permits, boolean mayWait) {
+		return GRANTED_TO_NAMED.formatted(firstGranted(" WHEN " + (mayWait ? IS_NO_PLACE_TO_WAIT : IS_STANDBY)
+				+ " THEN NULL", "pg_try_advisory_xact_lock", permits));
+	}
+
+	/**
+	 * A CASE is evaluated in the order in which it stands, as far as to the first that is
+	 * true: nothing behind the permit that is granted is asked for.
+	 */
+	private static String firstGranted(String before, String function, List<AdvisoryLockKey> permits) {
+		String arguments = permits.get(0).isPair() ? "(?, ?)" : "(?)";
+		StringBuilder sql = new StringBuilder("CASE").append(before);
+		for (int i = 1; i <= permits.size(); i++) {
+			sql.append(" WHEN pg_catalog.").append(function).append(arguments).append(" THEN ").append(i);
+		}
+		return sql.append(" ELSE 0 END").toString();
 	}
 
 	static Call sessionUnlock(AdvisoryLockKey key, LockMode mode) {
@@ -255,6 +322,14 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
+	 * Find the last of some {@linkplain #entry entries} that any session has. Answers its
+	 * place among them, from 1 on, 0 where none is held.
+	 */
+	static Call findLastHeld(List<String> entries) {
+		return new Call(FIND_LAST_HELD, List.of(String.join(",", entries)));
+	}
+
+	/**
 	 * Cancel the statement that a process executes, if any, provided that it has a lock.
 	 * Answers how many were told.
 	 */
@@ -311,6 +386,24 @@ final class PostgresAdvisoryLockFunctions {
 			statement.setLong(1, value);
 		}
 		statement.setString(key.isPair() ? 3 : 2, ApplicationName.of(key.name()));
+	}
+
+	/**
+	 * Bind the name of the holder, then permits of its key.
+	 */
+	static void bindHolder(PreparedStatement statement, AdvisoryLockKey key, List<AdvisoryLockKey> permits)
+			throws SQLException {
+		int next = 1;
+		statement.setString(next++, ApplicationName.of(key.name()));
+		for (AdvisoryLockKey permit : permits) {
+			if (permit.isPair()) {
+				statement.setInt(next++, permit.classId());
+				statement.setInt(next++, permit.objectId());
+			}
+			else {
+				statement.setLong(next++, permit.value());
+			}
+		}
 	}
 
 	private static String[] variants(String sql) {

@@ -124,7 +124,8 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.coverage = new TransactionCoverage(target, transactionManager);
 		this.waits = new Deadline.Waits((session != null) ? session.ticker() : LockScheduler.Ticker.SYSTEM);
 		LockResources resources = new LockResources(this.holds, this.coverage, ledger,
-				(session != null) ? new TickLocks(session, this.waits) : null, session);
+				(session != null) ? new TickLocks(session, this.waits) : null,
+				new PermitRequests(this.holds, (session != null) ? new PermitComparison(session) : null), session);
 		if (session != null) {
 			session.notifications().listenToOperators(new RunCancellation(session, this.holds, ledger).listener());
 		}
@@ -202,8 +203,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		Assert.isTrue(!request.isRecorded() && request.tick() == null && request.interval() == null,
 				() -> "'request' must not ask for the ledger, which records work that " + "is executed: advisory lock '"
 						+ key + "' can only be held");
-		return Optional.ofNullable(this.sessionScope.tryAcquire(key, request.mode(), this.waits.until(waitFor(request)),
-				request.maxRun()));
+		return Optional.ofNullable(this.sessionScope.tryAcquire(key, this.waits.until(waitFor(request)), request));
 	}
 
 	/**

@@ -174,7 +174,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 		private boolean granted;
 
 		Acquire(Hold hold) {
-			this(hold, PostgresAdvisoryLockFunctions.trySessionLock(hold.key(), hold.mode()));
+			this(hold, PostgresAdvisoryLockFunctions.trySessionLock(hold.lock(), hold.mode()));
 		}
 
 		Acquire(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
@@ -257,7 +257,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 		private final Hold hold;
 
 		Release(Hold hold) {
-			this(hold, PostgresAdvisoryLockFunctions.sessionUnlock(hold.key(), hold.mode()));
+			this(hold, PostgresAdvisoryLockFunctions.sessionUnlock(hold.lock(), hold.mode()));
 		}
 
 		Release(Hold hold, PostgresAdvisoryLockFunctions.Call call) {
@@ -328,7 +328,7 @@ abstract class SessionCommand implements SessionConnection.Query {
 			Map<String, Hold> entries = new LinkedHashMap<>();
 			for (Hold hold : holds) {
 				if (hold.backend() != 0) {
-					entries.put(PostgresAdvisoryLockFunctions.entry(hold.backend(), hold.key()), hold);
+					entries.put(PostgresAdvisoryLockFunctions.entry(hold.backend(), hold.lock()), hold);
 				}
 			}
 			return entries;

@@ -204,7 +204,7 @@ final class SessionConnection {
 	 * session holds a lock, and does not tell.
 	 */
 	boolean sharesKey(Hold hold) {
-		return this.holds.stream().anyMatch((other) -> !other.equals(hold) && other.key().equals(hold.key()));
+		return this.holds.stream().anyMatch((other) -> !other.equals(hold) && other.lock().equals(hold.lock()));
 	}
 
 	/**
@@ -212,7 +212,7 @@ final class SessionConnection {
 	 * one, the lock is to be held anyway.
 	 */
 	void mayHoldTooOften(Hold hold) {
-		this.surplus.put(hold.key(), hold);
+		this.surplus.put(hold.lock(), hold);
 	}
 
 	/**
@@ -225,11 +225,11 @@ final class SessionConnection {
 		for (Hold last : List.copyOf(this.surplus.values())) {
 			if (!carries(last) && !sharesKey(last)) {
 				while (isHeld(last)) {
-					if (!isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.key(), last.mode()))) {
-						isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.key(), LockMode.SHARED));
+					if (!isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.lock(), last.mode()))) {
+						isTrue(PostgresAdvisoryLockFunctions.sessionUnlock(last.lock(), LockMode.SHARED));
 					}
 				}
-				this.surplus.remove(last.key());
+				this.surplus.remove(last.lock());
 			}
 		}
 	}
@@ -239,8 +239,8 @@ final class SessionConnection {
 	 */
 	boolean isHeld(Hold hold) throws SQLException {
 		return isTrue(new PostgresAdvisoryLockFunctions.Call(
-				PostgresAdvisoryLockFunctions.isHeldByThisSession(hold.key()),
-				List.of(Integer.toUnsignedLong(hold.key().classId()), Integer.toUnsignedLong(hold.key().objectId()))));
+				PostgresAdvisoryLockFunctions.isHeldByThisSession(hold.lock()),
+				List.of(Integer.toUnsignedLong(hold.lock().classId()), Integer.toUnsignedLong(hold.lock().objectId()))));
 	}
 
 	private boolean isTrue(PostgresAdvisoryLockFunctions.Call call) throws SQLException {

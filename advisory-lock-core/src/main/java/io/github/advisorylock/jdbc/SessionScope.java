@@ -26,7 +26,6 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockLostException;
-import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -71,18 +70,18 @@ final class SessionScope {
 
 	/**
 	 * Take a lock for a holder who closes it.
-	 * @param maxRun for how long it is held at most, or {@code null}
+	 * @param request how, and for how long at most
 	 * @return the lock, {@code null} when it is busy
 	 */
-	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, LockMode mode, @Nullable Deadline deadline, @Nullable Duration maxRun) {
+	@Nullable HeldLock tryAcquire(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
 		LockSession session = requireSession(key);
-		Hold hold = hold(session, key, mode, this.holds::leave);
+		Hold hold = hold(session, key, request, this.holds::leave);
 		if (!this.holds.enter(hold, key, deadline) || !acquire(hold, key, deadline)) {
 			return null;
 		}
 		HeldLock held = null;
 		try {
-			held = handOver(session, hold, maxRun);
+			held = handOver(session, hold, request.maxRun());
 			return held;
 		}
 		finally {
@@ -92,8 +91,9 @@ final class SessionScope {
 		}
 	}
 
-	private static Hold hold(LockSession session, AdvisoryLockKey key, LockMode mode, Consumer<Hold> whenLost) {
-		return new Hold.InSession(key, mode, session.ticker(), session::confirm, session::sideConnection, whenLost);
+	private static Hold hold(LockSession session, AdvisoryLockKey key, LockRequest request, Consumer<Hold> whenLost) {
+		return new Hold.InSession(key, request.mode(), request.permits(), session.ticker(), session::confirm,
+				session::sideConnection, whenLost);
 	}
 
 	/**
@@ -126,7 +126,8 @@ final class SessionScope {
 		boolean acquired = false;
 		try {
 			LockSession session = requireSession(key);
-			acquired = session.tryLock(hold) || (deadline != null && deadline.pollAgain(() -> session.tryLock(hold)));
+			acquired = tryLock(session, hold)
+					|| (deadline != null && deadline.pollAgain(() -> tryLock(session, hold)));
 		}
 		finally {
 			if (!acquired) {
@@ -137,6 +138,12 @@ final class SessionScope {
 			hold.acquired();
 		}
 		return acquired;
+	}
+
+	private boolean tryLock(LockSession session, Hold hold) {
+		return (hold.permits() > 1)
+				? this.resources.permits().askInTurn(hold, (permits) -> session.tryPermits(hold, permits))
+				: session.tryLock(hold);
 	}
 
 	/**
@@ -203,13 +210,16 @@ final class SessionScope {
 	 */
 	private final class Call extends LockCall {
 
+		private final LockRequest request;
+
 		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
 			super(SessionScope.this.resources, key, LockScope.SESSION, deadline, request);
+			this.request = request;
 		}
 
 		@Override
 		Hold newHold() {
-			return hold(requireSession(this.key), this.key, this.mode, (hold) -> {
+			return hold(requireSession(this.key), this.key, this.request, (hold) -> {
 			});
 		}
 

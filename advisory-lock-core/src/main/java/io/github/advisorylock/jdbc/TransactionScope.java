@@ -21,12 +21,12 @@ import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockCallback;
-import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -40,6 +40,7 @@ import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.NonTransientDataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.core.PreparedStatementCallback;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -64,13 +65,6 @@ final class TransactionScope {
 			TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 
 	private static final int REFUSED = -1;
-
-	/**
-	 * Fetches all rows of an answer at once, whatever {@code defaultRowFetchSize} says.
-	 * Otherwise the driver names the portal of a query, and the server keeps its snapshot
-	 * until the transaction ends.
-	 */
-	private static final int ALL_ROWS = 0;
 
 	private static final String POSTGRESQL = "PostgreSQL";
 
@@ -116,7 +110,7 @@ final class TransactionScope {
 
 	private static JdbcTemplate statements(DataSource dataSource) {
 		JdbcTemplate statements = new JdbcTemplate(dataSource);
-		statements.setFetchSize(ALL_ROWS);
+		statements.setFetchSize(TransactionLockCheck.ALL_ROWS);
 		return statements;
 	}
 
@@ -138,33 +132,6 @@ final class TransactionScope {
 	boolean isHeldAnywhere(AdvisoryLockKey key) {
 		return Boolean.TRUE.equals(this.jdbc.queryForObject(PostgresAdvisoryLockFunctions.isHeld(key), Boolean.class,
 				Integer.toUnsignedLong(key.classId()), Integer.toUnsignedLong(key.objectId())));
-	}
-
-	/**
-	 * Make sure, by an answer of the server on this connection, that it holds a key. Any
-	 * failure means that it does not, as an error in a transaction ends its locks.
-	 * @throws LockLostException if it does not
-	 */
-	private static void confirm(AdvisoryLockKey key, Connection connection) throws LockLostException {
-		boolean held;
-		try (PreparedStatement statement = connection
-			.prepareStatement(PostgresAdvisoryLockFunctions.confirmHold(key))) {
-			statement.setFetchSize(ALL_ROWS);
-			statement.setLong(1, Integer.toUnsignedLong(key.classId()));
-			statement.setLong(2, Integer.toUnsignedLong(key.objectId()));
-			statement.execute();
-			try (ResultSet answer = statement.getResultSet()) {
-				held = answer.next() && answer.getBoolean(1);
-			}
-		}
-		catch (SQLException ex) {
-			LockLostException lost = new LockLostException(key);
-			lost.initCause(ex);
-			throw lost;
-		}
-		if (!held) {
-			throw new LockLostException(key);
-		}
 	}
 
 	/**
@@ -190,16 +157,19 @@ final class TransactionScope {
 
 		private final boolean managerNamed;
 
+		private final int permits;
+
 		private Call(AdvisoryLockKey key, @Nullable Deadline deadline, LockRequest request) {
 			super(TransactionScope.this.resources, key, LockScope.TRANSACTION, deadline, request);
 			this.managerNamed = request.transactionManager() != null;
+			this.permits = request.permits();
 		}
 
 		@Override
 		Hold newHold() {
 			LockSession session = TransactionScope.this.session;
-			return new Hold.InTransaction(this.key, this.mode, TransactionScope.this.resources.ticker(),
-					TransactionScope::confirm, (session != null && isRecorded()) ? session::sideConnection : null);
+			return new Hold.InTransaction(this.key, this.mode, this.permits, TransactionScope.this.resources.ticker(),
+					TransactionLockCheck::confirm, (session != null && isRecorded()) ? session::sideConnection : null);
 		}
 
 		/**
@@ -361,20 +331,52 @@ final class TransactionScope {
 		 * @return whether it was taken
 		 */
 		private boolean tryAcquire(Hold hold, boolean mayWait) {
+			if (hold.permits() > 1) {
+				return TransactionScope.this.resources.permits()
+					.ask(hold, (permits) -> tryAcquirePermit(hold, permits, mayWait));
+			}
 			String sql = mayWait ? PostgresAdvisoryLockFunctions.tryTransactionLockBeforeWait(this.key, this.mode)
 					: PostgresAdvisoryLockFunctions.tryTransactionLock(this.key, this.mode);
-			int backend = TransactionScope.this.jdbc.execute(sql, (PreparedStatement statement) -> {
+			return isGranted(sql, (statement) -> {
 				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key);
-				statement.execute();
-				ResultSet answer = statement.getResultSet();
-				answer.next();
+				ResultSet answer = answer(statement);
 				int process = answer.getInt(1);
 				return answer.wasNull() ? REFUSED : (process > 0) ? accept(hold, statement, process) : process;
 			});
-			if (backend == REFUSED) {
+		}
+
+		private boolean tryAcquirePermit(Hold hold, List<AdvisoryLockKey> permits, boolean mayWait) {
+			String sql = PostgresAdvisoryLockFunctions.tryTransactionPermits(permits, mayWait);
+			return isGranted(sql, (statement) -> {
+				PostgresAdvisoryLockFunctions.bindHolder(statement, this.key, permits);
+				ResultSet answer = answer(statement);
+				int granted = answer.getInt(1);
+				if (answer.wasNull() || granted == 0) {
+					return answer.wasNull() ? REFUSED : 0;
+				}
+				hold.take(permits.get(granted - 1));
+				return accept(hold, statement, answer.getInt(2));
+			});
+		}
+
+		private static ResultSet answer(PreparedStatement statement) throws SQLException {
+			statement.execute();
+			ResultSet answer = statement.getResultSet();
+			answer.next();
+			return answer;
+		}
+
+		/**
+		 * Ask for the lock.
+		 * @param question answers the process that has taken it, 0 if none has, or
+		 * {@value #REFUSED}
+		 */
+		private boolean isGranted(String sql, PreparedStatementCallback<Integer> question) {
+			int process = TransactionScope.this.jdbc.execute(sql, question);
+			if (process == REFUSED) {
 				throw refusal();
 			}
-			return backend != 0;
+			return process != 0;
 		}
 
 		/**

@@ -203,6 +203,20 @@ public final class LockLog {
 	}
 
 	/**
+	 * Log that more may hold a key on another instance than here.
+	 * @param key the key
+	 * @param permits how many may hold it here
+	 * @param held a permit that is held and that there is none of here
+	 */
+	public static void permitsDiffer(AdvisoryLockKey key, int permits, int held) {
+		if (ALERTS.isWarnEnabled()) {
+			alert("permits", key).log("Another instance lets more hold '" + key
+					+ "' at a time than this one, which has 'permits' " + permits + ": permit " + held
+					+ " is held; set the same number on all instances");
+		}
+	}
+
+	/**
 	 * Log that a job is overdue.
 	 * @param key the key of the job
 	 * @param tick the tick that nobody completed
