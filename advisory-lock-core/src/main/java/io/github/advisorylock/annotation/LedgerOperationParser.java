@@ -82,7 +82,8 @@ final class LedgerOperationParser {
 		checkRetries(annotation.maxRetries(), catchUp);
 		boolean asked = isDurable(annotation) || minInterval != null;
 		if (!asked) {
-			return (fixedKey && this.use == LedgerUse.ALWAYS) ? LedgerOperation.RECORDED : LedgerOperation.NONE;
+			boolean recorded = fixedKey && this.use == LedgerUse.ALWAYS && annotation.permits() == 1;
+			return recorded ? LedgerOperation.RECORDED : LedgerOperation.NONE;
 		}
 		checkAsked(annotation, fixedKey, perTick, job);
 		checkNotOnceForAll(annotation, method, fixedKey);
@@ -139,7 +140,7 @@ final class LedgerOperationParser {
 	 * have nothing to return
 	 */
 	@Nullable AutoTicks autoTicks(SingleRunner annotation, Method method, boolean fixedKey, Duration longest) {
-		if (annotation.once() != Once.AUTO || !fixedKey || annotation.allowSharedKey()
+		if (annotation.once() != Once.AUTO || !fixedKey || annotation.allowSharedKey() || annotation.permits() > 1
 				|| SkippedValue.of(method) == SkippedValue.NONE) {
 			return null;
 		}
@@ -186,6 +187,12 @@ final class LedgerOperationParser {
 					source + "needs the ledger, which is switched off or missing",
 					"Remove 'advisory-lock.ledger.enabled' or add 'advisory-lock-ledger', or remove the attribute.",
 					null);
+		}
+		if (annotation.permits() > 1) {
+			throw new InvalidAttributeException(attribute,
+					source + "must not be set together with 'permits': the ledger takes the runs of a key one after "
+							+ "the other",
+					"Remove 'permits', or the attribute.", null);
 		}
 		if (annotation.allowSharedKey()) {
 			throw new InvalidAttributeException(attribute, source

@@ -36,6 +36,9 @@ public enum Once {
 	 * remembers the run until nine tenths of the interval are over, counted from the
 	 * begin of the run, or from its end for a delay.
 	 * <p>
+	 * Not for a method with several {@link SingleRunner#permits() permits}: a tick or an
+	 * interval has one run, and these are for several.
+	 * <p>
 	 * All other calls and methods are as with {@link #NONE}.
 	 */
 	AUTO,

@@ -142,6 +142,21 @@ public @interface SingleRunner {
 	boolean keepResult() default false;
 
 	/**
+	 * How many may run at a time, on all instances together: each run has one of as many
+	 * locks, which follow from the key, and needs no table. All instances must have the
+	 * same number; of different ones no more run than the largest allows.
+	 * <p>
+	 * Runs that overlap have no order: not with {@link Once#PER_TICK},
+	 * {@link Once#PER_KEY} or {@link #minInterval()}. With {@link Once#AUTO} ticks and
+	 * intervals are not remembered, so a scheduled method runs on as many instances as
+	 * there are permits, and its runs are not recorded in the ledger.
+	 * <p>
+	 * By default 1.
+	 * @return how many, from 1 to 64
+	 */
+	int permits() default 1;
+
+	/**
 	 * The shortest time from the start of a run to that of the next, however the first
 	 * one ends, by the clock of the database: {@code "10m"} or {@code "PT10M"}, or a
 	 * placeholder for such a text. A call before that is skipped. Needs the ledger.
@@ -202,7 +217,8 @@ public @interface SingleRunner {
 
 	/**
 	 * Whether other methods may have the same key, so that they exclude each other; all
-	 * of them must say so, and have their locks in the same database.
+	 * of them must say so, and have their locks in the same database, and the same
+	 * {@link #permits()}, which they have together.
 	 * <p>
 	 * By default two methods with one key are taken for a mistake.
 	 * @return whether the key is shared on purpose

@@ -132,12 +132,22 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 						"Give each method its own 'key', or set 'allowSharedKey' on both if they are meant to exclude "
 								+ "each other.");
 			}
+			checkPermits(added, other);
 		}
 		else if (added.hasSameNumber(other)) {
 			throw SingleRunnerMethodValidator.invalid(
 					added.beanName(), added.method(), "has 'key' '" + added.fixedKey()
 							+ "', which is locked by the same number as '" + other.fixedKey() + "' of " + other,
 					"Change one of the keys, or the AdvisoryLockKeyFactory that made them.");
+		}
+	}
+
+	private static void checkPermits(SingleRunnerMethod added, SingleRunnerMethod other) {
+		if (added.operation().permits() != other.operation().permits()) {
+			throw SingleRunnerMethodValidator.invalid(added.beanName(), added.method(),
+					"has attribute 'permits' set to " + added.operation().permits() + ", and shares its 'key' with " + other
+							+ ", which has " + other.operation().permits(),
+					"Set the same 'permits' on both: they have them together.");
 		}
 	}
 

@@ -83,14 +83,22 @@ final class SingleRunnerOperationParser {
 		Duration waitFor = (job.waitFor() != null) ? job.waitFor() : parseWaitFor(annotation.waitFor());
 		String name = ClassUtils.getUserClass(targetClass).getSimpleName() + "." + method.getName();
 		LedgerOperationParser ledger = new LedgerOperationParser(this.settings.ledger(), this::resolve);
+		checkPermits(annotation);
 		return new SingleRunnerOperation(name, SkippedValue.of(method), template.text(),
 				fixed ? createFixedKey(namespace.text(), template.text()) : null,
 				(arguments) -> createKey(namespace, template, annotation.allowSharedKey(), method, arguments), scope,
-				waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
+				annotation.permits(), waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
 				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
 				ledger.parse(annotation, method, fixed, job).keeping(results(annotation, method, targetClass)),
 				ledger.autoTicks(annotation, method, fixed, this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
+	}
+
+	private static void checkPermits(SingleRunner annotation) {
+		if (annotation.permits() < 1 || annotation.permits() > AdvisoryLockKey.MAX_PERMITS) {
+			throw new InvalidAttributeException("permits", "is " + annotation.permits() + ": it must be from 1 to "
+					+ AdvisoryLockKey.MAX_PERMITS, "Set it to how many may run at a time.", null);
+		}
 	}
 
 	/**

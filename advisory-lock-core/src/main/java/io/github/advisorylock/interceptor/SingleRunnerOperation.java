@@ -50,6 +50,8 @@ public final class SingleRunnerOperation {
 
 	private final LockScope scope;
 
+	private final int permits;
+
 	private final Duration waitFor;
 
 	private final @Nullable Duration maxRun;
@@ -82,6 +84,7 @@ public final class SingleRunnerOperation {
 	 * @param key gives the key for the arguments of a call where it does, or throws an
 	 * {@link IllegalArgumentException}
 	 * @param scope how long the lock lives
+	 * @param permits how many may run at a time
 	 * @param waitFor how long to wait for a lock that is busy, zero to not wait
 	 * @param maxRun the longest time that a run may take, {@code null} if there is none
 	 * @param failWhenBusy whether a busy lock is an exception for the caller
@@ -94,8 +97,8 @@ public final class SingleRunnerOperation {
 	 */
 	public SingleRunnerOperation(String method, SkippedValue skippedValue, String keyTemplate,
 			@Nullable AdvisoryLockKey fixedKey, Function<@Nullable Object[], AdvisoryLockKey> key, LockScope scope,
-			Duration waitFor, @Nullable Duration maxRun, boolean failWhenBusy, boolean paused, LedgerOperation ledger,
-			@Nullable AutoTicks autoTicks, @Nullable String transactionManager) {
+			int permits, Duration waitFor, @Nullable Duration maxRun, boolean failWhenBusy, boolean paused,
+			LedgerOperation ledger, @Nullable AutoTicks autoTicks, @Nullable String transactionManager) {
 		Assert.hasText(method, "'method' must not be empty");
 		Assert.hasText(keyTemplate, "'keyTemplate' must not be empty");
 		Assert.isTrue(!waitFor.isNegative(), "'waitFor' must not be negative");
@@ -104,6 +107,7 @@ public final class SingleRunnerOperation {
 		this.keyTemplate = keyTemplate;
 		this.key = key;
 		this.scope = scope;
+		this.permits = permits;
 		this.waitFor = waitFor;
 		this.maxRun = maxRun;
 		this.failWhenBusy = failWhenBusy;
@@ -147,6 +151,14 @@ public final class SingleRunnerOperation {
 	 */
 	public LockScope scope() {
 		return this.scope;
+	}
+
+	/**
+	 * Return how many may run at a time.
+	 * @return the number, 1 for one after the other
+	 */
+	public int permits() {
+		return this.permits;
 	}
 
 	/**
@@ -271,7 +283,7 @@ public final class SingleRunnerOperation {
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {
-		LockRequest request = LockRequest.of(key).scope(this.scope).waitFor(this.waitFor);
+		LockRequest request = LockRequest.of(key).scope(this.scope).permits(this.permits).waitFor(this.waitFor);
 		request = (this.transactionManager != null) ? request.transactionManager(this.transactionManager) : request;
 		request = (this.maxRun != null) ? request.maxRun(this.maxRun) : request;
 		ResultFormat results = this.ledger.results();
@@ -305,7 +317,7 @@ public final class SingleRunnerOperation {
 		}
 		return (remembersTicks() && auto != null && !auto.intervals.isEmpty())
 				? auto.intervals.stream().map(AutoTicks::describe).collect(Collectors.joining(" and ", "once per ", ""))
-				: "one at a time";
+				: ((this.permits > 1) ? String.valueOf(this.permits) : "one") + " at a time";
 	}
 
 	/**

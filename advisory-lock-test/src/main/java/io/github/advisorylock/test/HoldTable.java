@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
@@ -60,7 +61,7 @@ final class HoldTable {
 		long left = nanos;
 		this.monitor.lock();
 		try {
-			while (isExcluded(hold)) {
+			while (!takeFree(hold)) {
 				if (left <= 0) {
 					return false;
 				}
@@ -77,9 +78,19 @@ final class HoldTable {
 		}
 	}
 
-	private boolean isExcluded(InMemoryHold hold) {
-		return holds(hold.key()).stream()
-			.anyMatch((other) -> hold.mode() == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
+	private boolean takeFree(InMemoryHold hold) {
+		return IntStream.rangeClosed(1, hold.permits())
+			.mapToObj(hold.key()::permit)
+			.filter((lock) -> !isExcluded(lock, hold.mode()))
+			.findFirst()
+			.map(hold::take)
+			.isPresent();
+	}
+
+	private boolean isExcluded(AdvisoryLockKey lock, LockMode mode) {
+		return this.holds.stream()
+			.filter((other) -> other.lock().equals(lock))
+			.anyMatch((other) -> mode == LockMode.EXCLUSIVE || other.mode() == LockMode.EXCLUSIVE);
 	}
 
 	/**
@@ -96,6 +107,16 @@ final class HoldTable {
 		}
 	}
 
+	/**
+	 * Return whether a lock is held, of a key with several permits that of one of them.
+	 */
+	boolean isHeld(AdvisoryLockKey lock) {
+		return all().stream().anyMatch((hold) -> hold.lock().equals(lock));
+	}
+
+	/**
+	 * Return who holds a key, whichever of its permits each has.
+	 */
 	List<InMemoryHold> holds(AdvisoryLockKey key) {
 		return all().stream().filter((hold) -> hold.key().equals(key)).toList();
 	}

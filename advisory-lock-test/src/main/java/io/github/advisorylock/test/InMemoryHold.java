@@ -44,6 +44,8 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 
 	private final LockMode mode;
 
+	private final int permits;
+
 	private final @Nullable AdvisoryLockOperations instance;
 
 	private final Thread owner = Thread.currentThread();
@@ -52,6 +54,8 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 
 	private final List<Runnable> lossActions = new ArrayList<>();
 
+	private AdvisoryLockKey lock;
+
 	private State state = State.HELD;
 
 	private @Nullable Thread runner;
@@ -59,12 +63,16 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	/**
 	 * Create a hold.
 	 * @param table what it is to be entered in
+	 * @param permits how many may hold the key at a time
 	 * @param instance whose it is, {@code null} if of another application
 	 */
-	InMemoryHold(HoldTable table, AdvisoryLockKey key, LockMode mode, @Nullable AdvisoryLockOperations instance) {
+	InMemoryHold(HoldTable table, AdvisoryLockKey key, LockMode mode, int permits,
+			@Nullable AdvisoryLockOperations instance) {
 		this.table = table;
 		this.key = key;
+		this.lock = key;
 		this.mode = mode;
+		this.permits = permits;
 		this.instance = instance;
 	}
 
@@ -101,6 +109,25 @@ final class InMemoryHold implements HeldLock, TransactionSynchronization {
 	@Override
 	public AdvisoryLockKey key() {
 		return this.key;
+	}
+
+	/**
+	 * Return what is locked for it: the key, or one of its permits.
+	 */
+	synchronized AdvisoryLockKey lock() {
+		return this.lock;
+	}
+
+	/**
+	 * Note which permit it has.
+	 */
+	synchronized AdvisoryLockKey take(AdvisoryLockKey permit) {
+		this.lock = permit;
+		return permit;
+	}
+
+	int permits() {
+		return this.permits;
 	}
 
 	LockMode mode() {

@@ -109,7 +109,7 @@ final class InMemoryLockOperations implements TwoPhaseLockOperations {
 	 */
 	@Nullable InMemoryHold enter(AdvisoryLockKey key, LockRequest request) {
 		Duration wait = (request.waitFor() != null) ? request.waitFor() : this.locks.waitFor();
-		InMemoryHold hold = new InMemoryHold(this.locks.table(), key, request.mode(), this);
+		InMemoryHold hold = new InMemoryHold(this.locks.table(), key, request.mode(), request.permits(), this);
 		return this.locks.table().enter(hold, TimeUnit.NANOSECONDS.convert(wait)) ? hold : null;
 	}
 

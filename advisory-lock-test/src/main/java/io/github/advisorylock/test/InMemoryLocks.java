@@ -122,7 +122,7 @@ public final class InMemoryLocks implements TestLocks {
 
 	@Override
 	public HeldLock holdElsewhere(AdvisoryLockKey key) {
-		InMemoryHold hold = new InMemoryHold(this.table, key, LockMode.EXCLUSIVE, null);
+		InMemoryHold hold = new InMemoryHold(this.table, key, LockMode.EXCLUSIVE, 1, null);
 		Assert.state(this.table.enter(hold, 0),
 				() -> "Advisory lock '" + key + "' can't be held elsewhere: it is held already");
 		return hold;
@@ -192,7 +192,7 @@ public final class InMemoryLocks implements TestLocks {
 
 	@Override
 	public boolean isHeld(AdvisoryLockKey key) {
-		return !this.table.holds(key).isEmpty();
+		return this.table.isHeld(key);
 	}
 
 	@Override

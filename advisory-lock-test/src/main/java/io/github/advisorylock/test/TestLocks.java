@@ -72,8 +72,9 @@ public interface TestLocks {
 	AdvisoryLockKey key(String name);
 
 	/**
-	 * Return whether anybody holds a lock, this application or another.
-	 * @param key the key
+	 * Return whether anybody holds a lock, this application or another. Where several may
+	 * hold a key, each has one of its {@linkplain AdvisoryLockKey#permit permits}.
+	 * @param key the key, or one of its permits
 	 * @return whether it is held
 	 */
 	boolean isHeld(AdvisoryLockKey key);

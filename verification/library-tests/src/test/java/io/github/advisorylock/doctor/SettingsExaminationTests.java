@@ -102,7 +102,7 @@ class SettingsExaminationTests {
 		Method method = ReflectionUtils.findMethod(SettingsExaminationTests.class, "job");
 		assertThat(method).isNotNull();
 		SingleRunnerOperation operation = new SingleRunnerOperation("SettingsExaminationTests.job",
-				SkippedValue.of(method), "job", KEY, (arguments) -> KEY, scope, waitFor, null, false, false,
+				SkippedValue.of(method), "job", KEY, (arguments) -> KEY, scope, 1, waitFor, null, false, false,
 				LedgerOperation.NONE, null, null);
 		DriverManagerDataSource nobody = new DriverManagerDataSource("jdbc:postgresql://127.0.0.1:1/nobody");
 		return new CheckContext(() -> List.of(new SingleRunnerMethod("jobs", method, operation, "tests", KEY, false)),
