@@ -66,6 +66,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param namespace the namespace of the key
 	 * @param method the method as {@code Class.method}, {@code null} if nobody has told
 	 * @param scope how long the lock lives, {@code null} if nobody has told
+	 * @param permits how many may run at a time, {@code null} for one
 	 * @param schedules when the method is called
 	 * @param state the first that holds of {@code running}; {@code waiting}, which is for
 	 * a lock that nobody holds yet; {@code paused}; {@code failing}, where its last run
@@ -95,16 +96,16 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 */
 	@JsonInclude(JsonInclude.Include.NON_EMPTY)
 	public record JobDescriptor(String key, String namespace, @Nullable String method, @Nullable LockScope scope,
-			List<ScheduleDescriptor> schedules, String state, @Nullable Instant next, @Nullable RunDescriptor lastRun,
-			@Nullable Integer attempt, Map<String, Long> outcomes, List<HolderDescriptor> holders,
+			@Nullable Integer permits, List<ScheduleDescriptor> schedules, String state, @Nullable Instant next,
+			@Nullable RunDescriptor lastRun, @Nullable Integer attempt, Map<String, Long> outcomes, List<HolderDescriptor> holders,
 			List<WaiterDescriptor> waiters, @Nullable PauseDescriptor paused, List<Problem> problems,
 			List<String> actions, @Nullable Instant nextHere, @Nullable Instant lastTick,
 			@Nullable TickDescriptor openTick, @Nullable Instant completedAt, @Nullable KeysDescriptor keys,
 			@Nullable RunStatistics statistics) {
 
 		JobDescriptor with(RunStatistics statistics) {
-			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.schedules, this.state,
-					this.next, this.lastRun, this.attempt, this.outcomes, this.holders, this.waiters, this.paused,
+			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.permits, this.schedules,
+					this.state, this.next, this.lastRun, this.attempt, this.outcomes, this.holders, this.waiters, this.paused,
 					this.problems, this.actions, this.nextHere, this.lastTick, this.openTick, this.completedAt,
 					this.keys, statistics);
 		}
@@ -113,8 +114,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		 * Return what a list has of the job.
 		 */
 		JobDescriptor brief() {
-			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.schedules, this.state,
-					(this.next != null) ? this.next.truncatedTo(ChronoUnit.MILLIS) : null,
+			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.permits, this.schedules,
+					this.state, (this.next != null) ? this.next.truncatedTo(ChronoUnit.MILLIS) : null,
 					(this.lastRun != null) ? this.lastRun.brief() : null, this.attempt, this.outcomes,
 					this.holders.stream().map(HolderDescriptor::brief).toList(),
 					this.waiters.stream().map(WaiterDescriptor::brief).toList(), this.paused, this.problems, List.of(),
@@ -230,6 +231,11 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		 * A run is still under way though its schedule has called it again since.
 		 */
 		OVERRUN,
+
+		/**
+		 * An instance lets more hold the key at a time than this one.
+		 */
+		PERMITS,
 
 		/**
 		 * Several methods have this key.

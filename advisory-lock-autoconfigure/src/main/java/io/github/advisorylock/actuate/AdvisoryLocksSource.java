@@ -175,7 +175,8 @@ public class AdvisoryLocksSource {
 			.collect(Collectors.toMap(RecordedJob::id, Function.identity()));
 		Set<JobId> ids = new TreeSet<>(table.ids());
 		ids.addAll(jobs.keySet());
-		Set<LockNumber> numbers = Stream.concat(leaders.keys().stream(), ids.stream().map(table::key))
+		Set<LockNumber> numbers = Stream
+			.concat(leaders.keys().stream(), ids.stream().flatMap((id) -> table.locks(id).stream()))
 			.map(LockNumber::of)
 			.collect(Collectors.toSet());
 		LockActivity activity = this.monitor.locks(numbers);
@@ -231,7 +232,8 @@ public class AdvisoryLocksSource {
 		if (id == null || (recorded == null && !table.ids().contains(id))) {
 			return Optional.empty();
 		}
-		LockActivity activity = this.monitor.locks(Set.of(LockNumber.of(table.key(id))));
+		LockActivity activity = this.monitor
+			.locks(table.locks(id).stream().map(LockNumber::of).collect(Collectors.toSet()));
 		LockTable locks = new LockTable(activity, List.of(), redaction::query);
 		boolean template = table.isTemplate(id) || (recorded != null && recorded.template());
 		KeysDescriptor keys = template ? records.keys(id, LATEST_KEYS, redaction) : null;

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
@@ -99,6 +100,25 @@ final class JobTable {
 	}
 
 	/**
+	 * Return how many may hold the key of a job at a time, as its methods here have it.
+	 */
+	int permits(JobId id) {
+		return methods(id).stream().mapToInt((method) -> method.operation().permits()).max().orElse(1);
+	}
+
+	/**
+	 * Return what is locked for a job: its key, and where several may hold that, also the
+	 * permits that only other instances have.
+	 */
+	List<AdvisoryLockKey> locks(JobId id) {
+		return permits(key(id), (permits(id) > 1) ? AdvisoryLockKey.MAX_PERMITS : 1);
+	}
+
+	private static List<AdvisoryLockKey> permits(AdvisoryLockKey key, int count) {
+		return IntStream.rangeClosed(1, count).mapToObj(key::permit).toList();
+	}
+
+	/**
 	 * Describe one job.
 	 * @param id what tells it from others
 	 * @param locks the locks of the moment
@@ -117,8 +137,10 @@ final class JobTable {
 		boolean template = isTemplate(id) || (job != null && job.template());
 		AdvisoryLockKey key = template ? null : key(id);
 		RunDescriptor lastRun = (job != null) ? job.lastRun() : null;
-		List<HolderDescriptor> holders = (key != null) ? locks.holders(key, lastRun) : List.of();
-		List<WaiterDescriptor> waiters = (key != null) ? locks.waiters(key) : List.of();
+		List<AdvisoryLockKey> wanted = (key != null) ? locks(id) : List.of();
+		int permits = permits(id);
+		List<HolderDescriptor> holders = locks.holders(wanted, lastRun);
+		List<WaiterDescriptor> waiters = locks.waiters(wanted);
 		PauseDescriptor paused = paused(method, job);
 		TickDescriptor open = openTick(method, job);
 		Instant nextHere = (method != null) ? this.schedules.next(method.method()) : null;
@@ -126,11 +148,13 @@ final class JobTable {
 		return new JobDescriptor(id.key(), id.namespace(),
 				(method != null) ? method(method) : (job != null) ? job.target() : null,
 				(method != null) ? method.operation().scope() : (job != null) ? job.scope() : null,
+				(permits > 1) ? permits : null,
 				(method != null) ? this.schedules.of(method.method()) : (job != null) ? job.schedules() : List.of(),
 				state(holders, waiters, paused, job), (next != null) ? next : nextHere, lastRun,
 				attempt(holders, lastRun, open),
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters, paused,
-				problems(id, key, paused, job), actions(method, job, paused, holders, locks), nextHere,
+				problems(id, key, paused, job, isHeldBeyond(permits, wanted, locks)),
+				actions(method, job, paused, holders, locks), nextHere,
 				(job != null) ? job.lastTick() : null, open, (job != null) ? job.completedAt() : null, keys, null);
 	}
 
@@ -173,7 +197,7 @@ final class JobTable {
 	}
 
 	private List<Problem> problems(JobId id, @Nullable AdvisoryLockKey key, @Nullable PauseDescriptor paused,
-			@Nullable RecordedJob job) {
+			@Nullable RecordedJob job, boolean heldBeyond) {
 		LockLostEvent.Reason lost = (key != null) ? this.counter.lossOf(key, (job != null) ? job.executedAt() : null)
 				: null;
 		Set<Problem> problems = EnumSet.noneOf(Problem.class);
@@ -186,10 +210,17 @@ final class JobTable {
 		if (lost != null) {
 			problems.add((lost == LockLostEvent.Reason.MAX_RUN) ? Problem.MAX_RUN : Problem.LOST);
 		}
+		if (heldBeyond) {
+			problems.add(Problem.PERMITS);
+		}
 		if (methods(id).size() > 1) {
 			problems.add(Problem.SHARED_KEY);
 		}
 		return List.copyOf(problems);
+	}
+
+	private static boolean isHeldBeyond(int permits, List<AdvisoryLockKey> wanted, LockTable locks) {
+		return wanted.size() > permits && !locks.holders(wanted.subList(permits, wanted.size()), null).isEmpty();
 	}
 
 	/**
@@ -240,10 +271,18 @@ final class JobTable {
 		if (method == null && job != null && job.registered() && holders.isEmpty()) {
 			actions.add(OperatorActions.FORGOTTEN);
 		}
-		if (holders.stream().anyMatch((holder) -> holder.instance() != null)) {
+		if (isCancellable(method, holders)) {
 			actions.add(OperatorActions.CANCELLED);
 		}
 		return actions;
+	}
+
+	/**
+	 * Which of several runs is meant can't be said.
+	 */
+	private static boolean isCancellable(@Nullable SingleRunnerMethod method, List<HolderDescriptor> holders) {
+		boolean several = method != null && method.operation().permits() > 1 && holders.size() > 1;
+		return !several && holders.stream().anyMatch((holder) -> holder.instance() != null);
 	}
 
 	private static @Nullable PauseDescriptor paused(@Nullable SingleRunnerMethod method, @Nullable RecordedJob job) {

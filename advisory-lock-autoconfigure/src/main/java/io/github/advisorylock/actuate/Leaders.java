@@ -71,7 +71,7 @@ final class Leaders {
 	}
 
 	private LeaderDescriptor describe(String role, LockTable locks) {
-		HolderDescriptor holder = locks.holders(key(role), null).stream().findFirst().orElse(null);
+		HolderDescriptor holder = locks.holders(List.of(key(role)), null).stream().findFirst().orElse(null);
 		String name = (holder != null) ? holder.instance() : null;
 		RecordedRole led = this.instances.stream()
 			.filter((instance) -> instance.instance().instance().equals(name))

@@ -71,22 +71,23 @@ final class LockTable {
 
 	/**
 	 * Return who has a lock.
+	 * @param keys the key, or all its permits
 	 * @param lastRun the last run under it that is recorded
 	 */
-	List<HolderDescriptor> holders(AdvisoryLockKey key, @Nullable RunDescriptor lastRun) {
+	List<HolderDescriptor> holders(List<AdvisoryLockKey> keys, @Nullable RunDescriptor lastRun) {
 		RunDescriptor open = (lastRun != null && lastRun.finishedAt() == null) ? lastRun : null;
-		return entries(key).filter(LockActivity.Entry::granted).map((entry) -> holder(entry, open)).toList();
+		return entries(keys).filter(LockActivity.Entry::granted).map((entry) -> holder(entry, open)).toList();
 	}
 
-	List<WaiterDescriptor> waiters(AdvisoryLockKey key) {
-		return entries(key).filter((entry) -> !entry.granted())
+	List<WaiterDescriptor> waiters(List<AdvisoryLockKey> keys) {
+		return entries(keys).filter((entry) -> !entry.granted())
 			.map((entry) -> new WaiterDescriptor(entry.pid(), entry.waitingSince(), entry.blockedBy(),
 					entry.application(), entry.user(), entry.client()))
 			.toList();
 	}
 
-	private Stream<LockActivity.Entry> entries(AdvisoryLockKey key) {
-		return this.entries.getOrDefault(LockNumber.of(key), List.of()).stream();
+	private Stream<LockActivity.Entry> entries(List<AdvisoryLockKey> keys) {
+		return keys.stream().flatMap((key) -> this.entries.getOrDefault(LockNumber.of(key), List.of()).stream());
 	}
 
 	private HolderDescriptor holder(LockActivity.Entry entry, @Nullable RunDescriptor open) {

@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.actuate;
 
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -167,21 +168,43 @@ final class OperatorActions {
 	 * @throws RefusedException if that can't be done
 	 */
 	ActionDescriptor cancel(AdvisoryLockKey key, String user) {
-		LockNumber number = LockNumber.of(key);
-		List<LockHolders.Holder> found = this.lockHolders.find(number);
+		Map<LockNumber, List<LockHolders.Holder>> held = held(key);
+		List<LockHolders.Holder> found = held.values().stream().flatMap(List::stream).toList();
 		if (found.isEmpty()) {
 			throw new RefusedException("Nobody holds the lock of '" + key + "'");
 		}
 		checkOurs(key, found);
 		LockHolders.Holder holder = found.get(0);
 		audit(key, CANCELLED, user, holder);
-		boolean ended = this.lockHolders.cancel(number, holder, user);
+		boolean ended = this.lockHolders.cancel(held.keySet().iterator().next(), holder, user);
 		return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, ended ? "ENDED" : null, null);
+	}
+
+	/**
+	 * Return who holds a key, by what each has locked of it.
+	 */
+	private Map<LockNumber, List<LockHolders.Holder>> held(AdvisoryLockKey key) {
+		int permits = this.application.methods()
+			.get()
+			.stream()
+			.filter((method) -> key.equals(method.fixedKey()))
+			.mapToInt((method) -> method.operation().permits())
+			.max()
+			.orElse(1);
+		Map<LockNumber, List<LockHolders.Holder>> held = new LinkedHashMap<>();
+		for (int permit = 1; permit <= permits; permit++) {
+			LockNumber number = LockNumber.of(key.permit(permit));
+			List<LockHolders.Holder> holders = this.lockHolders.find(number);
+			if (!holders.isEmpty()) {
+				held.put(number, holders);
+			}
+		}
+		return held;
 	}
 
 	private static void checkOurs(AdvisoryLockKey key, List<LockHolders.Holder> found) {
 		if (found.size() > 1) {
-			throw new RefusedException("'" + key + "' is shared by " + found.size() + " holders: which is meant?");
+			throw new RefusedException("'" + key + "' has " + found.size() + " holders: which is meant?");
 		}
 		LockHolders.Holder holder = found.get(0);
 		if (holder.pid() == null) {

@@ -20,6 +20,7 @@ const problems = {
   LOST: ["job lost its lock in mid-run", "jobs lost their locks in mid-run"], MAX_RUN: ["job ran for longer than maxRun", "jobs ran for longer than maxRun"],
   FAILED: ["job failed", "jobs failed"], ABANDONED: ["job was abandoned in mid-run", "jobs were abandoned in mid-run"],
   OVERDUE: ["job is overdue", "jobs are overdue"], OVERRUN: ["job runs for longer than its interval", "jobs run for longer than their intervals"],
+  PERMITS: ["job may run more often at a time on another instance", "jobs may run more often at a time on other instances"],
   SHARED_KEY: ["job shares its key with another method", "jobs share their keys with other methods"],
   INSTANCE_VANISHED: ["instance vanished", "instances vanished"], CLOCK_SKEW: ["instance has a wrong clock", "instances have wrong clocks"],
   PAUSED: ["job is paused", "jobs are paused"]
@@ -226,7 +227,7 @@ function holderText(job) {
 }
 
 function why(job) {
-  return html`${holderText(job)}${job.attempt > 1 && html` <span class="attempt">attempt ${job.attempt}</span>`}${job.paused ? html` <span class="by">${pausedText(job.paused)}</span>` : ""}
+  return html`${holderText(job)}${job.permits ? html` <span class="permits">${(job.holders || []).length} of ${job.permits} at a time</span>` : ""}${job.attempt > 1 && html` <span class="attempt">attempt ${job.attempt}</span>`}${job.paused ? html` <span class="by">${pausedText(job.paused)}</span>` : ""}
     ${job.waiters?.length ? html` <span class="waiters">${count(job.waiters.length, "process waits", "processes wait")}: ${job.waiters.map((one) => one.pid).join(", ")}</span>` : ""}
     ${(job.problems || []).map((problem) => html` ${badge(problem)}`)}`;
 }
@@ -255,7 +256,7 @@ function job() {
       ${one.openTick ? html`<p>Tick ${time(one.openTick.tick)} was tried ${count(one.openTick.attempts, "time", "times")}${one.openTick.retryAt ? html`, again at ${time(one.openTick.retryAt)}` : one.openTick.givenUp ? ", and is not tried again by itself" : ""}.</p>` : ""}
       ${failed.stackTrace ? html`<details id="stack"><summary>Stack trace</summary><pre tabindex="0">${failed.stackTrace}</pre></details>` : ""}</section>` : ""}
     ${hung ? html`<section id="hung"><h2>What the run of ${time(hung.startedAt)} was doing for long</h2><pre tabindex="0">${hung.hangStack}</pre></section>` : ""}
-    <div class="cards"><section id="about-job"><h2>Job</h2><dl><dt>Method</dt><dd>${one.method || "unknown"}</dd><dt>Scope</dt><dd>${one.scope || "unknown"}</dd>
+    <div class="cards"><section id="about-job"><h2>Job</h2><dl><dt>Method</dt><dd>${one.method || "unknown"}</dd><dt>Scope</dt><dd>${one.scope || "unknown"}</dd>${one.permits ? html`<dt>At a time</dt><dd>${one.permits}</dd>` : ""}
       <dt>Schedule</dt><dd>${one.schedules ? one.schedules.map(schedule) : "none"}</dd><dt>Next run</dt><dd>${time(one.next) || "not planned"}</dd>
       ${one.lastTick ? html`<dt>Last tick</dt><dd>${time(one.lastTick)}</dd>` : ""}${one.completedAt ? html`<dt>Completed</dt><dd>${time(one.completedAt)}</dd>` : ""}
       <dt>Calls on ${answer.instance}</dt><dd>${Object.keys(one.outcomes || {}).length ? calls(one.outcomes) : "none"}</dd></dl></section>
