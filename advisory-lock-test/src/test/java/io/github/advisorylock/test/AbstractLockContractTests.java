@@ -134,6 +134,31 @@ abstract class AbstractLockContractTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void asManyHoldTheKeyAsItHasPermits(LockScope scope) {
+		LockRequest request = request(scope).permits(2);
+		AdvisoryLockKey second = this.locks.key(this.name).permit(2);
+		this.operations.execute(request, (lock) -> {
+			assertThat(run(request)).as("part of the run").isEqualTo(LockOutcome.EXECUTED);
+			assertThat(elsewhere(() -> run(request))).isEqualTo(LockOutcome.EXECUTED);
+			try (HeldLock held = this.operations.tryAcquire(request(LockScope.SESSION).permits(2)).orElseThrow()) {
+				assertThat(elsewhere(() -> run(request))).isEqualTo(LockOutcome.BUSY);
+				assertThat(this.locks.isHeld(second)).isTrue();
+				assertThat(held.key()).isEqualTo(this.locks.key(this.name));
+			}
+			return null;
+		}).orElseThrow();
+		assertThat(this.locks.isHeld(second)).isFalse();
+		try (HeldLock elsewhere = this.locks.holdElsewhere(second)) {
+			assertThat(elsewhere.isHeld()).isTrue();
+			this.operations.execute(request, (lock) -> {
+				assertThat(elsewhere(() -> run(request))).isEqualTo(LockOutcome.BUSY);
+				return null;
+			}).orElseThrow();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void waitEndsWhenTheOtherInstanceReleases(LockScope scope) throws Exception {
 		CompletableFuture<LockOutcome> waiting;
 		try (HeldLock held = this.locks.holdElsewhere(this.name)) {

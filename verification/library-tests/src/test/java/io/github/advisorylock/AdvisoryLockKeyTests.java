@@ -17,8 +17,10 @@
 package io.github.advisorylock;
 
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.testsupport.ForeignSession;
@@ -44,6 +46,52 @@ class AdvisoryLockKeyTests {
 		List<Long> values = names.stream().map(AdvisoryLockKey::of).map(AdvisoryLockKey::value).toList();
 		assertThat(values).isEqualTo(ServerKeys.of(names));
 		assertThat(values).anyMatch((value) -> value < 0).anyMatch((value) -> value > 0);
+	}
+
+	@Test
+	void firstPermitIsTheKeyAndTheOthersFollowFromItsNumber() {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "nightly-report");
+		assertThat(key.permit(1)).isSameAs(key);
+		assertThat(key.permit(2)).isEqualTo(AdvisoryLockKey.of("advisory-lock:permit:2:-3754912667290789894"));
+		assertThat(AdvisoryLockKey.ofValue(key.value()).permit(64)).isEqualTo(key.permit(64))
+			.isEqualTo(AdvisoryLockKey.of("advisory-lock:permit:64:-3754912667290789894"));
+	}
+
+	@Test
+	void permitOfPairKeepsItsFirstNumber() {
+		AdvisoryLockKey key = AdvisoryLockKeyFactory.pair().createKey("shop", "nightly-report");
+		AdvisoryLockKey permit = key.permit(2);
+		assertThat(permit.isPair()).isTrue();
+		assertThat(permit.classId()).isEqualTo(key.classId());
+		assertThat(permit.objectId()).isNotEqualTo(key.objectId())
+			.isEqualTo(AdvisoryLockKey.of("advisory-lock:permit:2:" + key.classId() + "," + key.objectId()).classId());
+		assertThat(AdvisoryLockKey.ofPair(key.classId(), key.objectId()).permit(2)).isEqualTo(permit);
+	}
+
+	@Test
+	void permitIsDisplayedAsItsKey() {
+		AdvisoryLockKey permit = AdvisoryLockKey.of("shop", "report").permit(7);
+		assertThat(permit).hasToString("shop/report");
+		assertThat(permit.name()).isEqualTo("report");
+		assertThat(permit.namespace()).isEqualTo("shop");
+	}
+
+	@Test
+	void permitsOfManyKeysAreAllDifferent() {
+		Set<AdvisoryLockKey> permits = new HashSet<>();
+		for (String name : names().stream().distinct().limit(500).toList()) {
+			for (int permit = 1; permit <= AdvisoryLockKey.MAX_PERMITS; permit++) {
+				assertThat(permits.add(AdvisoryLockKey.of(name).permit(permit))).as(name + " " + permit).isTrue();
+			}
+		}
+		assertThat(permits).hasSizeGreaterThan(10_000);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 0, 65 })
+	void permitThatThereIsNotIsRefused(int permit) {
+		assertThatIllegalArgumentException().isThrownBy(() -> AdvisoryLockKey.of("job").permit(permit))
+			.withMessage("'permit' must be from 1 to 64: " + permit);
 	}
 
 	@Test

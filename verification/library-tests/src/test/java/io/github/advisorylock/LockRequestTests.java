@@ -17,7 +17,10 @@
 package io.github.advisorylock;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.NullSource;
@@ -108,6 +111,39 @@ class LockRequestTests {
 		assertThat(original.maxRun()).isNull();
 		assertThat(original).hasToString("LockRequest[job, scope=null, mode=EXCLUSIVE, waitFor=null]");
 		assertThat(original.key("shop", FACTORY)).isEqualTo(AdvisoryLockKey.of("shop", "job"));
+	}
+
+	@Test
+	void permitsAreKeptAndToldWhereThereAreSeveral() {
+		LockRequest request = LockRequest.of("job").permits(3).waitFor(Duration.ofSeconds(5));
+		assertThat(request.permits()).isEqualTo(3);
+		assertThat(request).hasToString("LockRequest[job, scope=null, mode=EXCLUSIVE, waitFor=PT5S, permits=3]");
+		assertThat(LockRequest.of("job").permits()).isOne();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { -1, 0, 65 })
+	void numberOfPermitsThatCanNotBeIsRefused(int permits) {
+		assertThatIllegalArgumentException().isThrownBy(() -> LockRequest.of("job").permits(permits))
+			.withMessage("'permits' must be from 1 to 64: " + permits);
+	}
+
+	@Test
+	void permitsAreRefusedBesideWhatNeedsOneRunAfterTheOther() {
+		LockRequest permits = LockRequest.of("job").permits(2);
+		LockRequest plain = LockRequest.of("job");
+		Instant tick = Instant.EPOCH;
+		LockRequest.Interval interval = new LockRequest.Interval(Duration.ofSeconds(1),
+				LockRequest.Interval.Counted.FROM_BEGIN);
+		for (ThrowingCallable refused : List.<ThrowingCallable>of(permits::oncePerKey, () -> permits.oncePerTick(tick),
+				() -> permits.oncePerTick(tick, Duration.ofSeconds(1)), () -> permits.oncePerInterval(interval),
+				() -> permits.minInterval(Duration.ofSeconds(1)), () -> permits.recordedUnder("job"),
+				() -> plain.oncePerKey().permits(2))) {
+			assertThatIllegalArgumentException().isThrownBy(refused).withMessageContaining("'permits'");
+		}
+		assertThatIllegalArgumentException().isThrownBy(() -> permits.mode(LockMode.SHARED))
+			.withMessage("'permits' and mode SHARED must not be set both");
+		assertThat(plain.oncePerKey().permits(1).isOncePerKey()).isTrue();
 	}
 
 	@Test

@@ -34,6 +34,7 @@ import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -74,7 +75,7 @@ class LockTableTests {
 	@AfterEach
 	void waitUntilNoJobHasItsLock() {
 		Awaitility.await()
-			.until(() -> Stream.of("report", "export", "patient")
+			.until(() -> Stream.of("report", "export", "patient", "partner")
 				.noneMatch((key) -> ForeignSession.isHeld(AdvisoryLockKey.of("shop", key))));
 	}
 
@@ -136,6 +137,26 @@ class LockTableTests {
 			lock(second, key, "pg_advisory_lock_shared");
 			assertThat((List<?>) EndpointAnswer.job(application, "report").get("holders")).hasSize(2);
 		}
+	}
+
+	@Test
+	void holdersOfAllPermitsAreToldAndOneThatIsNotKnownHere() {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "partner");
+		try (Gate gate = Gate.enteredBy(jobs::partner)) {
+			assertThat(EndpointAnswer.job(application, "partner")).containsEntry("permits", 3)
+				.containsEntry("state", "running")
+				.containsEntry("problems", List.of());
+			try (ForeignSession other = new ForeignSession()) {
+				int second = (ForeignSession.isFree(key.permit(2))) ? 2 : 1;
+				assertThat(other.tryLock(key.permit(second))).isTrue();
+				assertThat((List<?>) EndpointAnswer.job(application, "partner").get("holders")).hasSize(2);
+				assertThat(other.tryLock(key.permit(5))).isTrue();
+				assertThat(EndpointAnswer.job(application, "partner")).containsEntry("problems", List.of("PERMITS"))
+					.extractingByKey("holders", InstanceOfAssertFactories.LIST)
+					.hasSize(3);
+			}
+		}
+		assertThat(EndpointAnswer.job(application, "report")).doesNotContainKey("permits");
 	}
 
 	/**
@@ -232,6 +253,11 @@ class LockTableTests {
 
 		@SingleRunner(key = "export", scope = LockScope.SESSION)
 		void export(Gate gate) {
+			gate.pass();
+		}
+
+		@SingleRunner(key = "partner", permits = 3)
+		void partner(Gate gate) {
 			gate.pass();
 		}
 

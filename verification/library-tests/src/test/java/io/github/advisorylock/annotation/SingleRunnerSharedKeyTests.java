@@ -74,7 +74,17 @@ class SingleRunnerSharedKeyTests {
 
 	static Stream<Arguments> keysThatMayBeEqualStart() {
 		return Stream.of(Arguments.of(Sharing.class, Sharing.class),
+				Arguments.of(SharingPermits.class, SharingPermits.class),
 				Arguments.of(Single.class, SingleInOtherNamespace.class));
+	}
+
+	@Test
+	void methodsThatShareAKeyHaveTheSamePermits() {
+		FailureAnalysis analysis = analyze(
+				this.runner.withBean("one", Sharing.class).withBean("two", SharingPermits.class));
+		assertThat(analysis.getDescription()).contains("on bean 'two'", "attribute 'permits' set to 3", "on bean 'one'",
+				"which has 1");
+		assertThat(analysis.getAction()).contains("the same 'permits' on both");
 	}
 
 	@Test
@@ -152,6 +162,14 @@ class SingleRunnerSharedKeyTests {
 	static class Sharing {
 
 		@SingleRunner(key = "job", allowSharedKey = true)
+		void run() {
+		}
+
+	}
+
+	static class SharingPermits {
+
+		@SingleRunner(key = "job", allowSharedKey = true, permits = 3)
 		void run() {
 		}
 

@@ -77,6 +77,10 @@ class SingleRunnerStartupFailureTests {
 						"\"5s\" or \"PT5S\""),
 				Arguments.of(NoTimeToRun.class, "attribute 'maxRun' is no duration of more than zero: '0s'",
 						"\"5s\" or \"PT5S\""),
+				Arguments.of(NoPermit.class, "attribute 'permits' is 0: it must be from 1 to 64",
+						"how many may run at a time"),
+				Arguments.of(TooManyPermits.class, "attribute 'permits' is 65: it must be from 1 to 64",
+						"how many may run at a time"),
 				Arguments.of(MissingPlaceholder.class, "attribute 'key' can't be resolved", "Set the property"),
 				Arguments.of(MissingWaitPlaceholder.class, "attribute 'waitFor' can't be resolved", "Set the property"),
 				Arguments.of(NamespaceWithSlash.class,
@@ -517,6 +521,22 @@ class SingleRunnerStartupFailureTests {
 	static class MaxRunWithoutUnit {
 
 		@SingleRunner(key = "job", maxRun = "10")
+		void run() {
+		}
+
+	}
+
+	static class NoPermit {
+
+		@SingleRunner(key = "job", permits = 0)
+		void run() {
+		}
+
+	}
+
+	static class TooManyPermits {
+
+		@SingleRunner(key = "job", permits = 65)
 		void run() {
 		}
 

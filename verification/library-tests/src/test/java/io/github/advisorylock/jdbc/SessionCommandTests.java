@@ -74,6 +74,30 @@ class SessionCommandTests {
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
 	}
 
+	@Test
+	void permitThatWasGrantedIsFoundOutAfterAFailure() {
+		try (ForeignSession foreign = ForeignSession.holding(KEY.permit(2))) {
+			this.faulty.failAfter("execute", "pg_try_advisory_lock", CANCELLED);
+			assertThat(this.session.tryPermits(this.hold, List.of(KEY.permit(2), KEY.permit(3), KEY))).isTrue();
+			assertThat(this.hold.lock()).isEqualTo(KEY.permit(3));
+			assertThat(ForeignSession.isHeld(KEY.permit(3))).isTrue();
+			assertThat(ForeignSession.isFree(KEY)).as("what stands behind is not asked for").isTrue();
+			this.session.unlock(this.hold);
+			assertThat(ForeignSession.isFree(KEY.permit(3))).isTrue();
+		}
+	}
+
+	@Test
+	void noPermitIsFoundOutAfterAFailure() {
+		this.faulty.failBefore("execute", "pg_try_advisory_lock", CANCELLED);
+		assertThatExceptionOfType(DataAccessException.class)
+			.isThrownBy(() -> this.session.tryPermits(this.hold, List.of(KEY.permit(2), KEY.permit(3))))
+			.withRootCauseInstanceOf(SQLException.class);
+		assertThat(this.hold.lock()).isEqualTo(KEY);
+		assertThat(ForeignSession.isFree(KEY.permit(2))).isTrue();
+		assertThat(this.session.tryPermits(this.hold, List.of(KEY.permit(2)))).isTrue();
+	}
+
 	/**
 	 * What is not known is no reason to skip.
 	 */

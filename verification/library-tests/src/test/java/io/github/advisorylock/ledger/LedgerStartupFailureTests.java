@@ -98,6 +98,12 @@ class LedgerStartupFailureTests {
 						"a key of its own"),
 				Arguments.of(SharedKeyWithInterval.class,
 						"attribute 'minInterval' must not be set together with 'allowSharedKey'", "a key of its own"),
+				Arguments.of(PermitsPerTick.class, "attribute 'once' must not be set together with 'permits'",
+						"Remove 'permits'"),
+				Arguments.of(PermitsPerKey.class, "attribute 'once' must not be set together with 'permits'",
+						"Remove 'permits'"),
+				Arguments.of(PermitsWithInterval.class,
+						"attribute 'minInterval' must not be set together with 'permits'", "Remove 'permits'"),
 				Arguments.of(PrimitiveReturn.class, "the primitive type 'int' with attribute 'whenBusy' set to SKIP",
 						"Optional or a LockResult"),
 				Arguments.of(PrimitiveThatFails.class,
@@ -373,6 +379,31 @@ class LedgerStartupFailureTests {
 	static class SharedKey {
 
 		@SingleRunner(key = "job", once = Once.PER_KEY, allowSharedKey = true)
+		void run() {
+		}
+
+	}
+
+	static class PermitsPerTick {
+
+		@Scheduled(cron = "0 0 3 * * *")
+		@SingleRunner(key = "job", once = Once.PER_TICK, permits = 2)
+		void run() {
+		}
+
+	}
+
+	static class PermitsPerKey {
+
+		@SingleRunner(key = "job", once = Once.PER_KEY, permits = 2)
+		void run() {
+		}
+
+	}
+
+	static class PermitsWithInterval {
+
+		@SingleRunner(key = "job", minInterval = "5s", permits = 2)
 		void run() {
 		}
 
