@@ -37,7 +37,8 @@ import org.jspecify.annotations.Nullable;
  * @param minInterval the time from the start of a run to that of the next, {@code null}
  * if any will do
  * @param catchUp for how long any instance makes up for a tick, {@code null} if none does
- * @param lock the entry of its lock in the table of locks, as class:object:kind
+ * @param lock the entry of its lock in the table of locks, as class:object:kind; where
+ * several may hold its key, those of all permits with commas between them
  * @param recorded whether its runs are recorded
  * @param template whether keys with arguments are made from it
  */

@@ -22,6 +22,8 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
@@ -125,8 +127,15 @@ final class RecordedMethodRegistry {
 				method.method().getDeclaringClass().getName() + "." + method.method().getName(),
 				method.operation().scope().name(), schedules(method),
 				ledger.oncePerTick() ? "PER_TICK" : ledger.oncePerKey() ? "PER_KEY" : "NONE", ledger.minInterval(),
-				ledger.catchUp(), (key != null) ? PostgresAdvisoryLockTemplate.lockEntry(key) : null, ledger.recorded(),
+				ledger.catchUp(), (key != null) ? locks(key, method.operation().permits()) : null, ledger.recorded(),
 				key == null);
+	}
+
+	private static String locks(AdvisoryLockKey key, int permits) {
+		return IntStream.rangeClosed(1, permits)
+			.mapToObj(key::permit)
+			.map(PostgresAdvisoryLockTemplate::lockEntry)
+			.collect(Collectors.joining(","));
 	}
 
 	/**

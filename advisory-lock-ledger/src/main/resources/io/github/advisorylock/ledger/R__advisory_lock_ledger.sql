@@ -41,7 +41,8 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   period           bigint,
   -- whether its runs are recorded
   recorded         boolean           NOT NULL DEFAULT true,
-  -- the entry of its lock in the lock table, as class:object:kind
+  -- the entry of its lock in the lock table, as class:object:kind; of a key that several may hold, those of all its permits, with
+  -- commas between them
   lock             text,
   PRIMARY KEY (namespace, key)
 -- room for the next states of a job on the page of the last one, so that no index changes
@@ -51,6 +52,7 @@ CREATE INDEX IF NOT EXISTS advisory_lock_job_alone ON advisory_lock_job (namespa
 CREATE INDEX IF NOT EXISTS advisory_lock_job_template ON advisory_lock_job (namespace, template, first_seen_at)
   WHERE template IS NOT NULL;
 CREATE INDEX IF NOT EXISTS advisory_lock_job_until ON advisory_lock_job (remember_until) WHERE remember_until IS NOT NULL;
+CREATE INDEX IF NOT EXISTS advisory_lock_job_permits ON advisory_lock_job (namespace, key) WHERE lock LIKE '%,%';
 
 -- Who ran what when, and how that ended
 CREATE TABLE IF NOT EXISTS advisory_lock_run (
@@ -174,11 +176,17 @@ FROM (
   LEFT JOIN advisory_lock_pause p ON p.namespace = j.namespace AND p.key = j.key
   LEFT JOIN advisory_lock_pause a ON a.namespace = j.namespace AND a.key = '' AND j.template IS NULL AND j.recorded
   LEFT JOIN (
-    SELECT pg_catalog.concat_ws(':', o.classid, o.objid, o.objsubid) AS lock, pg_catalog.bool_or(o.granted) AS held,
+    SELECT coalesce(m.lock, pg_catalog.concat_ws(':', o.classid, o.objid, o.objsubid)) AS lock, pg_catalog.bool_or(o.granted) AS held,
       pg_catalog.min(b.xact_start) FILTER (WHERE o.granted) AS held_since, pg_catalog.min(o.waitstart) AS waiting_since
     FROM pg_catalog.pg_locks o
     JOIN pg_catalog.pg_database d ON d.oid = o.database AND d.datname = pg_catalog.current_database()
     LEFT JOIN pg_catalog.pg_stat_activity b ON b.pid = o.pid
+    -- what has one permit of several holds the job
+    LEFT JOIN (
+      SELECT q.lock, e.entry FROM advisory_lock_job q
+      CROSS JOIN LATERAL pg_catalog.unnest(pg_catalog.string_to_array(q.lock, ',')) e (entry)
+      WHERE q.lock LIKE '%,%'
+    ) m ON m.entry = pg_catalog.concat_ws(':', o.classid, o.objid, o.objsubid)
     WHERE o.locktype = 'advisory' GROUP BY 1
   ) l ON l.lock = j.lock
   LEFT JOIN LATERAL (

@@ -104,7 +104,7 @@ class PermitMethodTests {
 	}
 
 	@Test
-	void runsAreNotRecordedThoughTheLedgerRecordsEachJob() {
+	void runsAreNotRecordedAndTheJobRunsWhileAnyPermitIsHeld() {
 		this.runner
 			.withPropertyValues("advisory-lock.ledger.enabled=true", "advisory-lock.ledger.initialize-schema=always",
 					"advisory-lock.ledger.table-prefix=permits_")
@@ -113,7 +113,16 @@ class PermitMethodTests {
 				assertThat(jobs.call(() -> LockOutcome.EXECUTED).outcome()).isEqualTo(LockOutcome.EXECUTED);
 				jobs.one();
 				assertThat(TestPostgres.query("SELECT key FROM permits_run")).containsExactly("one");
-				assertThat(TestPostgres.query("SELECT key FROM permits_job WHERE key IN ('partner', 'poll')")).isEmpty();
+				assertThat(TestPostgres.query("SELECT key FROM permits_job WHERE recorded OR last_started_at IS NOT NULL"))
+					.containsExactly("one");
+				assertThat(state()).isEqualTo("idle");
+				try (ForeignSession worker = ForeignSession.holding(KEY.permit(2))) {
+					assertThat(worker.tryLock(KEY)).isTrue();
+					assertThat(state()).isEqualTo("running");
+					assertThat(worker.unlock(KEY)).isTrue();
+					assertThat(state()).as("of any permit").isEqualTo("running");
+				}
+				assertThat(state()).isEqualTo("idle");
 			});
 		for (String table : new String[] { "job", "run", "completion", "instance", "pause" }) {
 			TestPostgres.execute("DROP TABLE IF EXISTS permits_" + table + " CASCADE");
@@ -125,6 +134,10 @@ class PermitMethodTests {
 	void lineOfTheStartSaysHowManyRunAtATime(CapturedOutput output) {
 		this.runner.run((context) -> assertThat(output).contains("; partner: 2 at a time", "; poll: 3 at a time",
 				"; one: one at a time"));
+	}
+
+	private static String state() {
+		return TestPostgres.query("SELECT state FROM permits_job_state WHERE key = 'partner'").get(0);
 	}
 
 	private static LockOutcome elsewhere(Supplier<LockResult<LockOutcome>> call) {
