@@ -66,7 +66,8 @@ class KeyVectorsTests {
 
 	@Test
 	void thereAreVectorsOfEachFormatAndSign() {
-		assertThat(ALL).extracting((vector) -> vector.get("format")).contains("sha256", "pair", "tag");
+		assertThat(ALL).extracting((vector) -> vector.get("format")).contains("sha256", "pair", "tag",
+				"permit", "pair-permit");
 		assertThat(numbers()).hasSizeGreaterThan(15).anyMatch((number) -> number.startsWith("-"));
 		assertThat(vectors("sha256")).anyMatch((vector) -> text(vector, "namespace").isEmpty())
 			.anyMatch((vector) -> text(vector, "name").length() >= 1000)
@@ -103,6 +104,20 @@ class KeyVectorsTests {
 						+ ") pair")
 				.get(0))
 			.toList()).isEqualTo(vectors("pair").stream().map((vector) -> vector.get("pair").toString()).toList());
+	}
+
+	@Test
+	void sqlOfDocumentMakesThePermits() {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "nightly-report");
+		String numbers = block("sql", "AS permit_number").replace(";", "");
+		assertThat(numbers).contains("'" + key.value() + "'");
+		assertThat(TestPostgres.query("SELECT permit_number FROM (" + numbers + ") p ORDER BY permit")).containsExactly(
+				Long.toString(key.permit(2).value()), Long.toString(key.permit(3).value()));
+		AdvisoryLockKey pair = AdvisoryLockKeyFactory.pair().createKey("shop", "nightly-report");
+		String objects = block("sql", "AS permit_object_id").replace(";", "");
+		assertThat(objects).contains("'" + pair.classId() + "," + pair.objectId() + "'", pair.classId() + " AS class_id");
+		assertThat(TestPostgres.query("SELECT permit_object_id FROM (" + objects + ") p ORDER BY permit"))
+			.containsExactly(Integer.toString(pair.permit(2).objectId()), Integer.toString(pair.permit(3).objectId()));
 	}
 
 	@Test
@@ -147,9 +162,19 @@ class KeyVectorsTests {
 		return switch (text(vector, "format")) {
 			case "sha256" -> AdvisoryLockKeyFactory.sha256().createKey(text(vector, "namespace"), text(vector, "name"));
 			case "pair" -> AdvisoryLockKeyFactory.pair().createKey(text(vector, "namespace"), text(vector, "name"));
+			case "permit" -> AdvisoryLockKeyFactory.sha256()
+				.createKey(text(vector, "namespace"), text(vector, "name"))
+				.permit(permit(vector));
+			case "pair-permit" -> AdvisoryLockKeyFactory.pair()
+				.createKey(text(vector, "namespace"), text(vector, "name"))
+				.permit(permit(vector));
 			case "tag" -> AdvisoryLockKey.ofTag(text(vector, "high"), text(vector, "low"));
 			default -> throw new IllegalArgumentException(vector.toString());
 		};
+	}
+
+	private static int permit(Map<String, Object> vector) {
+		return Integer.parseInt(text(vector, "permit"));
 	}
 
 	private static List<Map<String, Object>> vectors(String format) {
