@@ -107,6 +107,43 @@ class HoldRegistryTests {
 	}
 
 	@Test
+	void asManyAreLetInAsTheNewcomerHasPermits() {
+		assertThat(enter(permits(2))).isTrue();
+		assertThat(enter(permits(2))).isTrue();
+		assertThat(enter(permits(2))).isFalse();
+		assertThat(enter(permits(1))).isFalse();
+		assertThat(enter(permits(3))).isTrue();
+		assertThat(enter(this.holds, LockMode.SHARED, Duration.ZERO)).isNull();
+		assertThat(this.holds.size()).isEqualTo(3);
+	}
+
+	@Test
+	void whatOthersHaveIsNotAskedFor() {
+		Hold first = permits(3);
+		Hold second = permits(3);
+		assertThat(enter(first)).isTrue();
+		assertThat(enter(second)).isTrue();
+		assertThat(this.holds.takenByOthers(second)).as("has got none yet").isEmpty();
+		first.take(KEY.permit(2));
+		assertThat(this.holds.takenByOthers(second)).containsExactly(KEY.permit(2));
+		assertThat(this.holds.takenByOthers(first)).isEmpty();
+		this.holds.leave(first);
+		assertThat(this.holds.takenByOthers(second)).isEmpty();
+	}
+
+	private boolean enter(Hold hold) {
+		return this.holds.enter(hold, KEY, null);
+	}
+
+	private static Hold permits(int permits) {
+		return new Hold.InSession(KEY, LockMode.EXCLUSIVE, permits, LockScheduler.Ticker.SYSTEM, (hold) -> {
+		}, (hold) -> {
+			throw new IllegalStateException("There is no session");
+		}, (hold) -> {
+		});
+	}
+
+	@Test
 	void limitIsAnErrorForThoseWhoWaitToo() {
 		HoldRegistry limited = new HoldRegistry(1);
 		Hold first = enter(limited, LockMode.EXCLUSIVE, Duration.ZERO);
