@@ -298,6 +298,20 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
+	 * Find the last of some locks that any session of the database has. Opens the
+	 * connection if need be.
+	 * @param entries the locks, as the lock table of the server has them
+	 * @return its place among them, from 1 on, 0 where none is held
+	 * @throws DataAccessException if the server could not be asked
+	 */
+	int findLastHeld(List<String> entries) {
+		SessionCommand.FindLastHeld command = new SessionCommand.FindLastHeld(entries);
+		call(command);
+		command.checkAnswered();
+		return command.place();
+	}
+
+	/**
 	 * Have the holder of a lock give it up when it has held it for a time.
 	 * @param maxRun how long that is, from when the lock was taken
 	 * @return what takes that back

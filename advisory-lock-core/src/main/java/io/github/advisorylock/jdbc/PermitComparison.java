@@ -27,8 +27,6 @@ import io.github.advisorylock.log.LockLog;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.dao.DataAccessException;
-
 /**
  * Tells once of a key that more may hold on another instance than here: when a request
  * was refused, it looks whether a permit is held that this instance does not know. Those
@@ -45,16 +43,10 @@ final class PermitComparison {
 	private final LockSession session;
 
 	/**
-	 * When a key was looked for last; one that was told of is not looked for again.
+	 * When a key was looked for last; one that was told of is not looked for again. Of
+	 * very many keys those that came first are forgotten.
 	 */
-	private final Map<AdvisoryLockKey, Look> looks = new LinkedHashMap<>() {
-
-		@Override
-		protected boolean removeEldestEntry(Map.Entry<AdvisoryLockKey, Look> eldest) {
-			return size() > REMEMBERED;
-		}
-
-	};
+	private final Map<AdvisoryLockKey, Look> looks = new LinkedHashMap<>();
 
 	PermitComparison(LockSession session) {
 		this.session = session;
@@ -76,9 +68,16 @@ final class PermitComparison {
 		Look last = this.looks.get(hold.key());
 		boolean due = last == null || (!last.told() && now - last.nanos() >= PAUSE.toNanos());
 		if (due) {
-			this.looks.put(hold.key(), new Look(now, false));
+			note(hold.key(), new Look(now, false));
 		}
 		return due;
+	}
+
+	private synchronized void note(AdvisoryLockKey key, Look look) {
+		this.looks.put(key, look);
+		if (this.looks.size() > REMEMBERED) {
+			this.looks.remove(this.looks.keySet().iterator().next());
+		}
 	}
 
 	private void compare(AdvisoryLockKey key, int permits) {
@@ -86,23 +85,20 @@ final class PermitComparison {
 			.mapToObj(key::permit)
 			.map(PostgresAdvisoryLockFunctions::entry)
 			.toList();
-		PostgresAdvisoryLockFunctions.Call call = PostgresAdvisoryLockFunctions.findLastHeld(unknown);
 		try {
-			long last = this.session.ask(call.sql(), call.parameters());
+			int last = this.session.findLastHeld(unknown);
 			if (last > 0) {
-				tell(key, permits, permits + (int) last);
+				tell(key, permits, permits + last);
 			}
 		}
-		catch (DataAccessException ex) {
+		catch (RuntimeException ex) {
 			logger.debug("Failed to find out whether more may hold advisory lock '" + key + "' on other instances",
 					ex);
 		}
 	}
 
 	private void tell(AdvisoryLockKey key, int permits, int held) {
-		synchronized (this) {
-			this.looks.put(key, new Look(this.session.ticker().nanoTime(), true));
-		}
+		note(key, new Look(this.session.ticker().nanoTime(), true));
 		LockLog.permitsDiffer(key, permits, held);
 	}
 

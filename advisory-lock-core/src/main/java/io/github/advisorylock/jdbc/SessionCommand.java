@@ -352,4 +352,39 @@ abstract class SessionCommand implements SessionConnection.Query {
 
 	}
 
+	/**
+	 * Asks which of some locks is the last one that is held. Nothing of this connection,
+	 * and so any may ask.
+	 */
+	static final class FindLastHeld extends SessionCommand {
+
+		private int place;
+
+		/**
+		 * Create a command.
+		 * @param entries the locks, as the lock table has them
+		 */
+		FindLastHeld(List<String> entries) {
+			super(PostgresAdvisoryLockFunctions.findLastHeld(entries));
+		}
+
+		/**
+		 * Return the place of the lock, from 1 on, 0 where none is held.
+		 */
+		int place() {
+			return this.place;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.place = row.getInt(1);
+		}
+
+		@Override
+		boolean isOptional() {
+			return true;
+		}
+
+	}
+
 }

@@ -113,7 +113,7 @@ class HoldRegistryTests {
 		assertThat(enter(permits(2))).isFalse();
 		assertThat(enter(permits(1))).isFalse();
 		assertThat(enter(permits(3))).isTrue();
-		assertThat(enter(this.holds, LockMode.SHARED, Duration.ZERO)).isNull();
+		assertThat(enter(this.holds, KEY, LockMode.SHARED, Duration.ZERO)).isNull();
 		assertThat(this.holds.size()).isEqualTo(3);
 	}
 
