@@ -30,6 +30,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
@@ -93,6 +94,24 @@ class HolderActionsTests {
 		assertThat(bystander).isNotDone();
 		assertThat(asked.setState(other, "cancelled").statusCode()).isEqualTo(200);
 		Gate.assertThatCancellationEnds(bystander);
+	}
+
+	@Test
+	void runThatHasAnyPermitIsCancelledUnlessThereAreSeveral() {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "permits");
+		CompletableFuture<Void> run;
+		try (ForeignSession first = ForeignSession.holding(key)) {
+			run = hang("permits");
+			await().until(() -> ForeignSession.isHeld(key.permit(2)));
+			HttpResponse<String> answer = asked.setState("permits", "cancelled");
+			assertThat(answer.statusCode()).isEqualTo(409);
+			assertThat(answer.body()).contains("has 2 holders: which is meant?");
+			assertThat(actions("permits")).doesNotContain("cancelled");
+			assertThat(first.unlock(key)).isTrue();
+		}
+		await().untilAsserted(() -> assertThat(actions("permits")).contains("cancelled"));
+		assertThat(asked.setState("permits", "cancelled").body()).contains("ENDED");
+		Gate.assertThatCancellationEnds(run);
 	}
 
 	@Test
@@ -180,6 +199,9 @@ class HolderActionsTests {
 				if (key.equals("session")) {
 					jobs.session();
 				}
+				else if (key.equals("permits")) {
+					jobs.permits();
+				}
 				else {
 					jobs.transaction();
 				}
@@ -237,6 +259,11 @@ class HolderActionsTests {
 
 		@SingleRunner(key = "session", scope = LockScope.SESSION)
 		void session() throws InterruptedException {
+			hang();
+		}
+
+		@SingleRunner(key = "permits", permits = 2, scope = LockScope.SESSION)
+		void permits() throws InterruptedException {
 			hang();
 		}
 
