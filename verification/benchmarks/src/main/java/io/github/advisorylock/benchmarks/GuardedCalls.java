@@ -133,6 +133,27 @@ public class GuardedCalls {
 	}
 
 	/**
+	 * The library by its programmatic API, with one of three permits.
+	 * @param application the running application
+	 * @param thread what this thread has for itself
+	 */
+	@Benchmark
+	public void transactionLibraryPermits(ApplicationState application, ThreadState thread) {
+		check(execute(application, thread.transaction().permits(3)).executed());
+	}
+
+	/**
+	 * The library by its programmatic API, with one of three permits, on one connection
+	 * for all threads.
+	 * @param application the running application
+	 * @param thread what this thread has for itself
+	 */
+	@Benchmark
+	public void sessionLibraryPermits(ApplicationState application, ThreadState thread) {
+		check(execute(application, thread.session().permits(3)).executed());
+	}
+
+	/**
 	 * A pooled connection, a try that fails, commit.
 	 * @param application the running application
 	 * @throws SQLException if the server fails
