@@ -233,7 +233,7 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 		OVERRUN,
 
 		/**
-		 * An instance lets more hold the key at a time than this one.
+		 * Another instance lets another number hold the key at a time than this one.
 		 */
 		PERMITS,
 

@@ -176,7 +176,7 @@ public class AdvisoryLocksSource {
 		Set<JobId> ids = new TreeSet<>(table.ids());
 		ids.addAll(jobs.keySet());
 		Set<LockNumber> numbers = Stream
-			.concat(leaders.keys().stream(), ids.stream().flatMap((id) -> table.locks(id).stream()))
+			.concat(leaders.keys().stream(), ids.stream().flatMap((id) -> table.locks(id, jobs.get(id)).stream()))
 			.map(LockNumber::of)
 			.collect(Collectors.toSet());
 		LockActivity activity = this.monitor.locks(numbers);
@@ -233,7 +233,7 @@ public class AdvisoryLocksSource {
 			return Optional.empty();
 		}
 		LockActivity activity = this.monitor
-			.locks(table.locks(id).stream().map(LockNumber::of).collect(Collectors.toSet()));
+			.locks(table.locks(id, recorded).stream().map(LockNumber::of).collect(Collectors.toSet()));
 		LockTable locks = new LockTable(activity, List.of(), redaction::query);
 		boolean template = table.isTemplate(id) || (recorded != null && recorded.template());
 		KeysDescriptor keys = template ? records.keys(id, LATEST_KEYS, redaction) : null;

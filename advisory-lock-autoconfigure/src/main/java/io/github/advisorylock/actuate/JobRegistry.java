@@ -216,13 +216,14 @@ public class JobRegistry {
 	 * @param paused its pause, {@code null} if it is not paused
 	 * @param target its method, {@code null} if nobody has told
 	 * @param scope how long its lock lives, {@code null} if nobody has told
+	 * @param permits how many may run at a time, as the instances that have its method say
 	 * @param schedules when it is called
 	 */
 	record RecordedJob(JobId id, boolean registered, boolean recorded, boolean template, @Nullable String state,
 			List<Problem> problems, @Nullable RunDescriptor lastRun, @Nullable Instant executedAt,
 			@Nullable Instant lastTick, @Nullable Instant nextAt, @Nullable TickDescriptor openTick,
 			@Nullable Duration catchUp, @Nullable Instant completedAt, @Nullable PauseDescriptor paused,
-			@Nullable String target, @Nullable LockScope scope, List<ScheduleDescriptor> schedules) {
+			@Nullable String target, @Nullable LockScope scope, int permits, List<ScheduleDescriptor> schedules) {
 
 	}
 

@@ -100,18 +100,22 @@ final class JobTable {
 	}
 
 	/**
-	 * Return how many may hold the key of a job at a time, as its methods here have it.
+	 * Return how many may hold the key of a job at a time, as its methods here have it, or
+	 * as others say.
 	 */
-	int permits(JobId id) {
-		return methods(id).stream().mapToInt((method) -> method.operation().permits()).max().orElse(1);
+	private int permits(JobId id, @Nullable RecordedJob job) {
+		return methods(id).stream()
+			.mapToInt((method) -> method.operation().permits())
+			.max()
+			.orElse((job != null) ? job.permits() : 1);
 	}
 
 	/**
 	 * Return what is locked for a job: its key, and where several may hold that, also the
 	 * permits that only other instances have.
 	 */
-	List<AdvisoryLockKey> locks(JobId id) {
-		return permits(key(id), (permits(id) > 1) ? AdvisoryLockKey.MAX_PERMITS : 1);
+	List<AdvisoryLockKey> locks(JobId id, @Nullable RecordedJob job) {
+		return permits(key(id), (permits(id, job) > 1) ? AdvisoryLockKey.MAX_PERMITS : 1);
 	}
 
 	private static List<AdvisoryLockKey> permits(AdvisoryLockKey key, int count) {
@@ -137,8 +141,8 @@ final class JobTable {
 		boolean template = isTemplate(id) || (job != null && job.template());
 		AdvisoryLockKey key = template ? null : key(id);
 		RunDescriptor lastRun = (job != null) ? job.lastRun() : null;
-		List<AdvisoryLockKey> wanted = (key != null) ? locks(id) : List.of();
-		int permits = permits(id);
+		List<AdvisoryLockKey> wanted = (key != null) ? locks(id, job) : List.of();
+		int permits = permits(id, job);
 		List<HolderDescriptor> holders = locks.holders(wanted, lastRun);
 		List<WaiterDescriptor> waiters = locks.waiters(wanted);
 		PauseDescriptor paused = paused(method, job);
@@ -153,7 +157,8 @@ final class JobTable {
 				state(holders, waiters, paused, job), (next != null) ? next : nextHere, lastRun,
 				attempt(holders, lastRun, open),
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters, paused,
-				problems(id, key, paused, job, isHeldBeyond(permits, wanted, locks)),
+				problems(id, key, paused, job,
+						differsElsewhere(permits, wanted, locks, (method != null) ? job : null)),
 				actions(method, job, paused, holders, locks), nextHere,
 				(job != null) ? job.lastTick() : null, open, (job != null) ? job.completedAt() : null, keys, null);
 	}
@@ -197,7 +202,7 @@ final class JobTable {
 	}
 
 	private List<Problem> problems(JobId id, @Nullable AdvisoryLockKey key, @Nullable PauseDescriptor paused,
-			@Nullable RecordedJob job, boolean heldBeyond) {
+			@Nullable RecordedJob job, boolean differsElsewhere) {
 		LockLostEvent.Reason lost = (key != null) ? this.counter.lossOf(key, (job != null) ? job.executedAt() : null)
 				: null;
 		Set<Problem> problems = EnumSet.noneOf(Problem.class);
@@ -210,7 +215,7 @@ final class JobTable {
 		if (lost != null) {
 			problems.add((lost == LockLostEvent.Reason.MAX_RUN) ? Problem.MAX_RUN : Problem.LOST);
 		}
-		if (heldBeyond) {
+		if (differsElsewhere) {
 			problems.add(Problem.PERMITS);
 		}
 		if (methods(id).size() > 1) {
@@ -219,8 +224,16 @@ final class JobTable {
 		return List.copyOf(problems);
 	}
 
-	private static boolean isHeldBeyond(int permits, List<AdvisoryLockKey> wanted, LockTable locks) {
-		return wanted.size() > permits && !locks.holders(wanted.subList(permits, wanted.size()), null).isEmpty();
+	/**
+	 * Return whether another instance lets another number hold the key: one that there is
+	 * none of here is held, or the instance that has started last has told the ledger.
+	 */
+	private static boolean differsElsewhere(int permits, List<AdvisoryLockKey> wanted, LockTable locks,
+			@Nullable RecordedJob job) {
+		boolean heldBeyond = wanted.size() > permits
+				&& !locks.holders(wanted.subList(permits, wanted.size()), null).isEmpty();
+		boolean told = !wanted.isEmpty() && job != null && job.registered() && job.permits() != permits;
+		return heldBeyond || told;
 	}
 
 	/**

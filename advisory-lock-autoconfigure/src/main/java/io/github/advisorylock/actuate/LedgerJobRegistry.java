@@ -209,7 +209,7 @@ public class LedgerJobRegistry extends JobRegistry {
 				state.template(), state.state(), state.problems().stream().map(Problem::valueOf).toList(),
 				(run != null) ? describe(run, state.template() ? run.key() : null, redaction) : null,
 				executed ? job.lastStartedAt() : null, job.lastTick(), job.nextAt(), openTick(job), state.catchUp(),
-				state.completedAt(), paused(job), state.method(), state.scope(),
+				state.completedAt(), paused(job), state.method(), state.scope(), state.permits(),
 				RecordedSchedule.parse(state.schedules()));
 	}
 

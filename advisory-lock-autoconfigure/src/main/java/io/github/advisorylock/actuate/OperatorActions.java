@@ -182,12 +182,13 @@ final class OperatorActions {
 
 	/**
 	 * Return who holds a key, by what each has locked of it.
+	 * One that arguments made may be that of any method whose key has some.
 	 */
 	private Map<LockNumber, List<LockHolders.Holder>> held(AdvisoryLockKey key) {
 		int permits = this.application.methods()
 			.get()
 			.stream()
-			.filter((method) -> key.equals(method.fixedKey()))
+			.filter((method) -> method.fixedKey() == null || key.equals(method.fixedKey()))
 			.mapToInt((method) -> method.operation().permits())
 			.max()
 			.orElse(1);

@@ -416,7 +416,7 @@ public class JobRepository {
 				row.getBoolean("of_keys"), row.getString("state"),
 				(problems != null) ? List.of(problems.split(", ")) : List.of(), (key != null) ? run(row, key) : null,
 				instant(row, "completed_at"), row.getString("method"),
-				(scope != null) ? LockScope.valueOf(scope) : null, row.getString("schedules"),
+				(scope != null) ? LockScope.valueOf(scope) : null, row.getInt("permits"), row.getString("schedules"),
 				(catchUp != null) ? Duration.of(catchUp, ChronoUnit.MICROS) : null);
 	}
 
@@ -474,13 +474,14 @@ public class JobRepository {
 	 * @param completedAt since when its key is not run again, {@code null} if it is
 	 * @param method its method, {@code null} if nobody has told
 	 * @param scope how long its lock lives, {@code null} if nobody has told
+	 * @param permits how many may hold its key at a time
 	 * @param schedules when it is called, as JSON, {@code null} if nobody has told
 	 * @param catchUp for how long any instance makes up for a tick, {@code null} if none
 	 * does
 	 */
 	public record JobState(LedgerJob job, boolean registered, boolean recorded, boolean template,
 			@Nullable String state, List<String> problems, @Nullable LedgerRun lastRun, @Nullable Instant completedAt,
-			@Nullable String method, @Nullable LockScope scope, @Nullable String schedules,
+			@Nullable String method, @Nullable LockScope scope, int permits, @Nullable String schedules,
 			@Nullable Duration catchUp) {
 
 	}

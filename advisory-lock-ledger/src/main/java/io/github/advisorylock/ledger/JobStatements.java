@@ -50,6 +50,7 @@ final class JobStatements {
 			  j.next_at, r.fencing_token, r.id, r.key AS run_key, r.tick, r.attempt, r.scope, r.instance, r.started_at,
 			  r.finished_at, r.outcome, r.error, r.error_class, r.trace_id, NULL AS stack_trace, NULL AS hang_stack,
 			  j.method, j.scope AS job_scope, j.schedules, j.catch_up, j.key IS NOT NULL AS registered,
+			  coalesce(pg_catalog.array_length(pg_catalog.string_to_array(j.lock, ','), 1), 1) AS permits,
 			  coalesce(j.recorded, true) AS recorded, coalesce(j.template = j.key, false) AS of_keys, c.completed_at,
 			  s.state, CASE WHEN s.key IS NOT NULL THEN s.problem WHEN r.failed THEN r.outcome END AS problem
 			FROM ({some}) n
