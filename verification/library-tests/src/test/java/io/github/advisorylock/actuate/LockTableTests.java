@@ -31,6 +31,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.InstanceName;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
@@ -157,6 +158,37 @@ class LockTableTests {
 			}
 		}
 		assertThat(EndpointAnswer.job(application, "report")).doesNotContainKey("permits");
+	}
+
+	@Test
+	void numberOfPermitsThatAnotherInstanceHasToldTheLedgerIsAProblem() {
+		TestPostgres.execute("UPDATE operated_job SET lock = lock || ',1:2:1' WHERE key = 'report'");
+		try {
+			assertThat(EndpointAnswer.job(application, "report")).containsEntry("problems", List.of("PERMITS"));
+		}
+		finally {
+			TestPostgres.execute("UPDATE operated_job SET lock = split_part(lock, ',', 1) WHERE key = 'report'");
+		}
+		assertThat(EndpointAnswer.job(application, "report")).containsEntry("problems", List.of());
+	}
+
+	@Test
+	void holderOfPermitOfJobThatOnlyOtherInstancesHaveIsTold() {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "elsewhere");
+		TestPostgres.execute("INSERT INTO operated_job (namespace, key, method, scope, once, recorded, lock) VALUES "
+				+ "('shop', 'elsewhere', 'Jobs.elsewhere', 'SESSION', 'NONE', false, '"
+				+ PostgresAdvisoryLockTemplate.lockEntry(key) + ","
+				+ PostgresAdvisoryLockTemplate.lockEntry(key.permit(2)) + "')");
+		try (ForeignSession holder = ForeignSession.holding(key.permit(2))) {
+			assertThat(EndpointAnswer.job(application, "elsewhere")).containsEntry("state", "running")
+				.containsEntry("permits", 2)
+				.extractingByKey("holders", InstanceOfAssertFactories.LIST)
+				.hasSize(1);
+			assertThat(holder.unlock(key.permit(2))).isTrue();
+		}
+		finally {
+			TestPostgres.execute("DELETE FROM operated_job WHERE key = 'elsewhere'");
+		}
 	}
 
 	/**

@@ -125,8 +125,8 @@ class PermitTests extends AbstractLockTests {
 	void crowdOfThreeInstancesRunsAtMostAsManyAndReachesThat(LockScope scope) throws Exception {
 		List<PostgresAdvisoryLockTemplate> instances = new ArrayList<>(List.of(this.template));
 		try (HikariDataSource second = TestPostgres.pool(THREADS); HikariDataSource third = TestPostgres.pool(THREADS)) {
-			for (HikariDataSource pool : List.of(second, third)) {
-				instances.add(createTemplate(pool, new JdbcTransactionManager(pool)));
+			for (HikariDataSource other : List.of(second, third)) {
+				instances.add(createTemplate(other, new JdbcTransactionManager(other)));
 			}
 			List<Future<?>> workers = new ArrayList<>();
 			for (int i = 0; i < INSTANCES * THREADS; i++) {
