@@ -189,8 +189,8 @@ public final class AdvisoryLockKey {
 	/**
 	 * Return the key of one of the locks of which a holder needs any, where several may
 	 * hold this key at a time: that of the first is this key itself, and the others
-	 * follow from its number, whatever its name. As the keys of {@code n} permits are
-	 * the first of those of {@code n + 1}, whoever asks for fewer never adds to what the
+	 * follow from its number, whatever its name. As the keys of {@code n} permits are the
+	 * first of those of {@code n + 1}, whoever asks for fewer never adds to what the
 	 * others allow.
 	 * <p>
 	 * <b>The number of a permit is a promise</b> as that of a name is. Of a 64-bit key it
@@ -215,8 +215,7 @@ public final class AdvisoryLockKey {
 
 	static void checkPermits(String parameter, int permits) {
 		if (permits < 1 || permits > MAX_PERMITS) {
-			throw new IllegalArgumentException(
-					"'" + parameter + "' must be from 1 to " + MAX_PERMITS + ": " + permits);
+			throw new IllegalArgumentException("'" + parameter + "' must be from 1 to " + MAX_PERMITS + ": " + permits);
 		}
 	}
 

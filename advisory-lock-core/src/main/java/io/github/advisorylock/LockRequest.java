@@ -252,8 +252,8 @@ public final class LockRequest {
 
 	/**
 	 * Tell a failed attempt of a tick from one that has vanished, as any instance makes
-	 * up for that: after one failure more than this, and after a run that was told to end,
-	 * who {@linkplain #backOff() backs off} is {@link LockOutcome#TOO_SOON} until an
+	 * up for that: after one failure more than this, and after a run that was told to
+	 * end, who {@linkplain #backOff() backs off} is {@link LockOutcome#TOO_SOON} until an
 	 * operator has the tick tried again. A run that ends with its lock or its application
 	 * has not failed. Means nothing without {@link #oncePerTick(Instant)}.
 	 * <p>
@@ -623,11 +623,11 @@ public final class LockRequest {
 			text.add("scope=" + this.scope).add("mode=" + this.mode).add("waitFor=" + this.waitFor);
 			Stream
 				.of(entry("permits", (this.permits > 1) ? this.permits : null), entry("maxRun", this.maxRun),
-						entry("oncePerKey", this.oncePerKey ? true : null),
-						entry("tick", this.tick), entry("memory", this.memory), entry("interval", this.interval),
+						entry("oncePerKey", this.oncePerKey ? true : null), entry("tick", this.tick),
+						entry("memory", this.memory), entry("interval", this.interval),
 						entry("backOff", this.backOff ? true : null), entry("maxRetries", this.maxRetries),
-						entry("minInterval", this.minInterval),
-						entry("template", this.template), entry("transactionManager", this.transactionManager))
+						entry("minInterval", this.minInterval), entry("template", this.template),
+						entry("transactionManager", this.transactionManager))
 				.flatMap(Optional::stream)
 				.forEach(text::add);
 			return text.toString();

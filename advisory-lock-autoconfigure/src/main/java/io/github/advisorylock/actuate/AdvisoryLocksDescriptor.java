@@ -97,17 +97,17 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	@JsonInclude(JsonInclude.Include.NON_EMPTY)
 	public record JobDescriptor(String key, String namespace, @Nullable String method, @Nullable LockScope scope,
 			@Nullable Integer permits, List<ScheduleDescriptor> schedules, String state, @Nullable Instant next,
-			@Nullable RunDescriptor lastRun, @Nullable Integer attempt, Map<String, Long> outcomes, List<HolderDescriptor> holders,
-			List<WaiterDescriptor> waiters, @Nullable PauseDescriptor paused, List<Problem> problems,
-			List<String> actions, @Nullable Instant nextHere, @Nullable Instant lastTick,
+			@Nullable RunDescriptor lastRun, @Nullable Integer attempt, Map<String, Long> outcomes,
+			List<HolderDescriptor> holders, List<WaiterDescriptor> waiters, @Nullable PauseDescriptor paused,
+			List<Problem> problems, List<String> actions, @Nullable Instant nextHere, @Nullable Instant lastTick,
 			@Nullable TickDescriptor openTick, @Nullable Instant completedAt, @Nullable KeysDescriptor keys,
 			@Nullable RunStatistics statistics) {
 
 		JobDescriptor with(RunStatistics statistics) {
 			return new JobDescriptor(this.key, this.namespace, this.method, this.scope, this.permits, this.schedules,
-					this.state, this.next, this.lastRun, this.attempt, this.outcomes, this.holders, this.waiters, this.paused,
-					this.problems, this.actions, this.nextHere, this.lastTick, this.openTick, this.completedAt,
-					this.keys, statistics);
+					this.state, this.next, this.lastRun, this.attempt, this.outcomes, this.holders, this.waiters,
+					this.paused, this.problems, this.actions, this.nextHere, this.lastTick, this.openTick,
+					this.completedAt, this.keys, statistics);
 		}
 
 		/**
@@ -173,8 +173,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String i
 	 * @param attempts how often it was tried
 	 * @param retryAt before when it is not tried again by itself, {@code null} for at
 	 * once, and where nobody makes up for it
-	 * @param givenUp {@code true} if it is not tried again by itself, as it has failed too
-	 * often or its run was told to end; else {@code null}
+	 * @param givenUp {@code true} if it is not tried again by itself, as it has failed
+	 * too often or its run was told to end; else {@code null}
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record TickDescriptor(Instant tick, int attempts, @Nullable Instant retryAt, @Nullable Boolean givenUp) {

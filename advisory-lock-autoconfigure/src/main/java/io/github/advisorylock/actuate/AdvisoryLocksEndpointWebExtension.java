@@ -150,8 +150,7 @@ public class AdvisoryLocksEndpointWebExtension {
 		boolean shown = isShown(securityContext);
 		int last = key.length - 1;
 		return answer(() -> (last > 0 && STACK.equals(key[last]))
-				? this.source
-					.getStack(transactionManager, namespace, String.join("/", Arrays.copyOf(key, last)), shown)
+				? this.source.getStack(transactionManager, namespace, String.join("/", Arrays.copyOf(key, last)), shown)
 					.orElse(null)
 				: this.source.getJob(transactionManager, namespace, String.join("/", key), shown).orElse(null));
 	}
@@ -300,8 +299,8 @@ public class AdvisoryLocksEndpointWebExtension {
 		@Override
 		public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
 			this.bindings.registerReflectionHints(hints.reflection(), AdvisoryLocksDescriptor.class,
-					JobDetailsDescriptor.class, StackDescriptor.class, ActionDescriptor.class, AllJobsActionDescriptor.class,
-					ErrorDescriptor.class);
+					JobDetailsDescriptor.class, StackDescriptor.class, ActionDescriptor.class,
+					AllJobsActionDescriptor.class, ErrorDescriptor.class);
 		}
 
 	}

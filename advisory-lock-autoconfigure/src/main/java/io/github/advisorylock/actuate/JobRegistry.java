@@ -216,7 +216,8 @@ public class JobRegistry {
 	 * @param paused its pause, {@code null} if it is not paused
 	 * @param target its method, {@code null} if nobody has told
 	 * @param scope how long its lock lives, {@code null} if nobody has told
-	 * @param permits how many may run at a time, as the instances that have its method say
+	 * @param permits how many may run at a time, as the instances that have its method
+	 * say
 	 * @param schedules when it is called
 	 */
 	record RecordedJob(JobId id, boolean registered, boolean recorded, boolean template, @Nullable String state,

@@ -100,8 +100,8 @@ final class JobTable {
 	}
 
 	/**
-	 * Return how many may hold the key of a job at a time, as its methods here have it, or
-	 * as others say.
+	 * Return how many may hold the key of a job at a time, as its methods here have it,
+	 * or as others say.
 	 */
 	private int permits(JobId id, @Nullable RecordedJob job) {
 		return methods(id).stream()
@@ -157,10 +157,9 @@ final class JobTable {
 				state(holders, waiters, paused, job), (next != null) ? next : nextHere, lastRun,
 				attempt(holders, lastRun, open),
 				(method != null) ? this.counter.of(method.operation().method()) : Map.of(), holders, waiters, paused,
-				problems(id, key, paused, job,
-						differsElsewhere(permits, wanted, locks, (method != null) ? job : null)),
-				actions(method, job, paused, holders, locks), nextHere,
-				(job != null) ? job.lastTick() : null, open, (job != null) ? job.completedAt() : null, keys, null);
+				problems(id, key, paused, job, differsElsewhere(permits, wanted, locks, (method != null) ? job : null)),
+				actions(method, job, paused, holders, locks), nextHere, (job != null) ? job.lastTick() : null, open,
+				(job != null) ? job.completedAt() : null, keys, null);
 	}
 
 	/**

@@ -181,8 +181,8 @@ final class OperatorActions {
 	}
 
 	/**
-	 * Return who holds a key, by what each has locked of it.
-	 * One that arguments made may be that of any method whose key has some.
+	 * Return who holds a key, by what each has locked of it. One that arguments made may
+	 * be that of any method whose key has some.
 	 */
 	private Map<LockNumber, List<LockHolders.Holder>> held(AdvisoryLockKey key) {
 		int permits = this.application.methods()

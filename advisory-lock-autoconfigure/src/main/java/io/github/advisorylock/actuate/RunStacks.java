@@ -130,8 +130,8 @@ final class RunStacks {
 	private RunningDescriptor describeSilent(Holder holder, boolean asked) {
 		String instance = holder.instance();
 		Activity activity = activity(holder.pid());
-		String error = (instance == null) ? describeStranger(holder) : "no answer from " + instance
-				+ (asked ? " within 5 s" : ": without the ledger, an instance knows its own runs only");
+		String reason = asked ? " within 5 s" : ": without the ledger, an instance knows its own runs only";
+		String error = (instance != null) ? "no answer from " + instance + reason : describeStranger(holder);
 		return new RunningDescriptor(instance, null, null, holder.pid(), activity.state(),
 				this.redaction.query(activity.query()), activity.waitsFor(), null, error);
 	}
@@ -140,7 +140,8 @@ final class RunStacks {
 		return (holder.pid() != null)
 				? "server process " + holder.pid() + " of role '" + holder.role()
 						+ "' is no instance of an application with this library"
-				: "a prepared transaction holds the lock" + ((holder.prepared() != null) ? ": " + holder.prepared() : "");
+				: "a prepared transaction holds the lock"
+						+ ((holder.prepared() != null) ? ": " + holder.prepared() : "");
 	}
 
 	private Activity activity(@Nullable Integer pid) {

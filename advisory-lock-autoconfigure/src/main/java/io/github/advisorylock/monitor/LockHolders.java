@@ -33,9 +33,8 @@ import org.springframework.jdbc.core.JdbcOperations;
 
 /**
  * Who holds a lock, and what an operator can do about it: have the instance end its run,
- * or say what that is doing.
- * Holders are found by the lock, at the moment of the act, never by a process that
- * somebody names.
+ * or say what that is doing. Holders are found by the lock, at the moment of the act,
+ * never by a process that somebody names.
  *
  * @since 0.1.0
  */

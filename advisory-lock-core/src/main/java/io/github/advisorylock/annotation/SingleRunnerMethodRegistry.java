@@ -145,8 +145,8 @@ final class SingleRunnerMethodRegistry extends AnnotatedMethods {
 	private static void checkPermits(SingleRunnerMethod added, SingleRunnerMethod other) {
 		if (added.operation().permits() != other.operation().permits()) {
 			throw SingleRunnerMethodValidator.invalid(added.beanName(), added.method(),
-					"has attribute 'permits' set to " + added.operation().permits() + ", and shares its 'key' with " + other
-							+ ", which has " + other.operation().permits(),
+					"has attribute 'permits' set to " + added.operation().permits() + ", and shares its 'key' with "
+							+ other + ", which has " + other.operation().permits(),
 					"Set the same 'permits' on both: they have them together.");
 		}
 	}

@@ -96,8 +96,9 @@ final class SingleRunnerOperationParser {
 
 	private static void checkPermits(SingleRunner annotation) {
 		if (annotation.permits() < 1 || annotation.permits() > AdvisoryLockKey.MAX_PERMITS) {
-			throw new InvalidAttributeException("permits", "is " + annotation.permits() + ": it must be from 1 to "
-					+ AdvisoryLockKey.MAX_PERMITS, "Set it to how many may run at a time.", null);
+			throw new InvalidAttributeException("permits",
+					"is " + annotation.permits() + ": it must be from 1 to " + AdvisoryLockKey.MAX_PERMITS,
+					"Set it to how many may run at a time.", null);
 		}
 	}
 

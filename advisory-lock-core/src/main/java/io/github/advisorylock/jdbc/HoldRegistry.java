@@ -202,11 +202,10 @@ final class HoldRegistry {
 	 */
 	synchronized Set<AdvisoryLockKey> takenByOthers(Hold hold) {
 		HoldsOfKey holds = this.keys.get(hold.key());
-		return (holds == null) ? Set.of()
-				: holds.inside.stream()
-					.filter((other) -> other != hold)
-					.flatMap((other) -> Stream.ofNullable(other.taken()))
-					.collect(Collectors.toSet());
+		return (holds != null) ? holds.inside.stream()
+			.filter((other) -> other != hold)
+			.flatMap((other) -> Stream.ofNullable(other.taken()))
+			.collect(Collectors.toSet()) : Set.of();
 	}
 
 	/**
@@ -257,10 +256,7 @@ final class HoldRegistry {
 	 * @param entry the key, as the lock table of the server has it
 	 */
 	List<RunLedger.RunStack> stacks(String entry) {
-		return of(entry).stream()
-			.filter((hold) -> hold.isHandedOver() || hold.run() != null)
-			.map(Run::now)
-			.toList();
+		return of(entry).stream().filter((hold) -> hold.isHandedOver() || hold.run() != null).map(Run::now).toList();
 	}
 
 	/**
@@ -314,16 +310,15 @@ final class HoldRegistry {
 		}
 
 		/**
-		 * Those inside are all exclusive, or all shared. Of exclusive ones as many are let in
-		 * as the newcomer has permits, whether or not they have got one yet.
+		 * Those inside are all exclusive, or all shared. Of exclusive ones as many are
+		 * let in as the newcomer has permits, whether or not they have got one yet.
 		 */
 		private boolean lets(Hold newcomer) {
 			if (this.inside.isEmpty()) {
 				return true;
 			}
 			boolean shared = this.inside.get(0).mode() == LockMode.SHARED;
-			return (newcomer.mode() == LockMode.SHARED) ? shared
-					: !shared && this.inside.size() < newcomer.permits();
+			return (newcomer.mode() == LockMode.SHARED) ? shared : !shared && this.inside.size() < newcomer.permits();
 		}
 
 		private boolean isHeldByThisThread() {

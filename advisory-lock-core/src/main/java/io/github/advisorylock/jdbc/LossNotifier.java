@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
  * What happens when locks are found to be lost, in either scope. First all of them are,
  * and their runs are interrupted: whoever comes next may have begun. Only then is
  * everybody told, one after the other, by a worker, so that a listener can hold up
- * neither a run nor a heartbeat. Of the {@linkplain Hold.OfTick locks of ticks}
- * nobody is told.
+ * neither a run nor a heartbeat. Of the {@linkplain Hold.OfTick locks of ticks} nobody is
+ * told.
  */
 final class LossNotifier implements AutoCloseable {
 

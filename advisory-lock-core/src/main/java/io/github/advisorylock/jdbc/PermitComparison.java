@@ -92,8 +92,7 @@ final class PermitComparison {
 			}
 		}
 		catch (RuntimeException ex) {
-			logger.debug("Failed to find out whether more may hold advisory lock '" + key + "' on other instances",
-					ex);
+			logger.debug("Failed to find out whether more may hold advisory lock '" + key + "' on other instances", ex);
 		}
 	}
 

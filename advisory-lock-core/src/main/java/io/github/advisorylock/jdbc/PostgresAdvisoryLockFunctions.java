@@ -175,7 +175,8 @@ final class PostgresAdvisoryLockFunctions {
 
 	/**
 	 * Answers the place of the last of some entries that any session of this database
-	 * has, from 1 on, 0 for none. Which database this is need not be looked up in a table.
+	 * has, from 1 on, 0 for none. Which database this is need not be looked up in a
+	 * table.
 	 */
 	private static final String FIND_LAST_HELD = """
 			SELECT coalesce(pg_catalog.max(w.place), 0)
@@ -238,15 +239,16 @@ final class PostgresAdvisoryLockFunctions {
 
 	/**
 	 * Take the first of some permits that is free for the rest of the transaction, and
-	 * name its holder, as {@link #tryTransactionLock} does. Answers two columns: the place
-	 * of the permit among them, from 1 on, 0 where all are held, {@code null} where that
-	 * method answers {@code null}; and the process that has taken it.
+	 * name its holder, as {@link #tryTransactionLock} does. Answers two columns: the
+	 * place of the permit among them, from 1 on, 0 where all are held, {@code null} where
+	 * that method answers {@code null}; and the process that has taken it.
 	 * @param permits keys of one format, at least one
 	 * @param mayWait as in {@link #tryTransactionLockBeforeWait}
 	 */
 	static String tryTransactionPermits(List<AdvisoryLockKey> permits, boolean mayWait) {
-		return GRANTED_TO_NAMED.formatted(firstGranted(" WHEN " + (mayWait ? IS_NO_PLACE_TO_WAIT : IS_STANDBY)
-				+ " THEN NULL", "pg_try_advisory_xact_lock", permits));
+		return GRANTED_TO_NAMED
+			.formatted(firstGranted(" WHEN " + (mayWait ? IS_NO_PLACE_TO_WAIT : IS_STANDBY) + " THEN NULL",
+					"pg_try_advisory_xact_lock", permits));
 	}
 
 	/**

@@ -111,8 +111,7 @@ final class RunCancellation {
 		this.asked.set(false);
 		RunLedger ledger = (this.ledger != null && !this.session.isClosed()) ? this.ledger.get() : null;
 		if (ledger != null && ledger.isOpen()) {
-			this.holds.any()
-				.ifPresent((hold) -> ledger.answer(this.holds::stacks, this.session.sideConnection(hold)));
+			this.holds.any().ifPresent((hold) -> ledger.answer(this.holds::stacks, this.session.sideConnection(hold)));
 		}
 	}
 

@@ -238,9 +238,10 @@ final class SessionConnection {
 	 * Return whether the server says that this connection holds a key.
 	 */
 	boolean isHeld(Hold hold) throws SQLException {
-		return isTrue(new PostgresAdvisoryLockFunctions.Call(
-				PostgresAdvisoryLockFunctions.isHeldByThisSession(hold.lock()),
-				List.of(Integer.toUnsignedLong(hold.lock().classId()), Integer.toUnsignedLong(hold.lock().objectId()))));
+		return isTrue(
+				new PostgresAdvisoryLockFunctions.Call(PostgresAdvisoryLockFunctions.isHeldByThisSession(hold.lock()),
+						List.of(Integer.toUnsignedLong(hold.lock().classId()),
+								Integer.toUnsignedLong(hold.lock().objectId()))));
 	}
 
 	private boolean isTrue(PostgresAdvisoryLockFunctions.Call call) throws SQLException {

@@ -126,8 +126,7 @@ final class SessionScope {
 		boolean acquired = false;
 		try {
 			LockSession session = requireSession(key);
-			acquired = tryLock(session, hold)
-					|| (deadline != null && deadline.pollAgain(() -> tryLock(session, hold)));
+			acquired = tryLock(session, hold) || (deadline != null && deadline.pollAgain(() -> tryLock(session, hold)));
 		}
 		finally {
 			if (!acquired) {

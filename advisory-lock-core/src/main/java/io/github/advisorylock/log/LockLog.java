@@ -161,8 +161,8 @@ public final class LockLog {
 	 * @param key the key that is locked
 	 * @param scope how long the lock lives
 	 * @param duration for how long it has been held
-	 * @param stack what its run is doing, as a thread dump has it, {@code null} if nothing
-	 * runs under it
+	 * @param stack what its run is doing, as a thread dump has it, {@code null} if
+	 * nothing runs under it
 	 */
 	public static void heldLong(AdvisoryLockKey key, LockScope scope, Duration duration, @Nullable String stack) {
 		if (ALERTS.isWarnEnabled()) {
@@ -210,9 +210,9 @@ public final class LockLog {
 	 */
 	public static void permitsDiffer(AdvisoryLockKey key, int permits, int held) {
 		if (ALERTS.isWarnEnabled()) {
-			alert("permits", key).log("Another instance lets more hold '" + key
-					+ "' at a time than this one, which has 'permits' " + permits + ": permit " + held
-					+ " is held; set the same number on all instances");
+			alert("permits", key)
+				.log("Another instance lets more hold '" + key + "' at a time than this one, which has 'permits' "
+						+ permits + ": permit " + held + " is held; set the same number on all instances");
 		}
 	}
 

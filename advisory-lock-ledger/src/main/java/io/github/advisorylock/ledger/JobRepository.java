@@ -387,7 +387,8 @@ public class JobRepository {
 				outcome(row.getString("last_outcome")), row.getObject("fencing_token", Long.class),
 				instant(row, "paused_at"), row.getString("paused_by"), row.getString("paused_reason"),
 				instant(row, "resumed_at"), instant(row, "open_tick"), row.getInt("attempts"), instant(row, "retry_at"),
-				row.getBoolean("paused_all"), row.getInt("failures"), instant(row, "next_at"), row.getBoolean("given_up"));
+				row.getBoolean("paused_all"), row.getInt("failures"), instant(row, "next_at"),
+				row.getBoolean("given_up"));
 	}
 
 	private static ObservedJob observed(ResultSet row, int number) throws SQLException {

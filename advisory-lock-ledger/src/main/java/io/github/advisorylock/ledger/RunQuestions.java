@@ -110,8 +110,8 @@ final class RunQuestions {
 					wake.run();
 				}
 				LockSupport.parkNanos(this, Duration.ofMillis(PAUSE_MILLIS).toNanos());
-				answers = this.connections.apart(
-						(apart) -> statement(apart, ANSWERS).param("id", id).query(RunQuestions::read).list());
+				answers = this.connections
+					.apart((apart) -> statement(apart, ANSWERS).param("id", id).query(RunQuestions::read).list());
 			}
 			return answers;
 		}
@@ -123,8 +123,9 @@ final class RunQuestions {
 	private static Answer read(ResultSet row, int number) throws SQLException {
 		String thread = row.getString("thread");
 		int process = row.getInt("process");
-		return new Answer(row.getString("instance"), (thread == null) ? RunStack.none(process) : new RunStack(thread,
-				Thread.State.valueOf(row.getString("state")), row.getString("stack").lines().toList(), process));
+		RunStack stack = (thread != null) ? new RunStack(thread, Thread.State.valueOf(row.getString("state")),
+				row.getString("stack").lines().toList(), process) : RunStack.none(process);
+		return new Answer(row.getString("instance"), stack);
 	}
 
 	/**

@@ -79,8 +79,7 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 		OperatorPage.await()
 			.untilAsserted(
 					() -> assertThat(page.element("#hangs").getText()).contains("Thread", "at io.github.advisorylock"));
-		assertThat(browser.requests()).as("asking changes nothing")
-			.noneMatch((request) -> request.startsWith("POST"));
+		assertThat(browser.requests()).as("asking changes nothing").noneMatch((request) -> request.startsWith("POST"));
 		page.act(INDEX, "cancelled", "has ended");
 	}
 

@@ -14,7 +14,6 @@
  * limitations under the License.
  */
 
-
 package io.github.advisorylock.sample.courier;
 
 import java.net.http.HttpResponse;

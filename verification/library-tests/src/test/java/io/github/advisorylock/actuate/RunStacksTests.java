@@ -80,16 +80,14 @@ class RunStacksTests {
 		TestPostgres.execute("CREATE TABLE IF NOT EXISTS hanging (id int PRIMARY KEY, n int); DELETE FROM hanging; "
 				+ "INSERT INTO hanging VALUES (1, 0)");
 		// its only connection is that of a run in scope TRANSACTION
-		holder = start(SHOW, "spring.datasource.hikari.maximum-pool-size=1");
-		asked = start(SHOW);
-		blind = start();
+		holder = application(SHOW, "spring.datasource.hikari.maximum-pool-size=1");
+		asked = application(SHOW);
+		blind = application();
 	}
 
-	private static OperatedApplication start(String... properties) {
+	private static OperatedApplication application(String... properties) {
 		return OperatedApplication.start(Jobs.class,
-				Stream.of(PROPERTIES, properties)
-					.flatMap(Stream::of)
-					.toArray(String[]::new));
+				Stream.of(PROPERTIES, properties).flatMap(Stream::of).toArray(String[]::new));
 	}
 
 	@AfterAll
@@ -231,8 +229,8 @@ class RunStacksTests {
 	@Tag("slow")
 	@Test
 	void withoutLedgerAnInstanceKnowsItsOwnRunsOnly() {
-		try (OperatedApplication first = start(SHOW, "advisory-lock.ledger.enabled=false");
-				OperatedApplication second = start(SHOW, "advisory-lock.ledger.enabled=false")) {
+		try (OperatedApplication first = application(SHOW, "advisory-lock.ledger.enabled=false");
+				OperatedApplication second = application(SHOW, "advisory-lock.ledger.enabled=false")) {
 			this.run = onThread(() -> first.bean(Jobs.class).session(this.end));
 			awaitHolders("session", 1);
 			assertThat(frames(only(stack(first, "session")))).isNotEmpty();
@@ -265,12 +263,14 @@ class RunStacksTests {
 	void runThatGoesOnAfterMaxRunIsKeptWhileItDoes() {
 		this.run = onThread(() -> holder.bean(Jobs.class).stubborn(this.end));
 		await().untilAsserted(() -> assertThat(TestPostgres
-			.query("SELECT hang_stack FROM operated_run WHERE key = 'stubborn' AND finished_at IS NULL")).singleElement()
+			.query("SELECT hang_stack FROM operated_run WHERE key = 'stubborn' AND finished_at IS NULL"))
+			.singleElement()
 			.asString()
 			.contains("RunStacksTests$Jobs.stubborn"));
 		endRun();
-		assertThat(TestPostgres
-			.query("SELECT hang_stack FROM operated_run WHERE key = 'stubborn' AND outcome = 'FAILED'")).singleElement()
+		assertThat(
+				TestPostgres.query("SELECT hang_stack FROM operated_run WHERE key = 'stubborn' AND outcome = 'FAILED'"))
+			.singleElement()
 			.asString()
 			.contains("RunStacksTests$Jobs.stubborn");
 	}
@@ -279,7 +279,7 @@ class RunStacksTests {
 	@ParameterizedTest
 	@ValueSource(strings = { "transaction", "session" })
 	void runThatHoldsItsLockForLongIsLoggedAndKeptWithWhatItDoes(String key) {
-		try (OperatedApplication watched = start(SHOW, "advisory-lock.doctor.long-hold=200ms");
+		try (OperatedApplication watched = application(SHOW, "advisory-lock.doctor.long-hold=200ms");
 				LogRecorder log = LogRecorder.of(LockLog.ALERT, "warn")) {
 			this.run = onThread(() -> call(watched.bean(Jobs.class), key));
 			await().untilAsserted(() -> assertThat(log.messages()).singleElement()
@@ -314,8 +314,9 @@ class RunStacksTests {
 
 	private static void awaitHolders(String key, int count) {
 		AdvisoryLockKey lock = AdvisoryLockKey.of("shop", key);
-		await().until(() -> TestPostgres.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted "
-				+ "AND objsubid = 1 AND (classid::bigint << 32) | objid::bigint = " + lock.value())
+		await().until(() -> TestPostgres
+			.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted "
+					+ "AND objsubid = 1 AND (classid::bigint << 32) | objid::bigint = " + lock.value())
 			.size() == count);
 	}
 

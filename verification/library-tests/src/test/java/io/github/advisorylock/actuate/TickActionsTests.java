@@ -67,7 +67,9 @@ class TickActionsTests {
 		fail("report", jobs()::report);
 		assertThat(job("report")).extractingByKey("openTick").asString().contains("attempts=1", "retryAt=");
 		assertThat(retry("report")).containsEntry("state", "retried").containsEntry("outcome", "FAILED");
-		assertThat(job("report")).extractingByKey("openTick").asString().contains("attempts=2", "givenUp=true")
+		assertThat(job("report")).extractingByKey("openTick")
+			.asString()
+			.contains("attempts=2", "givenUp=true")
 			.doesNotContain("retryAt");
 		jobs().repair();
 		assertThat(retry("report")).containsEntry("outcome", "EXECUTED");

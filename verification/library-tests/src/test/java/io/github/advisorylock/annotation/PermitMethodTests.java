@@ -68,8 +68,7 @@ class PermitMethodTests {
 			assertThat(here.call(() -> elsewhere(() -> there.call(() -> LockOutcome.EXECUTED))).value())
 				.isEqualTo(LockOutcome.EXECUTED);
 			assertThat(here
-				.call(() -> elsewhere(
-						() -> there.call(() -> elsewhere(() -> here.call(() -> LockOutcome.EXECUTED)))))
+				.call(() -> elsewhere(() -> there.call(() -> elsewhere(() -> here.call(() -> LockOutcome.EXECUTED)))))
 				.value()).isEqualTo(LockOutcome.BUSY);
 			assertThat(here.call(() -> LockOutcome.EXECUTED).outcome()).isEqualTo(LockOutcome.EXECUTED);
 		}));
@@ -113,7 +112,8 @@ class PermitMethodTests {
 				assertThat(jobs.call(() -> LockOutcome.EXECUTED).outcome()).isEqualTo(LockOutcome.EXECUTED);
 				jobs.one();
 				assertThat(TestPostgres.query("SELECT key FROM permits_run")).containsExactly("one");
-				assertThat(TestPostgres.query("SELECT key FROM permits_job WHERE recorded OR last_started_at IS NOT NULL"))
+				assertThat(
+						TestPostgres.query("SELECT key FROM permits_job WHERE recorded OR last_started_at IS NOT NULL"))
 					.containsExactly("one");
 				assertThat(state()).isEqualTo("idle");
 				try (ForeignSession worker = ForeignSession.holding(KEY.permit(2))) {

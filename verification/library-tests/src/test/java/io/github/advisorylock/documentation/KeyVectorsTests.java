@@ -66,8 +66,8 @@ class KeyVectorsTests {
 
 	@Test
 	void thereAreVectorsOfEachFormatAndSign() {
-		assertThat(ALL).extracting((vector) -> vector.get("format")).contains("sha256", "pair", "tag",
-				"permit", "pair-permit");
+		assertThat(ALL).extracting((vector) -> vector.get("format"))
+			.contains("sha256", "pair", "tag", "permit", "pair-permit");
 		assertThat(numbers()).hasSizeGreaterThan(15).anyMatch((number) -> number.startsWith("-"));
 		assertThat(vectors("sha256")).anyMatch((vector) -> text(vector, "namespace").isEmpty())
 			.anyMatch((vector) -> text(vector, "name").length() >= 1000)
@@ -111,11 +111,12 @@ class KeyVectorsTests {
 		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "nightly-report");
 		String numbers = block("sql", "AS permit_number").replace(";", "");
 		assertThat(numbers).contains("'" + key.value() + "'");
-		assertThat(TestPostgres.query("SELECT permit_number FROM (" + numbers + ") p ORDER BY permit")).containsExactly(
-				Long.toString(key.permit(2).value()), Long.toString(key.permit(3).value()));
+		assertThat(TestPostgres.query("SELECT permit_number FROM (" + numbers + ") p ORDER BY permit"))
+			.containsExactly(Long.toString(key.permit(2).value()), Long.toString(key.permit(3).value()));
 		AdvisoryLockKey pair = AdvisoryLockKeyFactory.pair().createKey("shop", "nightly-report");
 		String objects = block("sql", "AS permit_object_id").replace(";", "");
-		assertThat(objects).contains("'" + pair.classId() + "," + pair.objectId() + "'", pair.classId() + " AS class_id");
+		assertThat(objects).contains("'" + pair.classId() + "," + pair.objectId() + "'",
+				pair.classId() + " AS class_id");
 		assertThat(TestPostgres.query("SELECT permit_object_id FROM (" + objects + ") p ORDER BY permit"))
 			.containsExactly(Integer.toString(pair.permit(2).objectId()), Integer.toString(pair.permit(3).objectId()));
 	}

@@ -124,7 +124,8 @@ class PermitTests extends AbstractLockTests {
 	@EnumSource
 	void crowdOfThreeInstancesRunsAtMostAsManyAndReachesThat(LockScope scope) throws Exception {
 		List<PostgresAdvisoryLockTemplate> instances = new ArrayList<>(List.of(this.template));
-		try (HikariDataSource second = TestPostgres.pool(THREADS); HikariDataSource third = TestPostgres.pool(THREADS)) {
+		try (HikariDataSource second = TestPostgres.pool(THREADS);
+				HikariDataSource third = TestPostgres.pool(THREADS)) {
 			for (HikariDataSource other : List.of(second, third)) {
 				instances.add(createTemplate(other, new JdbcTransactionManager(other)));
 			}
@@ -175,10 +176,9 @@ class PermitTests extends AbstractLockTests {
 	@EnumSource
 	void nestedCallIsPartOfTheRunAndTakesNoSecondPermit(LockScope scope) {
 		for (LockScope inner : LockScope.values()) {
-			List<Integer> held = this.template.execute(permits(scope),
-					(outer) -> transaction(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
-						.execute((status) -> this.template.execute(permits(inner), (lock) -> heldPermits())
-							.orElseThrow()))
+			List<Integer> held = this.template
+				.execute(permits(scope), (outer) -> transaction(TransactionDefinition.PROPAGATION_REQUIRES_NEW)
+					.execute((status) -> this.template.execute(permits(inner), (lock) -> heldPermits()).orElseThrow()))
 				.orElseThrow();
 			assertThat(held).hasSize(1);
 		}
@@ -320,7 +320,8 @@ class PermitTests extends AbstractLockTests {
 				.hasSize(PERMITS);
 			assertThat(pairs.execute(permits(scope), (lock) -> 1).outcome()).isEqualTo(LockOutcome.BUSY);
 		}
-		assertThat(IntStream.rangeClosed(1, PERMITS).mapToObj(key::permit)).filteredOn(ForeignSession::isHeld).isEmpty();
+		assertThat(IntStream.rangeClosed(1, PERMITS).mapToObj(key::permit)).filteredOn(ForeignSession::isHeld)
+			.isEmpty();
 	}
 
 	@ParameterizedTest
@@ -331,9 +332,9 @@ class PermitTests extends AbstractLockTests {
 			.toList();
 		Set<Integer> seen = new TreeSet<>();
 		for (int i = 0; i < 50; i++) {
-			seen.addAll(this.template
-				.execute(request(scope).permits(AdvisoryLockKey.MAX_PERMITS), (lock) -> heldPermits())
-				.orElseThrow());
+			seen.addAll(
+					this.template.execute(request(scope).permits(AdvisoryLockKey.MAX_PERMITS), (lock) -> heldPermits())
+						.orElseThrow());
 		}
 		workers.forEach(ForeignSession::close);
 		assertThat(seen).as("begins at a random permit").hasSizeGreaterThan(12);

@@ -156,12 +156,11 @@ class BadEndTests extends AbstractLedgerTests {
 	@Test
 	void runWhoseTransactionIsCutUsesNoRetryUp() {
 		LockRequest request = caughtUp(LockScope.TRANSACTION, 0);
-		assertThatExceptionOfType(DataAccessException.class)
-			.isThrownBy(() -> this.template.execute(request, (lock) -> {
-				int backend = this.jdbc.queryForObject("SELECT pg_backend_pid()", Integer.class);
-				TestPostgres.execute("SELECT pg_terminate_backend(" + backend + ", 5000)");
-				return insertEffect("cut");
-			}));
+		assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> this.template.execute(request, (lock) -> {
+			int backend = this.jdbc.queryForObject("SELECT pg_backend_pid()", Integer.class);
+			TestPostgres.execute("SELECT pg_terminate_backend(" + backend + ", 5000)");
+			return insertEffect("cut");
+		}));
 		assertThatTickIsTriedAgainAfterAWait(request);
 	}
 

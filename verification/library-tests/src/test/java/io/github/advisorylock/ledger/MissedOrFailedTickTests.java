@@ -154,7 +154,8 @@ class MissedOrFailedTickTests {
 	}
 
 	private static void endWait() {
-		TestPostgres.execute("UPDATE missed_or_failed_tests.ledger_job SET retry_at = now() WHERE retry_at IS NOT NULL");
+		TestPostgres
+			.execute("UPDATE missed_or_failed_tests.ledger_job SET retry_at = now() WHERE retry_at IS NOT NULL");
 	}
 
 	private static void callByScheduler(ApplicationContext context) {
@@ -162,13 +163,13 @@ class MissedOrFailedTickTests {
 	}
 
 	private static void seenBefore() {
-		TestPostgres.execute(
-				"UPDATE missed_or_failed_tests.ledger_job SET first_seen_at = first_seen_at - interval '5 days'");
+		TestPostgres
+			.execute("UPDATE missed_or_failed_tests.ledger_job SET first_seen_at = first_seen_at - interval '5 days'");
 	}
 
 	private static String outcomes() {
-		return String.join(", ", TestPostgres.query("SELECT coalesce(outcome, 'OPEN') "
-				+ "FROM missed_or_failed_tests.ledger_run ORDER BY fencing_token"));
+		return String.join(", ", TestPostgres.query(
+				"SELECT coalesce(outcome, 'OPEN') " + "FROM missed_or_failed_tests.ledger_run ORDER BY fencing_token"));
 	}
 
 	private static String dailyAt(Instant instant) {
