@@ -20,9 +20,11 @@ import io.github.advisorylock.AdvisoryLockConfigurationException
 import io.github.advisorylock.AdvisoryLockKey
 import io.github.advisorylock.LockOutcome
 import io.github.advisorylock.LockResult
+import io.github.advisorylock.annotation.Once
 import io.github.advisorylock.annotation.SingleRunner
 import io.github.advisorylock.annotation.WhenBusy
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration
+import io.github.advisorylock.autoconfigure.AdvisoryLockLedgerAutoConfiguration
 import io.github.advisorylock.testsupport.TestPostgres
 import java.util.concurrent.atomic.AtomicInteger
 import org.assertj.core.api.Assertions.assertThat
@@ -31,6 +33,7 @@ import org.springframework.beans.factory.getBean
 import org.springframework.boot.autoconfigure.AutoConfigurations
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration
+import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration
 import org.springframework.boot.test.context.runner.ApplicationContextRunner
@@ -123,6 +126,23 @@ class KotlinBeanTests {
 	}
 
 	@Test
+	fun secondCallGetsTheDataClassThatTheFirstOneReturned() {
+		TestPostgres.execute("DROP SCHEMA IF EXISTS kotlin_tests CASCADE; CREATE SCHEMA kotlin_tests")
+		this.runner.withConfiguration(
+			AutoConfigurations.of(AdvisoryLockLedgerAutoConfiguration::class.java, JacksonAutoConfiguration::class.java))
+			.withPropertyValues("advisory-lock.ledger.initialize-schema=always",
+				"advisory-lock.ledger.table-prefix=kotlin_tests.ledger_")
+			.withBean(KeepingReports::class.java)
+			.run { context ->
+				val reports = context.getBean<KeepingReports>()
+				val first = reports.receive(Order("42"))
+				assertThat(first).isEqualTo(Receipt(Order("42"), 1))
+				assertThat(reports.receive(Order("42"))).isEqualTo(first).isNotSameAs(first)
+				assertThat(reports.receive(Order("43"))).isEqualTo(Receipt(Order("43"), 2))
+			}
+	}
+
+	@Test
 	fun finalClassIsRefused() {
 		assertThat(refusal(FinalReports::class.java)).hasMessageContaining("must not be final")
 			.extracting { (it as AdvisoryLockConfigurationException).action }.asString().contains("Kotlin Spring plugin")
@@ -161,6 +181,8 @@ class KotlinBeanTests {
 }
 
 data class Order(val id: String)
+
+data class Receipt(val order: Order, val number: Int)
 
 @Component
 class Reports {
@@ -201,6 +223,16 @@ class RememberingReports {
 
 	@SingleRunner("promise", whenBusy = WhenBusy.FAIL, minInterval = "10m")
 	fun create(): String = "report"
+
+}
+
+@Component
+class KeepingReports {
+
+	private val runs = AtomicInteger()
+
+	@SingleRunner("receive:#{#order.id}", once = Once.PER_KEY, keepResult = true)
+	fun receive(order: Order): Receipt? = Receipt(order, this.runs.incrementAndGet())
 
 }
 
