@@ -25,7 +25,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the button of the home page that kills its instance.
+ * Tests for the button of the home page that kills its instance. Their pictures make a
+ * moving one, which goes into the documents with {@code -Dscreenshots=write}.
  */
 class KilledInstanceBrowserTests extends AbstractBrowserTests {
 
@@ -39,27 +40,45 @@ class KilledInstanceBrowserTests extends AbstractBrowserTests {
 		Fleet.Member two = fleet.start("two", SAY_EVERY);
 		two.address();
 		page.awaitText("fleet", two.name());
+		MovingPicture takeover = new MovingPicture();
+		browser.resize(1200, 800, 0.75);
+		takeover.add(browser.screenshot());
 		page.press("Kill this instance");
+		takeover.add(browser.screenshot());
 		page.element("#confirm-yes").click();
 		OperatorPage.await()
 			.until(() -> ProcessHandle.of(one.process().pid()).filter(ProcessHandle::isAlive).isEmpty());
 		OperatorPage.await().until(() -> page.element("#gone").isDisplayed());
 		assertThat(page.text("gone")).contains("does not answer", two.name());
 		assertThat(Accessibility.violations(browser)).isEmpty();
-		picture("gone");
+		takeover.add(picture("gone"));
 		page.element("#others a").click();
 		page.awaitText("about", two.name());
 		page.awaitText("fleet", one.name(), "without a word", "No. 2", "killed, could not say", "after");
 		assertThat(two.process().lines()).anyMatch((line) -> line.contains("Leading role 'metrics'"));
 		browser.run("scrollTo(0, 0)");
-		picture("taken-over");
+		takeover.add(picture("taken-over"));
+		write(takeover.toGif());
 		page.press("Kill this instance");
 		assertThat(page.element("#confirm").getText()).contains("No other instance is there to take over");
 	}
 
-	private static void picture(String name) throws IOException {
-		Path target = Files.createDirectories(Path.of("target", "screenshots"));
-		Files.write(target.resolve("sample-home-" + name + ".png"), browser.screenshot());
+	private static byte[] picture(String name) throws IOException {
+		byte[] png = browser.screenshot();
+		write(Path.of("target", "screenshots"), "sample-home-" + name + ".png", png);
+		return png;
+	}
+
+	private static void write(byte[] gif) throws IOException {
+		assertThat(gif.length).isBetween(50_000, 1_000_000);
+		write(Path.of("target", "screenshots"), "takeover.gif", gif);
+		if (System.getProperty("screenshots", "").equals("write")) {
+			write(Path.of("..", "docs", "images"), "takeover.gif", gif);
+		}
+	}
+
+	private static void write(Path directory, String name, byte[] picture) throws IOException {
+		Files.write(Files.createDirectories(directory).resolve(name), picture);
 	}
 
 }
