@@ -78,7 +78,7 @@ class BehaviourTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "choosing-a-scope", "leaders", "ledger", "once-per-tick", "poolers", "webhooks" })
+	@ValueSource(strings = { "annotation", "choosing", "leaders", "ledger", "poolers", "webhooks" })
 	void guideToWhatModelsPromiseLinksToTheSentences(String guide) {
 		assertThat(Documentation.read(Path.of("docs", guide + ".md"))).contains("](behaviour.md#");
 	}
