@@ -54,7 +54,7 @@ class ExportTests {
 	@Test
 	void exportsNothingTooSoon() {
 		this.locks.answer("export", LockOutcome.TOO_SOON);
-		assertThat(export()).isEqualTo(LockOutcome.TOO_SOON);
+		assertThat(this.operations.execute(LockRequest.of("export"), (lock) -> "exported").executed()).isFalse();
 		assertThat(this.locks.lock("export")).hasNotRun();
 	}
 

@@ -21,7 +21,7 @@ import java.time.Instant;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.test.AdvisoryLockTest;
-import io.github.advisorylock.test.InMemoryLocks;
+import io.github.advisorylock.test.TestLocks;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -41,7 +41,7 @@ class OrderCleanupTests {
 	private OrderCleanup cleanup;
 
 	@Autowired
-	private InMemoryLocks locks;
+	private TestLocks locks;
 
 	@MockitoBean
 	private OrderRepository orders;
