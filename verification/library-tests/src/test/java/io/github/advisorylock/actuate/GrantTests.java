@@ -45,7 +45,7 @@ class GrantTests {
 
 	private static final Path DOCUMENT = Path.of("../../docs/security.md");
 
-	private static final Pattern GRANT = Pattern.compile("`(GRANT [^`]+)`");
+	private static final Pattern GRANT = Pattern.compile("(?m)^(GRANT [^;]+);");
 
 	@BeforeEach
 	void createRoleAndTables() throws IOException {

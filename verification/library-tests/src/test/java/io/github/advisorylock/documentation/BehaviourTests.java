@@ -34,8 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the sentences about the library's behaviour: there is a test for each, and
- * each assertion of a model stands below one.
+ * Tests for the sentences about the library's behaviour: a table names tests for each,
+ * and each assertion of a model stands in the row of one.
  */
 @Tag("gate")
 class BehaviourTests {
@@ -44,43 +44,52 @@ class BehaviourTests {
 
 	private static final Pattern SENTENCE = Pattern.compile("(?m)^(\\d+)\\. (.+(?:\\n {3,}.+)*)");
 
+	private static final Pattern ROW = Pattern.compile("(?m)^\\| (\\d+) \\| ([^|]*)\\|([^|]*)\\|$");
+
 	private static final Pattern TEST = Pattern.compile("`(\\w+Tests)(?:\\.(\\w+))?`");
 
-	private static final Pattern ASSERTION = Pattern.compile("`(verification/models/\\w+\\.als: assert \\w+)`");
+	private static final Pattern ASSERTION = Pattern.compile("`(\\w+): (\\w+)`");
 
 	private static final Pattern DECLARATION = Pattern.compile("(?m)^assert (\\w+)");
 
 	@Test
 	void sentencesAreNumberedOneByOne() {
-		List<Integer> numbers = sentences().stream().map((sentence) -> Integer.valueOf(sentence.group(1))).toList();
+		List<Integer> numbers = numbers(sentences());
 		assertThat(numbers).isNotEmpty().isEqualTo(IntStream.rangeClosed(1, numbers.size()).boxed().toList());
 	}
 
 	@Test
-	void sentenceNamesTestsThatExist() {
+	void sentenceHasRowThatNamesTestsThatExist() {
 		Map<String, String> tests = Documentation.tests();
-		assertThat(sentences()).isNotEmpty().allSatisfy((sentence) -> {
-			List<MatchResult> named = TEST.matcher(sentence.group(2)).results().toList();
-			assertThat(named).as(sentence.group()).isNotEmpty().allSatisfy((test) -> {
+		assertThat(numbers(rows())).isEqualTo(numbers(sentences()));
+		assertThat(rows()).isNotEmpty().allSatisfy((row) -> {
+			List<MatchResult> named = TEST.matcher(row.group(2)).results().toList();
+			assertThat(named).as(row.group()).isNotEmpty().allSatisfy((test) -> {
 				String method = (test.group(2) != null) ? "void " + test.group(2) + "(" : "class " + test.group(1);
 				assertThat(tests.get(test.group(1))).as(test.group()).isNotNull().contains(method);
 			});
+			assertThat(TEST.matcher(row.group(2)).replaceAll("").replaceAll("[, ]", "")).as(row.group()).isEmpty();
 		});
 	}
 
 	@Test
-	void sentencesNameEachAssertionOfAModelAndNoOther() {
-		Set<String> named = sentences().stream()
-			.flatMap((sentence) -> ASSERTION.matcher(sentence.group(2)).results())
-			.map((assertion) -> assertion.group(1))
+	void sentenceNamesNoTest() {
+		assertThat(sentences()).noneMatch((sentence) -> TEST.matcher(sentence.group(2)).find());
+	}
+
+	@Test
+	void rowsNameEachAssertionOfAModelAndNoOther() {
+		Set<String> named = rows().stream()
+			.flatMap((row) -> ASSERTION.matcher(row.group(3)).results())
+			.map((assertion) -> "verification/models/" + assertion.group(1) + ".als: assert " + assertion.group(2))
 			.collect(Collectors.toSet());
 		assertThat(named).isNotEmpty().isEqualTo(assertions());
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "annotation", "choosing", "leaders", "ledger", "poolers", "webhooks" })
+	@ValueSource(strings = { "annotation", "choosing", "connections", "leaders", "ledger", "webhooks" })
 	void guideToWhatModelsPromiseLinksToTheSentences(String guide) {
-		assertThat(Documentation.read(Path.of("docs", guide + ".md"))).contains("](behaviour.md#");
+		assertThat(Documentation.read(Path.of("docs", guide + ".md"))).contains("](behaviour.md");
 	}
 
 	private static Set<String> assertions() {
@@ -94,6 +103,14 @@ class BehaviourTests {
 
 	private static List<MatchResult> sentences() {
 		return SENTENCE.matcher(Documentation.read(DOCUMENT)).results().toList();
+	}
+
+	private static List<MatchResult> rows() {
+		return ROW.matcher(Documentation.read(DOCUMENT)).results().toList();
+	}
+
+	private static List<Integer> numbers(List<MatchResult> numbered) {
+		return numbered.stream().map((one) -> Integer.valueOf(one.group(1))).toList();
 	}
 
 }

@@ -77,7 +77,7 @@ class ChangingKeysTests {
 
 	@Test
 	void documentShowsTheReleaseThatTakesBothLocks() {
-		String shown = Documentation.read(Documentation.ROOT.resolve("docs/changing-keys.md"));
+		String shown = Documentation.read(Documentation.ROOT.resolve("docs/keys.md"));
 		String method = between(Documentation.tests().get("ChangingKeysTests"), "LockRequest old =", "create());");
 		assertThat(between(shown, "LockRequest old =", "create());")).isEqualTo(method);
 	}
