@@ -274,7 +274,7 @@ check_migrate_from_shedlock() {
 }
 
 # The page is there, the endpoint knows the job, and a pause on one instance stops both
-check_operations() {
+check_operating() {
   local counted
   start_two "$1" --server.port=0
   until_true has_lines 2 "Ran 'shop/stock-report'" "$work/one.log" "$work/two.log"
@@ -282,7 +282,7 @@ check_operations() {
   has_lines 1 'dvisory locks of shop' "$work/page"
   curl -sSf "http://localhost:$(web_port two)/actuator/advisorylocks" >"$work/jobs.log"
   has_lines 1 '"key":"stock-report"' "$work/jobs.log"
-  eval "$(commands docs/operations.md curl | sed "s/:8080/:$(web_port one)/") -sSf" >"$work/pause.log"
+  eval "$(commands docs/operating.md curl | sed "s/:8080/:$(web_port one)/") -sSf" >"$work/pause.log"
   [ "$(ask shop shop "SELECT count(*) FROM advisory_lock_pause WHERE key = 'stock-report' AND paused_at IS NOT NULL")" = 1 ]
   # What had begun has ended by then
   until_true paused_for 1

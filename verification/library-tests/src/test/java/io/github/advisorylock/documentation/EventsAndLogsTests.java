@@ -43,12 +43,12 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the document on events and logs: it lists what there is.
+ * Tests for the events and log lines of the document on operating: it lists what there is.
  */
 @Tag("gate")
 class EventsAndLogsTests {
 
-	private static final Path DOCUMENT = Path.of("docs/events-and-logs.md");
+	private static final Path DOCUMENT = Path.of("docs/operating.md");
 
 	private static final Pattern EVENT_ROW = Pattern.compile("(?m)^\\| `(\\w+Event)` \\| ([^|]+) \\|");
 
@@ -82,11 +82,11 @@ class EventsAndLogsTests {
 	@Test
 	void linesOfTableAreThoseThatAreLogged() {
 		String document = Documentation.read(DOCUMENT);
-		assertThat(lines()).hasSize(12).allSatisfy((line) -> {
+		assertThat(lines()).hasSize(14).allSatisfy((line) -> {
 			String message = line.getFormattedMessage();
 			String beginning = message.substring(0, message.contains("since") ? message.indexOf("since")
 					: message.contains("tick") ? message.indexOf(" of ") : message.length());
-			assertThat(document).contains("| `" + beginning.split(": another|, and nothing")[0]);
+			assertThat(document).contains("| `" + beginning.split(": another|, and nothing|, and the lock session|; set the same")[0]);
 		});
 		assertThat(lines()).extracting(ILoggingEvent::getLoggerName)
 			.isNotEmpty()
@@ -125,6 +125,8 @@ class EventsAndLogsTests {
 			LockLog.overdue(KEY, Instant.EPOCH, Instant.EPOCH);
 			LockLog.lostTick(KEY, TICK, Duration.ofHours(6));
 			LockLog.futureTick(KEY, TICK, Instant.EPOCH);
+			LockLog.unremembered(KEY, TICK, "no session");
+			LockLog.permitsDiffer(AdvisoryLockKey.of("shop", "partner-api"), 2, 3);
 			return Stream.concat(runs.events().stream(), alerts.events().stream()).toList();
 		}
 	}
