@@ -43,7 +43,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the events and log lines of the document on operating: it lists what there is.
+ * Tests for the events and log lines of the document on operating: it lists what there
+ * is.
  */
 @Tag("gate")
 class EventsAndLogsTests {
@@ -86,7 +87,8 @@ class EventsAndLogsTests {
 			String message = line.getFormattedMessage();
 			String beginning = message.substring(0, message.contains("since") ? message.indexOf("since")
 					: message.contains("tick") ? message.indexOf(" of ") : message.length());
-			assertThat(document).contains("| `" + beginning.split(": another|, and nothing|, and the lock session|; set the same")[0]);
+			assertThat(document)
+				.contains("| `" + beginning.split(": another|, and nothing|, and the lock session|; set the same")[0]);
 		});
 		assertThat(lines()).extracting(ILoggingEvent::getLoggerName)
 			.isNotEmpty()
