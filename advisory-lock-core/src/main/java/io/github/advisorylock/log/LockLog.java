@@ -286,8 +286,8 @@ public final class LockLog {
 			alert("future-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
 				.log("Job '" + key + "' has completed its tick of " + tick + ", and it is "
 						+ clock.truncatedTo(ChronoUnit.SECONDS)
-						+ " now by the clock of the database server: it is not run before, unless an operator undoes "
-						+ "that; the clock of an instance was ahead, or that of the server is behind");
+						+ " now by the clock of the database server: this tick decides nothing, and the job runs on; "
+						+ "the clock of an instance was ahead, or that of the server is behind");
 		}
 	}
 

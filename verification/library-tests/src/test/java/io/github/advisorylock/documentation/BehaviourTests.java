@@ -87,7 +87,7 @@ class BehaviourTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "choosing-a-scope", "leaders", "ledger", "once-per-tick", "connections", "webhooks" })
+	@ValueSource(strings = { "annotation", "choosing", "connections", "leaders", "ledger", "webhooks" })
 	void guideToWhatModelsPromiseLinksToTheSentences(String guide) {
 		assertThat(Documentation.read(Path.of("docs", guide + ".md"))).contains("](behaviour.md");
 	}
