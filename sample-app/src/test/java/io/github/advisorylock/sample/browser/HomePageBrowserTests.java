@@ -192,20 +192,9 @@ class HomePageBrowserTests extends AbstractBrowserTests {
 		return Awaitility.await().atMost(Duration.ofMinutes(3)).pollInterval(Duration.ofMillis(500));
 	}
 
-	/**
-	 * Take a picture, which goes into the documents with {@code -Dscreenshots=write}.
-	 */
 	private static void picture(String name) throws IOException {
-		byte[] png = browser.screenshot();
-		write(Path.of("target", "screenshots"), name, png);
-		if (System.getProperty("screenshots", "").equals("write") && name.equals("light")) {
-			write(Path.of("..", "docs", "images"), name, png);
-		}
-	}
-
-	private static void write(Path target, String name, byte[] png) throws IOException {
-		Files.createDirectories(target);
-		Files.write(target.resolve("sample-home-" + name + ".png"), png);
+		Path target = Files.createDirectories(Path.of("target", "screenshots"));
+		Files.write(target.resolve("sample-home-" + name + ".png"), browser.screenshot());
 	}
 
 }
