@@ -33,7 +33,7 @@ enum Rival {
 	/**
 	 * Ours, as in the README.
 	 */
-	ADVISORY_LOCK("advisory-lock", AdvisoryLockContestant.class, "`@SingleRunner` and its defaults"),
+	ADVISORY_LOCK("advisory-lock", AdvisoryLockContestant.class, "`@SingleRunner` with its defaults"),
 
 	/**
 	 * Ours, with the ledger.
@@ -62,7 +62,7 @@ enum Rival {
 	 * Quartz in a cluster.
 	 */
 	QUARTZ("Quartz 2.5", QuartzContestant.class,
-			"clustered, check-in 15 s, `@DisallowConcurrentExecution`, `requestRecovery`"),
+			"clustered, check-in 7.5 s, `@DisallowConcurrentExecution`, `requestRecovery`"),
 
 	/**
 	 * db-scheduler.
