@@ -99,11 +99,11 @@ final class Documentation {
 	}
 
 	private static Stream<Path> files() {
-		return Stream.concat(
-				Stream.of("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "verification/README.md")
-					.map(ROOT::resolve),
-				list(ROOT.resolve("docs"), Integer.MAX_VALUE).stream()
-					.filter((file) -> file.toString().endsWith(".md")));
+		Stream<Path> others = Stream.concat(
+				Stream.of("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md").map(ROOT::resolve),
+				list(ROOT.resolve("verification"), 2).stream().filter((file) -> file.endsWith("README.md")));
+		return Stream.concat(others, list(ROOT.resolve("docs"), Integer.MAX_VALUE).stream()
+			.filter((file) -> file.toString().endsWith(".md")));
 	}
 
 	private static List<Path> list(Path directory, int depth) {

@@ -40,7 +40,9 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.modulith.events.FailedEventPublications;
 import org.springframework.modulith.events.IncompleteEventPublications;
+import org.springframework.modulith.events.ResubmissionOptions;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.event.TransactionalEventListener;
@@ -85,13 +87,22 @@ class EventPublicationTests {
 
 	@Test
 	void eachEventIsDeliveredOnceByInstancesThatStartAtOneTime() throws Exception {
+		eachEventIsDeliveredOnceBy(Orders::deliverWhatIsLeft);
+	}
+
+	@Test
+	void eachFailedEventIsDeliveredOnceByInstancesThatStartAtOneTime() throws Exception {
+		eachEventIsDeliveredOnceBy(Orders::deliverWhatFailed);
+	}
+
+	private void eachEventIsDeliveredOnceBy(Delivering delivering) throws Exception {
 		List<ConfigurableApplicationContext> instances = Stream.of(start(), start()).toList();
 		try {
 			CountDownLatch ready = new CountDownLatch(instances.size());
 			List<Future<?>> starts = instances.stream().<Future<?>>map((instance) -> this.threads.submit(() -> {
 				ready.countDown();
 				ready.await();
-				instance.getBean(Orders.class).deliverWhatIsLeft();
+				delivering.deliver(instance.getBean(Orders.class));
 				return null;
 			})).toList();
 			for (Future<?> start : starts) {
@@ -122,6 +133,12 @@ class EventPublicationTests {
 
 	}
 
+	interface Delivering {
+
+		void deliver(Orders orders) throws InterruptedException;
+
+	}
+
 	@Configuration(proxyBeanMethods = false)
 	@EnableAutoConfiguration
 	static class Delivery {
@@ -142,14 +159,21 @@ class EventPublicationTests {
 
 		private final IncompleteEventPublications publications;
 
-		Orders(LockRegistry<?> locks, IncompleteEventPublications publications) {
+		private final FailedEventPublications failed;
+
+		Orders(LockRegistry<?> locks, IncompleteEventPublications publications, FailedEventPublications failed) {
 			this.locks = locks;
 			this.publications = publications;
+			this.failed = failed;
 		}
 
 		void deliverWhatIsLeft() throws InterruptedException {
 			this.locks.executeLocked("deliver-events",
 					() -> this.publications.resubmitIncompletePublications((publication) -> true));
+		}
+
+		void deliverWhatFailed() throws InterruptedException {
+			this.locks.executeLocked("deliver-events", () -> this.failed.resubmit(ResubmissionOptions.defaults()));
 		}
 
 	}

@@ -15,8 +15,8 @@
  */
 
 /**
- * The schedulers and locks that are driven beside ours, each by an adapter, as its own
- * documentation recommends.
+ * The schedulers and locks that are driven beside ours, each by an adapter. How each one
+ * is set up is told by {@code Rival}.
  */
 @NullMarked
 package io.github.advisorylock.faults.rivals;
