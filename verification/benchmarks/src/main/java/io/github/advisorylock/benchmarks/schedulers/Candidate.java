@@ -19,7 +19,7 @@ package io.github.advisorylock.benchmarks.schedulers;
 import java.util.function.Supplier;
 
 /**
- * Who is measured, each set up as its own documentation recommends.
+ * The libraries that are measured.
  */
 enum Candidate {
 
