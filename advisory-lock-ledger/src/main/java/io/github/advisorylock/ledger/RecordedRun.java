@@ -21,7 +21,6 @@ import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.Collections;
 import java.util.OptionalLong;
@@ -38,7 +37,6 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.DeferredInterrupt;
 import io.github.advisorylock.jdbc.Hold;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.jdbc.RunLedger.RunStack;
 import io.github.advisorylock.jdbc.SafeTask;
@@ -61,8 +59,6 @@ final class RecordedRun implements RunRecord {
 
 	private static final Log logger = LogFactory.getLog(RecordedRun.class);
 
-	private static final int LONGEST_TEMPLATE = 255;
-
 	private static final String READ_ONLY_TRANSACTION = "25006";
 
 	private final RunRepository runs;
@@ -72,8 +68,6 @@ final class RecordedRun implements RunRecord {
 	private final LockScope scope;
 
 	private final @Nullable Instant tick;
-
-	private final boolean oncePerKey;
 
 	/**
 	 * Whether the run leaves something behind in the row of its job. One of many keys
@@ -124,44 +118,13 @@ final class RecordedRun implements RunRecord {
 		this.key = key;
 		this.scope = scope;
 		this.tick = request.tick();
-		this.oncePerKey = request.isOncePerKey();
-		this.keepsJob = !this.oncePerKey || request.minInterval() != null;
+		this.keepsJob = !request.isOncePerKey() || request.minInterval() != null;
 		Integer maxRetries = (this.tick != null) ? request.maxRetries() : null;
 		this.badEnd = (maxRetries != null) ? new BadEnd(maxRetries, stopping) : null;
 		this.failureMatters = request.minInterval() != null || this.badEnd != null
 				|| (request.isBackingOff() && this.tick != null);
 		this.resultFormat = request.resultFormat();
-		this.parameters = parameters(request);
-	}
-
-	private MapSqlParameterSource parameters(LockRequest request) {
-		LedgerSettings settings = this.runs.settings();
-		Duration minInterval = request.minInterval();
-		boolean kept = this.tick != null || this.key.name().equals(request.template());
-		return new MapSqlParameterSource().addValue("namespace", this.key.namespace())
-			.addValue("key", this.key.name())
-			.addValue("tick", time(this.tick), Types.TIMESTAMP_WITH_TIMEZONE)
-			.addValue("scope", this.scope.name())
-			.addValue("instance", this.runs.instance())
-			.addValue("oncePerKey", this.oncePerKey)
-			.addValue("backOff", request.isBackingOff())
-			.addValue("minInterval", (minInterval != null) ? LedgerSettings.micros(minInterval) : null, Types.BIGINT)
-			.addValue("template", template(this.key.name(), request.template()), Types.VARCHAR)
-			.addValue("keepsJob", this.keepsJob)
-			.addValue("keepRuns", LedgerSettings.micros(settings.keepRunsFor()))
-			.addValue("rememberKeys", LedgerSettings.micros(settings.rememberKeys()))
-			.addValue("remembered", !kept)
-			.addValue("pausable", kept || (this.keepsJob && template(this.key.name(), request.template()) == null))
-			.addValue("rememberJob", LedgerSettings.micros(max(settings.rememberKeys(), minInterval)))
-			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(this.key))
-			.addValue("result", null, Types.VARCHAR)
-			.addValue("givenUp", false)
-			.addValue("badOutcome", LedgerRun.Outcome.FAILED.name())
-			.addValue("traceId", null, Types.VARCHAR);
-	}
-
-	private static Duration max(Duration one, @Nullable Duration other) {
-		return (other == null || one.compareTo(other) >= 0) ? one : other;
+		this.parameters = RunParameters.of(runs, key, scope, request, this.keepsJob);
 	}
 
 	/**
@@ -376,19 +339,6 @@ final class RecordedRun implements RunRecord {
 
 	private boolean hasBegun() {
 		return this.decision != null;
-	}
-
-	private static @Nullable OffsetDateTime time(@Nullable Instant instant) {
-		return (instant != null) ? instant.atOffset(ZoneOffset.UTC) : null;
-	}
-
-	/**
-	 * Of a template that has no room in an index, or is the key itself, runs are recorded
-	 * as those of keys without one.
-	 */
-	private static @Nullable String template(String key, @Nullable String template) {
-		return (template == null || template.equals(key) || template.length() > LONGEST_TEMPLATE
-				|| template.indexOf('\0') >= 0) ? null : template;
 	}
 
 	/**
