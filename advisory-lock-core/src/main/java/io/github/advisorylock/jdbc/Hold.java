@@ -293,6 +293,15 @@ public abstract sealed class Hold {
 	}
 
 	/**
+	 * Return whether an operator has told the holder to give up its lock.
+	 * @return {@code true} after it was cancelled
+	 */
+	public boolean isCancelled() {
+		Loss loss = this.loss;
+		return loss != null && loss.reason() == LockLostEvent.Reason.CANCELLED;
+	}
+
+	/**
 	 * Return whether the lock is known to have gone with what had it in the database. To
 	 * be asked before the connection of its transaction is given back. Does not ask the
 	 * server.

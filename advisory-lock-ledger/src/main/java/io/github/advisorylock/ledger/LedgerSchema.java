@@ -75,8 +75,8 @@ final class LedgerSchema {
 			    SELECT s.reset_val FROM pg_catalog.pg_settings s
 			      WHERE s.name = 'default_transaction_isolation') d) AS strict
 			FROM (VALUES ('job', 'namespace, key', 'first_seen_at, last_tick, last_started_at, last_finished_at, last_outcome, '
-			      || 'fencing_token, template, resumed_at, open_tick, attempts, failed_attempts, given_up, failures, retry_at, next_at, '
-			      || 'remember_until, held_until, held_since, method, scope, schedules, once, min_interval, catch_up, period, recorded, lock'),
+			      || 'fencing_token, template, resumed_at, open_tick, attempts, failed_attempts, given_up, cancelled_at, failures, retry_at, '
+			      || 'next_at, remember_until, held_until, held_since, method, scope, schedules, once, min_interval, catch_up, period, recorded, lock'),
 			    ('run', 'namespace, key, fencing_token', 'id, tick, scope, instance, started_at, finished_at, outcome, failed, error, '
 			      || 'error_class, attempt, template, lock, keep_until, trace_id, stack_trace, hang_stack'),
 			    ('completion', 'namespace, key', 'completed_at, remember_until, result'),

@@ -154,7 +154,7 @@ final class OperatorRepository {
 				      SELECT FROM {jobs} p WHERE p.namespace = :namespace AND p.key = :key AND p.paused_at IS NOT NULL)
 				  FOR NO KEY UPDATE OF j SKIP LOCKED
 				)
-				UPDATE {job} j SET retry_at = NULL, given_up = false FROM unlocked u
+				UPDATE {job} j SET retry_at = NULL, given_up = false, cancelled_at = NULL FROM unlocked u
 				WHERE j.namespace = u.namespace AND j.key = u.key
 				RETURNING j.open_tick
 				""").query((row, number) -> JobRepository.required(row, "open_tick")).optional());

@@ -248,7 +248,11 @@ final class RecordedRun implements RunRecord {
 	}
 
 	private void judge(@Nullable Throwable failure) {
-		if (this.badEnd != null && this.decision != null && this.hold != null) {
+		if (this.decision == null || this.hold == null) {
+			return;
+		}
+		this.parameters.addValue("cancelled", this.hold.isCancelled());
+		if (this.badEnd != null) {
 			boolean lost = failure instanceof LockLostException loss && loss.getKey().equals(this.key);
 			this.badEnd.judge(this.hold, lost, this.decision.failedAttempts(), this.parameters);
 		}

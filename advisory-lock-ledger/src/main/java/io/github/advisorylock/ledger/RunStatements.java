@@ -173,12 +173,14 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			    AND r.fencing_token = CAST(:token AS bigint) AND r.finished_at IS NOT NULL)
 			), job AS (
 			  INSERT INTO {job} AS j (namespace, key, last_tick, last_started_at, last_finished_at, last_outcome, fencing_token,
-			    template, lock, failures, next_at, open_tick, attempts, failed_attempts, given_up, retry_at, remember_until)
+			    template, lock, failures, next_at, open_tick, attempts, failed_attempts, given_up, cancelled_at, retry_at,
+			    remember_until)
 			  SELECT :namespace, :key, CASE WHEN e.executed THEN e.tick END, e.started_at, e.now, :outcome, e.token, :template,
 			    :lock, CASE WHEN e.executed THEN 0 ELSE 1 END, CAST(:nextAt AS timestamptz),
 			    CASE WHEN NOT e.executed THEN e.tick END, CASE WHEN e.executed OR e.tick IS NULL THEN 0 ELSE e.attempt END,
 			    CASE WHEN e.executed OR e.tick IS NULL THEN 0 ELSE CAST(:failedAttempts AS integer) END,
 			    NOT e.executed AND e.tick IS NOT NULL AND :givenUp,
+			    CASE WHEN NOT e.executed AND e.tick IS NOT NULL AND :cancelled THEN e.now END,
 			    CASE WHEN e.waits AND e.tick IS NOT NULL THEN e.now + INTERVAL '1 second'
 			      * least(30 * pg_catalog.power(2, least(e.attempt - 1, 5)), 600) * (1 + 0.2 * pg_catalog.random()) END,
 			    CASE WHEN :remembered THEN pg_catalog.date_trunc('hour', e.now + INTERVAL '1 hour'
@@ -198,6 +200,7 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			      THEN excluded.failed_attempts ELSE j.failed_attempts END,
 			    given_up = CASE WHEN coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')
 			      THEN excluded.given_up ELSE j.given_up END,
+			    cancelled_at = coalesce(excluded.cancelled_at, j.cancelled_at),
 			    retry_at = CASE WHEN coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')
 			      THEN excluded.retry_at ELSE j.retry_at END,
 			    remember_until = CASE WHEN j.remember_until IS NOT NULL AND excluded.remember_until IS NOT NULL

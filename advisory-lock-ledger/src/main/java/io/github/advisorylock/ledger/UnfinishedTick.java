@@ -143,11 +143,11 @@ final class UnfinishedTick {
 		if (job != null && job.isPaused()) {
 			return over ? State.SETTLED : State.PAUSED;
 		}
+		if (job != null && job.givenUp() && this.time.equals(job.openTick())) {
+			return over ? State.SETTLED : State.GIVEN_UP;
+		}
 		if (over) {
 			return State.LOST;
-		}
-		if (job != null && job.givenUp() && this.time.equals(job.openTick())) {
-			return State.GIVEN_UP;
 		}
 		return pause(observed).isZero() ? State.READY : State.WAITING;
 	}

@@ -20,6 +20,8 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   -- how many of these have failed, and whether there is to be none any more, unless an operator says so
   failed_attempts  integer           NOT NULL DEFAULT 0,
   given_up         boolean           NOT NULL DEFAULT false,
+  -- when an operator has cancelled a run for a tick: nobody is to be told that it was not completed
+  cancelled_at     timestamptz,
   -- how many runs in a row were not executed
   failures         integer           NOT NULL DEFAULT 0,
   retry_at         timestamptz,
@@ -161,7 +163,7 @@ SELECT f.namespace, f.key,
   o.overdue_tick, f.run_key, f.fencing_token
 FROM (
   SELECT j.namespace, j.key, j.once, j.min_interval, j.period, j.first_seen_at, j.last_tick, j.last_finished_at, j.resumed_at,
-    j.open_tick, j.next_at, coalesce(l.held, false) AS held, l.lock IS NOT NULL AS wanted, l.waiting_since,
+    j.cancelled_at, j.open_tick, j.next_at, coalesce(l.held, false) AS held, l.lock IS NOT NULL AS wanted, l.waiting_since,
     -- a run in scope SESSION is in its row from its start on, one in scope TRANSACTION began with its transaction
     CASE WHEN j.last_started_at > coalesce(j.last_finished_at, '-infinity') AND j.scope IS DISTINCT FROM 'TRANSACTION'
       THEN j.last_started_at ELSE l.held_since END AS running_since,
@@ -203,10 +205,10 @@ FROM (
 ) f
 CROSS JOIN LATERAL (
   -- a tick that was planned five minutes ago and neither completed nor followed by one that was. What was planned before the job
-  -- was there, or was resumed, does not count
+  -- was there, or was resumed, or its run was cancelled, does not count
   SELECT pg_catalog.min(d.tick) AS overdue_tick FROM (VALUES (f.open_tick), (f.next_at)) d (tick)
   WHERE f.once = 'PER_TICK' AND NOT f.held AND f.paused_at IS NULL
     AND d.tick <= pg_catalog.statement_timestamp() - INTERVAL '5 minutes' - coalesce(f.min_interval, 0) * INTERVAL '1 microsecond'
-    AND NOT EXISTS (SELECT FROM (VALUES (f.last_tick), (f.first_seen_at), (f.resumed_at)) k (time)
+    AND NOT EXISTS (SELECT FROM (VALUES (f.last_tick), (f.first_seen_at), (f.resumed_at), (f.cancelled_at)) k (time)
       WHERE k.time BETWEEN d.tick AND pg_catalog.statement_timestamp() + INTERVAL '1 minute')
 ) o;

@@ -117,6 +117,7 @@ class BadEndTests extends AbstractLedgerTests {
 		LockRequest request = caughtUp(scope, 5);
 		assertThatExceptionOfType(InterruptedException.class)
 			.isThrownBy(() -> this.template.execute(request.maxRun(SHORT), (lock) -> hang(new CountDownLatch(1))));
+		assertThat(isCancelled()).containsExactly("f");
 		assertThatTickIsGivenUpWithoutFailure(request);
 	}
 
@@ -134,7 +135,9 @@ class BadEndTests extends AbstractLedgerTests {
 			return run.isDone();
 		});
 		assertThat(errors()).singleElement().asString().contains("it was cancelled by alice");
+		assertThat(isCancelled()).containsExactly("t");
 		assertThatTickIsGivenUpWithoutFailure(request);
+		assertThat(isCancelled()).containsExactly("f");
 	}
 
 	private void assertThatTickIsGivenUpWithoutFailure(LockRequest request) {
@@ -226,6 +229,14 @@ class BadEndTests extends AbstractLedgerTests {
 	private static boolean hang(CountDownLatch running) throws InterruptedException {
 		running.countDown();
 		return new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS);
+	}
+
+	/**
+	 * Return whether nobody warns that the tick is overdue, as an operator knows why.
+	 */
+	private static List<String> isCancelled() {
+		return TestPostgres
+			.query("SELECT coalesce(cancelled_at BETWEEN last_started_at AND now(), false) FROM ledger_tests_job");
 	}
 
 	private static void endWait() {

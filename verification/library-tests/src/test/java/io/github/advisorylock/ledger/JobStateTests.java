@@ -142,7 +142,7 @@ class JobStateTests extends AbstractLedgerTests {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "once = 'NONE'", "next_at = NULL", "first_seen_at = now()", "last_tick = now()",
-			"resumed_at = now()", "next_at = now() + interval '1 day'" })
+			"resumed_at = now()", "cancelled_at = now()", "next_at = now() + interval '1 day'" })
 	void jobIsNotOverdueWithoutATickThatCounts(String columns) {
 		insertJob("job", NIGHTLY + DUE);
 		assertThat(states()).containsExactly("job overdue OVERDUE");
@@ -151,7 +151,7 @@ class JobStateTests extends AbstractLedgerTests {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "first_seen_at", "last_tick", "resumed_at" })
+	@ValueSource(strings = { "first_seen_at", "last_tick", "resumed_at", "cancelled_at" })
 	void timeThatIsYetToComeDecidesNothing(String column) {
 		insertJob("job", NIGHTLY + DUE);
 		update(column + " = now() + interval '2 minutes'");

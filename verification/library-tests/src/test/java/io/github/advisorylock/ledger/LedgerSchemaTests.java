@@ -81,8 +81,8 @@ class LedgerSchemaTests {
 				"advisory_lock_instance: namespace, instance, born_at, started_at, seen_at, stopped_at, version, "
 						+ "library, clock_skew_ms, roles, terms, led_since",
 				"advisory_lock_job: namespace, key, first_seen_at, last_tick, last_started_at, last_finished_at, "
-						+ "last_outcome, fencing_token, template, resumed_at, open_tick, attempts, failed_attempts, given_up, failures, "
-						+ "retry_at, next_at, remember_until, held_until, held_since, method, scope, schedules, once, "
+						+ "last_outcome, fencing_token, template, resumed_at, open_tick, attempts, failed_attempts, given_up, "
+						+ "cancelled_at, failures, retry_at, next_at, remember_until, held_until, held_since, method, scope, schedules, once, "
 						+ "min_interval, catch_up, period, recorded, lock",
 				"advisory_lock_job_state: namespace, key, state, since, problem, overdue_tick, run_key, fencing_token",
 				"advisory_lock_pause: namespace, key, paused_at, paused_by, reason",

@@ -112,7 +112,7 @@ class UnfinishedTickTests {
 		this.job.openTick = TICK;
 		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.GIVEN_UP);
 		assertThat(tick.judge(held(NOW))).isEqualTo(UnfinishedTick.State.BUSY);
-		assertThat(tick.judge(seen(END.plusMillis(1)))).isEqualTo(UnfinishedTick.State.LOST);
+		assertThat(tick.judge(seen(END.plusMillis(1)))).isEqualTo(UnfinishedTick.State.SETTLED);
 		this.job.openTick = TICK.minusSeconds(1);
 		assertThat(tick.judge(seen(NOW))).as("an earlier one is").isEqualTo(UnfinishedTick.State.READY);
 	}
