@@ -50,11 +50,13 @@ public @interface SampleTest {
 		/**
 		 * What each instance under test needs, in tests that start several.
 		 */
-		public static final Map<String, Object> ALL = Map.of("spring.datasource.url", TestPostgres.url(),
-				"sample.report.cron", "-", "sample.sync.cron", "-", "sample.leader.measure-every", "1h",
-				"sample.leader.roll-up-every", "1h", "sample.outbox.drain-every", "1h",
-				"sample.outbox.pause-per-message", "0ms", "sample.report.orders", "3000", "sample.report.pause-per-day",
-				"0ms", "advisory-lock.jobs.[payment:#{#event.id}].wait-for", "2s");
+		public static final Map<String, Object> ALL = Map.ofEntries(
+				Map.entry("spring.datasource.url", TestPostgres.url()), Map.entry("sample.report.cron", "-"),
+				Map.entry("sample.report.orders", "3000"), Map.entry("sample.report.pause-per-day", "0ms"),
+				Map.entry("sample.sync.cron", "-"), Map.entry("sample.leader.measure-every", "1h"),
+				Map.entry("sample.leader.roll-up-every", "1h"), Map.entry("sample.outbox.drain-every", "1h"),
+				Map.entry("sample.outbox.check-every", "1h"), Map.entry("sample.outbox.pause-per-message", "0ms"),
+				Map.entry("advisory-lock.jobs.[payment:#{#event.id}].wait-for", "2s"));
 
 		@Override
 		public void initialize(ConfigurableApplicationContext context) {

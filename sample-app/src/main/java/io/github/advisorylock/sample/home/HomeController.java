@@ -90,6 +90,7 @@ class HomeController {
 		model.addAttribute("prices", this.activity.of("partner-prices"));
 		model.addAttribute("token", this.shop.nextToken());
 		model.addAttribute("waiting", this.shop.waitingMessages());
+		model.addAttribute("checks", this.activity.of("outbox-check"));
 		model.addAttribute("senders", this.shop.senders());
 		model.addAttribute("tenants", this.shop.tenants());
 	}
