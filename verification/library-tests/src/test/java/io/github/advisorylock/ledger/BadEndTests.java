@@ -30,6 +30,7 @@ import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -163,7 +164,7 @@ class BadEndTests extends AbstractLedgerTests {
 			int backend = this.jdbc.queryForObject("SELECT pg_backend_pid()", Integer.class);
 			TestPostgres.execute("SELECT pg_terminate_backend(" + backend + ", 5000)");
 			return insertEffect("cut");
-		}));
+		})).satisfies((failure) -> assertThat(SqlState.of(failure)).isIn("57P01", "08006"));
 		assertThatTickIsTriedAgainAfterAWait(request);
 	}
 
