@@ -110,9 +110,9 @@ pred allHeldAndFreed {
 		eventually (Permit = (a + b).has and eventually (kill[a.of] and eventually some c.has))
 }
 
-check eachPermitHasOneHolder for exactly 3 Instance, 4 Thread, exactly 2 Permit, 0 Mutant, 12 .. 12 steps expect 0
-check whatNobodyHasIsFree for exactly 3 Instance, 4 Thread, exactly 2 Permit, 0 Mutant, 12 .. 12 steps expect 0
-check eachPermitHasOneHolder for exactly 3 Instance, 4 Thread, exactly 2 Permit, 1 Mutant, exactly 1 AsksForOwn, 12 steps expect 1
-check eachPermitHasOneHolder for exactly 3 Instance, 4 Thread, exactly 2 Permit, 1 Mutant, exactly 1 AsksTogether, 12 steps expect 1
-check whatNobodyHasIsFree for exactly 3 Instance, 4 Thread, exactly 2 Permit, 1 Mutant, exactly 1 Lingers, 12 steps expect 1
-run allHeldAndFreed for exactly 3 Instance, 4 Thread, exactly 2 Permit, 0 Mutant, 12 steps expect 1
+check eachPermitHasOneHolder for exactly 3 Instance, exactly 4 Thread, exactly 2 Permit, 0 Mutant, 12 .. 12 steps expect 0
+check whatNobodyHasIsFree for exactly 3 Instance, exactly 4 Thread, exactly 2 Permit, 0 Mutant, 12 .. 12 steps expect 0
+check eachPermitHasOneHolder for exactly 3 Instance, exactly 4 Thread, exactly 2 Permit, 1 Mutant, exactly 1 AsksForOwn, 12 steps expect 1
+check eachPermitHasOneHolder for exactly 3 Instance, exactly 4 Thread, exactly 2 Permit, 1 Mutant, exactly 1 AsksTogether, 12 steps expect 1
+check whatNobodyHasIsFree for exactly 3 Instance, exactly 4 Thread, exactly 2 Permit, 1 Mutant, exactly 1 Lingers, 12 steps expect 1
+run allHeldAndFreed for exactly 3 Instance, exactly 4 Thread, exactly 2 Permit, 0 Mutant, 12 steps expect 1

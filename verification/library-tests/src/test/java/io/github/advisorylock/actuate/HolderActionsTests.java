@@ -213,7 +213,7 @@ class HolderActionsTests {
 	}
 
 	private static List<String> actions(String key) {
-		return EndpointAnswer.of(asked.get(EndpointAnswer.ALL + "/" + key)).read("$.job.actions");
+		return EndpointAnswer.of(asked.get(EndpointAnswer.ALL + "/" + key)).read("$.job..actions[*]");
 	}
 
 	private static AuditEvent audited(String key, String type) {
