@@ -76,6 +76,14 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 	}
 
 	/**
+	 * Return how long a statement may take when the server is silent: the connection is
+	 * given up, and another one can't be opened.
+	 */
+	Duration longestAnswer() {
+		return this.deadClientTimeout.plusMillis(answerTimeoutMillis());
+	}
+
+	/**
 	 * Return after which time the server gives up a statement of the session: well before
 	 * the answer is given up here, which would cost all locks of the connection.
 	 * @return the time in milliseconds

@@ -16,10 +16,12 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
@@ -27,6 +29,8 @@ import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
+
+import org.springframework.dao.DataAccessResourceFailureException;
 
 /**
  * Chooses which permits of a key a hold asks for: those that no other hold of this
@@ -77,18 +81,37 @@ final class PermitRequests {
 	 * Ask on a connection that several holds use. The server grants a session what it has
 	 * already, so the next hold of the key asks when it is known which permit this one
 	 * has got.
+	 * @param limit how long to wait for the answers to other holds
 	 * @param question asks for the first of some permits that is free
-	 * @return whether one was granted
+	 * @return whether one was granted; after an interrupt, whose flag stays set, this
+	 * hold does not wait for its turn
+	 * @throws DataAccessResourceFailureException if its turn has not come
 	 */
-	boolean askInTurn(Hold hold, Predicate<List<AdvisoryLockKey>> question) {
+	boolean askInTurn(Hold hold, Duration limit, Predicate<List<AdvisoryLockKey>> question) {
 		Lock turn = this.turns.get(Math.floorMod(hold.key().hashCode(), TURNS));
-		turn.lock();
+		if (!turn.tryLock() && !await(turn, hold, limit)) {
+			return false;
+		}
 		try {
 			return ask(hold, question);
 		}
 		finally {
 			turn.unlock();
 		}
+	}
+
+	private static boolean await(Lock turn, Hold hold, Duration limit) {
+		try {
+			if (turn.tryLock(limit.toNanos(), TimeUnit.NANOSECONDS)) {
+				return true;
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return false;
+		}
+		throw new DataAccessResourceFailureException("Failed to acquire advisory lock '" + hold.key()
+				+ "': other threads have been asking the server for its permits for " + limit);
 	}
 
 	/**

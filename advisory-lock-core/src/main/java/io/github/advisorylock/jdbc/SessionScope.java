@@ -141,7 +141,8 @@ final class SessionScope {
 
 	private boolean tryLock(LockSession session, Hold hold) {
 		return (hold.permits() > 1)
-				? this.resources.permits().askInTurn(hold, (permits) -> session.tryPermits(hold, permits))
+				? this.resources.permits()
+					.askInTurn(hold, session.settings().longestAnswer(), (permits) -> session.tryPermits(hold, permits))
 				: session.tryLock(hold);
 	}
 

@@ -23,10 +23,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+
+import javax.sql.DataSource;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.AdvisoryLockKey;
@@ -38,17 +41,20 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
+import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
+import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -306,14 +312,33 @@ class PermitTests extends AbstractLockTests {
 		}
 	}
 
+	/**
+	 * They ask one after the other, and do not wait for a time-out each.
+	 */
+	@Test
+	void silentServerFailsAllThatAsk() {
+		LockRequest request = permits(LockScope.SESSION).permits(32);
+		try (TestProxy route = new TestProxy(Duration.ZERO)) {
+			PostgresAdvisoryLockTemplate stalled = createTemplate(new DriverManagerDataSource(route.url()),
+					new LockSessionSettings(Duration.ofMillis(500), Duration.ofSeconds(2), WhenLost.REPORT),
+					AdvisoryLockKeyFactory.sha256());
+			stalled.tryAcquire(request).orElseThrow().close();
+			route.stall();
+			List<Future<Optional<HeldLock>>> calls = IntStream.range(0, request.permits())
+				.mapToObj((one) -> this.threads.submit(() -> stalled.tryAcquire(request)))
+				.toList();
+			assertThat(calls).isNotEmpty()
+				.allSatisfy((call) -> assertThatExceptionOfType(ExecutionException.class)
+					.isThrownBy(() -> call.get(Patience.SECONDS, TimeUnit.SECONDS))
+					.withCauseInstanceOf(DataAccessResourceFailureException.class));
+		}
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void permitsOfPairsAreTakenAndReleased(LockScope scope) throws Exception {
-		LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), NAMESPACE,
-				LockSessionSettings.DEFAULT, this.events::add);
-		this.sessions.add(session);
-		PostgresAdvisoryLockTemplate pairs = new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager,
-				session, NAMESPACE, AdvisoryLockKeyFactory.pair(), Duration.ZERO, 1000);
+		PostgresAdvisoryLockTemplate pairs = createTemplate(new DriverManagerDataSource(TestPostgres.url()),
+				LockSessionSettings.DEFAULT, AdvisoryLockKeyFactory.pair());
 		AdvisoryLockKey key = AdvisoryLockKeyFactory.pair().createKey(NAMESPACE, "job");
 		try (Crowd crowd = new Crowd(pairs, permits(scope), PERMITS)) {
 			assertThat(IntStream.rangeClosed(1, PERMITS).mapToObj(key::permit)).filteredOn(ForeignSession::isHeld)
@@ -338,6 +363,14 @@ class PermitTests extends AbstractLockTests {
 		}
 		workers.forEach(ForeignSession::close);
 		assertThat(seen).as("begins at a random permit").hasSizeGreaterThan(12);
+	}
+
+	private PostgresAdvisoryLockTemplate createTemplate(DataSource connectionSource, LockSessionSettings settings,
+			AdvisoryLockKeyFactory keyFactory) {
+		LockSession session = new LockSession(connectionSource, NAMESPACE, settings, this.events::add);
+		this.sessions.add(session);
+		return new PostgresAdvisoryLockTemplate(this.pool, this.transactionManager, session, NAMESPACE, keyFactory,
+				Duration.ZERO, 1000);
 	}
 
 	private LockRequest permits(LockScope scope) {
