@@ -327,11 +327,13 @@ class PermitTests extends AbstractLockTests {
 			List<Future<Optional<HeldLock>>> calls = IntStream.range(0, request.permits())
 				.mapToObj((one) -> this.threads.submit(() -> stalled.tryAcquire(request)))
 				.toList();
-			assertThat(calls).isNotEmpty()
+			Awaitility.await().untilAsserted(() -> assertThat(calls).isNotEmpty().allMatch(Future::isDone));
+			assertThat(calls)
 				.allSatisfy((call) -> assertThatExceptionOfType(ExecutionException.class)
 					.isThrownBy(() -> call.get(Patience.SECONDS, TimeUnit.SECONDS))
 					.withCauseInstanceOf(DataAccessResourceFailureException.class));
 		}
+		TestPostgres.terminate(NAMESPACE);
 	}
 
 	@ParameterizedTest
