@@ -57,6 +57,15 @@ class AdvisoryLockKeyTests {
 			.isEqualTo(AdvisoryLockKey.of("advisory-lock:permit:64:-3754912667290789894"));
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "2, -4805327175493555833, -1054744662", "3, 2152136324305636501, 95909820",
+			"64, 5356876802780382775, -1248381431" })
+	void numbersOfPermitsNeverChange(int permit, long value, int objectId) {
+		assertThat(AdvisoryLockKey.of("shop", "nightly-report").permit(permit).value()).isEqualTo(value);
+		AdvisoryLockKey pair = AdvisoryLockKeyFactory.pair().createKey("shop", "nightly-report").permit(permit);
+		assertThat(List.of(pair.classId(), pair.objectId())).containsExactly(-1919942189, objectId);
+	}
+
 	@Test
 	void permitOfPairKeepsItsFirstNumber() {
 		AdvisoryLockKey key = AdvisoryLockKeyFactory.pair().createKey("shop", "nightly-report");

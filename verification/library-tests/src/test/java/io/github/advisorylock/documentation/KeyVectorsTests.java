@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import com.jayway.jsonpath.JsonPath;
 import io.github.advisorylock.AdvisoryLockKey;
@@ -54,14 +55,21 @@ class KeyVectorsTests {
 			for (const vector of vectors.filter((vector) => vector.format === 'sha256')) {
 			  console.log(keyNumber(vector.namespace, vector.name).toString());
 			}
+			for (const vector of vectors.filter((vector) => vector.format === 'permit')) {
+			  console.log(permitNumber(keyNumber(vector.namespace, vector.name), vector.permit).toString());
+			}
 			""";
 
 	private static final String PYTHON = """
 
 			import json, sys
-			for vector in json.loads(sys.stdin.buffer.read().decode("utf-8")):
+			vectors = json.loads(sys.stdin.buffer.read().decode("utf-8"))
+			for vector in vectors:
 			    if vector["format"] == "sha256":
 			        print(key_number(vector["namespace"], vector["name"]))
+			for vector in vectors:
+			    if vector["format"] == "permit":
+			        print(permit_number(key_number(vector["namespace"], vector["name"]), vector["permit"]))
 			""";
 
 	@Test
@@ -89,7 +97,7 @@ class KeyVectorsTests {
 
 	@Test
 	void sqlOfDocumentMakesTheNumbers() {
-		String formula = block("sql", "AS number");
+		String formula = block("sql", "AS number;");
 		assertThat(vectors("sha256").stream().map((vector) -> {
 			AdvisoryLockKey key = key(vector);
 			String text = key.namespace().isEmpty() ? key.name() : key.namespace() + "/" + key.name();
@@ -108,17 +116,51 @@ class KeyVectorsTests {
 
 	@Test
 	void sqlOfDocumentMakesThePermits() {
+		for (Map<String, Object> vector : vectors("permit")) {
+			long number = AdvisoryLockKey.of(text(vector, "namespace"), text(vector, "name")).value();
+			assertThat(permitBySql("permit_number", vector, Long.toString(number))).as(vector.toString())
+				.isEqualTo(text(vector, "number"));
+		}
+	}
+
+	@Test
+	void sqlOfDocumentMakesThePermitsOfPairs() {
+		for (Map<String, Object> vector : vectors("pair-permit")) {
+			AdvisoryLockKey key = AdvisoryLockKeyFactory.pair()
+				.createKey(text(vector, "namespace"), text(vector, "name"));
+			assertThat("[" + key.classId() + ","
+					+ permitBySql("permit_object_id", vector, key.classId() + "," + key.objectId()) + "]")
+				.as(vector.toString())
+				.isEqualTo(vector.get("pair").toString());
+		}
+	}
+
+	/**
+	 * Ask for the permit of a vector as the document says, with its number in place of
+	 * the one that stands there.
+	 */
+	private static String permitBySql(String column, Map<String, Object> vector, String number) {
+		String sql = block("sql", "AS " + column).replace(";", "")
+			.replaceFirst("'-?\\d+(,-?\\d+)?'", "'" + number + "'")
+			.replace("generate_series(1, 3)", "generate_series(" + permit(vector) + ", " + permit(vector) + ")");
+		assertThat(sql).contains("'" + number + "'");
+		List<String> permits = TestPostgres.query("SELECT " + column + " FROM (" + sql + ") p");
+		assertThat(permits).hasSize(1);
+		return permits.get(0);
+	}
+
+	@Test
+	void statementOfDocumentTakesOnePermitThatIsFree() {
 		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "nightly-report");
-		String numbers = block("sql", "AS permit_number").replace(";", "");
-		assertThat(numbers).contains("'" + key.value() + "'");
-		assertThat(TestPostgres.query("SELECT permit_number FROM (" + numbers + ") p ORDER BY permit"))
-			.containsExactly(Long.toString(key.permit(2).value()), Long.toString(key.permit(3).value()));
-		AdvisoryLockKey pair = AdvisoryLockKeyFactory.pair().createKey("shop", "nightly-report");
-		String objects = block("sql", "AS permit_object_id").replace(";", "");
-		assertThat(objects).contains("'" + pair.classId() + "," + pair.objectId() + "'",
-				pair.classId() + " AS class_id");
-		assertThat(TestPostgres.query("SELECT permit_object_id FROM (" + objects + ") p ORDER BY permit"))
-			.containsExactly(Integer.toString(pair.permit(2).objectId()), Integer.toString(pair.permit(3).objectId()));
+		String take = block("sql", "AS permit_taken").replace(";", "");
+		for (int permit = 1; permit <= 3; permit++) {
+			assertThat(take).contains("(" + key.permit(permit).value() + ") THEN " + permit);
+		}
+		try (ForeignSession first = ForeignSession.holding(key)) {
+			assertThat(TestPostgres.query(take.replace("pg_try_advisory_lock", "pg_try_advisory_xact_lock")))
+				.containsExactly("2");
+			assertThat(first.unlock(key)).isTrue();
+		}
 	}
 
 	@Test
@@ -136,12 +178,12 @@ class KeyVectorsTests {
 
 	@Test
 	void nodeMakesTheNumbers() throws Exception {
-		assertThat(run(block("javascript", "keyNumber") + NODE, "node", "-e")).isEqualTo(numbers());
+		assertThat(run(block("javascript", "keyNumber") + NODE, "node", "-e")).isEqualTo(numbersAndPermits());
 	}
 
 	@Test
 	void pythonMakesTheNumbers() throws Exception {
-		assertThat(run(block("python", "key_number") + PYTHON, "python3", "-c")).isEqualTo(numbers());
+		assertThat(run(block("python", "key_number") + PYTHON, "python3", "-c")).isEqualTo(numbersAndPermits());
 	}
 
 	/**
@@ -186,6 +228,12 @@ class KeyVectorsTests {
 		return vectors("sha256").stream().map((vector) -> text(vector, "number")).toList();
 	}
 
+	private static List<String> numbersAndPermits() {
+		return Stream.concat(vectors("sha256").stream(), vectors("permit").stream())
+			.map((vector) -> text(vector, "number"))
+			.toList();
+	}
+
 	private static String text(Map<String, Object> vector, String field) {
 		return String.valueOf(vector.get(field));
 	}
@@ -200,7 +248,7 @@ class KeyVectorsTests {
 			.filter((block) -> block.place().startsWith("docs/keys.md") && block.language().equals(language))
 			.map(CodeBlock::text)
 			.filter((text) -> text.contains(content))
-			.collect(Collectors.joining());
+			.collect(Collectors.joining("\n"));
 	}
 
 }

@@ -328,10 +328,9 @@ class PermitTests extends AbstractLockTests {
 				.mapToObj((one) -> this.threads.submit(() -> stalled.tryAcquire(request)))
 				.toList();
 			Awaitility.await().untilAsserted(() -> assertThat(calls).isNotEmpty().allMatch(Future::isDone));
-			assertThat(calls)
-				.allSatisfy((call) -> assertThatExceptionOfType(ExecutionException.class)
-					.isThrownBy(() -> call.get(Patience.SECONDS, TimeUnit.SECONDS))
-					.withCauseInstanceOf(DataAccessResourceFailureException.class));
+			assertThat(calls).allSatisfy((call) -> assertThatExceptionOfType(ExecutionException.class)
+				.isThrownBy(() -> call.get(Patience.SECONDS, TimeUnit.SECONDS))
+				.withCauseInstanceOf(DataAccessResourceFailureException.class));
 		}
 		TestPostgres.terminate(NAMESPACE);
 	}
