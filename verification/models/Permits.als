@@ -5,9 +5,9 @@
  *
  * ask        jdbc.PermitRequests.askInTurn, jdbc.HoldRegistry.takenByOthers
  *            PermitTests.holdsOfOneSessionHaveDifferentPermits
- * grant      jdbc.AcquirePermit.readRow
+ * grant      jdbc.SessionCommand.readRow
  *            PermitTests.asManyRunAsThereArePermitsAndTheNextIsBusy
- * refuse     jdbc.AcquirePermit.readRow
+ * refuse     jdbc.SessionCommand.readRow
  *            PermitTests.permitsOfAllInstancesAndOfOtherProgramsCountTogether
  * release    jdbc.LockSession.unlock
  *            PermitTests.holdsOfOneSessionHaveDifferentPermits

@@ -202,7 +202,7 @@ public final class LockSession implements AutoCloseable {
 	 * @return whether one was taken
 	 */
 	boolean tryPermits(Hold hold, List<AdvisoryLockKey> permits) {
-		AcquirePermit command = new AcquirePermit(hold, permits);
+		SessionCommand.AcquirePermit command = new SessionCommand.AcquirePermit(hold, permits);
 		submit(hold, command);
 		return command.isGranted();
 	}

@@ -18,16 +18,22 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.log.LockLog;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -38,11 +44,13 @@ import org.springframework.dao.DataAccessResourceFailureException;
  */
 final class PermitRequests {
 
+	private static final Log logger = LogFactory.getLog(PermitRequests.class);
+
 	private static final int TURNS = 64;
 
 	private final HoldRegistry holds;
 
-	private final @Nullable PermitComparison comparison;
+	private final @Nullable Comparison comparison;
 
 	/**
 	 * By the hash of the key, so that there is nothing to be cleaned up. Keys that share
@@ -52,11 +60,11 @@ final class PermitRequests {
 
 	/**
 	 * Create what chooses permits.
-	 * @param comparison is told of refusals, or {@code null}
+	 * @param session shows what other instances have, {@code null} to not look at that
 	 */
-	PermitRequests(HoldRegistry holds, @Nullable PermitComparison comparison) {
+	PermitRequests(HoldRegistry holds, @Nullable LockSession session) {
 		this.holds = holds;
-		this.comparison = comparison;
+		this.comparison = (session != null) ? new Comparison(session) : null;
 	}
 
 	/**
@@ -126,6 +134,91 @@ final class PermitRequests {
 			this.comparison.refused(hold);
 		}
 		return granted;
+	}
+
+	/**
+	 * Tells once of a key that more may hold on another instance than here: when a
+	 * request was refused, it looks whether a permit is held that this instance does not
+	 * know. Those who let more hold it than others can't see that.
+	 */
+	private static final class Comparison {
+
+		private static final Duration PAUSE = Duration.ofMinutes(1);
+
+		private static final int REMEMBERED = 1000;
+
+		private final LockSession session;
+
+		/**
+		 * When a key was looked for last; one that was told of is not looked for again.
+		 * Of very many keys those that came first are forgotten.
+		 */
+		private final Map<AdvisoryLockKey, Look> looks = new LinkedHashMap<>();
+
+		private Comparison(LockSession session) {
+			this.session = session;
+		}
+
+		/**
+		 * Note that the server has granted no permit. Never waits.
+		 */
+		void refused(Hold hold) {
+			if (hold.permits() < AdvisoryLockKey.MAX_PERMITS && beginLook(hold)) {
+				AdvisoryLockKey key = hold.key();
+				int permits = hold.permits();
+				this.session.later("Failed to compare the permits of '" + key + "'", () -> compare(key, permits));
+			}
+		}
+
+		private synchronized boolean beginLook(Hold hold) {
+			long now = this.session.ticker().nanoTime();
+			Look last = this.looks.get(hold.key());
+			boolean due = last == null || (!last.told() && now - last.nanos() >= PAUSE.toNanos());
+			if (due) {
+				note(hold.key(), new Look(now, false));
+			}
+			return due;
+		}
+
+		private synchronized void note(AdvisoryLockKey key, Look look) {
+			this.looks.put(key, look);
+			if (this.looks.size() > REMEMBERED) {
+				this.looks.remove(this.looks.keySet().iterator().next());
+			}
+		}
+
+		private void compare(AdvisoryLockKey key, int permits) {
+			List<String> unknown = IntStream.rangeClosed(permits + 1, AdvisoryLockKey.MAX_PERMITS)
+				.mapToObj(key::permit)
+				.map(PostgresAdvisoryLockFunctions::entry)
+				.toList();
+			try {
+				int last = this.session.findLastHeld(unknown);
+				if (last > 0) {
+					tell(key, permits, permits + last);
+				}
+			}
+			catch (RuntimeException ex) {
+				logger.debug("Failed to find out whether more may hold advisory lock '" + key + "' on other instances",
+						ex);
+			}
+		}
+
+		private void tell(AdvisoryLockKey key, int permits, int held) {
+			note(key, new Look(this.session.ticker().nanoTime(), true));
+			LockLog.permitsDiffer(key, permits, held);
+		}
+
+		/**
+		 * The last time that somebody has looked.
+		 *
+		 * @param nanos when that was, by the clock of the session
+		 * @param told whether something was found, and told
+		 */
+		private record Look(long nanos, boolean told) {
+
+		}
+
 	}
 
 }

@@ -37,6 +37,13 @@ import org.springframework.util.StringUtils;
 final class PgDriver {
 
 	/**
+	 * Fetches all rows of an answer at once, whatever {@code defaultRowFetchSize} says.
+	 * Otherwise the driver names the portal of a query, and the server keeps its snapshot
+	 * until the transaction ends.
+	 */
+	static final int ALL_ROWS = 0;
+
+	/**
 	 * The SQL state of a connection that is not there any more.
 	 */
 	static final String CONNECTION_DOES_NOT_EXIST = "08003";

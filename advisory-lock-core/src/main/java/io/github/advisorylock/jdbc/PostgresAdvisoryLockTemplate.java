@@ -124,8 +124,8 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		this.coverage = new TransactionCoverage(target, transactionManager);
 		this.waits = new Deadline.Waits((session != null) ? session.ticker() : LockScheduler.Ticker.SYSTEM);
 		LockResources resources = new LockResources(this.holds, this.coverage, ledger,
-				(session != null) ? new TickLocks(session, this.waits) : null,
-				new PermitRequests(this.holds, (session != null) ? new PermitComparison(session) : null), session);
+				(session != null) ? new TickLocks(session, this.waits) : null, new PermitRequests(this.holds, session),
+				session);
 		if (session != null) {
 			session.notifications().listenToOperators(new RunCancellation(session, this.holds, ledger).listener());
 		}

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -245,6 +246,55 @@ abstract class SessionCommand implements SessionConnection.Query {
 				fail(failure);
 			}
 			super.abandon(connection, failure);
+		}
+
+	}
+
+	/**
+	 * Takes the first permit of a key that is free, in one statement.
+	 */
+	static final class AcquirePermit extends Acquire {
+
+		private final List<AdvisoryLockKey> permits;
+
+		/**
+		 * Create a command.
+		 * @param permits the permits to ask for, in this order, none of which this
+		 * session has: it would be granted once more
+		 */
+		AcquirePermit(Hold hold, List<AdvisoryLockKey> permits) {
+			super(hold, PostgresAdvisoryLockFunctions.trySessionPermits(permits));
+			this.permits = permits;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			int granted = row.getInt(1);
+			hold().take((granted > 0) ? this.permits.get(granted - 1) : null);
+			note(granted > 0, connection);
+		}
+
+		/**
+		 * What this session has of the permits was granted by this command.
+		 */
+		@Override
+		void settle(SessionConnection connection, SQLException failure) throws SQLException {
+			for (AdvisoryLockKey permit : this.permits) {
+				hold().take(permit);
+				if (connection.isHeld(hold())) {
+					note(true, connection);
+					answer();
+					return;
+				}
+			}
+			hold().take(null);
+			fail(failure);
+		}
+
+		@Override
+		void abandon(SessionConnection connection, Throwable failure) {
+			super.abandon(connection, failure);
+			hold().take(null);
 		}
 
 	}

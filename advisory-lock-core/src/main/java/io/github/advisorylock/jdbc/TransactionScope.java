@@ -110,7 +110,7 @@ final class TransactionScope {
 
 	private static JdbcTemplate statements(DataSource dataSource) {
 		JdbcTemplate statements = new JdbcTemplate(dataSource);
-		statements.setFetchSize(TransactionLockCheck.ALL_ROWS);
+		statements.setFetchSize(PgDriver.ALL_ROWS);
 		return statements;
 	}
 
@@ -169,7 +169,7 @@ final class TransactionScope {
 		Hold newHold() {
 			LockSession session = TransactionScope.this.session;
 			return new Hold.InTransaction(this.key, this.mode, this.permits, TransactionScope.this.resources.ticker(),
-					TransactionLockCheck::confirm, (session != null && isRecorded()) ? session::sideConnection : null);
+					TransactionWatch::confirm, (session != null && isRecorded()) ? session::sideConnection : null);
 		}
 
 		/**

@@ -16,12 +16,17 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -60,6 +65,35 @@ final class TransactionWatch {
 		this.holds = holds;
 		this.session = session;
 		this.later = session.scheduler();
+	}
+
+	/**
+	 * Make sure, by an answer of the server on this connection, that it has the lock of a
+	 * hold. Any failure means that it does not, as an error in a transaction ends its
+	 * locks.
+	 * @throws LockLostException if it does not
+	 */
+	static void confirm(Hold hold, Connection connection) throws LockLostException {
+		AdvisoryLockKey lock = hold.lock();
+		boolean held;
+		try (PreparedStatement statement = connection
+			.prepareStatement(PostgresAdvisoryLockFunctions.confirmHold(lock))) {
+			statement.setFetchSize(PgDriver.ALL_ROWS);
+			statement.setLong(1, Integer.toUnsignedLong(lock.classId()));
+			statement.setLong(2, Integer.toUnsignedLong(lock.objectId()));
+			statement.execute();
+			try (ResultSet answer = statement.getResultSet()) {
+				held = answer.next() && answer.getBoolean(1);
+			}
+		}
+		catch (SQLException ex) {
+			LockLostException lost = new LockLostException(hold.key());
+			lost.initCause(ex);
+			throw lost;
+		}
+		if (!held) {
+			throw new LockLostException(hold.key());
+		}
 	}
 
 	/**

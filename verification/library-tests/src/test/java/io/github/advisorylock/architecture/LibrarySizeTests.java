@@ -39,7 +39,7 @@ class LibrarySizeTests {
 	 * These get smaller, but for what a new feature has users name; 100 public types are
 	 * wanted.
 	 */
-	private static final int FILES_IN_PACKAGE = 54;
+	private static final int FILES_IN_PACKAGE = 56;
 
 	private static final int PUBLIC_TYPES = 149;
 

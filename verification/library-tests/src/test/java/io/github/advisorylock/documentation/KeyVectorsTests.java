@@ -116,7 +116,9 @@ class KeyVectorsTests {
 
 	@Test
 	void sqlOfDocumentMakesThePermits() {
-		for (Map<String, Object> vector : vectors("permit")) {
+		List<Map<String, Object>> permits = vectors("permit");
+		assertThat(permits).hasSizeGreaterThan(10);
+		for (Map<String, Object> vector : permits) {
 			long number = AdvisoryLockKey.of(text(vector, "namespace"), text(vector, "name")).value();
 			assertThat(permitBySql("permit_number", vector, Long.toString(number))).as(vector.toString())
 				.isEqualTo(text(vector, "number"));
@@ -125,7 +127,9 @@ class KeyVectorsTests {
 
 	@Test
 	void sqlOfDocumentMakesThePermitsOfPairs() {
-		for (Map<String, Object> vector : vectors("pair-permit")) {
+		List<Map<String, Object>> permits = vectors("pair-permit");
+		assertThat(permits).hasSizeGreaterThan(5);
+		for (Map<String, Object> vector : permits) {
 			AdvisoryLockKey key = AdvisoryLockKeyFactory.pair()
 				.createKey(text(vector, "namespace"), text(vector, "name"));
 			assertThat("[" + key.classId() + ","

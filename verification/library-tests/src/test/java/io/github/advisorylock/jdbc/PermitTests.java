@@ -327,10 +327,12 @@ class PermitTests extends AbstractLockTests {
 			List<Future<Optional<HeldLock>>> calls = IntStream.range(0, request.permits())
 				.mapToObj((one) -> this.threads.submit(() -> stalled.tryAcquire(request)))
 				.toList();
-			Awaitility.await().untilAsserted(() -> assertThat(calls).isNotEmpty().allMatch(Future::isDone));
-			assertThat(calls).allSatisfy((call) -> assertThatExceptionOfType(ExecutionException.class)
-				.isThrownBy(() -> call.get(Patience.SECONDS, TimeUnit.SECONDS))
-				.withCauseInstanceOf(DataAccessResourceFailureException.class));
+			Awaitility.await()
+				.untilAsserted(() -> assertThat(calls).hasSize(request.permits()).allMatch(Future::isDone));
+			assertThat(calls).hasSize(request.permits())
+				.allSatisfy((call) -> assertThatExceptionOfType(ExecutionException.class)
+					.isThrownBy(() -> call.get(Patience.SECONDS, TimeUnit.SECONDS))
+					.withCauseInstanceOf(DataAccessResourceFailureException.class));
 		}
 		TestPostgres.terminate(NAMESPACE);
 	}
@@ -416,6 +418,7 @@ class PermitTests extends AbstractLockTests {
 		@Override
 		public void close() throws Exception {
 			this.end.countDown();
+			assertThat(this.runs).isNotEmpty();
 			for (Future<LockResult<Boolean>> run : this.runs) {
 				assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS).value()).isTrue();
 			}
