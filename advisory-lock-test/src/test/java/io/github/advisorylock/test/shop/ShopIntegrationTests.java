@@ -32,8 +32,7 @@ import static io.github.advisorylock.test.LockAssertions.assertThatLock;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests for the whole application on PostgreSQL, with what {@code docs/testing.md}
- * names.
+ * Tests for the whole application on PostgreSQL, with what {@code docs/testing.md} names.
  */
 @SpringBootTest(properties = "advisory-lock.ledger.initialize-schema=always")
 @Import(PostgresContainerConfiguration.class)
