@@ -19,8 +19,8 @@ package io.github.advisorylock.actuate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
@@ -168,12 +168,13 @@ public class JobRegistry {
 
 	/**
 	 * Ask the instances that hold a lock what they do under it, and wait for the answers.
+	 * @param lock the lock of the key, or its first permit
 	 * @param wake tells instances that they are asked
-	 * @param enough whether those that have answered are all
+	 * @param enough whether these answers are all
 	 * @param patience how long to wait
 	 * @return what was answered, {@code null} where nobody can be asked
 	 */
-	@Nullable List<RemoteStack> ask(LockNumber lock, Runnable wake, Predicate<Set<String>> enough, Duration patience) {
+	@Nullable List<RemoteStack> ask(LockNumber lock, Runnable wake, Predicate<List<RemoteStack>> enough, Duration patience) {
 		return null;
 	}
 
@@ -191,6 +192,14 @@ public class JobRegistry {
 	 * @param stack what it does
 	 */
 	record RemoteStack(String instance, RunLedger.RunStack stack) {
+
+		/**
+		 * Return whether both are of one run, seen at different moments.
+		 */
+		boolean isSame(RemoteStack other) {
+			return this.instance.equals(other.instance) && this.stack.process() == other.stack.process()
+					&& Objects.equals(this.stack.thread(), other.stack.thread());
+		}
 
 	}
 

@@ -22,10 +22,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.InstanceDescriptor;
@@ -184,15 +182,12 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	List<RemoteStack> ask(LockNumber lock, Runnable wake, Predicate<Set<String>> enough, Duration patience) {
-		return repository()
-			.ask(lock.entry(), wake,
-					(answers) -> enough
-						.test(answers.stream().map(JobRepository.Answer::instance).collect(Collectors.toSet())),
-					patience)
-			.stream()
-			.map((answer) -> new RemoteStack(answer.instance(), answer.stack()))
-			.toList();
+	List<RemoteStack> ask(LockNumber lock, Runnable wake, Predicate<List<RemoteStack>> enough, Duration patience) {
+		return describe(repository().ask(lock.entry(), wake, (answers) -> enough.test(describe(answers)), patience));
+	}
+
+	private static List<RemoteStack> describe(List<JobRepository.Answer> answers) {
+		return answers.stream().map((answer) -> new RemoteStack(answer.instance(), answer.stack())).toList();
 	}
 
 	@Override

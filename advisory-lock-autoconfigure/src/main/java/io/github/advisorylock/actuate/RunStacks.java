@@ -18,10 +18,9 @@ package io.github.advisorylock.actuate;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -72,41 +71,61 @@ final class RunStacks {
 	}
 
 	/**
-	 * Return what each holder of a lock does.
+	 * Return what each holder of a key does, whichever of its permits it has: other
+	 * instances may have more of them than this one.
 	 */
 	StackDescriptor describe(AdvisoryLockKey key) {
-		LockNumber number = LockNumber.of(key);
-		List<Holder> found = this.holders.find(number);
-		List<RunStack> own = this.application.stacks().apply(key);
-		List<Holder> others = found.stream()
-			.filter((holder) -> own.isEmpty() || !isNamed(InstanceName.get(), holder.instance()))
+		List<LockNumber> locks = IntStream.rangeClosed(1, AdvisoryLockKey.MAX_PERMITS)
+			.mapToObj((permit) -> LockNumber.of(key.permit(permit)))
 			.toList();
-		List<RemoteStack> answers = ask(number, others);
+		List<Holder> holders = this.holders.find(locks);
+		List<RemoteStack> own = this.application.stacks()
+			.apply(key)
+			.stream()
+			.map((stack) -> new RemoteStack(InstanceName.get(), stack))
+			.toList();
+		List<RemoteStack> answers = hasAll(holders, own) ? List.of() : this.records.ask(LockNumber.of(key),
+				this.holders::wake, (answered) -> hasAll(this.holders.find(locks), join(own, answered)), PATIENCE);
+		List<RemoteStack> known = join(own, (answers != null) ? answers : List.of());
 		List<RunningDescriptor> runs = new ArrayList<>();
-		own.forEach((stack) -> runs.add(describe(InstanceName.get(), stack)));
-		if (answers != null) {
-			answers.forEach((answer) -> runs.add(describe(answer.instance(), answer.stack())));
-		}
-		others.stream()
-			.filter((holder) -> answers == null
-					|| answers.stream().noneMatch((answer) -> isNamed(answer.instance(), holder.instance())))
-			.forEach((holder) -> runs.add(describeSilent(holder, answers != null)));
+		known.forEach((run) -> runs.add(describe(run.instance(), run.stack())));
+		silent(this.holders.find(locks), known).forEach((holder) -> runs.add(describeSilent(holder, answers != null)));
 		return new StackDescriptor(InstanceName.get(), key.name(), key.namespace(), List.copyOf(runs));
 	}
 
 	/**
-	 * Ask the other instances.
-	 * @return what they answered, {@code null} if they can't be asked
+	 * This instance answers its own question, too. What it knows at once counts.
 	 */
-	private @Nullable List<RemoteStack> ask(LockNumber number, List<Holder> others) {
-		Set<String> wanted = others.stream()
-			.flatMap((holder) -> Stream.ofNullable(holder.instance()))
-			.collect(Collectors.toSet());
-		return wanted.isEmpty() ? List.of() : this.records.ask(number, this.holders::wake, (answered) -> {
-			Set<String> missing = new HashSet<>(wanted);
-			missing.removeIf((end) -> answered.stream().anyMatch((name) -> isNamed(name, end)));
-			return missing.isEmpty();
-		}, PATIENCE);
+	private static List<RemoteStack> join(List<RemoteStack> own, List<RemoteStack> answers) {
+		List<RemoteStack> others = new ArrayList<>(answers);
+		own.forEach((run) -> removeFirst(others, run::isSame));
+		return Stream.concat(own.stream(), others.stream()).toList();
+	}
+
+	/**
+	 * Return whether all instances among some holders have said what they do.
+	 */
+	private static boolean hasAll(List<Holder> holders, List<RemoteStack> known) {
+		return silent(holders, known).stream().allMatch((holder) -> holder.instance() == null);
+	}
+
+	/**
+	 * Return those holders of which it is not known what they do.
+	 */
+	private static List<Holder> silent(List<Holder> holders, List<RemoteStack> known) {
+		List<Holder> silent = new ArrayList<>(holders);
+		known.forEach((run) -> removeFirst(silent, (holder) -> isOf(run, holder)));
+		return silent;
+	}
+
+	private static boolean isOf(RemoteStack run, Holder holder) {
+		int process = run.stack().process();
+		return (process != 0) ? Integer.valueOf(process).equals(holder.pid())
+				: isNamed(run.instance(), holder.instance());
+	}
+
+	private static <T> void removeFirst(List<T> list, Predicate<T> condition) {
+		list.stream().filter(condition).findFirst().ifPresent(list::remove);
 	}
 
 	/**

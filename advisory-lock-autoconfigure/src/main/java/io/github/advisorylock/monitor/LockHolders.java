@@ -20,6 +20,7 @@ import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -55,10 +56,12 @@ public class LockHolders {
 			  CASE WHEN l.pid IS NULL THEN (""" + PREPARED + """
 			  ) END AS prepared
 			FROM pg_catalog.pg_locks l
+			JOIN ROWS FROM (pg_catalog.unnest(CAST(? AS bigint[])), pg_catalog.unnest(CAST(? AS bigint[])),
+			  pg_catalog.unnest(CAST(? AS integer[]))) w (classid, objid, objsubid)
+			  ON w.classid = l.classid::bigint AND w.objid = l.objid::bigint AND w.objsubid = l.objsubid
 			JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
 			LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
 			WHERE l.locktype = 'advisory' AND l.granted
-			AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = ?
 			ORDER BY l.pid
 			""";
 
@@ -94,8 +97,16 @@ public class LockHolders {
 	 * @return its holders, of which there are several only where it is shared
 	 */
 	public List<Holder> find(LockNumber number) {
-		return this.jdbc.query(FIND, (row, index) -> read(row), Integer.toUnsignedLong(number.classId()),
-				Integer.toUnsignedLong(number.objectId()), number.subId());
+		return find(List.of(number));
+	}
+
+	/**
+	 * Return who holds some locks of this database.
+	 * @param numbers the locks, such as the permits of a key
+	 * @return their holders, once for each lock that they hold
+	 */
+	public List<Holder> find(Collection<LockNumber> numbers) {
+		return this.jdbc.query(FIND, (statement) -> LockNumber.bind(statement, numbers), (row, index) -> read(row));
 	}
 
 	/**

@@ -252,11 +252,14 @@ final class HoldRegistry {
 	}
 
 	/**
-	 * Return what is done under a key, once for each hold that has the lock.
+	 * Return what is done under a key, once for each hold that has the lock or a permit.
 	 * @param entry the key, as the lock table of the server has it
 	 */
 	List<RunLedger.RunStack> stacks(String entry) {
-		return of(entry).stream().filter((hold) -> hold.isHandedOver() || hold.run() != null).map(Run::now).toList();
+		return find((hold) -> PostgresAdvisoryLockFunctions.entry(hold.key()).equals(entry)).stream()
+			.filter((hold) -> hold.isHandedOver() || hold.run() != null)
+			.map(Run::now)
+			.toList();
 	}
 
 	/**

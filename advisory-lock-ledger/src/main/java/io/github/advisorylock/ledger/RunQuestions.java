@@ -20,6 +20,8 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -63,9 +65,8 @@ final class RunQuestions {
 	private static final String END = "DELETE FROM {question} q WHERE q.id = :id";
 
 	private static final String OPEN = """
-			SELECT q.id, q.lock FROM {question} q WHERE :instance <> ALL (q.instances)
-			  AND q.asked_at BETWEEN pg_catalog.clock_timestamp() - INTERVAL '10 seconds'
-			    AND pg_catalog.clock_timestamp() + INTERVAL '1 minute'
+			SELECT q.id, q.lock FROM {question} q WHERE q.asked_at BETWEEN pg_catalog.clock_timestamp() - INTERVAL '10 seconds'
+			  AND pg_catalog.clock_timestamp() + INTERVAL '1 minute'
 			ORDER BY q.id LIMIT 100
 			""";
 
@@ -73,7 +74,7 @@ final class RunQuestions {
 			UPDATE {question} q SET instances = q.instances || CAST(:instances AS text[]),
 			  threads = q.threads || CAST(:threads AS text[]), thread_states = q.thread_states || CAST(:states AS text[]),
 			  stacks = q.stacks || CAST(:stacks AS text[]), processes = q.processes || CAST(:processes AS integer[])
-			WHERE q.id = :id AND :instance <> ALL (q.instances)
+			WHERE q.id = :id
 			""";
 
 	private static final long PAUSE_MILLIS = 100;
@@ -88,6 +89,12 @@ final class RunQuestions {
 	private final LedgerTables tables;
 
 	private final String instance;
+
+	/**
+	 * Those of the open questions that were answered. Not told by the name of the
+	 * instance: one process may have several applications.
+	 */
+	private final Set<Long> answered = ConcurrentHashMap.newKeySet();
 
 	RunQuestions(LedgerConnections connections, LedgerTables tables, String instance) {
 		this.connections = connections;
@@ -133,10 +140,13 @@ final class RunQuestions {
 	 */
 	void answer(Function<String, List<RunStack>> stacks, Hold.SideConnection side) {
 		this.connections.aside(side, (jdbc) -> {
-			List<Question> open = statement(jdbc, OPEN).param("instance", this.instance)
+			List<Question> open = statement(jdbc, OPEN)
 				.query((row, number) -> new Question(row.getLong("id"), row.getString("lock")))
 				.list();
-			open.forEach((question) -> answer(jdbc, question.id(), stacks.apply(question.lock())));
+			this.answered.retainAll(open.stream().map(Question::id).toList());
+			open.stream()
+				.filter((question) -> !this.answered.contains(question.id()))
+				.forEach((question) -> answer(jdbc, question.id(), stacks.apply(question.lock())));
 			return open.size();
 		});
 	}
@@ -144,13 +154,13 @@ final class RunQuestions {
 	private void answer(NamedParameterJdbcOperations jdbc, long id, List<RunStack> stacks) {
 		if (!stacks.isEmpty()) {
 			statement(jdbc, ANSWER).param("id", id)
-				.param("instance", this.instance)
 				.param("instances", array(stacks, (stack) -> this.instance))
 				.param("threads", array(stacks, (stack) -> text(stack.thread())))
 				.param("states", array(stacks, (stack) -> (stack.state() != null) ? stack.state().name() : null))
 				.param("stacks", array(stacks, (stack) -> text(String.join("\n", stack.frames()))))
 				.param("processes", new SqlArrayValue("integer", stacks.stream().map(RunStack::process).toArray()))
 				.update();
+			this.answered.add(id);
 		}
 	}
 

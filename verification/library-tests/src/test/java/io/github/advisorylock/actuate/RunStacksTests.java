@@ -28,6 +28,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -160,6 +162,46 @@ class RunStacksTests {
 		awaitHolders("session", 1);
 		assertThat(frames(only(stack(asked, "session"))))
 			.anySatisfy((frame) -> assertThat(frame).contains("RunStacksTests$Jobs.hang"));
+	}
+
+	/**
+	 * The applications of these tests are in one process, and have one name.
+	 */
+	@ParameterizedTest
+	@ValueSource(strings = { "transaction-permits", "session-permits" })
+	void runsOfAllPermitsOfAllInstancesAreShown(String key) {
+		this.run = CompletableFuture.allOf(onThread(() -> call(holder.bean(Jobs.class), key)),
+				onThread(() -> call(asked.bean(Jobs.class), key)), onThread(() -> call(blind.bean(Jobs.class), key)));
+		awaitPermits(key, 3);
+		List<Map<String, Object>> runs = stack(asked, key).read("$.runs");
+		assertThat(runs).hasSize(3).allSatisfy((run) -> {
+			assertThat(frames(run)).anySatisfy((frame) -> assertThat(frame).contains("RunStacksTests$Jobs.hang"));
+			assertThat(run).doesNotContainKey("error");
+		});
+		assertThat(questions()).containsExactly("0");
+	}
+
+	/**
+	 * No method tells how many permits such a key has.
+	 */
+	@Test
+	void runOfAPermitThatOnlyTheOtherInstanceKnowsIsShown() throws SQLException {
+		AdvisoryLockKey key = AdvisoryLockKey.of("shop", "known-to-one");
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			statement.execute(
+					"SELECT pg_advisory_lock(" + key.value() + "), pg_advisory_lock(" + key.permit(2).value() + ")");
+			this.run = onThread(() -> holder.bean(AdvisoryLockOperations.class)
+				.execute(LockRequest.of("known-to-one").permits(3), (lock) -> {
+					Jobs.hang(this.end);
+					return true;
+				}));
+			awaitPermits("known-to-one", 3);
+			List<Map<String, Object>> runs = stack(asked, "known-to-one").read("$.runs");
+			assertThat(runs).hasSize(3);
+			assertThat(runs.get(0)).containsEntry("thread", "hanging-thread");
+			assertThat(runs.subList(1, 3)).allSatisfy((run) -> assertThat(run).containsEntry("pid", pid(statement))
+				.hasEntrySatisfying("error", (error) -> assertThat(error).asString().contains("is no instance")));
+		}
 	}
 
 	@Test
@@ -300,11 +342,11 @@ class RunStacksTests {
 	}
 
 	private void call(Jobs jobs, String key) {
-		if (key.equals("session")) {
-			jobs.session(this.end);
-		}
-		else {
-			jobs.transaction(this.end);
+		switch (key) {
+			case "session" -> jobs.session(this.end);
+			case "transaction-permits" -> jobs.transactionPermits(this.end);
+			case "session-permits" -> jobs.sessionPermits(this.end);
+			default -> jobs.transaction(this.end);
 		}
 	}
 
@@ -313,10 +355,18 @@ class RunStacksTests {
 	}
 
 	private static void awaitHolders(String key, int count) {
-		AdvisoryLockKey lock = AdvisoryLockKey.of("shop", key);
+		awaitLocks(Stream.of(AdvisoryLockKey.of("shop", key)), count);
+	}
+
+	private static void awaitPermits(String key, int count) {
+		awaitLocks(IntStream.rangeClosed(1, 3).mapToObj(AdvisoryLockKey.of("shop", key)::permit), count);
+	}
+
+	private static void awaitLocks(Stream<AdvisoryLockKey> locks, int count) {
+		String numbers = locks.map((lock) -> String.valueOf(lock.value())).collect(Collectors.joining(", "));
 		await().until(() -> TestPostgres
 			.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND granted "
-					+ "AND objsubid = 1 AND (classid::bigint << 32) | objid::bigint = " + lock.value())
+					+ "AND objsubid = 1 AND (classid::bigint << 32) | objid::bigint IN (" + numbers + ")")
 			.size() == count);
 	}
 
@@ -366,6 +416,16 @@ class RunStacksTests {
 
 		@SingleRunner(key = "session", scope = LockScope.SESSION)
 		void session(CountDownLatch end) {
+			hang(end);
+		}
+
+		@SingleRunner(key = "transaction-permits", permits = 3)
+		void transactionPermits(CountDownLatch end) {
+			hang(end);
+		}
+
+		@SingleRunner(key = "session-permits", scope = LockScope.SESSION, permits = 3)
+		void sessionPermits(CountDownLatch end) {
 			hang(end);
 		}
 

@@ -68,6 +68,7 @@ class PartitionedLedgerTests extends AbstractLedgerTests {
 	static void dropTables() {
 		tables().forEach((table) -> TestPostgres.execute("DROP TABLE " + PARTITIONED + table + " CASCADE"));
 		TestPostgres.execute("DROP SEQUENCE " + PARTITIONED + "fencing_token");
+		TestPostgres.execute("DROP TABLE IF EXISTS " + PARTITIONED + "question");
 	}
 
 	private static Stream<String> tables() {
