@@ -85,11 +85,11 @@ final class RunStacks {
 			.map((stack) -> new RemoteStack(InstanceName.get(), stack))
 			.toList();
 		List<RemoteStack> answers = hasAll(holders, own) ? List.of() : this.records.ask(LockNumber.of(key),
-				this.holders::wake, (answered) -> hasAll(this.holders.find(locks), join(own, answered)), PATIENCE);
+				this.holders::wake, (answered) -> hasAll(remaining(holders, locks), join(own, answered)), PATIENCE);
 		List<RemoteStack> known = join(own, (answers != null) ? answers : List.of());
 		List<RunningDescriptor> runs = new ArrayList<>();
 		known.forEach((run) -> runs.add(describe(run.instance(), run.stack())));
-		silent(this.holders.find(locks), known).forEach((holder) -> runs.add(describeSilent(holder, answers != null)));
+		silent(remaining(holders, locks), known).forEach((holder) -> runs.add(describeSilent(holder, answers != null)));
 		return new StackDescriptor(InstanceName.get(), key.name(), key.namespace(), List.copyOf(runs));
 	}
 
@@ -100,6 +100,14 @@ final class RunStacks {
 		List<RemoteStack> others = new ArrayList<>(answers);
 		own.forEach((run) -> removeFirst(others, run::isSame));
 		return Stream.concat(own.stream(), others.stream()).toList();
+	}
+
+	/**
+	 * Return who holds still. Who has begun since the question may not be in the answers.
+	 */
+	private List<Holder> remaining(List<Holder> holders, List<LockNumber> locks) {
+		List<Holder> now = new ArrayList<>(this.holders.find(locks));
+		return holders.stream().filter(now::remove).toList();
 	}
 
 	/**

@@ -246,6 +246,19 @@ class RunStacksTests {
 	}
 
 	@Test
+	void holderThatEndsWhileItIsAskedIsNotMissed() throws SQLException {
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			statement.execute("SET application_name = 'al:transaction@other-host:77'");
+			statement.execute("SELECT pg_advisory_xact_lock(" + number("transaction") + ")");
+			CompletableFuture<EndpointAnswer> answer = CompletableFuture.supplyAsync(() -> stack(asked, "transaction"));
+			await().until(() -> questions().equals(List.of("1")));
+			other.rollback();
+			assertThat(answer.join().<List<Object>>read("$.runs")).isEmpty();
+		}
+	}
+
+	@Test
 	void strangerIsNotWaitedFor() throws SQLException {
 		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
 			statement.execute("SELECT pg_advisory_lock(" + number("transaction") + ")");
