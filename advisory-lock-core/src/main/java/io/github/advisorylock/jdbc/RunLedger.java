@@ -135,13 +135,20 @@ public interface RunLedger {
 		 */
 		static RunStack of(Thread thread, int process) {
 			Thread.State state = thread.getState();
-			List<String> frames = Arrays.stream(thread.getStackTrace())
-				.limit(MOST_FRAMES)
-				.map(StackTraceElement::toString)
-				.toList();
+			List<String> frames = Arrays.stream(thread.getStackTrace()).limit(MOST_FRAMES).map(RunStack::text).toList();
 			// a virtual thread has no name by itself
 			String name = thread.getName().isEmpty() ? thread.toString() : thread.getName();
 			return new RunStack(AdvisoryLockKey.display(name), state, frames, process);
+		}
+
+		/**
+		 * Without class loader and module, which Java 17 prints in the frames of other
+		 * threads.
+		 */
+		private static String text(StackTraceElement frame) {
+			return new StackTraceElement(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
+					frame.getLineNumber())
+				.toString();
 		}
 
 		/**
