@@ -27,7 +27,7 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.LockScheduler;
-import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.jdbc.Run;
 
 import org.springframework.scheduling.config.ScheduledTask;
 
@@ -47,6 +47,6 @@ import org.springframework.scheduling.config.ScheduledTask;
 public record GuardedApplication(String namespace, AdvisoryLockKeyFactory keyFactory,
 		Supplier<? extends Collection<SingleRunnerMethod>> methods, Supplier<? extends Collection<String>> roles,
 		Supplier<Stream<ScheduledTask>> tasks, UnaryOperator<String> placeholders,
-		Function<AdvisoryLockKey, List<RunLedger.RunStack>> stacks, LockScheduler.Threads threads) {
+		Function<AdvisoryLockKey, List<Run.Stack>> stacks, LockScheduler.Threads threads) {
 
 }

@@ -33,7 +33,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.Problem;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ScheduleDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.TickDescriptor;
-import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.monitor.LockNumber;
 import org.jspecify.annotations.Nullable;
 
@@ -191,7 +191,7 @@ public class JobRegistry {
 	 * @param instance the instance
 	 * @param stack what it does
 	 */
-	record RemoteStack(String instance, RunLedger.RunStack stack) {
+	record RemoteStack(String instance, Run.Stack stack) {
 
 		/**
 		 * Return whether both are of one run, seen at different moments.

@@ -186,7 +186,7 @@ public class LedgerJobRegistry extends JobRegistry {
 		return describe(repository().ask(lock.entry(), wake, (answers) -> enough.test(describe(answers)), patience));
 	}
 
-	private static List<RemoteStack> describe(List<JobRepository.Answer> answers) {
+	private static List<RemoteStack> describe(List<LedgerRun.Answer> answers) {
 		return answers.stream().map((answer) -> new RemoteStack(answer.instance(), answer.stack())).toList();
 	}
 

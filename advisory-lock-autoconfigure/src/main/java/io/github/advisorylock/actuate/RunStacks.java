@@ -28,7 +28,7 @@ import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.RunningDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.StackDescriptor;
 import io.github.advisorylock.actuate.JobRegistry.RemoteStack;
 import io.github.advisorylock.jdbc.InstanceName;
-import io.github.advisorylock.jdbc.RunLedger.RunStack;
+import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.monitor.LockHolders;
 import io.github.advisorylock.monitor.LockHolders.Activity;
 import io.github.advisorylock.monitor.LockHolders.Holder;
@@ -143,7 +143,7 @@ final class RunStacks {
 		return end != null && name.endsWith(end);
 	}
 
-	private RunningDescriptor describe(String instance, RunStack stack) {
+	private RunningDescriptor describe(String instance, Run.Stack stack) {
 		Thread.State state = stack.state();
 		Integer pid = (stack.process() != 0) ? stack.process() : null;
 		Activity activity = activity(pid);

@@ -39,7 +39,7 @@ import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.ledger.PostgresAdvisoryLockLedger;
 import io.github.advisorylock.monitor.LockMonitor;
@@ -133,7 +133,7 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 		return methods.getMethods().stream().filter((method) -> databases.has(database, method)).toList();
 	}
 
-	private static List<RunLedger.RunStack> stacks(LockDatabase database, AdvisoryLockKey key) {
+	private static List<Run.Stack> stacks(LockDatabase database, AdvisoryLockKey key) {
 		PostgresAdvisoryLockTemplate template = database.template().get();
 		return (template != null) ? template.stacks(key) : List.of();
 	}

@@ -21,6 +21,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -30,7 +31,6 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -418,10 +418,10 @@ public abstract sealed class Hold {
 
 	/**
 	 * Begin a run of the current thread under this hold.
-	 * @param record its record in the ledger, if it is recorded
+	 * @param record keeps what it is doing when that is noted, if it is recorded
 	 * @throws LockLostException if the lock is lost already: no interrupt would tell
 	 */
-	synchronized Run beginRun(@Nullable RunRecord record) {
+	synchronized Run beginRun(@Nullable BiConsumer<Run.Stack, Executor> record) {
 		if (isLost()) {
 			throw lostException();
 		}

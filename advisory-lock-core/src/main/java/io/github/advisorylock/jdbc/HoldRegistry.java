@@ -255,10 +255,10 @@ final class HoldRegistry {
 	 * Return what is done under a key, once for each hold that has the lock or a permit.
 	 * @param entry the key, as the lock table of the server has it
 	 */
-	List<RunLedger.RunStack> stacks(String entry) {
+	List<Run.Stack> stacks(String entry) {
 		return find((hold) -> PostgresAdvisoryLockFunctions.entry(hold.key()).equals(entry)).stream()
 			.filter((hold) -> hold.isHandedOver() || hold.run() != null)
-			.map(Run::now)
+			.map((hold) -> Run.now(hold.run(), hold.backend()))
 			.toList();
 	}
 

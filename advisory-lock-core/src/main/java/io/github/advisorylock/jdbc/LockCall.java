@@ -322,7 +322,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			return null;
 		}
 		LockRun context = new LockRun(this.resources, hold, this.record, this.tick);
-		Run run = hold.beginRun(this.record);
+		RunRecord kept = this.record;
+		Run run = hold.beginRun((kept != null) ? kept::hangs : null);
 		Future<?> limit = null;
 		T result;
 		boolean tookInterrupt = false;

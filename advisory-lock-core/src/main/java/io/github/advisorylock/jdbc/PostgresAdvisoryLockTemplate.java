@@ -242,7 +242,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 		// without a session, there is no run that is recorded before its end
 		Executor later = (this.session != null) ? this.session.threads().workers() : Runnable::run;
 		this.holds.takeHeldLonger(duration).forEach((hold) -> {
-			RunLedger.RunStack stack = Run.note(hold, later);
+			Run.Stack stack = Run.note(hold.run(), hold.backend(), later);
 			LockLog.heldLong(hold.key(), hold.scope(), hold.heldFor(), (stack != null) ? stack.toString() : null);
 		});
 	}
@@ -252,7 +252,7 @@ public class PostgresAdvisoryLockTemplate implements TwoPhaseLockOperations {
 	 * @param key the key
 	 * @return what is done, once for each time that it holds the lock
 	 */
-	public List<RunLedger.RunStack> stacks(AdvisoryLockKey key) {
+	public List<Run.Stack> stacks(AdvisoryLockKey key) {
 		return this.holds.stacks(lockEntry(key));
 	}
 

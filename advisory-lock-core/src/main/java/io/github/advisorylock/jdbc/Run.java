@@ -16,82 +16,88 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
 
-import io.github.advisorylock.jdbc.RunLedger.RunRecord;
-import io.github.advisorylock.jdbc.RunLedger.RunStack;
+import io.github.advisorylock.AdvisoryLockKey;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The thread that runs under a {@link Hold}, what it is doing, and whether the library
  * has interrupted it.
+ *
+ * @since 0.1.0
  */
-final class Run {
+public final class Run {
 
 	private final Thread thread = Thread.currentThread();
 
-	private final @Nullable RunRecord record;
+	private final @Nullable BiConsumer<Stack, Executor> record;
 
-	private volatile @Nullable RunStack noted;
+	private volatile @Nullable Stack noted;
 
 	private State state = State.UNDER_WAY;
 
 	/**
 	 * Begin a run of the current thread.
-	 * @param record its record in the ledger, if it is recorded
+	 * @param record keeps what it is doing when that was noted, and is given what does
+	 * what may wait; {@code null} if the run is not recorded
 	 */
-	Run(@Nullable RunRecord record) {
+	Run(@Nullable BiConsumer<Stack, Executor> record) {
 		this.record = record;
 	}
 
 	/**
 	 * Note what is done under a hold, for the log and its record: it has lasted for long.
 	 * Never fails, as those who do so have more important things to do.
+	 * @param run what runs, or ran last, under it
+	 * @param process the process of the server whose transaction has the lock
 	 * @param later does what may wait
 	 * @return what that is, {@code null} if no thread has run under it
 	 */
-	static @Nullable RunStack note(Hold hold, Executor later) {
-		Run run = hold.run();
+	static @Nullable Stack note(@Nullable Run run, int process, Executor later) {
 		if (run == null) {
 			return null;
 		}
-		new SafeTask("Failed to note what a run is doing", () -> run.note(hold.backend(), later)).run();
+		new SafeTask("Failed to note what a run is doing", () -> run.note(process, later)).run();
 		return run.noted;
 	}
 
 	private void note(int process, Executor later) {
-		RunStack stack = stack(process);
+		Stack stack = stack(process);
 		if (stack != null) {
 			this.noted = stack;
 			if (this.record != null) {
-				this.record.hangs(stack, later);
+				this.record.accept(stack, later);
 			}
 		}
 	}
 
 	/**
-	 * Return what was noted last of a hold.
+	 * Return what was noted last.
 	 */
-	static @Nullable RunStack noted(Hold hold) {
-		Run run = hold.run();
+	static @Nullable Stack noted(@Nullable Run run) {
 		return (run != null) ? run.noted : null;
 	}
 
 	/**
 	 * Return what is done under a hold now.
+	 * @param run what runs, or ran last, under it
+	 * @param process the process of the server whose transaction has the lock
 	 */
-	static RunStack now(Hold hold) {
-		Run run = hold.run();
-		RunStack stack = (run != null) ? run.stack(hold.backend()) : null;
-		return (stack != null) ? stack : RunStack.none(hold.backend());
+	static Stack now(@Nullable Run run, int process) {
+		Stack stack = (run != null) ? run.stack(process) : null;
+		return (stack != null) ? stack : Stack.none(process);
 	}
 
 	/**
 	 * Return what the thread is doing, {@code null} once the run is over: what it does
 	 * then is nobody's business here, so the end is looked for after the look.
 	 */
-	private @Nullable RunStack stack(int process) {
-		RunStack stack = RunStack.of(this.thread, process);
+	private @Nullable Stack stack(int process) {
+		Stack stack = Stack.of(this.thread, process);
 		return isOver() ? null : stack;
 	}
 
@@ -123,6 +129,68 @@ final class Run {
 
 	synchronized boolean isOver() {
 		return this.state == State.OVER;
+	}
+
+	/**
+	 * What is done under a lock at a moment. Prints as a thread dump does.
+	 *
+	 * @param thread the name of the thread, {@code null} where no thread runs under the
+	 * lock: it was handed over, or its run has not begun yet, or is over
+	 * @param state the state of the thread, {@code null} without one
+	 * @param frames the frames of its stack, the innermost first, 200 at most
+	 * @param process the process of the server whose transaction has the lock, 0 in scope
+	 * {@code SESSION}: on which connections such a run works, the library does not know
+	 */
+	public record Stack(@Nullable String thread, Thread.@Nullable State state, List<String> frames, int process) {
+
+		private static final int MOST_FRAMES = 200;
+
+		private static final int LONGEST_TEXT = 8000;
+
+		/**
+		 * Look at a thread, be it a virtual one or not.
+		 * @param thread the thread
+		 * @param process the process of the server
+		 * @return what it is doing
+		 */
+		static Stack of(Thread thread, int process) {
+			Thread.State state = thread.getState();
+			List<String> frames = Arrays.stream(thread.getStackTrace()).limit(MOST_FRAMES).map(Stack::text).toList();
+			// a virtual thread has no name by itself
+			String name = thread.getName().isEmpty() ? thread.toString() : thread.getName();
+			return new Stack(AdvisoryLockKey.display(name), state, frames, process);
+		}
+
+		/**
+		 * Without class loader and module, which Java 17 prints in the frames of other
+		 * threads.
+		 */
+		private static String text(StackTraceElement frame) {
+			return new StackTraceElement(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
+					frame.getLineNumber())
+				.toString();
+		}
+
+		/**
+		 * Return what stands for a lock that no thread runs under.
+		 * @param process the process of the server
+		 * @return nothing that is done
+		 */
+		public static Stack none(int process) {
+			return new Stack(null, null, List.of(), process);
+		}
+
+		@Override
+		public String toString() {
+			StringBuilder text = new StringBuilder("\"" + this.thread + "\" " + this.state);
+			for (String frame : this.frames) {
+				if (text.length() + frame.length() < LONGEST_TEXT) {
+					text.append("\n\tat ").append(frame);
+				}
+			}
+			return text.toString();
+		}
+
 	}
 
 	private enum State {

@@ -18,7 +18,6 @@ package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.Executor;
@@ -78,7 +77,7 @@ public interface RunLedger {
 	 * @param side reaches the server without a connection of the pool, which hanging runs
 	 * may have the last ones of
 	 */
-	default void answer(Function<String, List<RunStack>> stacks, Hold.SideConnection side) {
+	default void answer(Function<String, List<Run.Stack>> stacks, Hold.SideConnection side) {
 	}
 
 	/**
@@ -108,68 +107,6 @@ public interface RunLedger {
 		 * @param traceId the id of the trace
 		 */
 		void traced(String traceId);
-
-	}
-
-	/**
-	 * What is done under a lock at a moment. Prints as a thread dump does.
-	 *
-	 * @param thread the name of the thread, {@code null} where no thread runs under the
-	 * lock: it was handed over, or its run has not begun yet, or is over
-	 * @param state the state of the thread, {@code null} without one
-	 * @param frames the frames of its stack, the innermost first, 200 at most
-	 * @param process the process of the server whose transaction has the lock, 0 in scope
-	 * {@code SESSION}: on which connections such a run works, the library does not know
-	 */
-	record RunStack(@Nullable String thread, Thread.@Nullable State state, List<String> frames, int process) {
-
-		private static final int MOST_FRAMES = 200;
-
-		private static final int LONGEST_TEXT = 8000;
-
-		/**
-		 * Look at a thread, be it a virtual one or not.
-		 * @param thread the thread
-		 * @param process the process of the server
-		 * @return what it is doing
-		 */
-		static RunStack of(Thread thread, int process) {
-			Thread.State state = thread.getState();
-			List<String> frames = Arrays.stream(thread.getStackTrace()).limit(MOST_FRAMES).map(RunStack::text).toList();
-			// a virtual thread has no name by itself
-			String name = thread.getName().isEmpty() ? thread.toString() : thread.getName();
-			return new RunStack(AdvisoryLockKey.display(name), state, frames, process);
-		}
-
-		/**
-		 * Without class loader and module, which Java 17 prints in the frames of other
-		 * threads.
-		 */
-		private static String text(StackTraceElement frame) {
-			return new StackTraceElement(frame.getClassName(), frame.getMethodName(), frame.getFileName(),
-					frame.getLineNumber())
-				.toString();
-		}
-
-		/**
-		 * Return what stands for a lock that no thread runs under.
-		 * @param process the process of the server
-		 * @return nothing that is done
-		 */
-		public static RunStack none(int process) {
-			return new RunStack(null, null, List.of(), process);
-		}
-
-		@Override
-		public String toString() {
-			StringBuilder text = new StringBuilder("\"" + this.thread + "\" " + this.state);
-			for (String frame : this.frames) {
-				if (text.length() + frame.length() < LONGEST_TEXT) {
-					text.append("\n\tat ").append(frame);
-				}
-			}
-			return text.toString();
-		}
 
 	}
 
@@ -249,7 +186,7 @@ public interface RunLedger {
 		 * @param stack what it is doing
 		 * @param later does what may wait
 		 */
-		default void hangs(RunStack stack, Executor later) {
+		default void hangs(Run.Stack stack, Executor later) {
 		}
 
 		/**

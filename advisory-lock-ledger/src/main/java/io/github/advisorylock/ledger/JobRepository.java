@@ -38,7 +38,6 @@ import java.util.stream.IntStream;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.RunLedger.RunStack;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.RowMapper;
@@ -108,7 +107,8 @@ public class JobRepository {
 	 * @param patience how long to wait for these
 	 * @return what was answered until then
 	 */
-	public List<Answer> ask(String lock, Runnable wake, Predicate<List<Answer>> enough, Duration patience) {
+	public List<LedgerRun.Answer> ask(String lock, Runnable wake, Predicate<List<LedgerRun.Answer>> enough,
+			Duration patience) {
 		return this.questions.ask(lock, wake, enough, patience);
 	}
 
@@ -484,16 +484,6 @@ public class JobRepository {
 			@Nullable String state, List<String> problems, @Nullable LedgerRun lastRun, @Nullable Instant completedAt,
 			@Nullable String method, @Nullable LockScope scope, int permits, @Nullable String schedules,
 			@Nullable Duration catchUp) {
-
-	}
-
-	/**
-	 * What an instance does under a lock.
-	 *
-	 * @param instance the instance
-	 * @param stack what it does
-	 */
-	public record Answer(String instance, RunStack stack) {
 
 	}
 

@@ -19,6 +19,7 @@ package io.github.advisorylock.ledger;
 import java.time.Instant;
 
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.jdbc.Run;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -52,6 +53,16 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 		String instance, long fencingToken, Instant startedAt, @Nullable Instant finishedAt, @Nullable Outcome outcome,
 		@Nullable String error, @Nullable String errorClass, @Nullable String traceId, @Nullable String stackTrace,
 		@Nullable String hangStack) {
+
+	/**
+	 * What an instance does under a lock.
+	 *
+	 * @param instance the instance
+	 * @param stack what it does
+	 */
+	public record Answer(String instance, Run.Stack stack) {
+
+	}
 
 	/**
 	 * How a recorded run ended.

@@ -42,7 +42,7 @@ import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
-import io.github.advisorylock.jdbc.RunLedger.RunStack;
+import io.github.advisorylock.jdbc.Run;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -223,7 +223,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 	}
 
 	@Override
-	public void answer(Function<String, List<RunStack>> stacks, Hold.SideConnection side) {
+	public void answer(Function<String, List<Run.Stack>> stacks, Hold.SideConnection side) {
 		repository().questions().answer(stacks, side);
 	}
 

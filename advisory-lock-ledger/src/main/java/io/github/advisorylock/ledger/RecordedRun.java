@@ -38,7 +38,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.DeferredInterrupt;
 import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
-import io.github.advisorylock.jdbc.RunLedger.RunStack;
+import io.github.advisorylock.jdbc.Run;
 import io.github.advisorylock.jdbc.SafeTask;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -323,7 +323,7 @@ final class RecordedRun implements RunRecord {
 	 * What has a row already may never come to its end: that is told at once.
 	 */
 	@Override
-	public void hangs(RunStack stack, Executor later) {
+	public void hangs(Run.Stack stack, Executor later) {
 		String text = this.runs.text().of(stack.toString());
 		this.hangStack = text;
 		Hold.SideConnection side = (this.hold != null) ? this.hold.sideConnection() : null;

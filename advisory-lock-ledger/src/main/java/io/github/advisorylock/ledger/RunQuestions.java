@@ -27,8 +27,8 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.github.advisorylock.jdbc.Hold;
-import io.github.advisorylock.jdbc.RunLedger.RunStack;
-import io.github.advisorylock.ledger.JobRepository.Answer;
+import io.github.advisorylock.jdbc.Run;
+import io.github.advisorylock.ledger.LedgerRun.Answer;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcOperations;
@@ -130,15 +130,15 @@ final class RunQuestions {
 	private static Answer read(ResultSet row, int number) throws SQLException {
 		String thread = row.getString("thread");
 		int process = row.getInt("process");
-		RunStack stack = (thread != null) ? new RunStack(thread, Thread.State.valueOf(row.getString("state")),
-				row.getString("stack").lines().toList(), process) : RunStack.none(process);
+		Run.Stack stack = (thread != null) ? new Run.Stack(thread, Thread.State.valueOf(row.getString("state")),
+				row.getString("stack").lines().toList(), process) : Run.Stack.none(process);
 		return new Answer(row.getString("instance"), stack);
 	}
 
 	/**
 	 * Answer the questions about locks that this instance holds, besides the pool.
 	 */
-	void answer(Function<String, List<RunStack>> stacks, Hold.SideConnection side) {
+	void answer(Function<String, List<Run.Stack>> stacks, Hold.SideConnection side) {
 		this.connections.aside(side, (jdbc) -> {
 			List<Question> open = statement(jdbc, OPEN)
 				.query((row, number) -> new Question(row.getLong("id"), row.getString("lock")))
@@ -151,20 +151,20 @@ final class RunQuestions {
 		});
 	}
 
-	private void answer(NamedParameterJdbcOperations jdbc, long id, List<RunStack> stacks) {
+	private void answer(NamedParameterJdbcOperations jdbc, long id, List<Run.Stack> stacks) {
 		if (!stacks.isEmpty()) {
 			statement(jdbc, ANSWER).param("id", id)
 				.param("instances", array(stacks, (stack) -> this.instance))
 				.param("threads", array(stacks, (stack) -> text(stack.thread())))
 				.param("states", array(stacks, (stack) -> (stack.state() != null) ? stack.state().name() : null))
 				.param("stacks", array(stacks, (stack) -> text(String.join("\n", stack.frames()))))
-				.param("processes", new SqlArrayValue("integer", stacks.stream().map(RunStack::process).toArray()))
+				.param("processes", new SqlArrayValue("integer", stacks.stream().map(Run.Stack::process).toArray()))
 				.update();
 			this.answered.add(id);
 		}
 	}
 
-	private static SqlArrayValue array(List<RunStack> stacks, Function<RunStack, @Nullable String> element) {
+	private static SqlArrayValue array(List<Run.Stack> stacks, Function<Run.Stack, @Nullable String> element) {
 		return new SqlArrayValue("text", stacks.stream().map(element).toArray());
 	}
 

@@ -83,13 +83,13 @@ class HoldTests {
 
 	@Test
 	void whatTheThreadDoesAfterTheRunIsNotTold() {
-		assertThat(Run.now(this.hold).thread()).isNull();
+		assertThat(Run.now(this.hold.run(), 0).thread()).isNull();
 		Run run = this.hold.beginRun(null);
-		assertThat(Run.now(this.hold).thread()).isEqualTo(Thread.currentThread().getName());
-		assertThat(Run.note(this.hold, Runnable::run)).isNotNull();
+		assertThat(Run.now(this.hold.run(), 0).thread()).isEqualTo(Thread.currentThread().getName());
+		assertThat(Run.note(run, 0, Runnable::run)).isNotNull();
 		run.end(false);
-		assertThat(Run.now(this.hold).thread()).isNull();
-		assertThat(Run.noted(this.hold)).asString().contains("\n\tat ", "HoldTests.whatTheThreadDoes");
+		assertThat(Run.now(this.hold.run(), 0).thread()).isNull();
+		assertThat(Run.noted(run)).asString().contains("\n\tat ", "HoldTests.whatTheThreadDoes");
 	}
 
 }
