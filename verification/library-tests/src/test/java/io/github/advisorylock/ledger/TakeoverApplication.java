@@ -85,7 +85,7 @@ public class TakeoverApplication {
 	ThreadPoolTaskSchedulerCustomizer afterVictim() {
 		return (scheduler) -> scheduler.setTaskDecorator((task) -> () -> {
 			if (isVictimElsewhere()) {
-				Pause.of(Duration.ofSeconds(2));
+				Pause.of(Duration.ofSeconds(6));
 			}
 			task.run();
 		});
