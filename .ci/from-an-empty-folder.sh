@@ -296,8 +296,9 @@ check_operating() {
   start_two "$1" --server.port=0
   until_true has_lines 2 "Ran 'shop/stock-report'" "$work/one.log" "$work/two.log"
   curl -sSf "http://localhost:$(web_port two)/actuator/advisorylockspage" >"$work/page"
-  has_lines 1 'dvisory locks of shop' "$work/page"
+  has_lines 1 '<title>Advisory locks</title>' "$work/page"
   curl -sSf "http://localhost:$(web_port two)/actuator/advisorylocks" >"$work/jobs.log"
+  has_lines 1 '"namespace":"shop"' "$work/jobs.log"
   has_lines 1 '"key":"stock-report"' "$work/jobs.log"
   eval "$(commands docs/operating.md curl | sed "s/:8080/:$(web_port one)/") -sSf" >"$work/pause.log"
   [ "$(ask shop shop "SELECT count(*) FROM advisory_lock_pause WHERE key = 'stock-report' AND paused_at IS NOT NULL")" = 1 ]
