@@ -320,8 +320,7 @@ paused_for() {
 check_several_databases() {
   local holder
   start_two "$1"
-  until_true somebody_holds shop/monthly-report
-  holder=$(holders shop/monthly-report)
+  until_true finds_holder shop/monthly-report
   [ "$holder" = "reporting ${instances[one]}" ] || [ "$holder" = "reporting ${instances[two]}" ]
   until_true has_lines 3 "Ran 'shop/monthly-report'" "$work"/*.log
   stop one TERM
@@ -330,16 +329,19 @@ check_several_databases() {
   [ "$(ask shop reporting 'SELECT count(*) >= 3 AND count(*) = count(DISTINCT round(extract(epoch FROM made_at) / 5)) FROM report')" = t ]
 }
 
-somebody_holds() {
-  [ -n "$(holders "$1")" ]
+# Leaves what holders prints, once there is a holder: to ask again would be too late for a lock of a second
+finds_holder() {
+  holder=$(holders "$1")
+  [ -n "$holder" ]
 }
 
 # Two instances never count at the same time, and both do
 check_spring_integration() {
+  local holder
   start_two "$1"
   until_true has_lines 8 'Counted Berlin' "$work/one.log"
   until_true has_lines 8 'Counted Berlin' "$work/two.log"
-  until_true somebody_holds shop/stock-berlin
+  until_true finds_holder shop/stock-berlin
   stop one TERM
   stop two TERM
   counts one two | sort >"$work/counts"
