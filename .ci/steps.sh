@@ -320,7 +320,8 @@ start_in_a_clone() {
 
 # What the empty folders and the shop depend on
 install_what_is_published() {
-  mvn -B -q install -DskipTests -pl advisory-lock-starter,advisory-lock-test,advisory-lock-rewrite -am
+  mvn -B -q install -DskipTests -am \
+    -pl advisory-lock-starter,advisory-lock-shedlock,advisory-lock-spring-integration,advisory-lock-test,advisory-lock-rewrite
 }
 
 # Moves a shop of ten jobs from ShedLock as docs/migrate-from-shedlock.md says, and compiles what comes of it: on this Java

@@ -57,7 +57,7 @@ public interface AdvisoryLockOperations {
 	 * holds already is busy, on the same thread too.
 	 * @param request which lock, and how to ask for it; must not ask for
 	 * {@link LockScope#TRANSACTION}
-	 * @return the held lock, or empty when somebody else holds it
+	 * @return the held lock, or empty when another holder has it
 	 */
 	Optional<HeldLock> tryAcquire(LockRequest request);
 

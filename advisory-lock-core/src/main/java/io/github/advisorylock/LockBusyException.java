@@ -19,7 +19,7 @@ package io.github.advisorylock;
 import org.springframework.dao.CannotAcquireLockException;
 
 /**
- * Thrown when somebody else holds a lock and the caller asked to be told so by an
+ * Thrown when another holder has a lock and the caller asked to be told so by an
  * exception.
  *
  * @since 0.1.0
@@ -33,7 +33,7 @@ public class LockBusyException extends CannotAcquireLockException {
 	 * @param key the key that could not be locked
 	 */
 	public LockBusyException(AdvisoryLockKey key) {
-		super("Failed to acquire advisory lock '" + key + "': somebody else holds it");
+		super("Failed to acquire advisory lock '" + key + "': another holder has it");
 		this.key = key;
 	}
 

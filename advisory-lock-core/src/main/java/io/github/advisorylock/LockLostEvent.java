@@ -19,7 +19,7 @@ package io.github.advisorylock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Published as an application event when a lock ended while its holder was still at it:
+ * Published as an application event when a lock ended while its run was under way:
  * another instance may run the same work now. Published too when a holder is told to end;
  * the lock of a run that goes on nevertheless stays taken until it ends. Published once
  * for each lock, on a thread of the library's own.

@@ -156,7 +156,7 @@ final class OperatorActions {
 		Assert.isTrue(reason == null || pause, "'reason' is for state '" + PAUSED + "' only");
 		Assert.isTrue(this.registry.isInUse(), "The ledger is not in use: there is no job that could be paused");
 		Assert.isTrue(pause || this.registry.pauseOfAll(namespace) != null, () -> "Failed to resume all jobs of '"
-				+ AdvisoryLockKey.display(namespace) + "': nobody has paused them all");
+				+ AdvisoryLockKey.display(namespace) + "': they were not all paused together");
 		this.eventPublisher.publishEvent(new AuditApplicationEvent(user,
 				"ADVISORY_LOCK_ALL_" + state.toUpperCase(Locale.ROOT), Map.of("namespace", namespace)));
 		int jobs = pause ? this.registry.pauseAll(namespace, user, reason) : this.registry.resumeAll(namespace, user);
@@ -171,7 +171,7 @@ final class OperatorActions {
 		Map<LockNumber, List<LockHolders.Holder>> held = held(key);
 		List<LockHolders.Holder> found = held.values().stream().flatMap(List::stream).toList();
 		if (found.isEmpty()) {
-			throw new RefusedException("Nobody holds the lock of '" + key + "'");
+			throw new RefusedException("There is no holder of the lock of '" + key + "'");
 		}
 		checkOurs(key, found);
 		LockHolders.Holder holder = found.get(0);

@@ -103,7 +103,7 @@ public final class LockDoctor {
 			.filter(SingleRunnerMethod::hasBareKey)
 			.forEach((method) -> findings.found(DoctorCheck.BARE_KEY,
 					"The key '" + method.operation().keyTemplate() + "' of " + method
-							+ " has no text of its own, so that whoever chooses the arguments chooses the lock",
+							+ " has no text of its own, so that the arguments alone decide which lock it is",
 					"put the name of the work in front of them, as in 'payment:#{#id}'"));
 	}
 

@@ -109,7 +109,7 @@ public @interface SingleRunner {
 	String waitFor() default "";
 
 	/**
-	 * What the caller gets when somebody else holds the lock.
+	 * What the caller gets when another holder has the lock.
 	 * <p>
 	 * By default the call is skipped.
 	 * @return the policy

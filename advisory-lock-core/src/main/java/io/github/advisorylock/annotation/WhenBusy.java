@@ -17,7 +17,7 @@
 package io.github.advisorylock.annotation;
 
 /**
- * What a caller gets when somebody else holds the lock.
+ * What a caller gets when another holder has the lock.
  *
  * @since 0.1.0
  */

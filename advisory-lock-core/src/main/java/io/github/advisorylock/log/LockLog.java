@@ -113,7 +113,7 @@ public final class LockLog {
 	}
 
 	/**
-	 * Log that a lock was lost while its holder was still at it.
+	 * Log that a lock was lost while its run was under way.
 	 * @param key the key that is no longer locked
 	 * @param scope how long the lock was to live
 	 */
@@ -122,7 +122,7 @@ public final class LockLog {
 	}
 
 	/**
-	 * Log that a lock was lost while its holder was still at it.
+	 * Log that a lock was lost while its run was under way.
 	 * @param key the key that is no longer locked
 	 * @param scope how long the lock was to live
 	 * @param database the name of the transaction manager in whose database it was,
@@ -132,7 +132,7 @@ public final class LockLog {
 		if (ALERTS.isWarnEnabled()) {
 			in(database, alert("lost", key)).addKeyValue("advisory_lock.scope", word(scope))
 				.log("Lost the lock on '" + key + "'" + place(database)
-						+ " while its holder was still at it: another instance may run the same work now");
+						+ " while its run was under way: another instance may run the same work now");
 		}
 	}
 
@@ -186,7 +186,7 @@ public final class LockLog {
 	private static String advice(LockScope scope) {
 		return (scope == LockScope.TRANSACTION)
 				? "a long transaction holds back VACUUM; use scope SESSION for long work, or raise"
-				: "nobody else gets it until it is released; if it is to be held that long, raise";
+				: "no other caller gets it until it is released; if it is to be held that long, raise";
 	}
 
 	/**
@@ -196,7 +196,7 @@ public final class LockLog {
 	public static void unclosed(AdvisoryLockKey key) {
 		if (ALERTS.isWarnEnabled()) {
 			alert("unclosed", key).addKeyValue("advisory_lock.scope", word(LockScope.SESSION))
-				.log("Nobody has closed the lock on '" + key
+				.log("No caller has closed the lock on '" + key
 						+ "' that 'tryAcquire' returned, and nothing refers to it any more: it is released now; keep the "
 						+ "HeldLock, and close it");
 		}
@@ -324,7 +324,7 @@ public final class LockLog {
 
 	private static String reason(LockOutcome outcome) {
 		return switch (outcome) {
-			case BUSY -> "somebody else holds the lock";
+			case BUSY -> "another holder has the lock";
 			case ALREADY_RAN -> "it has run for this tick or key before";
 			case TOO_SOON -> "its last run was too short a time ago, or failed and is not tried again for now";
 			case PAUSED -> "it is paused";

@@ -90,7 +90,7 @@ final class LedgerHousekeeping {
 		if (!isStopped() && this.purge.claimRound(ROUND)) {
 			long lost = execute(this.purge.lostRuns());
 			if (lost > 0) {
-				logger.info("Runs that were abandoned because nobody has their lock any more: " + lost);
+				logger.info("Runs that were abandoned because their lock is not held any more: " + lost);
 			}
 			this.purge.outdated().forEach(this::execute);
 		}

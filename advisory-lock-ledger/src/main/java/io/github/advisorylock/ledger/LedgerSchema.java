@@ -250,7 +250,7 @@ final class LedgerSchema {
 	 */
 	private void create(FoundTable table) {
 		for (int attempt = 1; !createInTime(table, attempt == ATTEMPTS); attempt++) {
-			logger.debug("The ledger of advisory locks waits for somebody else to commit");
+			logger.debug("The ledger of advisory locks waits for another transaction to commit");
 		}
 	}
 

@@ -371,7 +371,7 @@ public class PostgresAdvisoryLockLedger implements AdvisoryLockLedger, RunLedger
 		int jobs = opened().operators()
 			.resumeAll(namespace)
 			.orElseThrow(() -> new IllegalArgumentException("Failed to resume all jobs of '"
-					+ AdvisoryLockKey.display(namespace) + "': nobody has paused them all"));
+					+ AdvisoryLockKey.display(namespace) + "': they were not all paused together"));
 		logger.info("All jobs of '" + AdvisoryLockKey.display(namespace) + "' were resumed by "
 				+ AdvisoryLockKey.display(by));
 		publish(new JobResumedEvent(namespace, "", by));

@@ -239,7 +239,7 @@ final class RecordedRun implements RunRecord {
 		if (!this.runs.complete(ending(), this.boundary != Boundary.NONE)) {
 			throw (this.boundary == Boundary.NONE) ? new LockLostException(this.key)
 					: new IllegalStateException("Failed to complete the run of advisory lock '" + this.key
-							+ "': somebody else has completed it meanwhile");
+							+ "': another run has completed it meanwhile");
 		}
 		this.durable = true;
 		if (this.joined != null) {

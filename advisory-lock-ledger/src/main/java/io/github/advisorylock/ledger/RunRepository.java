@@ -182,7 +182,7 @@ final class RunRepository {
 	/**
 	 * Write that a run has come to its end.
 	 * @param joined whether it is part of the current transaction
-	 * @return {@code false} if somebody else has completed it, or given it up
+	 * @return {@code false} if another run has completed it, or given it up
 	 */
 	boolean complete(MapSqlParameterSource run, boolean joined) {
 		return joined ? end(this.connections.current(), run, null)

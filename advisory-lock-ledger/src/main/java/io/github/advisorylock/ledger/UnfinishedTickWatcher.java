@@ -313,7 +313,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 	 */
 	private void start(UnfinishedTick tick) {
 		logger.info("No instance has completed the tick of " + tick.time() + " of '" + tick.key()
-				+ "', nor is one at it: it is run now");
+				+ "', and none is running it: it is run now");
 		tick.beginCall();
 		try {
 			this.threads.newThread(() -> call(tick)).start();

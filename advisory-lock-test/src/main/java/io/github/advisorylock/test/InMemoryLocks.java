@@ -137,7 +137,7 @@ public final class InMemoryLocks implements TestLocks {
 	public void lose(String key) {
 		AdvisoryLockKey lost = key(key);
 		List<InMemoryHold> holds = this.table.holds(lost);
-		Assert.state(!holds.isEmpty(), () -> "Advisory lock '" + lost + "' can't be lost: nobody holds it");
+		Assert.state(!holds.isEmpty(), () -> "Advisory lock '" + lost + "' can't be lost: it is not held");
 		holds.forEach(InMemoryHold::lose);
 	}
 

@@ -65,7 +65,7 @@ class LockResultTests {
 	void orElseThrowWhenBusyThrowsWithTheKey() {
 		assertThatExceptionOfType(LockBusyException.class)
 			.isThrownBy(() -> LockResult.skipped(LockOutcome.BUSY, KEY).orElseThrow())
-			.withMessage("Failed to acquire advisory lock 'shop/job': somebody else holds it")
+			.withMessage("Failed to acquire advisory lock 'shop/job': another holder has it")
 			.satisfies((ex) -> assertThat(ex.getKey()).isEqualTo(KEY));
 	}
 

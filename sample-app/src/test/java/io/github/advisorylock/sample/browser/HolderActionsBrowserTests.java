@@ -96,7 +96,7 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 				.isEmpty());
 		page.confirm();
 		OperatorPage.await()
-			.untilAsserted(() -> assertThat(page.status(INDEX)).contains("was not changed: Nobody holds the lock of"));
+			.untilAsserted(() -> assertThat(page.status(INDEX)).contains("was not changed: There is no holder of the lock of"));
 	}
 
 	@Test

@@ -151,7 +151,7 @@ class TickActionsTests {
 			assertThat(other.bean(Jobs.class).runs()).isEqualTo(1);
 			HttpResponse<String> again = post(other, "{\"state\":\"resumed\"}");
 			assertThat(again.statusCode()).isEqualTo(400);
-			assertThat(again.body()).contains("nobody has paused them all");
+			assertThat(again.body()).contains("they were not all paused together");
 			assertThat(post(other, "{\"state\":\"resumed\",\"reason\":\"paper\"}").statusCode()).isEqualTo(400);
 			assertThat(other.bean(InMemoryAuditEventRepository.class).find(null, null, "ADVISORY_LOCK_ALL_PAUSED"))
 				.extracting(AuditEvent::getData)

@@ -59,7 +59,7 @@ class LedgerPauseTests extends AbstractLedgerTests {
 		assertThat(execute(later("later"))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(this.ledger.job("job").orElseThrow().resumedAt()).isNotNull();
 		assertThatIllegalArgumentException().isThrownBy(() -> this.ledger.resumeAll(NAMESPACE, "bob"))
-			.withMessageContaining("nobody has paused them all");
+			.withMessageContaining("they were not all paused together");
 	}
 
 	@Test

@@ -348,7 +348,7 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 		assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
 			TestPostgres.execute(meanwhile);
 			return insertEffect("undone");
-		})).withMessageContaining("'tests/job'").withMessageContaining("somebody else has completed it");
+		})).withMessageContaining("'tests/job'").withMessageContaining("another run has completed it");
 		assertThat(effects()).containsExactly("job");
 		assertThat(outcomes()).containsExactly("EXECUTED", "FAILED");
 		assertThat(execute(request)).isEqualTo(LockOutcome.ALREADY_RAN);

@@ -219,7 +219,7 @@ class UnfinishedTickWatcherTests {
 				}
 				awaitNothingOpen(context);
 				assertThat(log.messages()).containsExactly("No instance has completed the tick of "
-						+ tick(Duration.ofHours(1)) + " of 'test/nightly', nor is one at it: it is run now");
+						+ tick(Duration.ofHours(1)) + " of 'test/nightly', and none is running it: it is run now");
 			}
 			assertThat(outcomes("nightly").get(outcomes("nightly").size() - 1)).isEqualTo("EXECUTED");
 		});

@@ -125,9 +125,9 @@ class LockLogTests {
 					});
 					ILoggingEvent line = onlyLine(log, Level.DEBUG);
 					assertThat(line.getFormattedMessage())
-						.isEqualTo("Skipped 'test/logged' (Jobs.run), busy: somebody else holds the lock");
+						.isEqualTo("Skipped 'test/logged' (Jobs.run), busy: another holder has the lock");
 					assertThat(LogRecorder.fields(line)).containsEntry("advisory_lock.outcome", "busy")
-						.containsEntry("advisory_lock.reason", "somebody else holds the lock");
+						.containsEntry("advisory_lock.reason", "another holder has the lock");
 				}
 			}
 		});
