@@ -1,7 +1,6 @@
 # What .ci/run and .ci/nightly have in common, for a script with set -euo pipefail in the root of a clone: steps that are
 # timed and counted, what a bare Debian machine lacks, and the steps that both have.
-# begin first; then step, test_step, stop_if_red, beside and join; finish last, which prints the summary and gives the exit
-# code.
+# begin first; then step, test_step and stop_if_red; finish last, which prints the summary and gives the exit code.
 # A step that fails does not keep the others from being run. What a step runs runs in a subshell, with set -e.
 
 postgres_image=postgres:local
@@ -23,16 +22,7 @@ few_schedules=(-Dschedules=30 -Druns=20000 -Doperations=2)
 in_turkish='-Duser.language=tr -Duser.country=TR -Duser.timezone=Asia/Kathmandu'
 
 begin() {
-  note_in "$(mktemp -d)"
-  steps_beside=
-  # What is installed here must not be skipped for want of it
-  export ADVISORY_LOCK_TOOLS=required
-  trap clean_up EXIT
-}
-
-# Has the steps that follow noted in a folder
-note_in() {
-  state=$1
+  state=$(mktemp -d)
   times="$state/times"
   results="$state/results"
   tests="$state/tests"
@@ -42,10 +32,12 @@ note_in() {
   all_failed=0
   sample_application=
   touch "$times" "$results" "$failures" "$tests"
+  # What is installed here must not be skipped for want of it
+  export ADVISORY_LOCK_TOOLS=required
+  trap clean_up EXIT
 }
 
 clean_up() {
-  [ -z "$steps_beside" ] || kill "$steps_beside" 2>/dev/null || true
   bash .ci/docker-engine.sh stop "$state/docker" || true
   rm -rf "$state"
 }
@@ -173,38 +165,6 @@ sum_of() {
     | sed -n "s/.*<testsuite [^>]* $1=\"\([0-9]*\)\".*/\1/p" | awk '{ sum += $1 } END { print sum + 0 }'
 }
 
-# Has a function run its steps beside those that follow, in a copy of this folder, as two builds in one would write over
-# each other's classes: most steps leave a processor idle for much of their time
-beside() {
-  mkdir "$state/beside"
-  cp -dR --preserve=mode,timestamps . "$state/beside/copy"
-  (
-    note_in "$state/beside"
-    trap stop_docker EXIT
-    cd "$state/copy"
-    "$@"
-    echo "$passed $all_failed $all_skipped" >"$state/counts"
-  ) >"$state/beside.log" 2>&1 &
-  steps_beside=$!
-}
-
-# Waits for the steps that run beside, prints what they have said, and counts them as if they had run here
-join() {
-  local code=0 of_passed=0 of_failed=0 of_skipped=0
-  wait "$steps_beside" || code=$?
-  steps_beside=
-  cat "$state/beside.log"
-  [ "$code" -eq 0 ] || fail 'steps beside the others' "ended with $code"
-  cat "$state/beside/times" >>"$times"
-  cat "$state/beside/results" >>"$results"
-  cat "$state/beside/tests" >>"$tests"
-  cat "$state/beside/failures" >>"$failures"
-  [ ! -f "$state/beside/counts" ] || read -r of_passed of_failed of_skipped <"$state/beside/counts"
-  passed=$((passed + of_passed))
-  all_failed=$((all_failed + of_failed))
-  all_skipped=$((all_skipped + of_skipped))
-}
-
 # Ends the run if something has failed so far
 stop_if_red() {
   [ -s "$failures" ] || return 0
@@ -217,7 +177,6 @@ stop_if_red() {
 finish() {
   printf '\n=== Time\n'
   cat "$times"
-  printf '%5d s  %s\n' "$SECONDS" 'in all'
   printf '\n=== Tests\n'
   cat "$results"
   printf '\n=== Skipped\n'
