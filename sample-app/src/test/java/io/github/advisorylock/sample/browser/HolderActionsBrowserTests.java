@@ -96,7 +96,8 @@ class HolderActionsBrowserTests extends AbstractBrowserTests {
 				.isEmpty());
 		page.confirm();
 		OperatorPage.await()
-			.untilAsserted(() -> assertThat(page.status(INDEX)).contains("was not changed: There is no holder of the lock of"));
+			.untilAsserted(() -> assertThat(page.status(INDEX))
+				.contains("was not changed: There is no holder of the lock of"));
 	}
 
 	@Test
