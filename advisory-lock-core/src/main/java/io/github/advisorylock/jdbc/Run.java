@@ -157,7 +157,7 @@ public final class Run {
 			Thread.State state = thread.getState();
 			List<String> frames = Arrays.stream(thread.getStackTrace()).limit(MOST_FRAMES).map(Stack::text).toList();
 			// a virtual thread has no name by itself
-			String name = thread.getName().isEmpty() ? thread.toString() : thread.getName();
+			String name = thread.getName().isEmpty() ? "thread " + thread.getId() : thread.getName();
 			return new Stack(AdvisoryLockKey.display(name), state, frames, process);
 		}
 

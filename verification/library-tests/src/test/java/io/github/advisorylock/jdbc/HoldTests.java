@@ -85,7 +85,9 @@ class HoldTests {
 	void whatTheThreadDoesAfterTheRunIsNotTold() {
 		assertThat(Run.now(this.hold.run(), 0).thread()).isNull();
 		Run run = this.hold.beginRun(null);
-		assertThat(Run.now(this.hold.run(), 0).thread()).isEqualTo(Thread.currentThread().getName());
+		Thread thread = Thread.currentThread();
+		assertThat(Run.now(this.hold.run(), 0).thread())
+			.isEqualTo(thread.getName().isEmpty() ? "thread " + thread.getId() : thread.getName());
 		assertThat(Run.note(run, 0, Runnable::run)).isNotNull();
 		run.end(false);
 		assertThat(Run.now(this.hold.run(), 0).thread()).isNull();
