@@ -224,16 +224,7 @@ final class PostgresAdvisoryLockFunctions {
 	 * @param permits keys of one format, at least one
 	 */
 	static Call trySessionPermits(List<AdvisoryLockKey> permits) {
-		List<Object> numbers = new ArrayList<>();
-		for (AdvisoryLockKey permit : permits) {
-			if (permit.isPair()) {
-				numbers.add(permit.classId());
-				numbers.add(permit.objectId());
-			}
-			else {
-				numbers.add(permit.value());
-			}
-		}
+		List<Object> numbers = permits.stream().flatMap((permit) -> numbers(permit).stream()).toList();
 		return new Call("SELECT " + firstGranted("", "pg_try_advisory_lock", permits), numbers);
 	}
 
@@ -298,8 +289,14 @@ final class PostgresAdvisoryLockFunctions {
 
 	private static Call call(String[] variants, AdvisoryLockKey key, LockMode mode) {
 		int shared = (mode == LockMode.SHARED) ? 2 : 0;
-		return key.isPair() ? new Call(variants[shared + 1], List.of(key.classId(), key.objectId()))
-				: new Call(variants[shared], List.of(key.value()));
+		return new Call(variants[key.isPair() ? shared + 1 : shared], numbers(key));
+	}
+
+	/**
+	 * Return what the functions take for a key.
+	 */
+	private static List<Object> numbers(AdvisoryLockKey key) {
+		return key.isPair() ? List.of(key.classId(), key.objectId()) : List.of(key.value());
 	}
 
 	/**
@@ -398,12 +395,8 @@ final class PostgresAdvisoryLockFunctions {
 		int next = 1;
 		statement.setString(next++, ApplicationName.of(key.name()));
 		for (AdvisoryLockKey permit : permits) {
-			if (permit.isPair()) {
-				statement.setInt(next++, permit.classId());
-				statement.setInt(next++, permit.objectId());
-			}
-			else {
-				statement.setLong(next++, permit.value());
+			for (Object number : numbers(permit)) {
+				statement.setObject(next++, number);
 			}
 		}
 	}

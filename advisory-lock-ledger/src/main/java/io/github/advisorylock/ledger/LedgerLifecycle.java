@@ -68,9 +68,6 @@ public final class LedgerLifecycle implements SmartLifecycle {
 
 	private @Nullable UnfinishedTickWatcher openTicks;
 
-	private Runnable whenStopped = () -> {
-	};
-
 	private boolean running;
 
 	private boolean ready;
@@ -174,7 +171,6 @@ public final class LedgerLifecycle implements SmartLifecycle {
 		if (!this.methods.catchingUp().isEmpty()) {
 			PostgresAdvisoryLockLedger ledger = this.ledger.get();
 			ledger.shutDown(false);
-			this.whenStopped = () -> ledger.shutDown(true);
 			this.openTicks = new UnfinishedTickWatcher(ledger, this.methods, this.threads);
 			this.context.addApplicationListener(this.openTicks);
 			if (this.ready) {
@@ -190,8 +186,8 @@ public final class LedgerLifecycle implements SmartLifecycle {
 	@Override
 	public synchronized void stop() {
 		this.running = false;
-		this.whenStopped.run();
 		if (this.openTicks != null) {
+			this.openTicks.ledger().shutDown(true);
 			this.context.removeApplicationListener(this.openTicks);
 			this.openTicks.stop();
 			this.openTicks = null;

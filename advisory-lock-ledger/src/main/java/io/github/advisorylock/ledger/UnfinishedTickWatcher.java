@@ -123,6 +123,13 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 	}
 
 	/**
+	 * Return where the ticks are.
+	 */
+	PostgresAdvisoryLockLedger ledger() {
+		return this.ledger;
+	}
+
+	/**
 	 * Look no more. Calls that are under way go on.
 	 */
 	synchronized void stop() {
