@@ -411,10 +411,9 @@ final class PostgresAdvisoryLockFunctions {
 	}
 
 	/**
-	 * Sets what the server has got of these settings, for the rest of the session. A
-	 * statement of its own kind rather than start-up options, which poolers refuse. The
-	 * server can check for the client while it executes on Linux in all versions, and
-	 * would refuse the value elsewhere.
+	 * Sets these for the rest of the session. A statement of its own kind rather than
+	 * start-up options, which poolers refuse. The server can check for the client while
+	 * it executes on Linux in all versions, and would refuse the value elsewhere.
 	 * <p>
 	 * Through a pooler nothing is set, as it would stay for other clients: the date style
 	 * that PostgreSQL's driver asks for when it connects comes from the client only where
@@ -423,12 +422,14 @@ final class PostgresAdvisoryLockFunctions {
 	static String detectDeadClient(long idle, long interval, int probes, long userTimeoutMillis,
 			long checkIntervalMillis) {
 		return """
-				SELECT pg_catalog.set_config(s.name, v.value, false) FROM pg_catalog.pg_settings s JOIN (VALUES \
-				('tcp_keepalives_idle', '%d'), ('tcp_keepalives_interval', '%d'), ('tcp_keepalives_count', '%d'), \
-				('tcp_user_timeout', '%d'), ('client_connection_check_interval', '%d')) v(name, value) USING (name) \
-				WHERE (s.name <> 'client_connection_check_interval' OR pg_catalog.version() LIKE '%%linux%%') \
-				AND EXISTS (SELECT FROM pg_catalog.pg_settings g WHERE g.name = 'DateStyle' AND g.source = 'client')"""
-			.formatted(idle, interval, probes, userTimeoutMillis, checkIntervalMillis);
+				SELECT pg_catalog.set_config('tcp_keepalives_idle', '%d', false), \
+				pg_catalog.set_config('tcp_keepalives_interval', '%d', false), \
+				pg_catalog.set_config('tcp_keepalives_count', '%d', false), \
+				pg_catalog.set_config('tcp_user_timeout', '%d', false), \
+				CASE WHEN pg_catalog.version() LIKE '%%linux%%' \
+				THEN pg_catalog.set_config('client_connection_check_interval', '%d', false) END \
+				FROM pg_catalog.pg_settings WHERE name = 'DateStyle' AND source = 'client'""".formatted(idle, interval,
+				probes, userTimeoutMillis, checkIntervalMillis);
 	}
 
 	/**

@@ -61,19 +61,13 @@ final class LedgerSchema {
 	private static final String INSPECT = """
 			SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden, c.other_kind, w.columns AS primary_key,
 			  c.has_key, c.localized, c.lacking,
-			  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path,
-			  (SELECT s.reset_val FROM pg_catalog.pg_settings s WHERE s.name = 'search_path') AS own_path,
+			  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path, s.own_path,
 			  pg_catalog.quote_ident(pg_catalog.current_database()) AS database,
-			  pg_catalog.current_setting('server_encoding') AS encoding,
-			  (SELECT s.source FROM pg_catalog.pg_settings s
-			    WHERE s.name = 'default_transaction_read_only' AND s.setting = 'on') AS read_only,
+			  pg_catalog.current_setting('server_encoding') AS encoding, s.read_only,
 			  CAST(:schema AS text) IS NULL OR EXISTS (
 			    SELECT FROM pg_catalog.pg_namespace n WHERE n.nspname = CAST(:schema AS text)) AS has_schema,
 			  pg_catalog.quote_ident(coalesce(CAST(:schema AS text), pg_catalog.current_schema())) AS target,
-			  (SELECT pg_catalog.bool_or(d.level <> 'read committed') FROM (
-			    SELECT pg_catalog.current_setting('default_transaction_isolation') AS level UNION ALL
-			    SELECT s.reset_val FROM pg_catalog.pg_settings s
-			      WHERE s.name = 'default_transaction_isolation') d) AS strict
+			  'read committed' <> ANY (ARRAY[pg_catalog.current_setting('default_transaction_isolation'), s.own_isolation]) AS strict
 			FROM (VALUES ('job', 'namespace, key', 'first_seen_at, last_tick, last_started_at, last_finished_at, last_outcome, '
 			      || 'fencing_token, template, resumed_at, open_tick, attempts, failed_attempts, given_up, cancelled_at, failures, retry_at, '
 			      || 'next_at, remember_until, held_until, held_since, method, scope, schedules, once, min_interval, catch_up, period, recorded, lock'),
@@ -86,6 +80,12 @@ final class LedgerSchema {
 			    ('question', 'id', 'lock, asked_at, instances, threads, thread_states, stacks, processes'),
 			    ('fencing_token', NULL, NULL),
 			    ('job_state', NULL, NULL)) w (kind, columns, others)
+			CROSS JOIN (
+			  SELECT pg_catalog.max(g.reset_val) FILTER (WHERE g.name = 'search_path') AS own_path,
+			    pg_catalog.max(g.reset_val) FILTER (WHERE g.name = 'default_transaction_isolation') AS own_isolation,
+			    pg_catalog.max(g.source) FILTER (WHERE g.name = 'default_transaction_read_only' AND g.setting = 'on') AS read_only
+			  FROM pg_catalog.pg_settings g
+			) s
 			LEFT JOIN LATERAL (
 			  SELECT pg_catalog.quote_ident(n.nspname) AS schema, pg_catalog.quote_ident(o.relname) AS name,
 			    pg_catalog.has_schema_privilege(n.oid, 'USAGE') AS usable,
