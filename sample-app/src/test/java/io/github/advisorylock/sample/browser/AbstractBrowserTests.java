@@ -39,12 +39,11 @@ abstract class AbstractBrowserTests {
 	@BeforeAll
 	static void open() {
 		fleet = Fleet.on("shop", directory);
-		browser = Chromium.start(directory.resolve("profile"));
+		browser = Chromium.asNew();
 	}
 
 	@AfterAll
 	static void close() throws InterruptedException {
-		browser.close();
 		fleet.close();
 	}
 

@@ -17,7 +17,6 @@
 package io.github.advisorylock.sample.browser;
 
 import java.io.File;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +24,7 @@ import java.util.Map;
 import java.util.logging.Level;
 import java.util.stream.Stream;
 
+import org.jspecify.annotations.Nullable;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.chrome.ChromeDriver;
 import org.openqa.selenium.chrome.ChromeDriverService;
@@ -39,6 +39,8 @@ import org.openqa.selenium.logging.LoggingPreferences;
  */
 final class Chromium implements AutoCloseable {
 
+	private static @Nullable Chromium shared;
+
 	private final ChromeDriver driver;
 
 	private final List<String> requests = new ArrayList<>();
@@ -48,17 +50,28 @@ final class Chromium implements AutoCloseable {
 	}
 
 	/**
-	 * Start a browser.
+	 * Return the browser of this JVM, as if it were new: to start one takes longer than
+	 * most tests do.
 	 */
-	static Chromium start(Path profile) {
-		return start(options(profile));
+	static Chromium asNew() {
+		if (shared == null) {
+			shared = start(options());
+			Runtime.getRuntime().addShutdownHook(new Thread(shared::close));
+		}
+		shared.driver.get("about:blank");
+		shared.driver.manage().deleteAllCookies();
+		shared.driver.executeCdpCommand("Emulation.setScrollbarsHidden", Map.of("hidden", false));
+		shared.prefer("");
+		shared.resize(1200, 800);
+		shared.forget();
+		return shared;
 	}
 
 	/**
 	 * Start a browser that runs no scripts.
 	 */
-	static Chromium startWithoutScripts(Path profile) {
-		return start(options(profile).setExperimentalOption("prefs",
+	static Chromium startWithoutScripts() {
+		return start(options().setExperimentalOption("prefs",
 				Map.of("profile.managed_default_content_settings.javascript", 2)));
 	}
 
@@ -77,7 +90,7 @@ final class Chromium implements AutoCloseable {
 		return chromium;
 	}
 
-	private static ChromeOptions options(Path profile) {
+	private static ChromeOptions options() {
 		LoggingPreferences logs = new LoggingPreferences();
 		logs.enable(LogType.BROWSER, Level.ALL);
 		logs.enable(LogType.PERFORMANCE, Level.ALL);
@@ -85,8 +98,7 @@ final class Chromium implements AutoCloseable {
 		options.setCapability(ChromeOptions.LOGGING_PREFS, logs);
 		options.setBinary("/usr/bin/chromium");
 		return options.addArguments("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--no-first-run",
-				"--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
-				"--user-data-dir=" + profile);
+				"--disable-background-networking", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1");
 	}
 
 	ChromeDriver driver() {

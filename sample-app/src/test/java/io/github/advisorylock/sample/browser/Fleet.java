@@ -107,7 +107,7 @@ final class Fleet implements AutoCloseable {
 	@Override
 	public void close() throws InterruptedException {
 		for (Member member : this.members) {
-			member.process().close();
+			member.process().kill();
 		}
 		TestPostgres.execute("DROP DATABASE " + this.database + " WITH (FORCE)");
 	}

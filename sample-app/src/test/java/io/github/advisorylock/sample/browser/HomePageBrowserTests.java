@@ -176,7 +176,7 @@ class HomePageBrowserTests extends AbstractBrowserTests {
 
 	@Test
 	void pageIsReadWithoutScripts() {
-		try (Chromium plain = Chromium.startWithoutScripts(directory.resolve("profile-without-scripts"))) {
+		try (Chromium plain = Chromium.startWithoutScripts()) {
 			HomePage read = new HomePage(plain).open(one.address());
 			assertThat(read.element("main").getText()).contains("A webhook that comes five times", two.name(),
 					"need scripts");

@@ -82,7 +82,7 @@ public abstract class AbstractLockTests {
 
 	@BeforeEach
 	void openPool() {
-		usePool(TestPostgres.pool(4));
+		usePool(KeptPool.take());
 	}
 
 	protected final void usePool(HikariDataSource pool) {
@@ -91,6 +91,12 @@ public abstract class AbstractLockTests {
 		this.transactionManager = new JdbcTransactionManager(pool);
 		this.jdbc = new JdbcTemplate(pool);
 		this.template = createTemplate(pool, this.transactionManager);
+	}
+
+	protected final void usePoolWithAutoCommit(boolean autoCommit) {
+		HikariDataSource own = TestPostgres.pool(4);
+		own.setAutoCommit(autoCommit);
+		usePool(own);
 	}
 
 	protected PostgresAdvisoryLockTemplate createTemplate(DataSource dataSource,
@@ -121,7 +127,7 @@ public abstract class AbstractLockTests {
 		if (this.pool != null) {
 			this.sessions.forEach(LockSession::close);
 			this.sessions.clear();
-			this.pool.close();
+			KeptPool.giveBack(this.pool);
 		}
 	}
 

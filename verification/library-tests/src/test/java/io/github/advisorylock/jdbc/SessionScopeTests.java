@@ -58,6 +58,7 @@ class SessionScopeTests extends AbstractLockTests {
 
 	@Test
 	void severalLocksShareOneConnectionThatIsNotFromThePool() throws Exception {
+		usePool(TestPostgres.pool(4));
 		List<HeldLock> held = new ArrayList<>();
 		for (int i = 0; i < 20; i++) {
 			held.add(this.template.tryAcquire(LockRequest.of("job-" + i)).orElseThrow());

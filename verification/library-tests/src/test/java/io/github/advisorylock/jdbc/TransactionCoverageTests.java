@@ -66,7 +66,7 @@ class TransactionCoverageTests extends AbstractLockTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void begunTransactionOfManagerWithoutDataSourceIsRefused(boolean autoCommit) {
-		this.pool.setAutoCommit(autoCommit);
+		usePoolWithAutoCommit(autoCommit);
 		this.template = createTemplate(this.pool, new DocumentTransactionManager());
 		assertThatIsRefused("DocumentTransactionManager");
 	}
@@ -74,7 +74,7 @@ class TransactionCoverageTests extends AbstractLockTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void joinedTransactionOfManagerWithoutDataSourceIsRefused(boolean autoCommit) {
-		this.pool.setAutoCommit(autoCommit);
+		usePoolWithAutoCommit(autoCommit);
 		PlatformTransactionManager documents = new DocumentTransactionManager();
 		this.template = createTemplate(this.pool, documents);
 		new TransactionTemplate(documents).executeWithoutResult((status) -> {
@@ -87,7 +87,7 @@ class TransactionCoverageTests extends AbstractLockTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void begunTransactionOfJpaOnAnotherDataSourceIsRefused(boolean autoCommit) {
-		this.pool.setAutoCommit(autoCommit);
+		usePoolWithAutoCommit(autoCommit);
 		try (HikariDataSource other = TestPostgres.pool(1)) {
 			this.template = createTemplate(this.pool, jpa(other));
 			assertThatIsRefused("JpaTransactionManager");
@@ -102,7 +102,7 @@ class TransactionCoverageTests extends AbstractLockTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void lockIsInTransactionOnLazyConnections(boolean autoCommit) {
-		this.pool.setAutoCommit(autoCommit);
+		usePoolWithAutoCommit(autoCommit);
 		DataSource lazy = new LazyConnectionDataSourceProxy(this.pool);
 		this.jdbc.setDataSource(lazy);
 		this.transactionManager = new JdbcTransactionManager(lazy);

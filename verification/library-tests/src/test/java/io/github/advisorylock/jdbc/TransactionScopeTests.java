@@ -332,7 +332,7 @@ class TransactionScopeTests extends AbstractLockTests {
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
 	void transactionOnOtherDataSourceIsRefused(boolean autoCommit) {
-		this.pool.setAutoCommit(autoCommit);
+		usePoolWithAutoCommit(autoCommit);
 		try (HikariDataSource other = TestPostgres.pool(1)) {
 			new TransactionTemplate(new JdbcTransactionManager(other)).executeWithoutResult((status) -> {
 				assertThatNotCovered();

@@ -58,8 +58,8 @@ public final class JavaProcess implements AutoCloseable {
 	public static JavaProcess start(Path log, Map<String, String> environment, Class<?> main, String... arguments) {
 		String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
 		List<String> command = Stream
-			.concat(Stream.of(java, "-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-					main.getName()), Stream.of(arguments))
+			.concat(Stream.of(java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+					System.getProperty("java.class.path"), main.getName()), Stream.of(arguments))
 			.toList();
 		return run(log, environment, command);
 	}
