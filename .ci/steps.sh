@@ -4,8 +4,10 @@
 # A step that fails does not keep the others from being run. What a step runs runs in a subshell, with set -e.
 
 postgres_image=postgres:local
-# Those of the packages with SQL or threads of their own, for where the whole suite would tell nothing new
+# Where the whole suite would tell nothing new: those of the packages with SQL or threads of their own, and those of what a
+# Spring Boot is seen in
 tests_of_sql=$(printf 'io/github/advisorylock/%s/*Tests,' actuate doctor integration jdbc leader ledger monitor shedlock)
+tests_of_spring_boot='io/github/advisorylock/**/*Tests,!io/github/advisorylock/jdbc/*Tests,!io/github/advisorylock/ledger/*Tests'
 # The README's command leaves the slow ones out, for those who wait for it
 with_slow_tests=-Dexcluded.test.groups=aot,browser,chaos,gate,servers
 # The same phase in all steps: after one that ends before it packages, the next one compiles everything anew. Once a step
