@@ -81,9 +81,11 @@ final class PostgresAdvisoryLockFunctions {
 	static final String HEARTBEAT = "SELECT true";
 
 	/**
-	 * Frees what somebody before has left in the server process, behind a pooler that
-	 * does not. Binds name, statement timeout, idle time before the first probe, interval
-	 * of probes, number of probes, and how long sent data may stay unacknowledged.
+	 * Frees what another client has left in the server process, behind a pooler that does
+	 * not: its locks, and its prepared statements, which have the names that the driver
+	 * gives to its own. Binds name, statement timeout, idle time before the first probe,
+	 * interval of probes, number of probes, and how long sent data may stay
+	 * unacknowledged.
 	 */
 	static final String PREPARE_SESSION = """
 			SELECT pg_catalog.set_config('application_name', ?, false),
@@ -93,7 +95,8 @@ final class PostgresAdvisoryLockFunctions {
 			pg_catalog.set_config('tcp_keepalives_count', ?, false),
 			pg_catalog.set_config('tcp_user_timeout', ?, false),
 			pg_catalog.set_config('idle_session_timeout', '0', false),
-			pg_catalog.pg_advisory_unlock_all()
+			pg_catalog.pg_advisory_unlock_all();
+			DEALLOCATE ALL
 			""";
 
 	static final String CHECK_CLIENT_WHILE_EXECUTING = "SELECT pg_catalog.set_config("

@@ -19,6 +19,7 @@ package io.github.advisorylock.autoconfigure;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -36,6 +37,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.PlannedTime;
@@ -126,6 +128,57 @@ class PgBouncerTests {
 				assertThat(row.getString(1)).isEqualTo("0");
 				assertThat(row.getString(2)).isNullOrEmpty();
 			}
+		}
+	}
+
+	/**
+	 * A pooler that does not reset hands on locks and prepared statements. Each driver
+	 * gives its first prepared statement the same name.
+	 */
+	@Test
+	void openingClearsWhatAClientHasLeftInAServerProcess(@TempDir Path directory) throws SQLException {
+		try (TestPgBouncer pooler = TestPgBouncer.start(server, "session",
+				"server_reset_query =\ndefault_pool_size = 4", directory)) {
+			leaveSomethingInEachProcess(pooler.url() + "&prepareThreshold=1", 4);
+			DoctorContexts.create(pooler.url())
+				.withBean(CodeUser.class)
+				.withPropertyValues("advisory-lock.doctor.transaction-pooler=off")
+				.run((context) -> {
+					AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+					for (int i = 0; i < 20; i++) {
+						try (HeldLock lock = operations.tryAcquire(LockRequest.of("code")).orElseThrow()) {
+							assertThat(lock.isHeld()).isTrue();
+							assertThat(locksOfSession()).isOne();
+						}
+					}
+				});
+		}
+	}
+
+	private static void leaveSomethingInEachProcess(String url, int processes) throws SQLException {
+		List<Connection> clients = new ArrayList<>();
+		for (int i = 0; i < processes; i++) {
+			clients.add(DriverManager.getConnection(url));
+		}
+		for (Connection client : clients) {
+			for (int i = 0; i < 20; i++) {
+				try (PreparedStatement statement = client
+					.prepareStatement("SELECT pg_advisory_lock_shared(4711), " + i)) {
+					statement.execute();
+				}
+			}
+			client.close();
+		}
+	}
+
+	private static int locksOfSession() throws SQLException {
+		try (Connection connection = server.open();
+				Statement statement = connection.createStatement();
+				ResultSet row = statement
+					.executeQuery("SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid) "
+							+ "WHERE locktype = 'advisory' AND application_name LIKE 'al:%'")) {
+			row.next();
+			return row.getInt(1);
 		}
 	}
 
