@@ -82,9 +82,9 @@ final class AdvisoryLockContestant implements Contestant {
 		})
 			.properties(Map.of("spring.application.name", "faults", "spring.main.banner-mode", "off",
 					"spring.datasource.url", settings.url(), "spring.datasource.username", settings.user(),
-					"spring.datasource.password", settings.password(), "spring.datasource.hikari.maximum-pool-size", 7,
+					"spring.datasource.password", settings.password(), "spring.datasource.hikari.maximum-pool-size", 8,
 					"spring.datasource.hikari.connection-timeout", 3000, "advisory-lock.ledger.initialize-schema",
-					"always", "spring.task.scheduling.pool.size", 6))
+					"always", "spring.task.scheduling.pool.size", 8))
 			.run();
 	}
 
@@ -245,7 +245,7 @@ final class AdvisoryLockContestant implements Contestant {
 		 */
 		@EventListener
 		void finished(SingleRunnerFinishedEvent event) {
-			if (event.key().name().equals(Promise.CATCH_UP_KEY)) {
+			if (AnnotatedWork.KEYS.contains(event.key().name())) {
 				return;
 			}
 			String run = this.last.get();

@@ -18,13 +18,17 @@ package io.github.advisorylock.faults;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import net.javacrumbs.shedlock.core.LockExtender;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.event.EventListener;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -35,6 +39,12 @@ import org.springframework.scheduling.annotation.Scheduled;
  */
 class AnnotatedWork {
 
+	/**
+	 * The keys of methods that are guarded by this library's annotation.
+	 */
+	static final Set<String> KEYS = Set.of(Promise.CATCH_UP_KEY, Promise.RETRIED_KEY, Promise.RATE_KEY,
+			Promise.DELAY_KEY);
+
 	private final JdbcTemplate jdbc;
 
 	private final RecordedWork work;
@@ -43,6 +53,10 @@ class AnnotatedWork {
 	 * The run of the method on this thread.
 	 */
 	private final ThreadLocal<String> last = new ThreadLocal<>();
+
+	private int rates;
+
+	private int delays;
 
 	AnnotatedWork(JdbcTemplate jdbc, RecordedWork work) {
 		this.jdbc = jdbc;
@@ -64,8 +78,31 @@ class AnnotatedWork {
 		Promise promise = Promise.CATCH_UP;
 		LockContext lock = LockContext.current().orElseThrow();
 		Instant tick = lock.tick().orElseThrow();
-		boolean failing = lock.attempt() == 1 && tick.getEpochSecond() / Promise.CATCH_UP_PERIOD.toSeconds() % 2 == 0;
-		this.work.run(promise, tick, lock, (run) -> {
+		work(promise, tick,
+				lock.attempt() == 1 && tick.getEpochSecond() / Promise.CATCH_UP_PERIOD.toSeconds() % 2 == 0);
+	}
+
+	@Scheduled(cron = "30 * * * * *")
+	@SingleRunner(key = Promise.RETRIED_KEY, once = Once.PER_TICK, catchUp = "58s", maxRetries = Promise.MAX_RETRIES)
+	void retried() throws Exception {
+		LockContext lock = LockContext.current().orElseThrow();
+		work(Promise.RETRIED, lock.tick().orElseThrow(), true);
+	}
+
+	@Scheduled(fixedRate = 6, timeUnit = TimeUnit.SECONDS)
+	@SingleRunner(key = Promise.RATE_KEY)
+	void rate() throws Exception {
+		work(Promise.RATE, null, ++this.rates % 3 == 0);
+	}
+
+	@Scheduled(fixedDelay = 6, timeUnit = TimeUnit.SECONDS)
+	@SingleRunner(key = Promise.DELAY_KEY, scope = LockScope.SESSION)
+	void delay() throws Exception {
+		work(Promise.DELAY, null, ++this.delays % 3 == 0);
+	}
+
+	private void work(Promise promise, @Nullable Instant tick, boolean failing) throws Exception {
+		this.work.run(promise, tick, LockContext.current().orElseThrow(), (run) -> {
 			this.last.set(run);
 			PromisedWork.write(this.jdbc, this.work, promise, run);
 			if (failing) {
@@ -76,16 +113,17 @@ class AnnotatedWork {
 
 	@EventListener
 	void finished(SingleRunnerFinishedEvent event) {
-		if (!event.key().name().equals(Promise.CATCH_UP_KEY)) {
+		String key = event.key().name();
+		if (!KEYS.contains(key)) {
 			return;
 		}
 		String run = this.last.get();
 		this.last.remove();
 		if (run != null && event.failure() == null) {
-			this.work.done(run, Promise.CATCH_UP.key(), event.tick(), null);
+			this.work.done(run, key, event.tick(), null);
 		}
 		else if (run != null && event.failure() instanceof PlannedFailure) {
-			this.work.rolledBack(run, Promise.CATCH_UP.key(), event.tick());
+			this.work.rolledBack(run, key, event.tick());
 		}
 	}
 

@@ -76,6 +76,7 @@ final class CatchUpRules {
 	List<String> violations() {
 		checkBackOff();
 		checkCatchUp();
+		checkRetries();
 		return this.violations;
 	}
 
@@ -126,6 +127,26 @@ final class CatchUpRules {
 			boolean failed = this.ofTicks.stream().anyMatch((run) -> millis(run.tick()) == planned && run.isFailed());
 			if (!executed && quiet(from, from + CATCH_UP) >= (failed ? CATCH_UP : MADE_UP)) {
 				this.violations.add("Nobody made up for " + Instant.ofEpochMilli(tick));
+			}
+		}
+	}
+
+	/**
+	 * A tick that fails is given up after some attempts, unless a fault may have kept the
+	 * ledger from hearing of one.
+	 */
+	private void checkRetries() {
+		Map<Instant, List<Run>> attempts = new HashMap<>();
+		for (Run run : this.runs) {
+			Instant tick = run.tick();
+			if (tick != null && Promise.RETRIED.isRunBy(run)) {
+				attempts.computeIfAbsent(tick, (key) -> new ArrayList<>()).add(run);
+			}
+		}
+		for (List<Run> ofTick : attempts.values()) {
+			if (ofTick.size() > 1 + Promise.MAX_RETRIES
+					&& !isDisturbed(ofTick.get(0).begin(), ofTick.get(ofTick.size() - 1).begin())) {
+				this.violations.add("Tried too often: " + ofTick);
 			}
 		}
 	}

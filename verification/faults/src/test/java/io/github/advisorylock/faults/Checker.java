@@ -29,6 +29,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Judges what has happened by what instances wrote themselves and what is in the
@@ -105,7 +106,8 @@ final class Checker {
 		this.runs.stream()
 			.filter((run) -> run.isVirtual() != this.virtual)
 			// A tick that is made up for runs on a thread of the library
-			.filter((run) -> run.isVirtual() || !Promise.CATCH_UP.isRunBy(run))
+			.filter((run) -> run.isVirtual() || Stream.of(Promise.values())
+				.noneMatch((promise) -> promise.isMadeUpFor() && promise.isRunBy(run)))
 			.forEach((run) -> this.violations
 				.add("On a " + (this.virtual ? "platform" : "virtual") + " thread: " + run));
 	}
@@ -132,7 +134,7 @@ final class Checker {
 			for (int i = 0; i < ofLock.size(); i++) {
 				Run run = ofLock.get(i);
 				for (int j = i + 1; j < ofLock.size() && ofLock.get(j).begin() < run.end(); j++) {
-					if (!Promise.SHARED_READ.isRunBy(run) || !Promise.SHARED_READ.isRunBy(ofLock.get(j))) {
+					if (!Promise.mayRunBeside(run, ofLock.get(j))) {
 						checkOverlap(run, ofLock.get(j));
 					}
 				}

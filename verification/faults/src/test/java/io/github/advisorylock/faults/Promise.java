@@ -89,6 +89,33 @@ enum Promise {
 	CATCH_UP(LockScope.TRANSACTION),
 
 	/**
+	 * A tick each minute of which each attempt fails; {@link #MAX_RETRIES} may follow the
+	 * first.
+	 */
+	RETRIED(LockScope.TRANSACTION),
+
+	/**
+	 * Is called by a timer of each instance, and runs once in {@link #TIMER}, counted
+	 * from the begin of a run; each third run fails.
+	 */
+	RATE(LockScope.TRANSACTION),
+
+	/**
+	 * The same, counted from the end of a run.
+	 */
+	DELAY(LockScope.SESSION),
+
+	/**
+	 * Has {@link #PERMITS} runs at a time at most; all instances call it at once.
+	 */
+	PERMIT_TRANSACTION(LockScope.TRANSACTION),
+
+	/**
+	 * The same, and who finds no permit waits for {@link #WAIT}.
+	 */
+	PERMIT_SESSION(LockScope.SESSION),
+
+	/**
 	 * Deletes the history of all these jobs from the ledger, as if it were old.
 	 */
 	HOUSEKEEPING(LockScope.SESSION);
@@ -106,6 +133,25 @@ enum Promise {
 	 * The time between two ticks of {@link #CATCH_UP}.
 	 */
 	static final Duration CATCH_UP_PERIOD = Duration.ofMinutes(1);
+
+	/**
+	 * The time between two calls of the timer of an instance, and between two runs on all
+	 * of them.
+	 */
+	static final Duration TIMER = Duration.ofSeconds(6);
+
+	/**
+	 * How many runs may be under way: fewer than there are instances.
+	 */
+	static final int PERMITS = 2;
+
+	static final int MAX_RETRIES = 1;
+
+	static final String RETRIED_KEY = "retried";
+
+	static final String RATE_KEY = "rate";
+
+	static final String DELAY_KEY = "delay";
 
 	static final String SCHEDULER_LOCK_KEY = "scheduler-lock";
 
@@ -142,6 +188,30 @@ enum Promise {
 
 	boolean isRunBy(Run run) {
 		return run.key().equals(key());
+	}
+
+	/**
+	 * Return whether it is due in each minute, and no more often: a trial may be shorter.
+	 * A tick that is made up for runs on a thread of the library.
+	 */
+	boolean isMadeUpFor() {
+		return this == CATCH_UP || this == RETRIED;
+	}
+
+	/**
+	 * Return whether several runs may be under way.
+	 */
+	boolean hasPermits() {
+		return this == PERMIT_TRANSACTION || this == PERMIT_SESSION;
+	}
+
+	/**
+	 * Return whether two runs of a lock may be under way at a time: those that share it,
+	 * and those of permits, which {@link PermitRules} count.
+	 */
+	static boolean mayRunBeside(Run run, Run other) {
+		return Stream.of(SHARED_READ, PERMIT_TRANSACTION, PERMIT_SESSION)
+			.anyMatch((promise) -> promise.isRunBy(run) && promise.isRunBy(other));
 	}
 
 	/**

@@ -79,11 +79,13 @@ final class PromiseRules {
 	 * trial may be shorter.
 	 */
 	static List<String> missing(List<Run> runs) {
-		return Stream.of(Promise.values())
-			.filter((promise) -> promise != Promise.CATCH_UP)
+		List<String> missing = new ArrayList<>();
+		Stream.of(Promise.values())
+			.filter((promise) -> !promise.isMadeUpFor())
 			.filter((promise) -> runs.stream().noneMatch((run) -> promise.isRunBy(run) && run.isEnded()))
-			.map((promise) -> "Never done: " + promise.key())
-			.toList();
+			.forEach((promise) -> missing.add("Never done: " + promise.key()));
+		missing.addAll(PermitRules.missing(runs));
+		return missing;
 	}
 
 	List<String> violations() {
@@ -94,7 +96,9 @@ final class PromiseRules {
 		checkWaits();
 		checkPauses();
 		this.violations.addAll(new CatchUpRules(this.runs, this.written, this.disturbances, this.end).violations());
-		Stream.of(Promise.values()).filter((promise) -> promise != Promise.CATCH_UP).forEach(this::checkGoesOn);
+		this.violations.addAll(new IntervalRules(this.events, this.runs, this.disturbances).violations());
+		this.violations.addAll(new PermitRules(this.runs, this.disturbances).violations());
+		Stream.of(Promise.values()).filter((promise) -> !promise.isMadeUpFor()).forEach(this::checkGoesOn);
 		return this.violations;
 	}
 
@@ -173,7 +177,8 @@ final class PromiseRules {
 			}
 			boolean disturbed = isDisturbed(event.at() - waited, event.at());
 			boolean loading = event.at() - waited < begins.getOrDefault(event.instance(), 0L) + Disturbance.RECOVERY;
-			boolean waits = event.key().startsWith("wait-") || event.key().equals(Promise.SHARED_WRITE.key());
+			boolean waits = event.key().startsWith("wait-") || event.key().equals(Promise.SHARED_WRITE.key())
+					|| event.key().equals(Promise.PERMIT_SESSION.key());
 			if (event.kind() == Event.Kind.WAITED || event.kind() == Event.Kind.GAVE_UP) {
 				if (waited > (waits ? wait : 0) + BUSY && !disturbed && !loading) {
 					this.violations.add("Waited for " + waited + " ms: " + event.toLine());

@@ -150,6 +150,18 @@ class PromiseRulesTests {
 	}
 
 	@Test
+	void tickThatIsTriedTooOftenIsFound() {
+		undone("a#1", Promise.RETRIED, TICK, 0);
+		undone("b#1", Promise.RETRIED, TICK, 30_000);
+		undone("a#2", Promise.RETRIED, TICK.plusSeconds(60), 60_000);
+		assertThat(violations()).isEmpty();
+		undone("b#2", Promise.RETRIED, TICK, 55_000);
+		assertThat(violations()).singleElement().asString().startsWith("Tried too often: [a#1");
+		disturb(Fault.KILLED_SERVER, 30_100, 31_100);
+		assertThat(violations()).isEmpty();
+	}
+
+	@Test
 	void tickThatNobodyMakesUpForIsFound() {
 		executed("a#1", Promise.CATCH_UP, TICK, 0);
 		undone("a#2", Promise.CATCH_UP, TICK.plusSeconds(120), 120_000);
@@ -223,7 +235,8 @@ class PromiseRulesTests {
 			run("a#" + promise, promise, null, 0,
 					(promise != Promise.LOCK_REGISTRY) ? Event.Kind.END : Event.Kind.FAIL);
 		}
-		assertThat(PromiseRules.missing(Run.of(this.events))).containsExactly("Never done: lock-registry");
+		assertThat(PromiseRules.missing(Run.of(this.events))).containsExactly("Never done: lock-registry",
+				"Never 2 at a time: permit-transaction", "Never 2 at a time: permit-session");
 	}
 
 	private void executed(String run, Promise promise, @Nullable Instant tick, long begin) {

@@ -60,6 +60,14 @@ class PromisedWork implements SmartLifecycle {
 	private static final List<Promise> IN_SESSIONS = List.of(Promise.SHARED_READ, Promise.WAIT_SESSION,
 			Promise.SHARED_WRITE, Promise.LOCK_PROVIDER, Promise.LOCK_REGISTRY);
 
+	private static final List<Promise> WITH_PERMITS = List.of(Promise.PERMIT_TRANSACTION, Promise.PERMIT_SESSION);
+
+	/**
+	 * All instances ask for a permit at the same moment, and again after this time, in
+	 * milliseconds.
+	 */
+	private static final int RACE = 1_000;
+
 	private final AdvisoryLockOperations operations;
 
 	private final LockProvider lockProvider;
@@ -102,6 +110,7 @@ class PromisedWork implements SmartLifecycle {
 		this.running = true;
 		go(() -> IN_TRANSACTIONS.forEach(this::tryToCall));
 		go(() -> IN_SESSIONS.forEach(this::tryToCall));
+		go(this::race);
 		if (this.operator != null) {
 			go(this.operator::operate);
 		}
@@ -133,6 +142,13 @@ class PromisedWork implements SmartLifecycle {
 		return this.running;
 	}
 
+	private void race() {
+		long now = History.uptime();
+		long turn = now / RACE + 1;
+		sleep((int) (turn * RACE - now));
+		tryToCall(WITH_PERMITS.get((int) (turn % WITH_PERMITS.size())));
+	}
+
 	private void tryToCall(Promise promise) {
 		if (this.running) {
 			attempt(() -> call(promise));
@@ -149,6 +165,8 @@ class PromisedWork implements SmartLifecycle {
 			}
 			case WAIT_TRANSACTION, WAIT_SESSION -> guarded(promise, request.waitFor(Promise.WAIT), false);
 			case PAUSED -> guarded(promise, request.recordedUnder(promise.key()), false);
+			case PERMIT_TRANSACTION -> guarded(promise, request.permits(Promise.PERMITS), false);
+			case PERMIT_SESSION -> guarded(promise, request.permits(Promise.PERMITS).waitFor(Promise.WAIT), false);
 			case SHARED_READ -> guarded(promise, request.mode(LockMode.SHARED), false);
 			case SHARED_WRITE -> guarded(promise, request.waitFor(Promise.WAIT), false);
 			case JOINED -> joined(promise, request);
