@@ -53,6 +53,12 @@ enum Rival {
 			"JDBC, database time, `lockAtMostFor` 10 min"),
 
 	/**
+	 * ShedLock with a lease that is extended while a run is under way.
+	 */
+	SHEDLOCK_KEEP_ALIVE("ShedLock 7.10, KeepAlive", ShedLockContestant.KeepAlive.class,
+			"JDBC, database time, `lockAtMostFor` 30 s, `KeepAliveLockProvider`"),
+
+	/**
 	 * Spring Integration's lock.
 	 */
 	SPRING_INTEGRATION("Spring Integration 7.1", SpringIntegrationContestant.class,

@@ -17,16 +17,19 @@
 package io.github.advisorylock.faults.rivals;
 
 import java.time.Duration;
+import java.util.concurrent.Executors;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.faults.ContestantSettings;
 import io.github.advisorylock.faults.Work;
 import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.support.KeepAliveLockProvider;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
 
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -43,7 +46,11 @@ public class ShedLockContestant extends SpringContestant {
 	}
 
 	ShedLockContestant(Duration lease) {
-		super(Application.class, "rivals.lease=" + lease);
+		this(lease, false);
+	}
+
+	private ShedLockContestant(Duration lease, boolean keptAlive) {
+		super(Application.class, "rivals.lease=" + lease, "rivals.kept-alive=" + keptAlive);
 	}
 
 	@Override
@@ -59,11 +66,14 @@ public class ShedLockContestant extends SpringContestant {
 	static class Application {
 
 		@Bean
-		LockProvider lockProvider(DataSource dataSource) {
-			return new JdbcTemplateLockProvider(JdbcTemplateLockProvider.Configuration.builder()
-				.withJdbcTemplate(new JdbcTemplate(dataSource))
-				.usingDbTime()
-				.build());
+		LockProvider lockProvider(DataSource dataSource, @Value("${rivals.kept-alive}") boolean keptAlive) {
+			JdbcTemplateLockProvider provider = new JdbcTemplateLockProvider(
+					JdbcTemplateLockProvider.Configuration.builder()
+						.withJdbcTemplate(new JdbcTemplate(dataSource))
+						.usingDbTime()
+						.build());
+			return keptAlive ? new KeepAliveLockProvider(provider, Executors.newSingleThreadScheduledExecutor())
+					: provider;
 		}
 
 		@Bean
@@ -85,6 +95,18 @@ public class ShedLockContestant extends SpringContestant {
 		@SchedulerLock(name = Schedule.JOB, lockAtMostFor = "${rivals.lease}", lockAtLeastFor = "PT1S")
 		public void run() throws Exception {
 			this.work.run(Schedule.JOB, null);
+		}
+
+	}
+
+	/**
+	 * The same with a lease of thirty seconds, the shortest that it extends while the
+	 * work goes on.
+	 */
+	public static final class KeepAlive extends ShedLockContestant {
+
+		public KeepAlive() {
+			super(Duration.ofSeconds(30), true);
 		}
 
 	}
