@@ -20,7 +20,7 @@ package io.github.advisorylock.faults;
  * A fault that has happened.
  *
  * @param fault which one
- * @param place the place of the instance that it happened to, or {@link Fleet#ALL}
+ * @param place the place of the instance that it happened to, or what stands for several
  * @param begin when it began, by the machine's own clock
  * @param end when it was healed
  */
@@ -86,7 +86,7 @@ record Disturbance(Fault fault, int place, long begin, long end) {
 	 * Return whether it happened to an instance.
 	 */
 	boolean hits(String instance) {
-		return this.place == Fleet.ALL || instance.startsWith(Fleet.name(this.place));
+		return Fleet.isAt(this.place, instance);
 	}
 
 	/**

@@ -90,8 +90,9 @@ enum Fault {
 
 		@Override
 		void inject(Fleet fleet) {
-			fleet.execute(
-					"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:faults@%'");
+			fleet.database()
+				.execute(
+						"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name LIKE 'al:faults@%'");
 		}
 
 	},
@@ -103,8 +104,9 @@ enum Fault {
 
 		@Override
 		void inject(Fleet fleet) {
-			fleet.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-					+ "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
+			fleet.database()
+				.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+						+ "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()");
 		}
 
 	},
@@ -152,6 +154,19 @@ enum Fault {
 		@Override
 		void inject(Fleet fleet) {
 			fleet.pooler().restart();
+		}
+
+	},
+
+	/**
+	 * The pooler of the lock sessions, which does not reset, is killed and started.
+	 */
+	RESTARTED_SESSION_POOLER("the same of the one that does not reset", "runs are told, and done again",
+			Locks.OF_SESSIONS, 0) {
+
+		@Override
+		void inject(Fleet fleet) {
+			fleet.sessionPooler().restart();
 		}
 
 	},
@@ -215,7 +230,7 @@ enum Fault {
 		@Override
 		void inject(Fleet fleet) {
 			fleet.disk().fill();
-			fleet.usePagesUp();
+			fleet.database().usePagesUp();
 		}
 
 		@Override
@@ -393,7 +408,7 @@ enum Fault {
 	}
 
 	/**
-	 * Return the place of the instance that it happens to, or {@link Fleet#ALL}.
+	 * Return the place of the instance that it happens to, or what stands for several.
 	 */
 	int place(Fleet fleet) {
 		return switch (this) {
@@ -402,18 +417,20 @@ enum Fault {
 				fleet.turn();
 			case CUT_NETWORK, CUT_IN, CUT_OUT -> Fleet.CABLE;
 			case RESTARTED_POOLER -> Fleet.POOLER;
+			case RESTARTED_SESSION_POOLER -> Fleet.POOLED_SESSIONS;
 			case CLOCK_AHEAD, CLOCK_BEHIND -> Fleet.GUEST;
 			default -> Fleet.ALL;
 		};
 	}
 
 	/**
-	 * Return whether it can happen to instances on certain threads.
+	 * Return whether it can happen to a fleet.
 	 */
-	boolean isMeantFor(Jvm jvm) {
+	boolean isMeantFor(Setup setup) {
 		return switch (this) {
-			case INTERRUPTS -> !jvm.virtual();
-			case INTERRUPTS_OF_VIRTUAL_THREADS -> jvm.virtual();
+			case INTERRUPTS -> !setup.jvm().virtual();
+			case INTERRUPTS_OF_VIRTUAL_THREADS -> setup.jvm().virtual();
+			case RESTARTED_SESSION_POOLER -> setup.withoutReset();
 			default -> true;
 		};
 	}

@@ -96,12 +96,12 @@ class FaultTests {
 		List<Task> jobs = new ArrayList<>();
 		if (DURATION.isZero()) {
 			for (int i = 0; i < 2; i++) {
-				Jvm jvm = jvm(i);
+				Setup setup = Setup.of(i);
 				String name = "fleet" + i;
 				jobs.add(() -> {
-					suffer(jvm, name, onOneServer, Instant.MAX);
+					suffer(setup, name, onOneServer, Instant.MAX);
 					if (standby) {
-						sufferPromotion(jvm, name + "-standby");
+						sufferPromotion(setup, name + "-standby");
 					}
 				});
 			}
@@ -133,23 +133,19 @@ class FaultTests {
 		return isChosen() ? Stream.of(KINDS.split(",")).map(Fault::valueOf).toList() : List.of(Fault.values());
 	}
 
-	/**
-	 * Have every other fleet on virtual threads, if there are any.
-	 */
-	private static Jvm jvm(int fleet) {
-		return (fleet % 2 == 0) ? Jvm.withVirtualThreads().orElseGet(Jvm::own) : Jvm.own();
-	}
-
 	@Test
 	void jobsWithoutLockAreFoundOut() throws Exception {
-		try (Fleet fleet = new Fleet(Jvm.own(), this.directory.resolve("unguarded"), UnguardedContestant.class,
+		try (Fleet fleet = new Fleet(Setup.plain(), this.directory.resolve("unguarded"), UnguardedContestant.class,
 				false)) {
 			fleet.startInstances();
 			Awaitility.await()
 				.atMost(Duration.ofMinutes(1))
-				.until(() -> fleet.effects().stream().map(Effect::tick).distinct().count() < fleet.effects().size());
+				.until(() -> fleet.database().effects().stream().map(Effect::tick).distinct().count() < fleet.database()
+					.effects()
+					.size());
 			fleet.stopInstances();
-			assertThat(new Checker(fleet.events(), fleet.effects(), List.of(), List.of(), false).check(List.of())
+			assertThat(new Checker(fleet.events(), fleet.database().effects(), List.of(), List.of(), false)
+				.check(List.of())
 				.violations()).anyMatch((violation) -> violation.startsWith("Two at a time"))
 				.anyMatch((violation) -> violation.startsWith("Two effects"));
 		}
@@ -161,19 +157,20 @@ class FaultTests {
 	 */
 	@Test
 	void whatIsLeftBehindIsFoundOut() throws Exception {
-		try (Fleet fleet = new Fleet(Jvm.own(), this.directory.resolve("working"), AdvisoryLockContestant.class,
+		try (Fleet fleet = new Fleet(Setup.plain(), this.directory.resolve("working"), AdvisoryLockContestant.class,
 				false)) {
 			fleet.startInstances();
 			fleet.awaitWorkFor(Fault.KILLED_INSTANCE);
 			Awaitility.await()
 				.atMost(Duration.ofMinutes(1))
-				.untilAsserted(() -> assertThat(fleet.leftovers(true)).anyMatch((found) -> found.startsWith("lock "))
+				.untilAsserted(() -> assertThat(fleet.database().leftovers(true))
+					.anyMatch((found) -> found.startsWith("lock "))
 					.anyMatch((found) -> found.startsWith("connection "))
 					.anyMatch((found) -> found.startsWith("run ")));
 			fleet.stopInstances();
 			Awaitility.await()
 				.atMost(Duration.ofSeconds(30))
-				.untilAsserted(() -> assertThat(fleet.leftovers(true)).isEmpty());
+				.untilAsserted(() -> assertThat(fleet.database().leftovers(true)).isEmpty());
 		}
 	}
 
@@ -183,28 +180,28 @@ class FaultTests {
 	 */
 	private void sufferUntil(Instant end, int fleet, List<Fault> faults, boolean standby) throws Exception {
 		Random random = new Random(fleet);
-		Jvm jvm = jvm(fleet);
+		Setup setup = Setup.of(fleet);
 		for (int life = 0; life == 0 || Instant.now().isBefore(end); life++) {
 			String name = "fleet" + fleet + "-" + life;
 			if (standby && life % 2 == 0) {
-				sufferPromotion(jvm, name + "-standby");
+				sufferPromotion(setup, name + "-standby");
 			}
 			List<Fault> order = new ArrayList<>();
 			while (order.size() < LIFE) {
 				order.addAll(faults);
 			}
 			Collections.shuffle(order, random);
-			suffer(jvm, name, (life == 0) ? order.stream().distinct().toList() : order.subList(0, LIFE),
+			suffer(setup, name, (life == 0) ? order.stream().distinct().toList() : order.subList(0, LIFE),
 					(life == 0) ? Instant.MAX : end);
 		}
 	}
 
-	private void suffer(Jvm jvm, String name, List<Fault> faults, Instant end) throws Exception {
-		new Trial(jvm, this.directory.resolve(name), this.report).run(faults, false, end);
+	private void suffer(Setup setup, String name, List<Fault> faults, Instant end) throws Exception {
+		new Trial(setup, this.directory.resolve(name), this.report).run(faults, false, end);
 	}
 
-	private void sufferPromotion(Jvm jvm, String name) throws Exception {
-		new Trial(jvm, this.directory.resolve(name), this.report).run(List.of(Fault.LAGGING_STANDBY), true,
+	private void sufferPromotion(Setup setup, String name) throws Exception {
+		new Trial(setup, this.directory.resolve(name), this.report).run(List.of(Fault.LAGGING_STANDBY), true,
 				Instant.MAX);
 	}
 

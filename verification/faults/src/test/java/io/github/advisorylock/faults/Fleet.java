@@ -21,12 +21,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
-import java.time.OffsetDateTime;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -34,13 +30,12 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.testsupport.TestPgBouncer;
 import io.github.advisorylock.testsupport.TestServer;
 import io.github.advisorylock.testsupport.WrongClock;
-import org.apache.commons.logging.Log;
-import org.apache.commons.logging.LogFactory;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
@@ -76,11 +71,15 @@ final class Fleet implements AutoCloseable {
 	static final int ALL = -1;
 
 	/**
+	 * Stands for the places of the instances whose lock sessions go through a pooler that
+	 * does not reset, where there is one: all but those at the cable.
+	 */
+	static final int POOLED_SESSIONS = -2;
+
+	/**
 	 * How many places there are without the guest's.
 	 */
 	static final int SIZE = GUEST;
-
-	private static final Log logger = LogFactory.getLog(Fleet.class);
 
 	private static final AtomicInteger FLEETS = new AtomicInteger();
 
@@ -89,7 +88,7 @@ final class Fleet implements AutoCloseable {
 	 */
 	private static final Duration WORK = Duration.ofSeconds(60);
 
-	private final Jvm jvm;
+	private final Setup setup;
 
 	private final Path directory;
 
@@ -101,9 +100,16 @@ final class Fleet implements AutoCloseable {
 
 	private final @Nullable TestPgBouncer pooler;
 
+	/**
+	 * The pooler for lock sessions, which does not reset.
+	 */
+	private final @Nullable TestPgBouncer sessionPooler;
+
 	private final @Nullable TestServer standby;
 
 	private final TestServer server;
+
+	private final Database database;
 
 	private final Intruder intruder;
 
@@ -117,15 +123,13 @@ final class Fleet implements AutoCloseable {
 
 	private @Nullable String sender;
 
-	private boolean promoted;
-
 	private int turn;
 
 	private int started;
 
-	Fleet(Jvm jvm, Path directory, Class<? extends Contestant> contestant, boolean withStandby) throws IOException {
+	Fleet(Setup setup, Path directory, Class<? extends Contestant> contestant, boolean withStandby) throws IOException {
 		int number = FLEETS.incrementAndGet();
-		this.jvm = jvm;
+		this.setup = setup;
 		this.directory = Files.createDirectories(directory);
 		this.contestant = contestant;
 		this.disk = (!withStandby && Disk.isPossible()) ? new Disk(directory.resolve("disk")) : null;
@@ -135,6 +139,8 @@ final class Fleet implements AutoCloseable {
 			this.server = TestServer.start(data, Map.of());
 			this.standby = this.server.startStandby(directory.resolve("standby"));
 			this.pooler = null;
+			this.sessionPooler = null;
+			this.database = new Database(this.server.url());
 		}
 		else {
 			this.server = TestServer.start(data,
@@ -144,11 +150,16 @@ final class Fleet implements AutoCloseable {
 			this.standby = null;
 			Files.writeString(data.resolve("pg_hba.conf"), "host all all 10.0.0.0/8 trust\n",
 					StandardOpenOption.APPEND);
-			execute(this.server.url(), "SELECT pg_reload_conf()");
+			this.database = new Database(this.server.url());
+			this.database.execute("SELECT pg_reload_conf()");
 			this.pooler = isPoolerPossible() ? TestPgBouncer.start(this.server, "transaction", directory) : null;
+			this.sessionPooler = (isPoolerPossible() && setup.withoutReset()) ? TestPgBouncer.start(this.server,
+					"session", "server_reset_query =\ndefault_pool_size = 12", directory) : null;
+		}
+		if (setup.partitioned()) {
+			this.database.partitionCompletions();
 		}
 		this.intruder = new Intruder(this.server.url());
-		execute(this.server.url(), RecordedWork.TABLE);
 	}
 
 	static boolean isPoolerPossible() {
@@ -162,7 +173,7 @@ final class Fleet implements AutoCloseable {
 		return switch (fault) {
 			case CUT_NETWORK, CUT_IN, CUT_OUT -> Network.isPossible();
 			case FULL_DISK -> Disk.isPossible();
-			case RESTARTED_POOLER -> isPoolerPossible();
+			case RESTARTED_POOLER, RESTARTED_SESSION_POOLER -> isPoolerPossible();
 			case CLOCK_SET_AHEAD, CLOCK_SET_BACK -> SettableClock.isPossible();
 			case INTERRUPTS_OF_VIRTUAL_THREADS -> Jvm.withVirtualThreads().isPresent();
 			case CLOCK_AHEAD, CLOCK_BEHIND -> Command.works("ls /usr/lib/*/faketime/libfaketimeMT.so.1");
@@ -209,11 +220,18 @@ final class Fleet implements AutoCloseable {
 			prefix = this.network.prefix();
 			url = url.replace("127.0.0.1", this.network.host());
 		}
-		if (place == POOLER && this.pooler != null) {
+		if (this.sessionPooler != null && isAt(POOLED_SESSIONS, name(place))) {
+			// The library refuses such a pooler unless told not to
+			options.add("-Dadvisory-lock.doctor.transaction-pooler=off");
+			options.add("-Dadvisory-lock.session.url=" + this.sessionPooler.url());
+		}
+		else if (place == POOLER && this.pooler != null) {
 			options.add("-Dadvisory-lock.session.url=" + url);
+		}
+		if (place == POOLER && this.pooler != null) {
 			url = this.pooler.url() + "&prepareThreshold=0";
 		}
-		InstanceProcess instance = new InstanceProcess(this.jvm, this.directory, this.contestant,
+		InstanceProcess instance = new InstanceProcess(this.setup.jvm(), this.directory, this.contestant,
 				new ContestantSettings(url + "&connectTimeout=3&socketTimeout=8", "postgres", "postgres",
 						name(place) + ++this.started, PERIOD),
 				Duration.ofMillis(600), prefix, environment, options);
@@ -250,6 +268,19 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
+	 * Return whether an instance is at a place.
+	 * @param place a place, or what stands for several
+	 * @param instance its name, or what its name begins with
+	 */
+	static boolean isAt(int place, String instance) {
+		return switch (place) {
+			case ALL -> true;
+			case POOLED_SESSIONS -> IntStream.range(CABLE + 1, SIZE).anyMatch((each) -> isAt(each, instance));
+			default -> instance.startsWith(name(place));
+		};
+	}
+
+	/**
 	 * Wait until an instance is at work that a fault happens to, so that it happens to a
 	 * run.
 	 */
@@ -258,20 +289,14 @@ final class Fleet implements AutoCloseable {
 		if (place == GUEST) {
 			return;
 		}
-		List<InstanceProcess> instances = (place == ALL)
-				? Stream.of(this.instances).map(Objects::requireNonNull).toList()
-				: List.of(Objects.requireNonNull(this.instances[place]));
+		List<InstanceProcess> instances = Stream.of(this.instances)
+			.map(Objects::requireNonNull)
+			.filter((instance) -> isAt(place, instance.name()))
+			.toList();
 		Awaitility.await("work for " + fault)
 			.atMost(WORK)
 			.pollInterval(Duration.ofMillis(20))
 			.until(() -> instances.stream().anyMatch((instance) -> instance.isAtWork(fault::isShownBy)));
-	}
-
-	/**
-	 * Return the version of the server.
-	 */
-	String serverVersion() {
-		return query("SHOW server_version", (row) -> row.getString(1)).get(0);
 	}
 
 	void killVictim() {
@@ -287,6 +312,10 @@ final class Fleet implements AutoCloseable {
 		return Objects.requireNonNull(this.pooler);
 	}
 
+	TestPgBouncer sessionPooler() {
+		return Objects.requireNonNull(this.sessionPooler);
+	}
+
 	Network network() {
 		return Objects.requireNonNull(this.network);
 	}
@@ -295,24 +324,15 @@ final class Fleet implements AutoCloseable {
 		return Objects.requireNonNull(this.disk);
 	}
 
-	Intruder intruder() {
-		return this.intruder;
+	/**
+	 * Return what the server has, or its standby when that was promoted.
+	 */
+	Database database() {
+		return this.database;
 	}
 
-	/**
-	 * Leave no room for an effect on the pages that a table has, where it can get no
-	 * others: else some runs would still find some.
-	 */
-	void usePagesUp() {
-		try (Connection connection = this.server.open(); Statement statement = connection.createStatement()) {
-			statement.execute("INSERT INTO effect (job, run, instance) "
-					+ "SELECT 'filler', repeat('x', 100), 'none' FROM generate_series(1, 5000)");
-			throw new IllegalStateException("The disk is not full");
-		}
-		catch (SQLException ex) {
-			// no space left on device, or the server has given up
-			logger.info("The disk is full: " + ex.getMessage());
-		}
+	Intruder intruder() {
+		return this.intruder;
 	}
 
 	/**
@@ -376,7 +396,7 @@ final class Fleet implements AutoCloseable {
 	 * Let the standby receive nothing any more.
 	 */
 	void holdBackReplication() {
-		this.sender = query("SELECT pid FROM pg_stat_replication", (row) -> row.getString(1)).get(0);
+		this.sender = this.database.sender();
 		Command.run("kill", "-STOP", this.sender);
 	}
 
@@ -387,29 +407,8 @@ final class Fleet implements AutoCloseable {
 		this.server.kill();
 		Command.works("kill -KILL " + this.sender);
 		TestServer successor = Objects.requireNonNull(this.standby);
-		execute(successor.url(), "SELECT pg_promote(true, 60)");
-		this.promoted = true;
-	}
-
-	/**
-	 * Run a statement on the server.
-	 */
-	void execute(String sql) {
-		execute(url(), sql);
-	}
-
-	private static void execute(String url, String sql) {
-		try (Connection connection = DriverManager.getConnection(url);
-				Statement statement = connection.createStatement()) {
-			statement.execute(sql);
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	private String url() {
-		return (this.promoted && this.standby != null) ? this.standby.url() : this.server.url();
+		this.database.moveTo(successor.url());
+		this.database.execute("SELECT pg_promote(true, 60)");
 	}
 
 	/**
@@ -435,64 +434,6 @@ final class Fleet implements AutoCloseable {
 	}
 
 	/**
-	 * Return what the database has of the work.
-	 */
-	List<Effect> effects() {
-		return query("SELECT job, tick, run FROM effect WHERE tick IS NOT NULL", (row) -> new Effect(row.getString(1),
-				row.getObject(2, OffsetDateTime.class).toInstant(), row.getString(3)));
-	}
-
-	/**
-	 * Return the names of all runs that have left an effect.
-	 */
-	Set<String> written() {
-		return Set.copyOf(query("SELECT DISTINCT run FROM effect", (row) -> row.getString(1)));
-	}
-
-	/**
-	 * Return what the ledger counts as executed.
-	 */
-	List<Execution> recorded() {
-		return query(
-				"SELECT key, coalesce(tick, to_timestamp(split_part(key, ':', 2)::bigint * " + PERIOD.toSeconds()
-						+ ")) FROM advisory_lock_run WHERE outcome = 'EXECUTED' AND key LIKE '%:%' ",
-				(row) -> new Execution(row.getString(1), row.getObject(2, OffsetDateTime.class).toInstant()));
-	}
-
-	/**
-	 * Return what should not be there any more when all instances have stopped.
-	 */
-	List<String> leftovers(boolean openRuns) {
-		List<String> leftovers = new ArrayList<>(query(
-				"SELECT 'lock ' || classid || '/' || objid || ' of ' || pid FROM pg_locks WHERE locktype = 'advisory'",
-				(row) -> row.getString(1)));
-		leftovers.addAll(query(
-				"SELECT 'connection ' || pid || ' ' || application_name FROM pg_stat_activity "
-						+ "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
-				(row) -> row.getString(1)));
-		if (openRuns) {
-			leftovers.addAll(query("SELECT 'run ' || key || ' of ' || instance || ' since ' || started_at "
-					+ "FROM advisory_lock_run WHERE finished_at IS NULL", (row) -> row.getString(1)));
-		}
-		return leftovers;
-	}
-
-	private <T> List<T> query(String sql, Row<T> row) {
-		try (Connection connection = DriverManager.getConnection(url());
-				Statement statement = connection.createStatement();
-				ResultSet rows = statement.executeQuery(sql)) {
-			List<T> result = new ArrayList<>();
-			while (rows.next()) {
-				result.add(row.read(rows));
-			}
-			return result;
-		}
-		catch (SQLException ex) {
-			throw new IllegalStateException(ex);
-		}
-	}
-
-	/**
 	 * Stop all instances in order.
 	 */
 	void stopInstances() throws Exception {
@@ -508,17 +449,17 @@ final class Fleet implements AutoCloseable {
 		for (InstanceProcess instance : stopping) {
 			instance.awaitStop();
 		}
-		if (this.pooler != null) {
-			this.pooler.close();
-		}
+		closePoolers();
+	}
+
+	private void closePoolers() {
+		Stream.of(this.pooler, this.sessionPooler).filter(Objects::nonNull).forEach(TestPgBouncer::close);
 	}
 
 	@Override
 	public void close() {
 		this.all.forEach(InstanceProcess::kill);
-		if (this.pooler != null) {
-			this.pooler.close();
-		}
+		closePoolers();
 		this.server.close();
 		if (this.standby != null) {
 			this.standby.close();
@@ -530,15 +471,6 @@ final class Fleet implements AutoCloseable {
 			Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !isServerAlive());
 			this.disk.close();
 		}
-	}
-
-	/**
-	 * Makes a value of a row.
-	 */
-	private interface Row<T> {
-
-		T read(ResultSet row) throws SQLException;
-
 	}
 
 }

@@ -66,13 +66,9 @@ final class InstanceProcess {
 		this.log = directory.resolve(this.name + ".log");
 		this.history = directory.resolve(this.name + ".history");
 		List<String> command = new ArrayList<>(prefix);
-		command.add(jvm.java());
-		command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx192m", "-cp",
-				System.getProperty("java.class.path")));
-		command.addAll(jvm.options());
-		command.addAll(options);
-		command.addAll(List.of(Instance.class.getName(), contestant.getName(), this.history.toString(), settings.url(),
-				settings.user(), settings.password(), this.name, Long.toString(settings.period().toMillis()),
+		command.addAll(jvm.command(options));
+		command.addAll(List.of(contestant.getName(), this.history.toString(), settings.url(), settings.user(),
+				settings.password(), this.name, Long.toString(settings.period().toMillis()),
 				Long.toString(length.toMillis())));
 		ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true)
 			.redirectOutput(this.log.toFile());

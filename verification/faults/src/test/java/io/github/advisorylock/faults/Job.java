@@ -94,6 +94,13 @@ enum Job {
 	}
 
 	/**
+	 * Return whether a key is one that runs once, and not for each tick.
+	 */
+	static boolean runsOnce(String key) {
+		return key.startsWith(KEY_TRANSACTION.prefix()) || key.startsWith(KEY_SESSION.prefix());
+	}
+
+	/**
 	 * Return whether the effects of a key commit with its lock.
 	 */
 	static boolean isTransaction(String key) {

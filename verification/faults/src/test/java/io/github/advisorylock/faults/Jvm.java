@@ -20,20 +20,22 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What instances run on: the Java of the tests, with platform threads, or one that has
- * virtual threads, and all runs on them.
+ * What instances run on: the Java of the tests, with platform threads, from a class path,
+ * or one that has virtual threads, with all runs on them, as executable jars.
  *
  * @param java the program
  * @param version its version
  * @param virtual whether its instances use virtual threads
+ * @param jar whether they are executable jars
  */
-record Jvm(String java, String version, boolean virtual) {
+record Jvm(String java, String version, boolean virtual, boolean jar) {
 
 	/**
 	 * The property that names the {@code java} of instances on virtual threads; those of
@@ -54,7 +56,7 @@ record Jvm(String java, String version, boolean virtual) {
 	 * Return the Java of the tests, for platform threads.
 	 */
 	static Jvm own() {
-		return new Jvm(OWN, System.getProperty("java.version"), false);
+		return new Jvm(OWN, System.getProperty("java.version"), false, false);
 	}
 
 	/**
@@ -68,7 +70,7 @@ record Jvm(String java, String version, boolean virtual) {
 		if (!newer && !named.isBlank()) {
 			throw new IllegalStateException(PROPERTY + " names a Java without virtual threads: " + version);
 		}
-		return newer ? Optional.of(new Jvm(java, version, true)) : Optional.empty();
+		return newer ? Optional.of(new Jvm(java, version, true, true)) : Optional.empty();
 	}
 
 	private static String versionOf(String java) {
@@ -87,10 +89,16 @@ record Jvm(String java, String version, boolean virtual) {
 	}
 
 	/**
-	 * Return what an instance is started with for its threads.
+	 * Return the command that starts an instance, but for its arguments.
+	 * @param options options for the JVM
 	 */
-	List<String> options() {
-		return List.of("-Dspring.threads.virtual.enabled=" + this.virtual);
+	List<String> command(List<String> options) {
+		List<String> command = new ArrayList<>(List.of(this.java, "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+				"-Xmx192m", "-Dspring.threads.virtual.enabled=" + this.virtual));
+		command.addAll(options);
+		command.addAll(this.jar ? List.of("-jar", ExecutableJar.OF_INSTANCE.toString())
+				: List.of("-cp", System.getProperty("java.class.path"), Instance.class.getName()));
+		return command;
 	}
 
 	/**
@@ -111,7 +119,8 @@ record Jvm(String java, String version, boolean virtual) {
 
 	@Override
 	public String toString() {
-		return "Java " + this.version + (this.virtual ? " with virtual threads" : " with platform threads");
+		return "Java " + this.version + (this.virtual ? " with virtual threads" : " with platform threads")
+				+ (this.jar ? ", as executable jars" : "");
 	}
 
 }

@@ -77,14 +77,14 @@ class ReportTests {
 
 	@Test
 	void tableHasMedianAndWorstOfBothTimesAndSaysWhereItWasMeasured() {
-		this.report.addPlace("a processor, PostgreSQL 18.1", new Jvm("java", "25.0.1", true));
-		this.report.addPlace("a processor, PostgreSQL 18.1", new Jvm("java", "17.0.15", false));
+		this.report.addPlace("a processor, PostgreSQL 18.1", new Jvm("java", "25.0.1", true, true));
+		this.report.addPlace("a processor, PostgreSQL 18.1", new Jvm("java", "17.0.15", false, false));
 		this.report.add(new Toll(Fault.KILLED_SERVER, 7, 3, List.of(9000L, 1000L, 2000L)));
 		this.report.addRecovery(Fault.KILLED_SERVER, 4000);
 		judged(1000, 25);
 		assertThat(this.report.toMarkdown())
 			.startsWith("a processor, PostgreSQL 18.1; instances on Java 17.0.15 with platform threads, "
-					+ "and Java 25.0.1 with virtual threads.")
+					+ "and Java 25.0.1 with virtual threads, as executable jars.")
 			.contains("| 1 | runs fail, and are done again | 7 | 3 | none | 2.0 s, 9.0 s | 4.0 s, 4.0 s |")
 			.contains(
 					"1000 pairs of runs of a key that follow one another, of which 25 (2.5 %) would have had an excuse.");

@@ -54,7 +54,7 @@ final class Trial {
 	 */
 	private static final int MANY = 15;
 
-	private final Jvm jvm;
+	private final Setup setup;
 
 	private final Path directory;
 
@@ -62,8 +62,8 @@ final class Trial {
 
 	private final List<Disturbance> disturbances = new ArrayList<>();
 
-	Trial(Jvm jvm, Path directory, Report report) {
-		this.jvm = jvm;
+	Trial(Setup setup, Path directory, Report report) {
+		this.setup = setup;
 		this.directory = directory;
 		this.report = report;
 	}
@@ -72,8 +72,8 @@ final class Trial {
 	 * Let the faults happen, until there are no more or the time is over.
 	 */
 	void run(List<Fault> faults, boolean withStandby, Instant end) throws Exception {
-		try (Fleet fleet = new Fleet(this.jvm, this.directory, AdvisoryLockContestant.class, withStandby)) {
-			this.report.addPlace(machine() + ", PostgreSQL " + fleet.serverVersion(), this.jvm);
+		try (Fleet fleet = new Fleet(this.setup, this.directory, AdvisoryLockContestant.class, withStandby)) {
+			this.report.addPlace(machine() + ", PostgreSQL " + fleet.database().version(), this.setup.jvm());
 			fleet.startInstances();
 			long first = Job.due(Fleet.PERIOD) + 1;
 			awaitWork(fleet, History.uptime());
@@ -83,7 +83,7 @@ final class Trial {
 				if (Instant.now().isAfter(end)) {
 					break;
 				}
-				if (fault.isMeantFor(this.jvm)) {
+				if (fault.isMeantFor(this.setup)) {
 					suffer(fleet, fault);
 				}
 			}
@@ -136,8 +136,8 @@ final class Trial {
 			Awaitility.await("all that was planned")
 				.atMost(Fleet.PERIOD.multipliedBy(Job.PATIENCE + 5))
 				.pollInterval(Duration.ofMillis(500))
-				.until(() -> new Checker(fleet.events(), List.of(), fleet.recorded(), this.disturbances,
-						this.jvm.virtual())
+				.until(() -> new Checker(fleet.events(), List.of(), fleet.database().recorded(), this.disturbances,
+						this.setup.jvm().virtual())
 					.lost(expected)
 					.isEmpty());
 		}
@@ -150,7 +150,7 @@ final class Trial {
 		try {
 			Awaitility.await("nothing is left").atMost(Duration.ofSeconds(30)).until(() -> {
 				leftovers.clear();
-				leftovers.addAll(fleet.leftovers(!lossy));
+				leftovers.addAll(fleet.database().leftovers(!lossy));
 				return leftovers.isEmpty();
 			});
 		}
@@ -162,12 +162,17 @@ final class Trial {
 			this.report.add(toll);
 			logger.info(this.directory.getFileName() + ": " + toll);
 		});
-		Findings findings = new Checker(fleet.events(), fleet.effects(), fleet.recorded(), this.disturbances,
-				this.jvm.virtual())
+		Findings findings = new Checker(fleet.events(), fleet.database().effects(), fleet.database().recorded(),
+				this.disturbances, this.setup.jvm().virtual())
 			.check(expected);
 		List<String> violations = new ArrayList<>(findings.violations());
-		violations.addAll(new PromiseRules(fleet.events(), fleet.written(), this.disturbances).violations());
+		violations.addAll(new PromiseRules(fleet.events(), fleet.database().written(), this.disturbances).violations());
 		violations.addAll(PromiseRules.missing(runs));
+		violations.addAll(new CompletionRules(fleet.database().recorded(), fleet.database().completed()).violations());
+		int tables = fleet.database().tablesOfCompletions();
+		if (tables != (this.setup.partitioned() ? Database.PARTITIONS : 1)) {
+			violations.add("Completed keys lie in " + tables + " tables");
+		}
 		leftovers.forEach((leftover) -> violations.add("Left behind: " + leftover));
 		logger.info(this.directory.getFileName() + ": " + this.disturbances.size() + " faults, " + findings.runs()
 				+ " runs, " + findings.executed() + " executed, " + findings.overlaps().size()
