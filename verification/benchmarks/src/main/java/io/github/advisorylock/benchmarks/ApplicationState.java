@@ -19,7 +19,6 @@ package io.github.advisorylock.benchmarks;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
@@ -28,22 +27,14 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockRequest;
-import io.github.advisorylock.testsupport.CountingSocketFactory;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * The running application, with one key held by itself and one by a foreign session.
  */
-@State(Scope.Benchmark)
-public class ApplicationState {
+class ApplicationState {
 
 	private final AtomicInteger threads = new AtomicInteger();
 
@@ -59,37 +50,29 @@ public class ApplicationState {
 
 	private JdbcTemplate jdbcTemplate;
 
-	private TransactionTemplate transactionTemplate;
-
 	private PlainSession foreignSession;
 
 	private HeldLock heldHere;
 
 	/**
 	 * Start the application.
-	 * @throws SQLException if the server can't be reached
 	 */
-	@Setup
-	public void start() throws SQLException {
+	void start() throws SQLException {
 		this.url = System.getProperty("postgres");
-		CountingSocketFactory.delay(Duration.parse(System.getProperty("benchmarks.wire", "PT0S")));
 		this.context = BenchmarkApplication.start(this.url);
 		this.dataSource = this.context.getBean(DataSource.class);
 		this.operations = this.context.getBean(AdvisoryLockOperations.class);
 		this.jobs = this.context.getBean(GuardedJobs.class);
 		this.jdbcTemplate = this.context.getBean(JdbcTemplate.class);
-		this.transactionTemplate = new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
 		this.heldHere = this.operations.tryAcquire(LockRequest.of(GuardedJobs.HELD_HERE)).orElseThrow();
 		this.foreignSession = new PlainSession(this.url);
-		this.foreignSession.tryLock(heldElsewhere());
+		holdElsewhere(GuardedJobs.HELD_ELSEWHERE);
 	}
 
 	/**
 	 * Stop the application.
-	 * @throws SQLException if that fails
 	 */
-	@TearDown
-	public void stop() throws SQLException {
+	void stop() throws SQLException {
 		this.heldHere.close();
 		this.foreignSession.close();
 		this.context.close();
@@ -115,12 +98,21 @@ public class ApplicationState {
 		return this.jdbcTemplate;
 	}
 
-	TransactionTemplate transactionTemplate() {
-		return this.transactionTemplate;
+	long heldElsewhere() {
+		return number(GuardedJobs.HELD_ELSEWHERE);
 	}
 
-	long heldElsewhere() {
-		return AdvisoryLockKey.of(BenchmarkApplication.NAME, GuardedJobs.HELD_ELSEWHERE).value();
+	/**
+	 * Have a foreign session hold a lock.
+	 * @return the number of its key
+	 */
+	long holdElsewhere(String name) throws SQLException {
+		this.foreignSession.tryLock(number(name));
+		return number(name);
+	}
+
+	private static long number(String name) {
+		return AdvisoryLockKey.of(BenchmarkApplication.NAME, name).value();
 	}
 
 	/**

@@ -16,12 +16,15 @@
 
 package io.github.advisorylock.benchmarks;
 
+import tools.jackson.databind.json.JsonMapper;
+
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
 /**
@@ -40,6 +43,14 @@ class BenchmarkApplication {
 
 	private static final String METERS = "org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration,"
 			+ "org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration";
+
+	/**
+	 * Writes results that are kept.
+	 */
+	@Bean
+	static JsonMapper jsonMapper() {
+		return new JsonMapper();
+	}
 
 	/**
 	 * Start the application as if Micrometer were not there.

@@ -47,26 +47,15 @@ public final class Benchmarks {
 		Settings settings = Settings.fromSystemProperties();
 		try (BenchmarkServer server = BenchmarkServer.start(System.getProperty("postgres", "embedded"))) {
 			Report report = new Report(server.query("SELECT pg_catalog.version()"));
-			if (settings.parts().contains("latency")) {
-				report.addLatency(new LatencyMeasurement(settings, server.url(), Duration.ZERO).run());
-			}
-			if (settings.parts().contains("wire")) {
-				report.addWire(new LatencyMeasurement(settings, server.url(), Duration.ofMillis(1)).run());
-			}
-			if (settings.parts().contains("turns")) {
-				report.addTurns(new TurnsMeasurement(server.url(), settings.calls()).run());
+			if (settings.parts().contains("cost")) {
+				report.addCost(new CostMeasurement(server.url(), settings.quick()).run());
 			}
 			if (settings.parts().contains("meters")) {
-				report.addMeters(new TurnsMeasurement(server.url(), settings.calls()).runMeters());
-			}
-			if (settings.parts().contains("ledger")) {
-				report.addLedger(new TurnsMeasurement(server.url(), settings.ledgerCalls()).runLedger());
-			}
-			if (settings.parts().contains("rivals")) {
-				report.addRivals(new RivalsMeasurement(server.url(), settings.quick()).run());
+				report.addMeters(new MetersMeasurement(server.url(), settings.calls()).run());
 			}
 			if (settings.parts().contains("takeover")) {
 				report.addTakeover(new TakeoverMeasurement(server.url(), settings.quick() ? 1 : 10).run());
+				report.addHandOver(HandOver.measure(server.url(), settings.quick() ? 3 : 50));
 			}
 			if (settings.parts().contains("schedulers")) {
 				report.addSchedulers(schedulers(settings));

@@ -17,7 +17,9 @@
 package io.github.advisorylock.benchmarks;
 
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.annotation.Transactional;
 
@@ -30,6 +32,8 @@ class GuardedJobs {
 
 	static final String HELD_ELSEWHERE = "held-elsewhere";
 
+	static final String RESULT = "result";
+
 	@SingleRunner(key = "transaction")
 	void transaction() {
 	}
@@ -41,6 +45,19 @@ class GuardedJobs {
 
 	@SingleRunner(key = "session", scope = LockScope.SESSION)
 	void session() {
+	}
+
+	@SingleRunner(key = "transaction-#{#thread}")
+	void transactionOf(int thread) {
+	}
+
+	@SingleRunner(key = "session-#{#thread}", scope = LockScope.SESSION)
+	void sessionOf(int thread) {
+	}
+
+	@SingleRunner(key = "kept-#{#event}", once = Once.PER_KEY, keepResult = true)
+	@Nullable String kept(long event) {
+		return RESULT;
 	}
 
 	@SingleRunner(key = HELD_HERE)

@@ -18,7 +18,7 @@ package io.github.advisorylock.benchmarks;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
@@ -47,44 +47,50 @@ final class HandOver implements AutoCloseable {
 
 	private static final LockRequest REQUEST = LockRequest.of("handed-over").waitFor(Duration.ofMinutes(1));
 
-	private final ApplicationState application;
+	private final ConfigurableApplicationContext here;
 
-	private final ConfigurableApplicationContext elsewhere;
+	private final ConfigurableApplicationContext there;
 
 	private final ExecutorService executor = Executors.newSingleThreadExecutor();
 
 	private final int times;
 
-	HandOver(ApplicationState application, int times) {
-		this.application = application;
-		this.elsewhere = BenchmarkApplication.start(application.url());
+	private HandOver(String url, int times) {
+		this.here = BenchmarkApplication.start(url);
+		this.there = BenchmarkApplication.start(url);
 		this.times = times;
 	}
 
 	/**
 	 * Return the milliseconds by kind of the waiting call.
 	 */
-	Map<RivalCaller.Kind, Spread> run() throws Exception {
-		IntegrationCalls here = new IntegrationCalls(this.application.jdbcTemplate(), "handed-over");
-		IntegrationCalls there = new IntegrationCalls(this.elsewhere.getBean(JdbcTemplate.class), "handed-over");
-		Map<RivalCaller.Kind, List<Double>> millis = new EnumMap<>(RivalCaller.Kind.class);
-		for (int i = 0; i < this.times; i++) {
-			add(millis, RivalCaller.Kind.RUN_TRANSACTION, library(LockScope.TRANSACTION));
-			add(millis, RivalCaller.Kind.RUN_SESSION, library(LockScope.SESSION));
-			add(millis, RivalCaller.Kind.RUN_INTEGRATION, integration(here.lock(), there.lock()));
+	static Map<String, Spread> measure(String url, int times) throws Exception {
+		try (HandOver handOver = new HandOver(url, times)) {
+			return handOver.run();
 		}
-		Map<RivalCaller.Kind, Spread> result = new EnumMap<>(RivalCaller.Kind.class);
+	}
+
+	private Map<String, Spread> run() throws Exception {
+		IntegrationCalls here = new IntegrationCalls(this.here.getBean(JdbcTemplate.class), "handed-over");
+		IntegrationCalls there = new IntegrationCalls(this.there.getBean(JdbcTemplate.class), "handed-over");
+		Map<String, List<Double>> millis = new LinkedHashMap<>();
+		for (int i = 0; i < this.times; i++) {
+			add(millis, "TRANSACTION, `execute`", library(LockScope.TRANSACTION));
+			add(millis, "SESSION, `execute`", library(LockScope.SESSION));
+			add(millis, "`JdbcLockRegistry`", integration(here.lock(), there.lock()));
+		}
+		Map<String, Spread> result = new LinkedHashMap<>();
 		millis.forEach((kind, values) -> result.put(kind, Spread.of(values)));
 		return result;
 	}
 
-	private static void add(Map<RivalCaller.Kind, List<Double>> millis, RivalCaller.Kind kind, double value) {
+	private static void add(Map<String, List<Double>> millis, String kind, double value) {
 		millis.computeIfAbsent(kind, (absent) -> new ArrayList<>()).add(value);
 	}
 
 	private double library(LockScope scope) throws Exception {
-		HeldLock held = this.elsewhere.getBean(AdvisoryLockOperations.class).tryAcquire(REQUEST).orElseThrow();
-		return measure(() -> this.application.operations()
+		HeldLock held = this.there.getBean(AdvisoryLockOperations.class).tryAcquire(REQUEST).orElseThrow();
+		return measure(() -> this.here.getBean(AdvisoryLockOperations.class)
 			.execute(REQUEST.scope(scope), (lock) -> System.nanoTime())
 			.orElseThrow(), held::close);
 	}
@@ -113,7 +119,8 @@ final class HandOver implements AutoCloseable {
 	@Override
 	public void close() {
 		this.executor.shutdown();
-		this.elsewhere.close();
+		this.here.close();
+		this.there.close();
 	}
 
 }

@@ -26,19 +26,16 @@ import io.github.advisorylock.LockScope;
 import org.springframework.util.Assert;
 
 /**
- * Calls that the ledger records, each for a tick or a key of its own, beside one that it
- * has nothing to do with. Their work is empty, or the insert of one row, which makes the
- * commit of any call wait for the disk.
+ * Calls that the ledger records, each for a tick or a key of its own. Their work is
+ * empty.
  */
 final class LedgerCalls {
-
-	private static final LockRequest UNRECORDED = LockRequest.of("unrecorded");
-
-	private static final LockRequest SKIPPED = LockRequest.of("skipped").oncePerTick(Instant.EPOCH);
 
 	private final ApplicationState application;
 
 	private final String suffix;
+
+	private final LockRequest skipped;
 
 	/**
 	 * In microseconds: the next object of this class begins after the last tick of this
@@ -59,44 +56,24 @@ final class LedgerCalls {
 	LedgerCalls(ApplicationState application, String suffix) {
 		this.application = application;
 		this.suffix = suffix;
-		application.jdbcTemplate().execute("CREATE TABLE IF NOT EXISTS advisory_lock_benchmark (id bigint)");
-		application.operations().execute(SKIPPED, (lock) -> true);
-	}
-
-	void unrecorded() {
-		execute(UNRECORDED, false, LockOutcome.EXECUTED);
-	}
-
-	void unrecordedInsert() {
-		execute(UNRECORDED, true, LockOutcome.EXECUTED);
+		this.skipped = LockRequest.of("skipped" + suffix).oncePerTick(Instant.EPOCH);
+		application.operations().execute(this.skipped, (lock) -> true);
 	}
 
 	void perTick() {
-		execute(nextTick(), false, LockOutcome.EXECUTED);
-	}
-
-	void perTickInsert() {
-		execute(nextTick(), true, LockOutcome.EXECUTED);
+		execute(nextTick(), LockOutcome.EXECUTED);
 	}
 
 	void perTickInSession() {
-		execute(nextTick().scope(LockScope.SESSION), false, LockOutcome.EXECUTED);
-	}
-
-	void perTickInSessionInsert() {
-		execute(nextTick().scope(LockScope.SESSION), true, LockOutcome.EXECUTED);
+		execute(nextTick().scope(LockScope.SESSION), LockOutcome.EXECUTED);
 	}
 
 	void perKey() {
-		execute(nextKey(), false, LockOutcome.EXECUTED);
-	}
-
-	void perKeyInsert() {
-		execute(nextKey(), true, LockOutcome.EXECUTED);
+		execute(nextKey(), LockOutcome.EXECUTED);
 	}
 
 	void alreadyRan() {
-		execute(SKIPPED, true, LockOutcome.ALREADY_RAN);
+		execute(this.skipped, LockOutcome.ALREADY_RAN);
 	}
 
 	private LockRequest nextTick() {
@@ -107,13 +84,8 @@ final class LedgerCalls {
 		return LockRequest.of("event" + this.suffix + "-" + this.key++).oncePerKey();
 	}
 
-	private void execute(LockRequest request, boolean insert, LockOutcome expected) {
-		LockOutcome outcome = this.application.operations().execute(request, (lock) -> {
-			if (insert) {
-				this.application.jdbcTemplate().update("INSERT INTO advisory_lock_benchmark VALUES (1)");
-			}
-			return true;
-		}).outcome();
+	private void execute(LockRequest request, LockOutcome expected) {
+		LockOutcome outcome = this.application.operations().execute(request, (lock) -> true).outcome();
 		Assert.state(outcome == expected, "A call did not do what it is to measure");
 	}
 

@@ -34,31 +34,59 @@ final class PlainJdbc {
 
 	static final String SESSION_UNLOCK = "SELECT pg_catalog.pg_advisory_unlock(?)";
 
-	/**
-	 * What frees the snapshot of the first statement, in the same flight.
-	 */
-	private static final String RELEASE_SNAPSHOT = "; SET LOCAL benchmarks.snapshot = 'released'";
+	private static final String LOOK = "SELECT EXISTS (SELECT FROM advisory_lock_benchmark_done WHERE id = ?)";
+
+	private static final String INSERT = "INSERT INTO advisory_lock_benchmark_done VALUES (?)";
 
 	private PlainJdbc() {
 	}
 
 	static boolean runInTransaction(DataSource dataSource, long key) throws SQLException {
-		return runInTransaction(dataSource, TRY_TRANSACTION_LOCK, key);
+		return inTransaction(dataSource, key, (connection) -> true);
 	}
 
-	static boolean runInTransactionWithoutSnapshot(DataSource dataSource, long key) throws SQLException {
-		return runInTransaction(dataSource, TRY_TRANSACTION_LOCK + RELEASE_SNAPSHOT, key);
-	}
-
-	private static boolean runInTransaction(DataSource dataSource, String sql, long key) throws SQLException {
+	private static boolean inTransaction(DataSource dataSource, long key, Work work) throws SQLException {
 		try (Connection connection = dataSource.getConnection()) {
 			connection.setAutoCommit(false);
-			boolean acquired;
-			try (PreparedStatement statement = connection.prepareStatement(sql)) {
-				acquired = ask(statement, key);
+			boolean done;
+			try (PreparedStatement statement = connection.prepareStatement(TRY_TRANSACTION_LOCK)) {
+				done = ask(statement, key) && work.run(connection);
 			}
 			connection.commit();
-			return acquired;
+			return done;
+		}
+	}
+
+	/**
+	 * Take the lock, look, and write that it is done, in a transaction, as a ledger does.
+	 */
+	static boolean recordInTransaction(DataSource dataSource, long key, long id) throws SQLException {
+		return inTransaction(dataSource, key, (connection) -> {
+			boolean done = look(connection, id);
+			try (PreparedStatement insert = connection.prepareStatement(INSERT)) {
+				insert.setLong(1, id);
+				insert.executeUpdate();
+			}
+			return !done;
+		});
+	}
+
+	/**
+	 * Take the lock, find that it was done, and read what came of it.
+	 */
+	static boolean readInTransaction(DataSource dataSource, long key, long id) throws SQLException {
+		return inTransaction(dataSource, key, (connection) -> look(connection, id) && look(connection, id));
+	}
+
+	static boolean isRecorded(DataSource dataSource, long id) throws SQLException {
+		try (Connection connection = dataSource.getConnection()) {
+			return look(connection, id);
+		}
+	}
+
+	private static boolean look(Connection connection, long id) throws SQLException {
+		try (PreparedStatement look = connection.prepareStatement(LOOK)) {
+			return ask(look, id);
 		}
 	}
 
@@ -69,6 +97,15 @@ final class PlainJdbc {
 			answer.next();
 			return answer.getBoolean(1);
 		}
+	}
+
+	/**
+	 * What is done under the lock.
+	 */
+	private interface Work {
+
+		boolean run(Connection connection) throws SQLException;
+
 	}
 
 }

@@ -53,60 +53,24 @@ final class Report {
 		this.data.put(name, ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
 	}
 
-	void addLatency(LatencyResults results) {
-		addLatency("latency", "Latency of a call, a JVM for each", results, false);
-	}
-
-	void addWire(LatencyResults results) {
-		addLatency("wire", "Latency of a call, a JVM for each, round trips 1 ms longer", results, true);
-	}
-
-	private void addLatency(String name, String title, LatencyResults results, boolean judged) {
-		this.data.put(name, results.toMaps());
-		MarkdownTable table = new MarkdownTable("threads", "call", "p50 in µs", "mean in µs", "ratio", "target");
-		results.addTo(table, judged);
-		add(title, table);
+	void addCost(CostResults results) {
+		this.data.put("cost", results.toMap());
+		add("What a call costs, beside others in turns; round trips of the wire take 1 ms longer", results.toTable());
 	}
 
 	private void add(String title, MarkdownTable table) {
 		this.text.append("%n%s:%n%n".formatted(title)).append(table);
 	}
 
-	void addTurns(Map<String, TurnsMeasurement.Result> results) {
-		addTurns("turns", "Latency of a call, all calls in turns in one JVM", results);
-	}
-
-	void addMeters(Map<String, TurnsMeasurement.Result> results) {
-		addTurns("meters", "Latency of a call with meters, all in turns in one JVM (target for meters 1.03)", results);
-	}
-
-	void addLedger(Map<String, TurnsMeasurement.Result> results) {
-		addTurns("ledger", "Latency of recorded calls, all in turns in one JVM (target beside ShedLock 1)", results);
-	}
-
-	void addRivals(List<RivalsMeasurement.Row> rows) {
-		Map<String, Object> data = new LinkedHashMap<>();
-		MarkdownTable table = new MarkdownTable("call", "1 thread, p50 in µs", "beside plain JDBC",
-				"8 threads, p50 in µs", "beside plain JDBC", "round trips", "statements", "WAL bytes",
-				"server's processor time in µs", "hand-over in ms");
-		for (RivalsMeasurement.Row row : rows) {
-			RivalsMeasurement.Cost cost = row.cost();
-			Spread handOver = row.handOver();
-			String name = row.kind().description();
-			Counts counts = cost.counts();
-			data.put(name,
-					Map.of("p50Micros", row.alone().micros().toMap(), "ratio", row.alone().ratio().toMap(),
-							"p50MicrosOf8Threads", row.together().micros().toMap(), "ratioOf8Threads",
-							row.together().ratio().toMap(), "roundTrips", counts.roundTrips(), "statements",
-							counts.statements(), "walBytes", counts.walBytes(), "serverMicros", cost.serverMicros(),
-							"handOverMillis", (handOver != null) ? handOver.toMap() : Map.of()));
-			table.row(name, row.alone().micros().formatShort(), row.alone().ratio().format("%.2f"),
-					row.together().micros().formatShort(), row.together().ratio().formatRatio(),
-					"%.0f".formatted(counts.roundTrips()), "%.0f".formatted(counts.statements()), counts.walBytes(),
-					"%.0f".formatted(cost.serverMicros()), (handOver != null) ? handOver.format("%.1f") : "");
-		}
-		add("Beside rivals", table);
-		this.data.put("rivals", data);
+	void addMeters(Map<String, MetersMeasurement.Result> results) {
+		Map<String, Object> rows = new LinkedHashMap<>();
+		MarkdownTable table = new MarkdownTable("call", "p50 in µs", "ratio");
+		results.forEach((call, result) -> {
+			rows.put(call, Map.of("p50Micros", result.micros().toMap(), "ratio", result.ratio().toMap()));
+			table.row(call, result.micros().format("%.2f"), result.ratio().format("%.2f"));
+		});
+		add("Latency of a call with meters, all in turns in one JVM (target for meters 1.03)", table);
+		this.data.put("meters", rows);
 	}
 
 	/**
@@ -114,14 +78,26 @@ final class Report {
 	 * was killed.
 	 */
 	void addTakeover(Map<String, Spread> results) {
+		addMillis("takeoverMillis", "Takeover", "after `kill -9` of the holder", results);
+	}
+
+	/**
+	 * Add how many milliseconds a call took to begin that waited until another instance
+	 * released its lock.
+	 */
+	void addHandOver(Map<String, Spread> results) {
+		addMillis("handOverMillis", "Hand-over", "a call that waits, after the release", results);
+	}
+
+	private void addMillis(String name, String title, String when, Map<String, Spread> results) {
 		Map<String, Object> data = new LinkedHashMap<>();
-		MarkdownTable table = new MarkdownTable("after `kill -9` of the holder", "ms until another begins");
+		MarkdownTable table = new MarkdownTable(when, "ms until another begins");
 		results.forEach((call, millis) -> {
 			data.put(call, millis.toMap());
 			table.row(call, millis.format("%.0f"));
 		});
-		add("Takeover", table);
-		this.data.put("takeoverMillis", data);
+		add(title, table);
+		this.data.put(name, data);
 	}
 
 	void addSchedulers(List<SchedulersMeasurement.Row> rows) {
@@ -138,17 +114,6 @@ final class Report {
 		}
 		add("Schedulers", table);
 		this.data.put("schedulers", data);
-	}
-
-	private void addTurns(String name, String title, Map<String, TurnsMeasurement.Result> results) {
-		Map<String, Object> rows = new LinkedHashMap<>();
-		MarkdownTable table = new MarkdownTable("call", "p50 in µs", "ratio");
-		results.forEach((call, result) -> {
-			rows.put(call, Map.of("p50Micros", result.micros().toMap(), "ratio", result.ratio().toMap()));
-			table.row(call, result.micros().format("%.2f"), result.ratio().format("%.2f"));
-		});
-		add(title, table);
-		this.data.put(name, rows);
 	}
 
 	void addCrowd(Map<String, Double> results) {

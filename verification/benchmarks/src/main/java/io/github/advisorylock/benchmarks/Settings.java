@@ -19,37 +19,19 @@ package io.github.advisorylock.benchmarks;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
 /**
  * How thoroughly to measure, and what.
  */
-record Settings(boolean quick, int rounds, int seconds, int startups, int calls, Pattern cases, List<String> profilers,
-		List<String> parts, List<Integer> fleets, Path output, @Nullable Path history) {
-
-	/**
-	 * Return for how long the compiler may work before a latency counts.
-	 */
-	int warmUpSeconds() {
-		return this.quick ? 1 : 10;
-	}
-
-	/**
-	 * Return how often a call that writes to the disk is made in a round.
-	 */
-	int ledgerCalls() {
-		return this.calls / 20;
-	}
+record Settings(boolean quick, int rounds, int seconds, int startups, int calls, List<String> parts,
+		List<Integer> fleets, Path output, @Nullable Path history) {
 
 	static Settings fromSystemProperties() {
 		boolean quick = Boolean.getBoolean("quick");
 		return new Settings(quick, quick ? 1 : 3, quick ? 1 : 2, quick ? 0 : 11, quick ? 100 : 2000,
-				Pattern.compile(property("benchmarks.cases", quick ? "SESSION_(PLAIN|LIBRARY)" : ".*")),
-				list("benchmarks.profilers", ""),
-				list("benchmarks.parts",
-						"latency,wire,turns,meters,ledger,rivals,takeover,schedulers,crowd,startup,methods,guard"),
+				list("benchmarks.parts", "cost,meters,takeover,schedulers,crowd,startup,methods,guard"),
 				list("benchmarks.fleets", quick ? "3" : "3,30,300").stream().map(Integer::valueOf).toList(),
 				Path.of(System.getProperty("benchmarks.output", "target/benchmarks.json")), historyFile());
 	}

@@ -21,17 +21,12 @@ import java.sql.SQLException;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import org.openjdk.jmh.annotations.Scope;
-import org.openjdk.jmh.annotations.Setup;
-import org.openjdk.jmh.annotations.State;
-import org.openjdk.jmh.annotations.TearDown;
 
 /**
  * What each thread has for itself: a key, so that no call is skipped, and a session for
  * the plain JDBC baseline.
  */
-@State(Scope.Thread)
-public class ThreadState {
+class ThreadState {
 
 	private long key;
 
@@ -43,11 +38,8 @@ public class ThreadState {
 
 	/**
 	 * Choose the key and open the session.
-	 * @param application the running application
-	 * @throws SQLException if the server can't be reached
 	 */
-	@Setup
-	public void open(ApplicationState application) throws SQLException {
+	void open(ApplicationState application) throws SQLException {
 		String name = application.nextKey();
 		this.key = AdvisoryLockKey.of("benchmarks", name).value();
 		this.transaction = LockRequest.of(name).scope(LockScope.TRANSACTION);
@@ -57,10 +49,8 @@ public class ThreadState {
 
 	/**
 	 * Close the session.
-	 * @throws SQLException if that fails
 	 */
-	@TearDown
-	public void close() throws SQLException {
+	void close() throws SQLException {
 		this.plainSession.close();
 	}
 

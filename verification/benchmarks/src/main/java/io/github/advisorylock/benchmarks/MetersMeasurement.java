@@ -16,24 +16,22 @@
 
 package io.github.advisorylock.benchmarks;
 
-import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one call of each kind, in a new order each time, over and over in one JVM. What
- * disturbs the machine disturbs all kinds alike, so that the ratios stay the same even
- * where the times don't.
+ * Measures what meters add to a call: makes one call of each kind, in a new order each
+ * time, over and over in one JVM. What disturbs the machine disturbs all kinds alike, so
+ * that the ratios stay the same even where the times don't.
  */
-final class TurnsMeasurement {
+final class MetersMeasurement {
 
 	/**
 	 * The just-in-time compiler needs tens of thousands of calls to be done with Spring's
@@ -47,27 +45,12 @@ final class TurnsMeasurement {
 
 	private final int calls;
 
-	TurnsMeasurement(String url, int calls) {
+	MetersMeasurement(String url, int calls) {
 		this.url = url;
 		this.calls = calls;
 	}
 
 	Map<String, Result> run() throws Exception {
-		return run(TurnsMeasurement::subjects);
-	}
-
-	/**
-	 * Measure calls that write to the disk, which those of {@link #run()} do not.
-	 */
-	Map<String, Result> runLedger() throws Exception {
-		return run((application, thread) -> ledgerSubjects(new LedgerCalls(application),
-				new RivalCalls(application.jdbcTemplate())));
-	}
-
-	/**
-	 * Measure what meters add to a call.
-	 */
-	Map<String, Result> runMeters() throws Exception {
 		try (MeteredApplication application = new MeteredApplication(this.url)) {
 			List<Subject> subjects = new ArrayList<>();
 			subjects.addAll(meterSubjects("TRANSACTION, @SingleRunner", application::transaction));
@@ -84,65 +67,6 @@ final class TurnsMeasurement {
 		return List.of(unobserved, unobserved.compared(name + ", the same again", unobserved.call()),
 				unobserved.compared(name + ", meters", () -> call.accept(SwitchedObserver.Mode.METERS)),
 				unobserved.compared(name + ", observations", () -> call.accept(SwitchedObserver.Mode.OBSERVATIONS)));
-	}
-
-	private Map<String, Result> run(BiFunction<ApplicationState, ThreadState, List<Subject>> subjects)
-			throws Exception {
-		System.setProperty("postgres", this.url);
-		ApplicationState application = new ApplicationState();
-		ThreadState thread = new ThreadState();
-		application.start();
-		thread.open(application);
-		try {
-			return measure(subjects.apply(application, thread));
-		}
-		finally {
-			stop(application, thread);
-		}
-	}
-
-	private static List<Subject> subjects(ApplicationState application, ThreadState thread) {
-		GuardedCalls calls = new GuardedCalls();
-		Subject transaction = new Subject("TRANSACTION, plain JDBC", null,
-				() -> calls.transactionPlain(application, thread));
-		Subject session = new Subject("SESSION, plain JDBC", null, () -> calls.sessionPlain(thread));
-		Subject busy = new Subject("busy elsewhere, plain JDBC", null, () -> calls.busyPlain(application));
-		return List.of(transaction, transaction.compared("TRANSACTION, the same again", transaction.call()),
-				transaction.compared("TRANSACTION, plain JDBC + utility statement",
-						() -> calls.transactionPlainWithoutSnapshot(application, thread)),
-				transaction.compared("TRANSACTION, TransactionTemplate + JdbcTemplate",
-						() -> calls.transactionSpring(application, thread)),
-				transaction.compared("TRANSACTION, execute", () -> calls.transactionLibrary(application, thread)),
-				transaction.compared("TRANSACTION, execute with permits(3)",
-						() -> calls.transactionLibraryPermits(application, thread)),
-				transaction.compared("TRANSACTION, @SingleRunner", () -> calls.transactionAnnotation(application)),
-				transaction.compared("TRANSACTION, @SingleRunner @Transactional",
-						() -> calls.transactionAnnotationTransactional(application)),
-				session, session.compared("SESSION, execute", () -> calls.sessionLibrary(application, thread)),
-				session.compared("SESSION, execute with permits(3)",
-						() -> calls.sessionLibraryPermits(application, thread)),
-				session.compared("SESSION, @SingleRunner", () -> calls.sessionAnnotation(application)), busy,
-				busy.compared("busy elsewhere, execute", () -> calls.busyLibraryTransaction(application)),
-				busy.compared("busy elsewhere, @SingleRunner", () -> calls.busyAnnotation(application)),
-				busy.compared("busy elsewhere, execute in scope SESSION", () -> calls.busyLibrarySession(application)));
-	}
-
-	private static List<Subject> ledgerSubjects(LedgerCalls calls, RivalCalls rival) {
-		Subject empty = new Subject("unrecorded, empty", null, calls::unrecorded);
-		Subject insert = new Subject("unrecorded, inserts a row", null, calls::unrecordedInsert);
-		Subject rivalEmpty = new Subject("ShedLock, empty", null, rival::empty);
-		Subject rivalInsert = new Subject("ShedLock, inserts a row", null, rival::insert);
-		return List.of(empty, empty.compared("PER_TICK, empty", calls::perTick),
-				empty.compared("PER_KEY, empty", calls::perKey), insert,
-				insert.compared("unrecorded, inserts a row, the same again", insert.call()),
-				insert.compared("PER_TICK, inserts a row", calls::perTickInsert),
-				insert.compared("PER_KEY, inserts a row", calls::perKeyInsert),
-				empty.compared("ALREADY_RAN", calls::alreadyRan), rivalEmpty,
-				rivalEmpty.compared("ShedLock, empty, the same again", rivalEmpty.call()),
-				rivalEmpty.compared("PER_TICK in SESSION, empty", calls::perTickInSession),
-				rivalEmpty.compared("PER_TICK in TRANSACTION, empty, to ShedLock", calls::perTick), rivalInsert,
-				rivalInsert.compared("PER_TICK in SESSION, inserts a row", calls::perTickInSessionInsert),
-				rivalInsert.compared("PER_TICK in TRANSACTION, inserts a row, to ShedLock", calls::perTickInsert));
 	}
 
 	private Map<String, Result> measure(List<Subject> subjects) throws Exception {
@@ -186,11 +110,6 @@ final class TurnsMeasurement {
 	private static double median(double[] values) {
 		Arrays.sort(values);
 		return values[values.length / 2];
-	}
-
-	private static void stop(ApplicationState application, ThreadState thread) throws SQLException {
-		thread.close();
-		application.stop();
 	}
 
 	/**
