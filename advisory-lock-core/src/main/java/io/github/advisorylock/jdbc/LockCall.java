@@ -145,6 +145,29 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	}
 
 	/**
+	 * A tick whose lock could not be taken is not run if another instance is known to
+	 * have run it.
+	 */
+	private boolean wasTickRunElsewhere() {
+		if (this.tickLock != null && this.tickLock.isUnlocked()) {
+			boolean aside = DeferredInterrupt.putAside();
+			try {
+				this.outcome = this.tickLock.outcome(isKept(this.tickLock.lock()));
+			}
+			finally {
+				DeferredInterrupt.bringBack(aside);
+			}
+		}
+		return this.outcome != LockOutcome.EXECUTED;
+	}
+
+	/**
+	 * Return whether another instance remembers a tick. Asked while the lock of the key
+	 * is held, and that of the tick is not.
+	 */
+	abstract boolean isKept(AdvisoryLockKey tick);
+
+	/**
 	 * Begin to remember the tick: the run has come to a good end.
 	 */
 	final void keepTick() {
@@ -318,7 +341,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 */
 	final <T extends @Nullable Object, X extends Exception> @Nullable T run(Hold hold, RunRecord.Boundary boundary,
 			LockCallback<T, X> action) throws X {
-		if (this.recording != null && !begin(this.recording, boundary, hold)) {
+		if (wasTickRunElsewhere() || (this.recording != null && !begin(this.recording, boundary, hold))) {
 			return null;
 		}
 		LockRun context = new LockRun(this.resources, hold, this.record, this.tick);

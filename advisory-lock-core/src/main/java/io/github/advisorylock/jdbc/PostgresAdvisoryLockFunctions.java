@@ -157,6 +157,18 @@ final class PostgresAdvisoryLockFunctions {
 			+ " THEN pg_catalog.pg_advisory_unlock(?) ELSE false END";
 
 	/**
+	 * Asks whether any session of this database holds the lock of a tick shared, in a
+	 * transaction that goes on, and leaving no snapshot open in it. Binds the two halves
+	 * of the key as {@code bigint}.
+	 */
+	static final String IS_TICK_KEPT = """
+			SELECT EXISTS (SELECT FROM pg_catalog.pg_locks l
+			WHERE l.locktype = 'advisory' AND l.granted AND l.mode = 'ShareLock'
+			AND l.database = (SELECT a.datid FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a)
+			AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = 1)
+			""" + RELEASE_SNAPSHOT;
+
+	/**
 	 * Releases locks of one mode each: the letter in front of a key is {@code s} for
 	 * shared.
 	 */

@@ -223,6 +223,14 @@ final class SessionScope {
 			});
 		}
 
+		/**
+		 * The session had the lock of the tick before that of the key.
+		 */
+		@Override
+		boolean isKept(AdvisoryLockKey tick) {
+			return false;
+		}
+
 		@Override
 		<T extends @Nullable Object, X extends Exception> @Nullable T executeAlone(Hold hold, LockCallback<T, X> action)
 				throws X {

@@ -49,7 +49,9 @@ import org.springframework.util.Assert;
  * has been. A run that fails releases the lock.
  * <p>
  * The loss of such a lock interrupts no run: it is taken again. A run in scope
- * TRANSACTION does not fail because its tick can't be locked.
+ * TRANSACTION does not fail because its tick can't be locked: the lock of the key keeps
+ * runs apart, and a tick that nobody runs is worse than one that may be run again. It
+ * asks on its own connection whether another instance remembers the tick.
  */
 final class TickLocks {
 
@@ -388,6 +390,25 @@ final class TickLocks {
 				this.forgetting.cancel(false);
 				TickLocks.this.forget(List.of(this));
 			}
+		}
+
+		/**
+		 * Return whether the run is under way without the lock.
+		 */
+		boolean isUnlocked() {
+			return this.state.get() == State.RUNNING && !isLocked();
+		}
+
+		AdvisoryLockKey lock() {
+			return this.lock;
+		}
+
+		/**
+		 * Return the outcome of the call for this tick.
+		 * @param kept whether another instance remembers that it has run it
+		 */
+		LockOutcome outcome(boolean kept) {
+			return kept ? this.memory.outcome() : LockOutcome.EXECUTED;
 		}
 
 		private boolean isLocked() {

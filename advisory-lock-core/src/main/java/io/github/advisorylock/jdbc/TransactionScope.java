@@ -173,6 +173,20 @@ final class TransactionScope {
 		}
 
 		/**
+		 * The transaction has a connection where the session could have none.
+		 */
+		@Override
+		boolean isKept(AdvisoryLockKey tick) {
+			PreparedStatementCallback<Boolean> question = (statement) -> {
+				statement.setLong(1, Integer.toUnsignedLong(tick.classId()));
+				statement.setLong(2, Integer.toUnsignedLong(tick.objectId()));
+				return answer(statement).getBoolean(1);
+			};
+			return Boolean.TRUE
+				.equals(TransactionScope.this.jdbc.execute(PostgresAdvisoryLockFunctions.IS_TICK_KEPT, question));
+		}
+
+		/**
 		 * A request that names a manager does not join a transaction of another database
 		 * that is active.
 		 */

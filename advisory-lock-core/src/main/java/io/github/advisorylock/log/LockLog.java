@@ -242,7 +242,7 @@ public final class LockLog {
 	public static void unremembered(AdvisoryLockKey key, Instant tick, String reason) {
 		if (ALERTS.isWarnEnabled()) {
 			alert("unremembered-tick", key).addKeyValue("advisory_lock.tick", tick.toString())
-				.log("Job '" + key + "' has run for " + tick + ", and the lock session can't remember that (" + reason
+				.log("The lock session can't remember a run of job '" + key + "' for " + tick + " (" + reason
 						+ "): an instance whose clock is late may run it again; set 'once' to PER_TICK to be sure");
 		}
 	}
@@ -255,9 +255,9 @@ public final class LockLog {
 	 */
 	public static void unremembered(AdvisoryLockKey key, LockRequest.Interval interval, String reason) {
 		if (ALERTS.isWarnEnabled()) {
-			alert("unremembered-tick", key).log("Job '" + key + "' has run for an interval (" + interval
-					+ "), and the lock session can't remember that (" + reason
-					+ "): each instance may run it in the same interval; set 'minInterval' to be sure");
+			alert("unremembered-tick", key)
+				.log("The lock session can't remember a run of job '" + key + "' for an interval (" + interval + "; "
+						+ reason + "): each instance may run it in the same interval; set 'minInterval' to be sure");
 		}
 	}
 

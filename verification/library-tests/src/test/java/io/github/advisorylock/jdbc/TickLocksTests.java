@@ -319,6 +319,36 @@ class TickLocksTests extends AbstractLockTests {
 		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
 	}
 
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void whoCanRememberNothingDoesNotRunWhatAnotherInstanceRemembers(boolean own) {
+		LockRequest tick = tick(LockScope.TRANSACTION, TICK);
+		LockRequest interval = request(LockScope.TRANSACTION)
+			.oncePerInterval(new LockRequest.Interval(Duration.ofMinutes(1), LockRequest.Interval.Counted.FROM_BEGIN));
+		run(this.template, tick);
+		run(this.template, interval);
+		PostgresAdvisoryLockTemplate forgetful = instance(session("jdbc:postgresql://127.0.0.1:1/none"),
+				AdvisoryLockKeyFactory.sha256());
+		assertThat(own ? run(forgetful, tick) : transaction().execute((status) -> run(forgetful, tick)))
+			.isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(own ? run(forgetful, interval) : transaction().execute((status) -> run(forgetful, interval)))
+			.isEqualTo(LockOutcome.TOO_SOON);
+		assertThat(this.runs).hasValue(2);
+		assertThat(TestPostgres.locks()).hasSize(2).doesNotContain(numberOf(AdvisoryLockKey.of(NAMESPACE, "job")));
+		assertThat(run(this.late, request(LockScope.TRANSACTION))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
+	@Test
+	void tickThatFailedElsewhereIsRunByWhoCanRememberNothing() {
+		assertThatIllegalStateException()
+			.isThrownBy(() -> this.template.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
+				throw new IllegalStateException("expected");
+			}));
+		PostgresAdvisoryLockTemplate forgetful = instance(session("jdbc:postgresql://127.0.0.1:1/none"),
+				AdvisoryLockKeyFactory.sha256());
+		assertThat(run(forgetful, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+	}
+
 	@Test
 	void runWaitsUntilASlowServerHasOpenedTheSession() throws Exception {
 		try (SlowOpening slow = new SlowOpening(); LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
