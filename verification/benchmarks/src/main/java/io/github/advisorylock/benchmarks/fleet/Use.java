@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.Locale;
 
 import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockRequest.Interval;
 import io.github.advisorylock.LockScope;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,11 @@ enum Use {
 	 * What cron methods have by default.
 	 */
 	REMEMBERED("tick remembered, `TRANSACTION`", true),
+
+	/**
+	 * What methods with a fixed rate have by default.
+	 */
+	INTERVAL("interval remembered, `TRANSACTION`", true),
 
 	/**
 	 * A lock of the session.
@@ -64,6 +70,11 @@ enum Use {
 	 * For how long cron methods that run seldom are remembered.
 	 */
 	private static final Duration MEMORY = Duration.ofMinutes(5);
+
+	/**
+	 * Longer than a round, in which each instance calls once.
+	 */
+	private static final Interval RATE = new Interval(MEMORY, Interval.Counted.FROM_BEGIN);
 
 	private final String title;
 
@@ -96,6 +107,8 @@ enum Use {
 		return switch (this) {
 			case TRANSACTION -> request.scope(LockScope.TRANSACTION);
 			case REMEMBERED -> request.scope(LockScope.TRANSACTION).oncePerTick(tick, MEMORY);
+			// the next round must not be in the same interval
+			case INTERVAL -> request.namespace("fleet-" + tick.toEpochMilli()).oncePerInterval(RATE);
 			case SESSION -> request.scope(LockScope.SESSION);
 			case SESSION_REMEMBERED -> request.scope(LockScope.SESSION).oncePerTick(tick, MEMORY);
 			case PER_TICK -> request.scope(LockScope.TRANSACTION).oncePerTick(tick);
