@@ -110,14 +110,6 @@ public final class PlannedTime {
 	}
 
 	/**
-	 * Take the time that the current call was planned for.
-	 * @return the time, {@code null} if it was planned for none
-	 */
-	static @Nullable Instant take() {
-		return (takePlan() instanceof Plan.At at) ? at.time() : null;
-	}
-
-	/**
 	 * What a call is planned for.
 	 */
 	sealed interface Plan {

@@ -28,11 +28,13 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
+import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
@@ -56,6 +58,9 @@ class PlannedTimeSchedulerTests {
 	private final BlockingQueue<Instant> plans = new LinkedBlockingQueue<>();
 
 	private final JumpingClock clock = new JumpingClock();
+
+	private final GuardedMethod method = ProxyFactory.getProxy(GuardedMethod.class,
+			(MethodInterceptor) PlannedTime::take);
 
 	@Test
 	void plannedTimeTravelsWithTheCall() throws InterruptedException {
@@ -142,12 +147,16 @@ class PlannedTimeSchedulerTests {
 	@Test
 	void whatIsCalledByTheCallIsNotPlanned() {
 		PlannedTime.run(Instant.EPOCH, () -> {
-			assertThat(PlannedTime.take()).isEqualTo(Instant.EPOCH);
-			assertThat(PlannedTime.take()).isNull();
+			assertThat(this.method.plannedFor()).isEqualTo(Instant.EPOCH);
+			assertThat(this.method.plannedFor()).isNull();
 		});
 		PlannedTime.run(Instant.EPOCH, () -> {
 		});
-		assertThat(PlannedTime.take()).isNull();
+		assertThat(this.method.plannedFor()).isNull();
+	}
+
+	private void arrive(Instant time) {
+		this.arrivals.add(new Arrival(this.method.plannedFor(), time));
 	}
 
 	private Arrival next() throws InterruptedException {
@@ -167,13 +176,12 @@ class PlannedTimeSchedulerTests {
 		registrar.setTaskScheduler(scheduler);
 		PlannedTimeScheduler.configurer((task) -> {
 		}).configureTasks(registrar);
-		registrar.addTriggerTask(() -> this.arrivals.add(new Arrival(PlannedTime.take(), this.clock.instant())),
-				(context) -> {
-					Instant time = cron.nextExecution(context);
-					this.clock.jump(Duration.between(this.clock.instant(), time.minus(before)));
-					this.plans.add(time);
-					return time;
-				});
+		registrar.addTriggerTask(() -> arrive(this.clock.instant()), (context) -> {
+			Instant time = cron.nextExecution(context);
+			this.clock.jump(Duration.between(this.clock.instant(), time.minus(before)));
+			this.plans.add(time);
+			return time;
+		});
 		registrar.afterPropertiesSet();
 		return registrar::destroy;
 	}
@@ -182,6 +190,12 @@ class PlannedTimeSchedulerTests {
 
 		@Override
 		void close();
+
+	}
+
+	private interface GuardedMethod {
+
+		@Nullable Instant plannedFor();
 
 	}
 
@@ -205,9 +219,7 @@ class PlannedTimeSchedulerTests {
 			registrar.setTaskScheduler(this);
 			PlannedTimeScheduler.configurer((task) -> {
 			}).configureTasks(registrar);
-			registrar.addTriggerTask(
-					() -> PlannedTimeSchedulerTests.this.arrivals.add(new Arrival(PlannedTime.take(), Instant.now())),
-					(context) -> this.times.remove());
+			registrar.addTriggerTask(() -> arrive(Instant.now()), (context) -> this.times.remove());
 			registrar.afterPropertiesSet();
 		}
 
