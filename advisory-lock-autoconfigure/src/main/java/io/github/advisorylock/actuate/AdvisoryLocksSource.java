@@ -66,6 +66,8 @@ public class AdvisoryLocksSource {
 
 	private static final int MOST_INSTANCES = 50;
 
+	private final String name;
+
 	private final GuardedApplication application;
 
 	private final LockMonitor monitor;
@@ -76,35 +78,38 @@ public class AdvisoryLocksSource {
 
 	private final Sanitizer sanitizer;
 
-	/**
-	 * By transaction manager, the default database first, which is this one.
-	 */
-	private Supplier<Map<String, AdvisoryLocksSource>> databases = () -> Map.of("", this);
+	private final Supplier<Map<String, AdvisoryLocksSource>> others;
 
 	/**
 	 * Create a source.
+	 * @param name the name of the database's transaction manager
 	 * @param application what this instance guards
 	 * @param monitor looks at locks
 	 * @param registry knows what is recorded
 	 * @param counter knows how the calls of this instance ended
 	 * @param sanitizer hides values
+	 * @param others the sources of further databases, by the names of their transaction
+	 * managers
 	 */
-	public AdvisoryLocksSource(GuardedApplication application, LockMonitor monitor, JobRegistry registry,
-			CallCounter counter, Sanitizer sanitizer) {
+	public AdvisoryLocksSource(String name, GuardedApplication application, LockMonitor monitor, JobRegistry registry,
+			CallCounter counter, Sanitizer sanitizer, Supplier<Map<String, AdvisoryLocksSource>> others) {
+		this.name = name;
 		this.application = application;
 		this.monitor = monitor;
 		this.registry = registry;
 		this.counter = counter;
 		this.sanitizer = sanitizer;
+		this.others = others;
 	}
 
 	/**
-	 * Have this source know further databases.
-	 * @param databases the source of each by the name of its transaction manager, this
-	 * one first
+	 * Return the sources of all databases by transaction manager, this one first.
 	 */
-	public void setDatabases(Supplier<Map<String, AdvisoryLocksSource>> databases) {
-		this.databases = databases;
+	private Map<String, AdvisoryLocksSource> all() {
+		Map<String, AdvisoryLocksSource> all = new LinkedHashMap<>();
+		all.put(this.name, this);
+		all.putAll(this.others.get());
+		return all;
 	}
 
 	/**
@@ -114,7 +119,7 @@ public class AdvisoryLocksSource {
 	 * @throws IllegalArgumentException if there is no such database
 	 */
 	AdvisoryLocksSource in(@Nullable String manager) {
-		Map<String, AdvisoryLocksSource> all = this.databases.get();
+		Map<String, AdvisoryLocksSource> all = all();
 		AdvisoryLocksSource source = (manager != null) ? all.get(manager) : this;
 		Assert.isTrue(source != null,
 				() -> "There are no locks in a database of transaction manager '"
@@ -159,7 +164,7 @@ public class AdvisoryLocksSource {
 	public AdvisoryLocksDescriptor getLocks(@Nullable String manager, @Nullable String text, @Nullable String state,
 			@Nullable String sort, @Nullable Integer page, @Nullable Integer size, boolean showUnsanitized) {
 		JobFilter filter = JobFilter.of(text, state, sort, page, size);
-		Set<String> managers = this.databases.get().keySet();
+		Set<String> managers = all().keySet();
 		return in(manager).list(filter, (managers.size() > 1) ? List.copyOf(managers) : null,
 				redaction(showUnsanitized));
 	}

@@ -20,7 +20,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -109,23 +110,21 @@ public final class AdvisoryLockEndpointAutoConfiguration {
 		Sanitizer sanitizer = new Sanitizer(sanitizing.orderedStream().toList());
 		LockDatabases all = databases.getObject();
 		JobRegistrySource recorded = registries.getIfAvailable(() -> (database) -> JobRegistry.NONE);
-		Function<LockDatabase, AdvisoryLocksSource> sources = (database) -> new AdvisoryLocksSource(
-				new GuardedApplication(settings.namespace(), settings.keyFactory(),
-						() -> methodsOf(database, methods, all),
-						() -> all.isDefault(database) ? roles.getRoles() : List.of(), () -> tasks(schedulers),
-						environment::resolvePlaceholders, (key) -> stacks(database, key), threads),
-				new LockMonitor(database.dataSource()), recorded.of(database), counter, sanitizer);
-		AdvisoryLocksSource source = sources.apply(all.of(null));
+		BiFunction<LockDatabase, Supplier<Map<String, AdvisoryLocksSource>>, AdvisoryLocksSource> sources = (database,
+				others) -> new AdvisoryLocksSource(database.name(),
+						new GuardedApplication(settings.namespace(), settings.keyFactory(),
+								() -> methodsOf(database, methods, all),
+								() -> all.isDefault(database) ? roles.getRoles() : List.of(), () -> tasks(schedulers),
+								environment::resolvePlaceholders, (key) -> stacks(database, key), threads),
+						new LockMonitor(database.dataSource()), recorded.of(database), counter, sanitizer, others);
 		Map<String, AdvisoryLocksSource> others = new ConcurrentHashMap<>();
-		source.setDatabases(() -> {
-			Map<String, AdvisoryLocksSource> byManager = new LinkedHashMap<>();
-			byManager.put(all.of(null).name(), source);
+		return sources.apply(all.of(null), () -> {
+			Map<String, AdvisoryLocksSource> named = new LinkedHashMap<>();
 			all.others()
-				.forEach((other) -> byManager.put(other.name(),
-						others.computeIfAbsent(other.name(), (name) -> sources.apply(other))));
-			return byManager;
+				.forEach((other) -> named.put(other.name(),
+						others.computeIfAbsent(other.name(), (name) -> sources.apply(other, Map::of))));
+			return named;
 		});
-		return source;
 	}
 
 	private static List<SingleRunnerMethod> methodsOf(LockDatabase database,
