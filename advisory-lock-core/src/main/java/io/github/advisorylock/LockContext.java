@@ -20,7 +20,7 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * What running work can know about the lock that guards it.
@@ -84,7 +84,7 @@ public interface LockContext {
 	 * @return the context, or empty outside a run
 	 */
 	static Optional<LockContext> current() {
-		return Optional.ofNullable(Binding.CONTEXT.get());
+		return Optional.ofNullable((LockContext) TransactionSynchronizationManager.getResource(LockContext.class));
 	}
 
 	/**
@@ -103,35 +103,6 @@ public interface LockContext {
 			.orElseThrow(() -> new IllegalStateException("Failed to find the tick of the current run: this call of '"
 					+ run.key() + "' is for none; have a scheduler call the method by a cron expression, or use "
 					+ "'once = PER_TICK', which finds one for calls by hand, too"));
-	}
-
-	/**
-	 * Bind a context to the current thread. For implementations of
-	 * {@link AdvisoryLockOperations}.
-	 * @param context the context of the run that begins, or the one to go back to
-	 * @return the context that was bound before, to go back to when the run ends
-	 */
-	static @Nullable LockContext bind(@Nullable LockContext context) {
-		LockContext previous = Binding.CONTEXT.get();
-		if (context != null) {
-			Binding.CONTEXT.set(context);
-		}
-		else {
-			Binding.CONTEXT.remove();
-		}
-		return previous;
-	}
-
-	/**
-	 * Keeps what is bound to each thread.
-	 */
-	final class Binding {
-
-		private static final ThreadLocal<@Nullable LockContext> CONTEXT = new ThreadLocal<>();
-
-		private Binding() {
-		}
-
 	}
 
 }

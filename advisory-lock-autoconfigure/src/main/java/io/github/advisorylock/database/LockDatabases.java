@@ -31,11 +31,11 @@ import io.github.advisorylock.HeldLock;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
-import io.github.advisorylock.TwoPhaseLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.DisposableBean;

@@ -24,7 +24,7 @@ import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
-import io.github.advisorylock.TwoPhaseLockOperations;
+import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;

@@ -29,6 +29,7 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.LockContextBinding;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -63,12 +64,12 @@ public final class UnguardedLockOperations implements AdvisoryLockOperations {
 		LockScope scope = (request.scope() != null) ? request.scope() : LockScope.TRANSACTION;
 		LockContext context = new Unguarded(request.key(this.namespace, this.keyFactory), scope,
 				Optional.ofNullable(request.tick()));
-		LockContext enclosing = LockContext.bind(context);
+		LockContext enclosing = LockContextBinding.bind(context);
 		try {
 			return LockResult.executed(action.doWithLock(context));
 		}
 		finally {
-			LockContext.bind(enclosing);
+			LockContextBinding.bind(enclosing);
 		}
 	}
 

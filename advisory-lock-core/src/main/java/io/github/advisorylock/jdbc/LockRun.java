@@ -25,6 +25,7 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
+import io.github.advisorylock.support.LockContextBinding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,14 +81,14 @@ final class LockRun implements LockContext, RunLedger.Traced {
 	 * Become the context of the current thread.
 	 */
 	void bind() {
-		this.enclosing = LockContext.bind(this);
+		this.enclosing = LockContextBinding.bind(this);
 	}
 
 	/**
 	 * Give the current thread the context back that it had before.
 	 */
 	void unbind() {
-		LockContext.bind(this.enclosing);
+		LockContextBinding.bind(this.enclosing);
 	}
 
 	Hold hold() {

@@ -26,6 +26,7 @@ import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockScope;
+import io.github.advisorylock.support.LockContextBinding;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,7 +76,7 @@ public final class WorkContext implements LockContext {
 	public static WorkContext begin(AdvisoryLockKey key, OptionalLong token, BooleanSupplier trusted,
 			Runnable confirmation) {
 		WorkContext work = new WorkContext(key, token, trusted, confirmation);
-		work.enclosing = LockContext.bind(work);
+		work.enclosing = LockContextBinding.bind(work);
 		return work;
 	}
 
@@ -120,7 +121,7 @@ public final class WorkContext implements LockContext {
 	 */
 	private boolean end(boolean tookInterrupt) {
 		boolean lost = this.hold.isActive() && !this.trusted.getAsBoolean();
-		LockContext.bind(this.enclosing);
+		LockContextBinding.bind(this.enclosing);
 		this.run.end(tookInterrupt);
 		this.hold.release();
 		return lost || this.hold.isLost();

@@ -28,7 +28,8 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.TwoPhaseLockOperations;
+import io.github.advisorylock.support.LockContextBinding;
+import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.PlatformTransactionManager;
@@ -163,14 +164,14 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 			LockCallback<T, X> action) throws X {
 		current.checkCovers(this.request.mode());
 		this.hold = current;
-		LockContext enclosing = LockContext.bind(this);
+		LockContext enclosing = LockContextBinding.bind(this);
 		this.operations.running().push(this);
 		try {
 			return action.doWithLock(this);
 		}
 		finally {
 			this.operations.running().pop();
-			LockContext.bind(enclosing);
+			LockContextBinding.bind(enclosing);
 		}
 	}
 

@@ -39,7 +39,7 @@ import io.github.advisorylock.LockRequest.Interval;
 import io.github.advisorylock.LockRequest.Interval.Counted;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.TwoPhaseLockOperations;
+import io.github.advisorylock.support.TwoPhaseLockOperations;
 import io.github.advisorylock.testsupport.Patience;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

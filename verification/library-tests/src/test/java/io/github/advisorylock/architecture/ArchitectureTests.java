@@ -38,6 +38,7 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.library.dependencies.SliceAssignment;
 import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.actuate.page.AdvisoryLocksPageEndpoint;
 import io.github.advisorylock.autoconfigure.AdvisoryLockAutoConfiguration;
 import io.github.advisorylock.integration.AdvisoryLockRegistry;
@@ -67,6 +68,7 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noMethods;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -107,12 +109,28 @@ class ArchitectureTests {
 			.should()
 			.onlyDependOnClassesThat()
 			.resideInAnyPackage(ROOT, "java..", "org.jspecify.annotations", "org.springframework.util",
-					"org.springframework.dao", "org.springframework.transaction"));
+					"org.springframework.dao", "org.springframework.transaction",
+					"org.springframework.transaction.support"));
 		check(noClasses().that().resideInAPackage(ROOT).should().dependOnClassesThat().resideInAPackage("java.sql"));
+	}
+
+	/**
+	 * What implementations of the operations need, users never name.
+	 */
+	@Test
+	void domainHoldsNoServicesForImplementations() {
+		check(noClasses().that()
+			.resideInAPackage(ROOT)
+			.and()
+			.areNotAssignableFrom(AdvisoryLockOperations.class)
+			.should()
+			.beAssignableTo(AdvisoryLockOperations.class));
+		check(noMethods().that().areDeclaredInClassesThat().resideInAPackage(ROOT).should().haveName("bind"));
 	}
 
 	@Test
 	void packagesOfCoreKnowWhatIsBelowThem() {
+		check(noDependency("support", "log", "jdbc", "interceptor", "annotation", "leader"));
 		check(noDependency("jdbc", "interceptor", "annotation", "leader"));
 		check(noDependency("interceptor", "jdbc", "annotation"));
 		check(noDependency("annotation", "jdbc"));

@@ -36,7 +36,7 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
-import io.github.advisorylock.TwoPhaseLockOperations;
+import io.github.advisorylock.support.TwoPhaseLockOperations;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.VirtualThreadExecutor;

@@ -37,6 +37,7 @@ import io.github.advisorylock.jdbc.Hold;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
+import io.github.advisorylock.support.LockContextBinding;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
@@ -92,7 +93,7 @@ class LeaderRoleTests {
 		this.another.shutdownNow();
 		this.session.close();
 		// work that a test has not ended, as it failed, is no matter of the next one
-		LockContext.bind(null);
+		LockContextBinding.bind(null);
 		// a server process ends a moment after its connection
 		Awaitility.await().until(() -> ForeignSession.isFree(KEY));
 	}

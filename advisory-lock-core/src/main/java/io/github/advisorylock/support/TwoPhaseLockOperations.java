@@ -14,8 +14,12 @@
  * limitations under the License.
  */
 
-package io.github.advisorylock;
+package io.github.advisorylock.support;
 
+import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LockCallback;
+import io.github.advisorylock.LockOutcome;
+import io.github.advisorylock.LockRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
