@@ -36,8 +36,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.AdvisoryLockOperations;
-import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.HeldLock;
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.interceptor.PlannedTime;
