@@ -84,6 +84,16 @@ final class Fleet implements AutoCloseable {
 	private static final AtomicInteger FLEETS = new AtomicInteger();
 
 	/**
+	 * What an instance has left when it was killed goes with its server process, if no
+	 * lock session happens to be opened there.
+	 */
+	private static final String NO_RESET = """
+			server_reset_query =
+			server_idle_timeout = 15
+			default_pool_size = 12
+			""";
+
+	/**
 	 * Until an instance has got work.
 	 */
 	private static final Duration WORK = Duration.ofSeconds(60);
@@ -153,8 +163,8 @@ final class Fleet implements AutoCloseable {
 			this.database = new Database(this.server.url());
 			this.database.execute("SELECT pg_reload_conf()");
 			this.pooler = isPoolerPossible() ? TestPgBouncer.start(this.server, "transaction", directory) : null;
-			this.sessionPooler = (isPoolerPossible() && setup.withoutReset()) ? TestPgBouncer.start(this.server,
-					"session", "server_reset_query =\ndefault_pool_size = 12", directory) : null;
+			this.sessionPooler = (isPoolerPossible() && setup.withoutReset())
+					? TestPgBouncer.start(this.server, "session", NO_RESET, directory) : null;
 		}
 		if (setup.partitioned()) {
 			this.database.partitionCompletions();
