@@ -88,7 +88,7 @@ class EventsAndLogsTests {
 			String beginning = message.substring(0, message.contains("since") ? message.indexOf("since")
 					: message.contains("tick") ? message.indexOf(" of ") : message.length());
 			assertThat(document)
-				.contains("| `" + beginning.split(": another|, and nothing|, and the lock session|; set the same")[0]);
+				.contains("| `" + beginning.split(": another|, and nothing| \\(no session|; set the same")[0]);
 		});
 		assertThat(lines()).extracting(ILoggingEvent::getLoggerName)
 			.isNotEmpty()

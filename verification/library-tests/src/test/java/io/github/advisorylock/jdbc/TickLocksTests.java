@@ -343,7 +343,8 @@ class TickLocksTests extends AbstractLockTests {
 		assertThatIllegalStateException()
 			.isThrownBy(() -> this.template.execute(tick(LockScope.TRANSACTION, TICK), (lock) -> {
 				throw new IllegalStateException("expected");
-			}));
+			}))
+			.withMessage("expected");
 		PostgresAdvisoryLockTemplate forgetful = instance(session("jdbc:postgresql://127.0.0.1:1/none"),
 				AdvisoryLockKeyFactory.sha256());
 		assertThat(run(forgetful, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
