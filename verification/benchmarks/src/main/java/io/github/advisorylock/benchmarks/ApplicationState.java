@@ -38,27 +38,24 @@ class ApplicationState {
 
 	private final AtomicInteger threads = new AtomicInteger();
 
-	private String url;
+	private final String url;
 
-	private ConfigurableApplicationContext context;
+	private final ConfigurableApplicationContext context;
 
-	private DataSource dataSource;
+	private final DataSource dataSource;
 
-	private AdvisoryLockOperations operations;
+	private final AdvisoryLockOperations operations;
 
-	private GuardedJobs jobs;
+	private final GuardedJobs jobs;
 
-	private JdbcTemplate jdbcTemplate;
+	private final JdbcTemplate jdbcTemplate;
 
-	private PlainSession foreignSession;
+	private final PlainSession foreignSession;
 
-	private HeldLock heldHere;
+	private final HeldLock heldHere;
 
-	/**
-	 * Start the application.
-	 */
-	void start() throws SQLException {
-		this.url = System.getProperty("postgres");
+	ApplicationState(String url) throws SQLException {
+		this.url = url;
 		this.context = BenchmarkApplication.start(this.url);
 		this.dataSource = this.context.getBean(DataSource.class);
 		this.operations = this.context.getBean(AdvisoryLockOperations.class);

@@ -17,7 +17,9 @@
 package io.github.advisorylock.benchmarks;
 
 import java.sql.SQLException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -46,17 +48,18 @@ final class CallingThreads implements PairedTurns.Callers, AutoCloseable {
 	CallingThreads(ApplicationState application, int count, int calls) throws SQLException {
 		this.count = count;
 		this.calls = calls;
+		Deque<ThreadState> unused = new ArrayDeque<>();
+		for (int i = 0; i < count; i++) {
+			unused.add(new ThreadState(application));
+		}
 		this.executor = Executors.newFixedThreadPool(count, (task) -> {
 			Thread thread = new Thread(task, "benchmark-" + this.states.size());
-			this.states.put(thread, new ThreadState());
+			this.states.put(thread, unused.remove());
 			return thread;
 		});
 		for (int i = 0; i < count; i++) {
 			this.executor.execute(() -> {
 			});
-		}
-		for (ThreadState state : this.states.values()) {
-			state.open(application);
 		}
 	}
 

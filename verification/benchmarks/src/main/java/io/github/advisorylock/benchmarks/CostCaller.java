@@ -46,7 +46,7 @@ final class CostCaller implements AutoCloseable {
 
 	private final int number;
 
-	private final ThreadState thread = new ThreadState();
+	private final ThreadState thread;
 
 	private final GuardedCalls guarded = new GuardedCalls();
 
@@ -79,7 +79,7 @@ final class CostCaller implements AutoCloseable {
 		this.number = number;
 		this.first = System.currentTimeMillis() * 1_000_000 + number * 100_000L;
 		this.next = this.first + 1;
-		this.thread.open(application);
+		this.thread = new ThreadState(application);
 		String busy = GuardedJobs.HELD_ELSEWHERE + "-" + number;
 		this.busy = LockRequest.of(busy);
 		this.busyNumber = application.holdElsewhere(busy);

@@ -81,9 +81,9 @@ public final class CostGuard implements AutoCloseable {
 
 	private static final int SKIPS = 100;
 
-	private final ApplicationState application = new ApplicationState();
+	private final ApplicationState application;
 
-	private final ThreadState thread = new ThreadState();
+	private final ThreadState thread;
 
 	private final Connection observer;
 
@@ -94,9 +94,8 @@ public final class CostGuard implements AutoCloseable {
 	private final Map<GuardedCost, Row> rows = new EnumMap<>(GuardedCost.class);
 
 	private CostGuard(String url) throws SQLException {
-		System.setProperty("postgres", CountingSocketFactory.addTo(url));
-		this.application.start();
-		this.thread.open(this.application);
+		this.application = new ApplicationState(CountingSocketFactory.addTo(url));
+		this.thread = new ThreadState(this.application);
 		this.observer = this.application.open();
 		LedgerCalls ledger = new LedgerCalls(this.application);
 		this.calls.put(GuardedCost.TRANSACTION_EXECUTE,

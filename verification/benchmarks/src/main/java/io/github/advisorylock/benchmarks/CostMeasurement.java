@@ -61,11 +61,9 @@ final class CostMeasurement {
 	}
 
 	CostResults run() throws Exception {
-		System.setProperty("postgres", this.url);
 		// ticks are forgotten at a heartbeat, and many locks slow a session down
 		System.setProperty("advisory-lock.session.heartbeat", "100ms");
-		ApplicationState application = new ApplicationState();
-		application.start();
+		ApplicationState application = new ApplicationState(this.url);
 		List<CostCaller> callers = new ArrayList<>();
 		try {
 			for (int i = 0; i < THREADS; i++) {

@@ -75,7 +75,10 @@ final class PlainJdbc {
 	 * Take the lock, find that it was done, and read what came of it.
 	 */
 	static boolean readInTransaction(DataSource dataSource, long key, long id) throws SQLException {
-		return inTransaction(dataSource, key, (connection) -> look(connection, id) && look(connection, id));
+		return inTransaction(dataSource, key, (connection) -> {
+			boolean done = look(connection, id);
+			return look(connection, id) && done;
+		});
 	}
 
 	static boolean isRecorded(DataSource dataSource, long id) throws SQLException {

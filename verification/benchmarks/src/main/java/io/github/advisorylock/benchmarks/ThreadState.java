@@ -28,18 +28,15 @@ import io.github.advisorylock.LockScope;
  */
 class ThreadState {
 
-	private long key;
+	private final long key;
 
-	private LockRequest transaction;
+	private final LockRequest transaction;
 
-	private LockRequest session;
+	private final LockRequest session;
 
-	private PlainSession plainSession;
+	private final PlainSession plainSession;
 
-	/**
-	 * Choose the key and open the session.
-	 */
-	void open(ApplicationState application) throws SQLException {
+	ThreadState(ApplicationState application) throws SQLException {
 		String name = application.nextKey();
 		this.key = AdvisoryLockKey.of("benchmarks", name).value();
 		this.transaction = LockRequest.of(name).scope(LockScope.TRANSACTION);
