@@ -33,7 +33,6 @@ import io.github.advisorylock.support.TwoPhaseLockOperations;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.IllegalTransactionStateException;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * One call on its way: admitted outside its transaction, executed inside, once.
@@ -50,7 +49,10 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
 	private final LockScope scope;
 
-	private final @Nullable LockRequest recording;
+	/**
+	 * What the ledger has to do with the call, {@code null} if nothing.
+	 */
+	private final @Nullable CallRecording recording;
 
 	private final @Nullable Instant tick;
 
@@ -62,8 +64,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	final TickLocks.@Nullable Tick tickLock;
 
 	LockOutcome outcome = LockOutcome.EXECUTED;
-
-	private @Nullable RunRecord record;
 
 	private @Nullable Hold hold;
 
@@ -83,7 +83,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		this.mode = request.mode();
 		this.scope = scope;
 		this.deadline = deadline;
-		this.recording = request.isRecorded() ? request : null;
+		this.recording = request.isRecorded() ? new CallRecording(resources, key, scope, request) : null;
 		this.tick = request.tick();
 		this.maxRun = request.maxRun();
 		this.tickLock = resources.tick(key, request);
@@ -115,7 +115,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		try {
 			this.outcome = takeTick();
 			if (this.outcome == LockOutcome.EXECUTED && this.recording != null) {
-				precheck(this.recording);
+				this.outcome = this.recording.precheck();
 			}
 			asked = true;
 		}
@@ -194,19 +194,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		}
 	}
 
-	private void precheck(LockRequest recording) {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			this.record = this.resources.record(this.key, this.scope, recording);
-			if (!TransactionSynchronizationManager.isActualTransactionActive()) {
-				this.outcome = this.record.precheck();
-			}
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
-	}
-
 	@Override
 	public final LockOutcome outcome() {
 		return this.outcome;
@@ -214,7 +201,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 
 	@Override
 	public final @Nullable String keptResult() {
-		return (this.record != null && this.outcome == LockOutcome.ALREADY_RAN) ? this.record.keptResult() : null;
+		return (this.recording != null && this.outcome == LockOutcome.ALREADY_RAN) ? this.recording.keptResult() : null;
 	}
 
 	@Override
@@ -304,18 +291,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * can't be
 	 */
 	final RunRecord.Boundary boundary() {
-		if (this.recording == null) {
-			return RunRecord.Boundary.NONE;
-		}
-		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
-		if (this.scope == LockScope.SESSION && (readOnly || !this.resources.coverage().isCovered())) {
-			return RunRecord.Boundary.NONE;
-		}
-		if (readOnly) {
-			throw new IllegalTransactionStateException("Failed to record a run of advisory lock '" + this.key
-					+ "' in the current transaction: that transaction is read-only");
-		}
-		return RunRecord.Boundary.CALLERS_TRANSACTION;
+		return (this.recording != null) ? this.recording.boundary() : RunRecord.Boundary.NONE;
 	}
 
 	/**
@@ -341,12 +317,19 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 */
 	final <T extends @Nullable Object, X extends Exception> @Nullable T run(Hold hold, RunRecord.Boundary boundary,
 			LockCallback<T, X> action) throws X {
-		if (wasTickRunElsewhere() || (this.recording != null && !begin(this.recording, boundary, hold))) {
+		if (wasTickRunElsewhere()) {
 			return null;
 		}
-		LockRun context = new LockRun(this.resources, hold, this.record, this.tick);
-		RunRecord kept = this.record;
-		Run run = hold.beginRun((kept != null) ? kept::hangs : null);
+		RunRecord record = null;
+		if (this.recording != null) {
+			this.outcome = this.recording.begin(boundary, hold);
+			if (this.outcome != LockOutcome.EXECUTED) {
+				return null;
+			}
+			record = this.recording.record();
+		}
+		LockRun context = new LockRun(this.resources, hold, record, this.tick);
+		Run run = hold.beginRun((record != null) ? record::hangs : null);
 		Future<?> limit = null;
 		T result;
 		boolean tookInterrupt = false;
@@ -376,27 +359,10 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		if (hold.scope() == LockScope.SESSION || hold.isUntold() || !hold.isActive()) {
 			checkGoodEnd(hold);
 		}
-		if (this.record != null) {
-			this.record.complete(result);
+		if (record != null) {
+			record.complete(result);
 		}
 		return result;
-	}
-
-	private RunRecord record(LockRequest recording) {
-		RunRecord record = (this.record != null) ? this.record : this.resources.record(this.key, this.scope, recording);
-		this.record = record;
-		return record;
-	}
-
-	private boolean begin(LockRequest recording, RunRecord.Boundary boundary, Hold hold) {
-		boolean aside = DeferredInterrupt.putAside();
-		try {
-			this.outcome = record(recording).begin(boundary, hold);
-		}
-		finally {
-			DeferredInterrupt.bringBack(aside);
-		}
-		return this.outcome == LockOutcome.EXECUTED;
 	}
 
 	/**
@@ -408,7 +374,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		if (!hold.isActive()) {
 			throw hold.lostException();
 		}
-		if (this.record != null && hold.scope() == LockScope.SESSION) {
+		if (this.recording != null && hold.scope() == LockScope.SESSION) {
 			hold.confirm();
 			putInterruptAsideUntilClosed();
 		}
@@ -423,8 +389,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * and can be done.
 	 */
 	final void failWhileHeld(Throwable failure) {
-		if (this.record != null) {
-			this.record.failWhileHeld(reason(failure));
+		if (this.recording != null) {
+			this.recording.failWhileHeld(failure, this.hold);
 		}
 	}
 
@@ -432,26 +398,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * Have the ledger record a failure, if it records this call.
 	 */
 	final void fail(Throwable failure) {
-		if (this.record != null) {
-			Throwable reason = reason(failure);
-			this.record.fail(reason);
-			if (reason != failure) {
-				for (Throwable suppressed : reason.getSuppressed()) {
-					failure.addSuppressed(suppressed);
-				}
-			}
+		if (this.recording != null) {
+			this.recording.fail(failure, this.hold);
 		}
-	}
-
-	/**
-	 * What the history tells of a run that was told to end: why, rather than what the run
-	 * made of that.
-	 */
-	private Throwable reason(Throwable failure) {
-		if (this.hold == null || this.hold.loss() == null || failure instanceof LockLostException) {
-			return failure;
-		}
-		return this.hold.lostException().initCause(failure);
 	}
 
 	@Override
