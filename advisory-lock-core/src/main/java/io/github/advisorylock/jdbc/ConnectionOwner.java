@@ -289,8 +289,13 @@ final class ConnectionOwner {
 	void leave() {
 		SessionConnection current = this.connection;
 		if (current != null) {
-			end(current, null);
+			leave(current);
 		}
+	}
+
+	private void leave(SessionConnection current) {
+		current.clear();
+		end(current, null);
 	}
 
 	/**
@@ -308,7 +313,7 @@ final class ConnectionOwner {
 	void leaveUnlessAtWork() {
 		SessionConnection current = this.connection;
 		if (current != null && !current.carriesWork()) {
-			end(current, null);
+			leave(current);
 		}
 	}
 

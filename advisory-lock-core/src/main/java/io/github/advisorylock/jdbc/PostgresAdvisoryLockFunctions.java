@@ -99,6 +99,12 @@ final class PostgresAdvisoryLockFunctions {
 			DEALLOCATE ALL
 			""";
 
+	/**
+	 * Leaves the server process as it was, locks, settings and all, for a pooler that
+	 * hands it on as it is.
+	 */
+	static final String LEAVE_NOTHING = "DISCARD ALL";
+
 	static final String CHECK_CLIENT_WHILE_EXECUTING = "SELECT pg_catalog.set_config("
 			+ "'client_connection_check_interval', ?, false)";
 

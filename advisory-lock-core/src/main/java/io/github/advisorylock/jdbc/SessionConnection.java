@@ -257,6 +257,19 @@ final class SessionConnection {
 	}
 
 	/**
+	 * Take back what was locked and set in the server process, before the connection is
+	 * ended.
+	 */
+	void clear() {
+		try (Statement statement = this.connection.createStatement()) {
+			statement.execute(PostgresAdvisoryLockFunctions.LEAVE_NOTHING);
+		}
+		catch (SQLException ex) {
+			logger.debug("Locks and settings of the lock session end with its connection only", ex);
+		}
+	}
+
+	/**
 	 * End the connection; what it carried is lost.
 	 */
 	List<Hold> end(@Nullable Throwable reason) {

@@ -155,6 +155,40 @@ class PgBouncerTests {
 		}
 	}
 
+	@Test
+	void closingLeavesNothingInAServerProcess(@TempDir Path directory) throws SQLException {
+		try (TestPgBouncer pooler = TestPgBouncer.start(server, "session",
+				"server_reset_query =\ndefault_pool_size = 2", directory)) {
+			DoctorContexts.create(server.url())
+				.withBean(CodeUser.class)
+				.withPropertyValues("advisory-lock.doctor.transaction-pooler=off",
+						"advisory-lock.session.url=" + pooler.url())
+				.run((context) -> {
+					AdvisoryLockOperations operations = context.getBean(AdvisoryLockOperations.class);
+					assertThat(operations.tryAcquire(LockRequest.of("kept"))).isPresent();
+					assertThat(locksOfSession()).isOne();
+				});
+			try (Connection one = DriverManager.getConnection(pooler.url());
+					Connection other = DriverManager.getConnection(pooler.url())) {
+				assertThat(leftIn(one)).isEqualTo("0 0 0");
+				assertThat(leftIn(other)).isEqualTo("0 0 0");
+			}
+		}
+	}
+
+	/**
+	 * Return the settings and the number of locks that a client finds.
+	 */
+	private static String leftIn(Connection connection) throws SQLException {
+		try (Statement statement = connection.createStatement();
+				ResultSet row = statement.executeQuery("SELECT concat_ws(' ', current_setting('statement_timeout'), "
+						+ "current_setting('tcp_user_timeout'), (SELECT count(*) FROM pg_locks "
+						+ "WHERE locktype = 'advisory' AND pid = pg_backend_pid()))")) {
+			row.next();
+			return row.getString(1);
+		}
+	}
+
 	private static void leaveSomethingInEachProcess(String url, int processes) throws SQLException {
 		List<Connection> clients = new ArrayList<>();
 		for (int i = 0; i < processes; i++) {
