@@ -16,27 +16,21 @@
 
 package io.github.advisorylock.autoconfigure;
 
-import java.util.concurrent.Executor;
-
-import javax.sql.DataSource;
-
 import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.AdvisoryLockOperations;
+import io.github.advisorylock.LeaderElection;
 import io.github.advisorylock.annotation.AnnotatedMethods;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.connection.PooledConnectionPreparation;
-import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
-import io.github.advisorylock.database.TransactionManagers;
 import io.github.advisorylock.interceptor.PlannedTimeScheduler;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.UnguardedLockOperations;
 import io.github.advisorylock.jdbc.LockScheduler;
-import io.github.advisorylock.jdbc.LockSession;
-import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.leader.LeaderOnlyMethods;
+import io.github.advisorylock.leader.UnguardedLeaderElection;
 import io.github.advisorylock.result.JacksonResultFormat;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -46,7 +40,6 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -56,13 +49,12 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
-import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.PriorityOrdered;
 import org.springframework.core.env.Environment;
+import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
 import org.springframework.scheduling.config.ScheduledTaskRegistrar;
 import org.springframework.util.ClassUtils;
@@ -148,109 +140,59 @@ public final class AdvisoryLockAutoConfiguration {
 	}
 
 	/**
-	 * The gate: has everything made that locks need if this application uses any, and
-	 * looks at its methods before the features look further, in a configuration that is
-	 * read before theirs.
+	 * Has connections of a pool prepared when they are opened.
 	 */
-	@Lazy
-	@Configuration(proxyBeanMethods = false)
-	static class StartupConfiguration {
-
-		@Bean
-		@Lazy(false)
-		static SingleRunnerStartupCheck advisoryLockSingleRunnerStartupCheck(
-				SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockDatabases> databases,
-				ObjectProvider<AdvisoryLockOperations> operations, AdvisoryLockProperties properties,
-				SingleRunnerSettings settings, ConfigurableListableBeanFactory beanFactory, Environment environment) {
-			return new SingleRunnerStartupCheck(postProcessor, operations, databases, properties, beanFactory,
-					environment);
-		}
-
-	}
-
-	/**
-	 * Locks on a database.
-	 */
-	@Lazy
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	@ConditionalOnBean(DataSource.class)
-	static class GuardedConfiguration {
-
-		/**
-		 * Has whatever starts runs destroyed first. Spring begins a call of a cron
-		 * schedule that becomes due while the context closes, after its last phase, and
-		 * destroys beans in an order in which others happen to need them: the lock of
-		 * such a run was lost though its scheduler waited for it.
-		 */
-		@Bean
-		static BeanFactoryPostProcessor advisoryLockDestructionOrder() {
-			return (beanFactory) -> {
-				for (String executor : beanFactory.getBeanNamesForType(Executor.class, true, false)) {
-					beanFactory.registerDependentBean("advisoryLockSession", executor);
-					beanFactory.registerDependentBean("advisoryLockDatabases", executor);
-				}
-			};
-		}
-
-		@Bean
-		@ConditionalOnMissingBean
-		@Nullable LockSession advisoryLockSession(LockDatabaseConfiguration.Parts parts, LockDatabase database,
-				TransactionManagers managers) {
-			return parts.session(database.dataSource(), managers.haveOtherThan(database) ? database.name() : null);
-		}
-
-		@Bean(LockDatabaseConfiguration.TEMPLATE)
-		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-		PostgresAdvisoryLockTemplate advisoryLockTemplate(LockDatabases databases) {
-			return databases.templates().get(0);
-		}
-
-		/**
-		 * What a test may put a mock in the place of: what works for the locks themselves
-		 * keeps the template.
-		 */
-		@Bean
-		@Primary
-		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		AdvisoryLockOperations advisoryLockOperations(PostgresAdvisoryLockTemplate template, LockDatabases databases) {
-			return new LockDatabases.Router(template, databases);
-		}
-
-	}
-
-	/**
-	 * Connections of a pool that can be prepared when they are opened.
-	 */
-	@Lazy
-	@Configuration(proxyBeanMethods = false)
+	@Bean
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 	@ConditionalOnClass(name = "com.zaxxer.hikari.HikariDataSource")
-	static class PooledConfiguration {
-
-		@Bean
-		@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-		static PooledConnectionPreparation advisoryLockPooledConnectionPreparation(
-				ObjectProvider<AdvisoryLockProperties> properties) {
-			return new PooledConnectionPreparation(() -> properties.getObject().session().toSettings());
-		}
-
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static PooledConnectionPreparation advisoryLockPooledConnectionPreparation(Environment environment) {
+		return new PooledConnectionPreparation(() -> AdvisoryLockProperties.Session.of(environment).toSettings());
 	}
 
 	/**
-	 * No locks, because the application said so.
+	 * The gate: has everything made that locks need if this application uses any.
 	 */
-	@Lazy
-	@Configuration(proxyBeanMethods = false)
+	@Bean
+	@Lazy(false)
+	static SingleRunnerStartupCheck advisoryLockSingleRunnerStartupCheck(
+			SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockDatabases> databases,
+			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<AdvisoryLockProperties> properties,
+			ObjectProvider<SingleRunnerSettings> settings, ConfigurableListableBeanFactory beanFactory,
+			Environment environment) {
+		return new SingleRunnerStartupCheck(postProcessor, operations, databases, properties, settings, beanFactory,
+				environment);
+	}
+
+	/**
+	 * Takes no locks, because the application said so.
+	 */
+	@Bean
 	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
-	static class UnguardedConfiguration {
+	@ConditionalOnMissingBean(AdvisoryLockOperations.class)
+	UnguardedLockOperations advisoryLockOperations(SingleRunnerSettings settings) {
+		return new UnguardedLockOperations(settings.namespace(), settings.keyFactory());
+	}
 
-		@Bean
-		@ConditionalOnMissingBean(AdvisoryLockOperations.class)
-		UnguardedLockOperations advisoryLockOperations(SingleRunnerSettings settings) {
-			return new UnguardedLockOperations(settings.namespace(), settings.keyFactory());
-		}
+	/**
+	 * Holds no elections, because the application said so.
+	 */
+	@Bean
+	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
+	@ConditionalOnMissingBean(LeaderElection.class)
+	LeaderElection advisoryLockLeaderElection() {
+		return new UnguardedLeaderElection();
+	}
 
+	/**
+	 * As what finds methods, a context has its own even if its parent has one.
+	 */
+	@Bean
+	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static LeaderOnlyMethods advisoryLockLeaderOnlyMethods(ObjectProvider<LeaderElection> election,
+			ObjectProvider<TaskScheduler> schedulers, ConfigurableListableBeanFactory beanFactory) {
+		return new LeaderOnlyMethods(election, schedulers, beanFactory);
 	}
 
 	/**

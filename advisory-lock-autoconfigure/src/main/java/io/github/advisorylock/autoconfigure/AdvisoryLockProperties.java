@@ -39,10 +39,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.NestedConfigurationProperty;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.DefaultValue;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.convert.DurationUnit;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.env.Environment;
@@ -81,6 +87,7 @@ import org.springframework.util.unit.DataSize;
  * @param test What advisory-lock-test reads.
  */
 @ConfigurationProperties(prefix = "advisory-lock", ignoreUnknownFields = false)
+@Lazy
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
 		@DefaultValue("sha256") KeyFormat keyFormat,
@@ -92,6 +99,8 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		@NestedConfigurationProperty @DefaultValue DoctorProperties doctor,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLocksPageProperties page,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLockShedLockProperties shedlock, @DefaultValue Test test) {
+
+	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("advisory-lock");
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
 
@@ -115,6 +124,18 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 					Job job = overrides.apply(key);
 					return (job != null) ? job.toSettings(key, this.enabled) : null;
 				});
+	}
+
+	/**
+	 * Return whether any of these properties is set, as far as can be told.
+	 */
+	static boolean isAnySet(Environment environment) {
+		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+			if (source.containsDescendantOf(PREFIX) != ConfigurationPropertyState.ABSENT) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private String namespace(Environment environment) {
@@ -263,9 +284,23 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 */
 	public record Session(@Nullable String url, @Nullable String username, @Nullable String password,
 			@DefaultValue Map<String, String> properties,
-			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("2s") Duration heartbeat,
-			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("10s") Duration deadClientTimeout,
+			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue(HEARTBEAT + "s") Duration heartbeat,
+			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue(DEAD_CLIENT_TIMEOUT + "s") Duration deadClientTimeout,
 			@DefaultValue("interrupt") WhenLost whenLost) {
+
+		private static final int HEARTBEAT = 2;
+
+		private static final int DEAD_CLIENT_TIMEOUT = 10;
+
+		/**
+		 * Return these alone. A pool is made in applications without locks, too: they
+		 * bind no property if they set none.
+		 */
+		static Session of(Environment environment) {
+			return isAnySet(environment) ? Binder.get(environment).bindOrCreate("advisory-lock.session", Session.class)
+					: new Session(null, null, null, Map.of(), Duration.ofSeconds(HEARTBEAT),
+							Duration.ofSeconds(DEAD_CLIENT_TIMEOUT), WhenLost.INTERRUPT);
+		}
 
 		/**
 		 * Return the names of those properties of the connection that are set.

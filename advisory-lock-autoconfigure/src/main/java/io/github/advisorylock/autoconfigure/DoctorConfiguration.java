@@ -69,22 +69,43 @@ import org.springframework.util.function.SingletonSupplier;
  */
 @Lazy
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
 class DoctorConfiguration {
 
 	/**
-	 * What can be seen without a database.
+	 * Looks at what can be seen without a database.
 	 */
 	@Bean
-	@Lazy(false)
-	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	static ApplicationDoctor advisoryLockApplicationDoctor(ConfigurableListableBeanFactory beanFactory,
+	static ApplicationCheck advisoryLockApplicationDoctor(ConfigurableListableBeanFactory beanFactory,
 			SingleRunnerAnnotationBeanPostProcessor postProcessor, ObjectProvider<LockUse> uses,
 			AdvisoryLockProperties properties, Environment environment) {
 		return new ApplicationDoctor(beanFactory, postProcessor::getMethods,
 				() -> uses.stream().flatMap((use) -> use.unguarded().stream()).toList(), properties.namespace() != null,
 				textOf((properties.namespace() != null) ? "advisory-lock.namespace" : "spring.application.name",
 						environment),
-				properties.doctor().everyInstance(), properties.doctor()::of);
+				properties.doctor().everyInstance(), properties.doctor()::of)::examine;
+	}
+
+	@Bean
+	ServerJudge advisoryLockServerJudge(AdvisoryLockProperties properties) {
+		return LockDoctor.judge(properties.doctor().switchedOff());
+	}
+
+	@Bean
+	@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
+	LockStartup advisoryLockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor,
+			ConfigurableListableBeanFactory beanFactory, LeaderOnlyMethods roles, ObjectProvider<LockUse> uses,
+			AdvisoryLockProperties properties, TransactionManagers managers,
+			ObjectProvider<DataSourcePoolMetadataProvider> metadata, ObjectProvider<ThreadPoolTaskScheduler> schedulers,
+			ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
+		Supplier<OtherUses> others = SingletonSupplier.of(() -> otherUses(beanFactory, roles, uses));
+		return new Doctors(postProcessor, others, properties, managers, metadata, schedulers, simpleSchedulers);
+	}
+
+	@Bean
+	@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
+	LockStartup advisoryLockLongHolds(AdvisoryLockProperties properties, LockScheduler.Threads threads) {
+		return new LongHolds(properties, threads);
 	}
 
 	/**
@@ -109,40 +130,6 @@ class DoctorConfiguration {
 		}
 		uses.forEach((use) -> scopes.addAll(use.scopes()));
 		return new OtherUses(scopes, LockUse.isInjected(beans, "advisoryLockOperations", "advisoryLockTemplate"));
-	}
-
-	/**
-	 * Something to look at.
-	 */
-	@Lazy
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	@ConditionalOnBean(DataSource.class)
-	static class GuardedConfiguration {
-
-		@Bean
-		ServerJudge advisoryLockServerJudge(AdvisoryLockProperties properties) {
-			return LockDoctor.judge(properties.doctor().switchedOff());
-		}
-
-		@Bean
-		@ConditionalOnBean(PostgresAdvisoryLockTemplate.class)
-		Doctors advisoryLockDoctors(SingleRunnerAnnotationBeanPostProcessor postProcessor,
-				ConfigurableListableBeanFactory beanFactory, LeaderOnlyMethods roles, ObjectProvider<LockUse> uses,
-				AdvisoryLockProperties properties, TransactionManagers managers,
-				ObjectProvider<DataSourcePoolMetadataProvider> metadata,
-				ObjectProvider<ThreadPoolTaskScheduler> schedulers,
-				ObjectProvider<SimpleAsyncTaskScheduler> simpleSchedulers) {
-			Supplier<OtherUses> others = SingletonSupplier.of(() -> otherUses(beanFactory, roles, uses));
-			return new Doctors(postProcessor, others, properties, managers, metadata, schedulers, simpleSchedulers);
-		}
-
-		@Bean
-		@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
-		LockStartup advisoryLockLongHolds(AdvisoryLockProperties properties, LockScheduler.Threads threads) {
-			return new LongHolds(properties, threads);
-		}
-
 	}
 
 	/**

@@ -17,6 +17,7 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
@@ -25,7 +26,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 
 import io.github.advisorylock.autoconfigure.AdvisoryLockProperties.Job;
 import org.apache.commons.logging.Log;
@@ -67,9 +67,12 @@ final class JobOverrides {
 	private final PropertySourcesPlaceholdersResolver placeholders;
 
 	JobOverrides(Environment environment) {
-		this.sources = StreamSupport.stream(ConfigurationPropertySources.get(environment).spliterator(), false)
-			.filter((source) -> source.containsDescendantOf(JOBS) != ConfigurationPropertyState.ABSENT)
-			.toList();
+		this.sources = new ArrayList<>();
+		for (ConfigurationPropertySource source : ConfigurationPropertySources.get(environment)) {
+			if (source.containsDescendantOf(JOBS) != ConfigurationPropertyState.ABSENT) {
+				this.sources.add(source);
+			}
+		}
 		this.placeholders = new PropertySourcesPlaceholdersResolver(environment);
 	}
 
@@ -79,6 +82,9 @@ final class JobOverrides {
 	 * @return the overrides, {@code null} if there are none
 	 */
 	@Nullable Job of(String key) {
+		if (this.sources.isEmpty()) {
+			return null;
+		}
 		return new Binder(this.sources.stream().map((source) -> settings(source, key)).toList(), this.placeholders)
 			.bind("job", Job.class)
 			.orElse(null);

@@ -25,91 +25,48 @@ import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.leader.PostgresLeaderElection;
-import io.github.advisorylock.leader.UnguardedLeaderElection;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.config.BeanDefinition;
-import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
-import org.springframework.context.annotation.Role;
-import org.springframework.scheduling.TaskScheduler;
 
 /**
- * Leader roles.
+ * Leader roles on a database.
  */
 @Lazy
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
+@ConditionalOnBean(DataSource.class)
 class LeaderConfiguration {
 
 	/**
-	 * As what finds them, a context has its own even if its parent has one.
+	 * Is there once somebody asks for it, and then runs as long as its context: it is no
+	 * bean of a life cycle by its declaration, which would create it in any case.
 	 */
 	@Bean
-	@ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-	static LeaderOnlyMethods advisoryLockLeaderOnlyMethods(ObjectProvider<LeaderElection> election,
-			ObjectProvider<TaskScheduler> schedulers, ConfigurableListableBeanFactory beanFactory) {
-		return new LeaderOnlyMethods(election, schedulers, beanFactory);
-	}
-
-	/**
-	 * Roles on a database.
-	 */
-	@Lazy
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", matchIfMissing = true)
-	@ConditionalOnBean(DataSource.class)
-	static class GuardedConfiguration {
-
-		/**
-		 * Is there once somebody asks for it, and then runs as long as its context: it is
-		 * no bean of a life cycle by its declaration, which would create it in any case.
-		 */
-		@Bean
-		@ConditionalOnMissingBean(LeaderElection.class)
-		@Nullable LeaderElection advisoryLockLeaderElection(SingleRunnerSettings settings, AdvisoryLockProperties properties,
-				LockDatabases databases, LeaderOnlyMethods methods, ConfigurableApplicationContext context) {
-			LockSession available = databases.of(null).session().get();
-			if (available == null) {
-				return null;
-			}
-			PostgresLeaderElection election = new PostgresLeaderElection(available, settings.namespace(),
-					settings.keyFactory(), properties.leader().termsAbove(), (event) -> {
-						if (event instanceof LeadershipGainedEvent gained) {
-							methods.callOnElection(gained.role());
-						}
-						context.publishEvent(event);
-					});
-			if (context.isRunning()) {
-				election.start();
-			}
-			return election;
+	@ConditionalOnMissingBean(LeaderElection.class)
+	@Nullable LeaderElection advisoryLockLeaderElection(SingleRunnerSettings settings, AdvisoryLockProperties properties,
+			LockDatabases databases, LeaderOnlyMethods methods, ConfigurableApplicationContext context) {
+		LockSession available = databases.of(null).session().get();
+		if (available == null) {
+			return null;
 		}
-
-	}
-
-	/**
-	 * No elections, because the application said so.
-	 */
-	@Lazy
-	@Configuration(proxyBeanMethods = false)
-	@ConditionalOnBooleanProperty(name = "advisory-lock.enabled", havingValue = false)
-	static class UnguardedConfiguration {
-
-		@Bean
-		@ConditionalOnMissingBean(LeaderElection.class)
-		LeaderElection advisoryLockLeaderElection() {
-			return new UnguardedLeaderElection();
+		PostgresLeaderElection election = new PostgresLeaderElection(available, settings.namespace(),
+				settings.keyFactory(), properties.leader().termsAbove(), (event) -> {
+					if (event instanceof LeadershipGainedEvent gained) {
+						methods.callOnElection(gained.role());
+					}
+					context.publishEvent(event);
+				});
+		if (context.isRunning()) {
+			election.start();
 		}
-
+		return election;
 	}
 
 }

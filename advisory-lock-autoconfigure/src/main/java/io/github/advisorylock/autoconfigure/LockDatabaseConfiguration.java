@@ -19,12 +19,14 @@ package io.github.advisorylock.autoconfigure;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
 import io.github.advisorylock.AdvisoryLockConfigurationException;
+import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.annotation.SingleRunnerSettings.LedgerUse;
 import io.github.advisorylock.connection.SessionDataSource;
@@ -41,16 +43,19 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.Primary;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.function.SingletonSupplier;
 
@@ -68,6 +73,45 @@ class LockDatabaseConfiguration {
 			+ "manager of the DataSource that holds the locks";
 
 	static final String TEMPLATE = "advisoryLockTemplate";
+
+	/**
+	 * Has whatever starts runs destroyed first. Spring begins a call of a cron schedule
+	 * that becomes due while the context closes, after its last phase, and destroys beans
+	 * in an order in which others happen to need them: the lock of such a run was lost
+	 * though its scheduler waited for it.
+	 */
+	@Bean
+	static BeanFactoryPostProcessor advisoryLockDestructionOrder() {
+		return (beanFactory) -> {
+			for (String executor : beanFactory.getBeanNamesForType(Executor.class, true, false)) {
+				beanFactory.registerDependentBean("advisoryLockSession", executor);
+				beanFactory.registerDependentBean("advisoryLockDatabases", executor);
+			}
+		};
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	@Nullable LockSession advisoryLockSession(Parts parts, LockDatabase database, TransactionManagers managers) {
+		return parts.session(database.dataSource(), managers.haveOtherThan(database) ? database.name() : null);
+	}
+
+	@Bean(TEMPLATE)
+	@ConditionalOnMissingBean(AdvisoryLockOperations.class)
+	PostgresAdvisoryLockTemplate advisoryLockTemplate(LockDatabases databases) {
+		return databases.templates().get(0);
+	}
+
+	/**
+	 * What a test may put a mock in the place of: what works for the locks themselves
+	 * keeps the template.
+	 */
+	@Bean
+	@Primary
+	@ConditionalOnBean(value = PostgresAdvisoryLockTemplate.class, search = SearchStrategy.CURRENT)
+	AdvisoryLockOperations advisoryLockOperations(PostgresAdvisoryLockTemplate template, LockDatabases databases) {
+		return new LockDatabases.Router(template, databases);
+	}
 
 	@Bean
 	TransactionManagers advisoryLockTransactionManagers(ConfigurableListableBeanFactory beanFactory) {

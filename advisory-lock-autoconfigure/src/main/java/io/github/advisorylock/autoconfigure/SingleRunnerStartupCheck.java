@@ -30,6 +30,7 @@ import io.github.advisorylock.annotation.InvalidSingleRunnerException;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.annotation.SingleRunnerMethod;
+import io.github.advisorylock.annotation.SingleRunnerSettings;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.database.TransactionManagers;
@@ -67,59 +68,80 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 	 */
 	private final Supplier<@Nullable LockDatabases> databases;
 
-	private final JobOverrides overrides;
-
 	private final TransactionStartupCheck transactions;
 
 	private final ConfigurableListableBeanFactory beans;
 
-	private final AdvisoryLockProperties properties;
+	private final ObjectProvider<AdvisoryLockProperties> properties;
+
+	private final ObjectProvider<SingleRunnerSettings> settings;
+
+	private final Environment environment;
 
 	private volatile boolean started;
 
 	SingleRunnerStartupCheck(SingleRunnerAnnotationBeanPostProcessor postProcessor,
 			ObjectProvider<AdvisoryLockOperations> operations, ObjectProvider<LockDatabases> databases,
-			AdvisoryLockProperties properties, ConfigurableListableBeanFactory beans, Environment environment) {
+			ObjectProvider<AdvisoryLockProperties> properties, ObjectProvider<SingleRunnerSettings> settings,
+			ConfigurableListableBeanFactory beans, Environment environment) {
 		this.postProcessor = postProcessor;
 		this.operations = operations;
 		this.databases = SingletonSupplier.ofNullable(databases::getIfAvailable);
 		this.transactions = new TransactionStartupCheck(
 				SingletonSupplier.ofNullable(beans.getBeanProvider(TransactionManagers.class)::getIfAvailable));
 		this.properties = properties;
+		this.settings = settings;
 		this.beans = beans;
-		this.overrides = new JobOverrides(environment);
+		this.environment = environment;
 	}
 
 	@Override
 	public void afterSingletonsInstantiated() {
 		List<SingleRunnerMethod> methods = this.postProcessor.getMethods();
-		this.overrides
-			.warnOfUnknown(methods.stream().map((method) -> method.operation().keyTemplate()).distinct().toList());
+		boolean configured = AdvisoryLockProperties.isAnySet(this.environment);
+		if (configured) {
+			// binds and checks them, which an application without locks does without
+			this.settings.getObject();
+			new JobOverrides(this.environment)
+				.warnOfUnknown(methods.stream().map((method) -> method.operation().keyTemplate()).distinct().toList());
+		}
 		if (!methods.isEmpty()) {
 			checkOperations(methods);
 		}
-		LockDatabases databases = usesLocks(methods) ? this.databases.get() : null;
+		boolean used = usesLocks(methods) || (configured && namesDatabase(this.properties.getObject()));
+		LockDatabases databases = used ? this.databases.get() : null;
 		if (databases != null) {
 			begin(databases);
-			startups().forEach((startup) -> startup.check(databases));
+			own(LockStartup.class).forEach((startup) -> startup.check(databases));
+		}
+		if (used || configured || hasOtherUses()) {
+			own(ApplicationCheck.class).forEach(ApplicationCheck::check);
 		}
 		this.started = true;
 	}
 
 	/**
-	 * Who was given what takes locks has had it made. Who says in properties where locks
-	 * are wants to hear at the start if that is wrong.
+	 * Who was given what takes locks has had it made.
 	 */
 	private boolean usesLocks(List<SingleRunnerMethod> methods) {
 		return !methods.isEmpty() || this.beans.containsSingleton("advisoryLockDatabases")
 				|| LockUse.isInjected(this.beans, "advisoryLockOperations", LockDatabaseConfiguration.TEMPLATE)
-				|| Boolean.TRUE.equals(this.properties.ledger().enabled())
-				|| this.properties.transactionManager() != null || this.properties.session().url() != null
-				|| !this.properties.databases().isEmpty()
 				|| this.beans.getBeanProvider(LeaderOnlyMethods.class)
 					.stream()
 					.anyMatch((roles) -> !roles.getRoles().isEmpty())
 				|| this.beans.getBeanProvider(LockUse.class).stream().anyMatch((use) -> !use.scopes().isEmpty());
+	}
+
+	/**
+	 * Who says in properties where locks are wants to hear at the start if that is wrong.
+	 */
+	private static boolean namesDatabase(AdvisoryLockProperties properties) {
+		return Boolean.TRUE.equals(properties.ledger().enabled()) || properties.transactionManager() != null
+				|| properties.session().url() != null || !properties.databases().isEmpty();
+	}
+
+	private boolean hasOtherUses() {
+		return this.beans.getBeanNamesForType(LockUse.class, true, false).length > 0;
 	}
 
 	/**
@@ -132,7 +154,7 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 	}
 
 	private void begin(LockDatabases databases) {
-		startups().forEach((startup) -> startup.begin(databases, this));
+		own(LockStartup.class).forEach((startup) -> startup.begin(databases, this));
 	}
 
 	/**
@@ -150,9 +172,9 @@ final class SingleRunnerStartupCheck implements SmartInitializingSingleton, Lock
 	 * Those of a parent context have begun there. They come in the order of their
 	 * definitions: what chooses the databases, the doctor, then the features.
 	 */
-	private List<LockStartup> startups() {
-		return Stream.of(this.beans.getBeanNamesForType(LockStartup.class, true, false))
-			.map((name) -> this.beans.getBean(name, LockStartup.class))
+	private <T> List<T> own(Class<T> type) {
+		return Stream.of(this.beans.getBeanNamesForType(type, true, false))
+			.map((name) -> this.beans.getBean(name, type))
 			.toList();
 	}
 

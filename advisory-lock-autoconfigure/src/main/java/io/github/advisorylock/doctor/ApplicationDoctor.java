@@ -25,7 +25,6 @@ import io.github.advisorylock.doctor.DoctorCheck.Severity;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /**
@@ -35,7 +34,7 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
  *
  * @since 0.1.0
  */
-public final class ApplicationDoctor implements SmartInitializingSingleton {
+public final class ApplicationDoctor {
 
 	private static final Log logger = LogFactory.getLog(ApplicationDoctor.class);
 
@@ -76,8 +75,10 @@ public final class ApplicationDoctor implements SmartInitializingSingleton {
 		this.handler = new FindingHandler(severities, logger::warn, () -> "");
 	}
 
-	@Override
-	public void afterSingletonsInstantiated() {
+	/**
+	 * Look, once all beans are there.
+	 */
+	public void examine() {
 		Findings findings = new Findings();
 		List<SingleRunnerMethod> methods = this.methods.get();
 		this.fleet.examine(this.handler, findings);

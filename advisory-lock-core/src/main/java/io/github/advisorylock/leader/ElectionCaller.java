@@ -18,17 +18,14 @@ package io.github.advisorylock.leader;
 
 import java.time.Instant;
 import java.util.Collection;
-import java.util.function.Supplier;
 
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.jdbc.SafeTask;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.scheduling.TaskScheduler;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Calls the methods that ask for it when this instance begins to lead their role, through
@@ -40,7 +37,7 @@ final class ElectionCaller {
 
 	private final BeanFactory beanFactory;
 
-	private final Supplier<@Nullable TaskScheduler> scheduler;
+	private final ObjectProvider<TaskScheduler> schedulers;
 
 	private final SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor("advisory-lock-on-election-");
 
@@ -48,7 +45,7 @@ final class ElectionCaller {
 			ObjectProvider<TaskScheduler> schedulers) {
 		this.methods = methods;
 		this.beanFactory = beanFactory;
-		this.scheduler = SingletonSupplier.ofNullable(schedulers::getIfUnique);
+		this.schedulers = schedulers;
 		this.threads.setDaemon(true);
 	}
 
@@ -68,7 +65,7 @@ final class ElectionCaller {
 				() -> SingleRunnerAnnotationBeanPostProcessor.call(this.beanFactory.getBean(method.beanName()),
 						method.method()));
 		new SafeTask("Failed to call '" + name + " on election", () -> {
-			TaskScheduler available = this.scheduler.get();
+			TaskScheduler available = this.schedulers.getIfUnique();
 			if (available != null) {
 				available.schedule(call, Instant.now());
 			}

@@ -28,7 +28,7 @@ enum GuardedStart {
 	/**
 	 * The starter, and nothing that uses it.
 	 */
-	STARTER(StartupVariant.STARTER, 338),
+	STARTER(StartupVariant.STARTER, 219),
 
 	/**
 	 * The starter and a guarded method, beside one with a transaction.

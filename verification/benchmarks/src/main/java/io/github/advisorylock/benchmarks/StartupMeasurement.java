@@ -76,7 +76,9 @@ final class StartupMeasurement implements AutoCloseable {
 		command.add("-Dspring.datasource.url=" + this.url);
 		command.add("-Dspring.application.name=startup");
 		command.addAll(variant.starter().properties());
-		command.add("-Dadvisory-lock.ledger.initialize-schema=always");
+		if (variant == StartupVariant.STARTER_LEDGER) {
+			command.add("-Dadvisory-lock.ledger.initialize-schema=always");
+		}
 		command.add(EmptyApplication.class.getName());
 		command.addAll(variant.sources());
 		if (generated != null) {

@@ -41,6 +41,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.env.MapPropertySource;
+import org.springframework.mock.env.MockEnvironment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -67,6 +68,16 @@ class AdvisoryLockPropertiesTests {
 			.analyzeFailure(this.runner.withPropertyValues(property + "=" + value));
 		assertThat(analysis.getDescription()).contains(property, value);
 		assertThat(analysis.getDescription() + analysis.getAction()).contains(reason);
+	}
+
+	@Test
+	void poolOfAnApplicationWithoutPropertiesHasTheDefaultsOfTheSession() {
+		AdvisoryLockProperties defaults = new Binder(new MapConfigurationPropertySource()).bindOrCreate("advisory-lock",
+				AdvisoryLockProperties.class);
+		assertThat(AdvisoryLockProperties.Session.of(new MockEnvironment())).isEqualTo(defaults.session());
+		assertThat(AdvisoryLockProperties.Session
+			.of(new MockEnvironment().withProperty("advisory-lock.session.heartbeat", "3s"))
+			.heartbeat()).hasSeconds(3);
 	}
 
 	@ParameterizedTest

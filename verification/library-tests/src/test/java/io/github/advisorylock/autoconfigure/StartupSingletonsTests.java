@@ -43,21 +43,32 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class StartupSingletonsTests {
 
-	private static final String LIBRARY = "io.github.advisorylock.autoconfigure.Advisory";
-
-	private final ApplicationContextRunner runner = LockContextRunner.create();
+	private final ApplicationContextRunner runner = LockContextRunner.withoutProperties();
 
 	@Test
 	void applicationWithoutLocksHasOnlyWhatLooksForThem() {
 		this.runner.run((context) -> {
-			assertThat(singletons(context.getBeanFactory())).containsExactlyInAnyOrder("advisoryLockSettings",
-					"advisoryLockKeyFactory", "advisoryLockSingleRunnerPostProcessor",
-					"advisoryLockSingleRunnerAdviceArrangement", "advisoryLockLeaderOnlyMethods",
-					"advisoryLockPooledConnectionPreparation", "advisoryLockPlannedTimes",
-					"advisoryLockPlannedTimesFirst", "advisoryLockPlannedTimesLast", "advisoryLockDestructionOrder",
-					"advisoryLockSingleRunnerStartupCheck", "advisoryLockApplicationDoctor");
+			assertThat(singletons(context.getBeanFactory())).containsExactlyInAnyOrder(
+					"advisoryLockSingleRunnerPostProcessor", "advisoryLockSingleRunnerAdviceArrangement",
+					"advisoryLockLeaderOnlyMethods", "advisoryLockPooledConnectionPreparation",
+					"advisoryLockPlannedTimes", "advisoryLockPlannedTimesFirst", "advisoryLockPlannedTimesLast",
+					"advisoryLockDestructionOrder", "advisoryLockSingleRunnerStartupCheck");
 			assertThat(context.getBean(HikariDataSource.class).isRunning()).isFalse();
 		});
+	}
+
+	/**
+	 * Whoever sets one wants to hear if it is wrong.
+	 */
+	@Test
+	void propertiesAreCheckedWithoutLocksWhereOneIsSet() {
+		this.runner.withPropertyValues("advisory-lock.leader.terms-above=-1")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.hasMessageContaining("advisory-lock.leader.terms-above"));
+		this.runner.withPropertyValues("advisory-lock.doctor.standby=off")
+			.run((context) -> assertThat(singletons(context.getBeanFactory())).contains("advisoryLockSettings",
+					"advisoryLockApplicationDoctor"));
 	}
 
 	@Test
@@ -80,13 +91,14 @@ class StartupSingletonsTests {
 		this.runner.withBean(Job.class)
 			.run((context) -> assertThat(singletons(context.getBeanFactory())).contains("advisoryLockDatabases",
 					"advisoryLockSession", "advisoryLockTemplate", "advisoryLockOperations", "advisoryLockLifecycle",
-					"advisoryLockWaitLifecycle", "advisoryLockLedgerLifecycle"));
+					"advisoryLockWaitLifecycle", "advisoryLockLedgerLifecycle", "advisoryLockApplicationDoctor"));
 	}
 
 	@Test
 	void recordedMethodOfLazyBeanIsRunAndWatched() {
 		this.runner
-			.withPropertyValues("advisory-lock.ledger.table-prefix=startup_singletons_",
+			.withPropertyValues("advisory-lock.ledger.instances=false",
+					"advisory-lock.ledger.table-prefix=startup_singletons_",
 					"advisory-lock.ledger.initialize-schema=always")
 			.withBean(RecordedJob.class, RecordedJob::new, (definition) -> definition.setLazyInit(true))
 			.run((context) -> {
@@ -97,9 +109,7 @@ class StartupSingletonsTests {
 	}
 
 	private static List<String> singletons(ConfigurableListableBeanFactory beans) {
-		return Stream.of(beans.getSingletonNames())
-			.filter((name) -> name.startsWith("advisoryLock") || name.startsWith(LIBRARY))
-			.toList();
+		return Stream.of(beans.getSingletonNames()).filter((name) -> name.startsWith("advisory")).toList();
 	}
 
 	static class Job {

@@ -55,12 +55,14 @@ public final class LockContextRunner {
 	 * Create an application on {@link TestPostgres}.
 	 */
 	public static ApplicationContextRunner create() {
-		return withoutDatabase()
-			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
-					DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class))
-			.withPropertyValues("spring.datasource.url=" + TestPostgres.url(),
-					"spring.datasource.hikari.maximum-pool-size=4", "spring.datasource.hikari.minimum-idle=0",
-					"spring.datasource.hikari.connection-timeout=5000");
+		return onDatabase(withoutDatabase());
+	}
+
+	/**
+	 * Create an application on {@link TestPostgres} that sets no property of the library.
+	 */
+	public static ApplicationContextRunner withoutProperties() {
+		return onDatabase(bare());
 	}
 
 	/**
@@ -68,12 +70,25 @@ public final class LockContextRunner {
 	 * say that it is there: many tests count connections and statements.
 	 */
 	public static ApplicationContextRunner withoutDatabase() {
+		return bare().withPropertyValues("advisory-lock.ledger.instances=false");
+	}
+
+	private static ApplicationContextRunner bare() {
 		return new ApplicationContextRunner()
 			.withConfiguration(AutoConfigurations.of(PropertyPlaceholderAutoConfiguration.class,
 					AopAutoConfiguration.class, TaskSchedulingAutoConfiguration.class,
 					TransactionAutoConfiguration.class, AdvisoryLockAutoConfiguration.class))
 			.withConfiguration(AutoConfigurations.of(ledger()))
-			.withPropertyValues("spring.application.name=test", "advisory-lock.ledger.instances=false");
+			.withPropertyValues("spring.application.name=test");
+	}
+
+	private static ApplicationContextRunner onDatabase(ApplicationContextRunner runner) {
+		return runner
+			.withConfiguration(AutoConfigurations.of(DataSourceAutoConfiguration.class,
+					DataSourceTransactionManagerAutoConfiguration.class, JdbcTemplateAutoConfiguration.class))
+			.withPropertyValues("spring.datasource.url=" + TestPostgres.url(),
+					"spring.datasource.hikari.maximum-pool-size=4", "spring.datasource.hikari.minimum-idle=0",
+					"spring.datasource.hikari.connection-timeout=5000");
 	}
 
 	/**
