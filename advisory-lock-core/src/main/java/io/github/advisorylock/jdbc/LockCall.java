@@ -145,20 +145,29 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	}
 
 	/**
-	 * A tick whose lock could not be taken is not run if another instance is known to
-	 * have run it.
+	 * Return whether the tick is still to be run, once the lock of the key is held. The
+	 * lock of the tick may have been lost meanwhile, and is asked for once more: another
+	 * instance can have had both in between. Where it can't be had, the tick is not run
+	 * if another instance is known to have run it.
 	 */
-	private boolean wasTickRunElsewhere() {
-		if (this.tickLock != null && this.tickLock.isUnlocked()) {
+	final boolean isTickStillDue() {
+		TickLocks.Tick tick = this.tickLock;
+		if (tick == null) {
+			return true;
+		}
+		if (tick.isLost()) {
+			this.outcome = takeTick();
+		}
+		if (this.outcome == LockOutcome.EXECUTED && tick.isUnlocked()) {
 			boolean aside = DeferredInterrupt.putAside();
 			try {
-				this.outcome = this.tickLock.outcome(isKept(this.tickLock.lock()));
+				this.outcome = tick.outcome(isKept(tick.lock()));
 			}
 			finally {
 				DeferredInterrupt.bringBack(aside);
 			}
 		}
-		return this.outcome != LockOutcome.EXECUTED;
+		return this.outcome == LockOutcome.EXECUTED;
 	}
 
 	/**
@@ -317,9 +326,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 */
 	final <T extends @Nullable Object, X extends Exception> @Nullable T run(Hold hold, RunRecord.Boundary boundary,
 			LockCallback<T, X> action) throws X {
-		if (wasTickRunElsewhere()) {
-			return null;
-		}
 		RunRecord record = null;
 		if (this.recording != null) {
 			this.outcome = this.recording.begin(boundary, hold);

@@ -241,10 +241,14 @@ final class SessionScope {
 			TransactionCoverage coverage = SessionScope.this.resources.coverage();
 			if (coverage.isInTransaction()) {
 				HoldSynchronization.register(hold, this.tickLock, coverage, SessionScope.this::releaseAfterTransaction);
-				return runInTransaction(hold, boundary(), action);
+				return isTickStillDue() ? runInTransaction(hold, boundary(), action) : null;
 			}
 			T result;
 			try {
+				if (!isTickStillDue()) {
+					release(hold);
+					return null;
+				}
 				result = runInTransaction(hold, RunRecord.Boundary.NONE, action);
 			}
 			catch (Throwable ex) {

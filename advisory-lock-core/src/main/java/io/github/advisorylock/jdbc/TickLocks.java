@@ -411,6 +411,14 @@ final class TickLocks {
 			return kept ? this.memory.outcome() : LockOutcome.EXECUTED;
 		}
 
+		/**
+		 * Return whether the lock was taken and is lost: another instance may have run
+		 * the tick since.
+		 */
+		boolean isLost() {
+			return this.hold != null && !isLocked();
+		}
+
 		private boolean isLocked() {
 			Hold current = this.hold;
 			return current != null && current.isActive();

@@ -212,7 +212,7 @@ final class TransactionScope {
 				transaction = begin(manager);
 				TransactionScope.this.coverage.check(this.key);
 				if (acquireUnlessInterrupted(hold, manager, transaction)) {
-					result = run(hold, RunRecord.Boundary.OWN_TRANSACTION, action);
+					result = isTickStillDue() ? run(hold, RunRecord.Boundary.OWN_TRANSACTION, action) : null;
 				}
 				else if (transaction.isCompleted()) {
 					return null;
@@ -270,7 +270,7 @@ final class TransactionScope {
 			}
 			HoldSynchronization.register(hold, this.tickLock, TransactionScope.this.coverage,
 					TransactionScope.this.holds::leave);
-			return runInTransaction(hold, boundary, action);
+			return isTickStillDue() ? runInTransaction(hold, boundary, action) : null;
 		}
 
 		/**

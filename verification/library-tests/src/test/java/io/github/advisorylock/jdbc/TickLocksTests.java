@@ -18,6 +18,7 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -43,6 +44,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.CountingSocketFactory;
+import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LogRecorder;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.SettableTicker;
@@ -178,6 +180,27 @@ class TickLocksTests extends AbstractLockTests {
 		}).value()).isPositive();
 		assertThat(this.events).isEmpty();
 		assertThat(run(this.late, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.ALREADY_RAN);
+	}
+
+	@Test
+	void tickWhoseLockIsLostWhileThatOfTheKeyIsWaitedForIsAskedForOnceMore() throws Exception {
+		LockSession session = new LockSession(new DriverManagerDataSource(TestPostgres.url()), NAMESPACE,
+				new LockSessionSettings(Duration.ofMinutes(5), Duration.ofMinutes(10), WhenLost.INTERRUPT),
+				this.events::add);
+		this.sessions.add(session);
+		PostgresAdvisoryLockTemplate waiting = instance(session, AdvisoryLockKeyFactory.sha256());
+		try (Connection another = TestPostgres.open(); Statement statement = another.createStatement()) {
+			Future<LockOutcome> outcome;
+			try (ForeignSession holder = ForeignSession.holding(AdvisoryLockKey.of(NAMESPACE, "job"))) {
+				outcome = this.threads.submit(() -> run(waiting, tick(LockScope.SESSION, TICK).waitFor(LONG)));
+				Awaitility.await().until(() -> ForeignSession.isHeld(tickKey(TICK)));
+				assertThat(TestPostgres.terminate(NAMESPACE)).isPositive();
+				// as of an instance that has run the tick
+				statement.execute("SELECT pg_advisory_lock_shared(" + tickKey(TICK).value() + ")");
+			}
+			assertThat(outcome.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.ALREADY_RAN);
+		}
+		assertThat(this.runs).hasValue(0);
 	}
 
 	@ParameterizedTest
