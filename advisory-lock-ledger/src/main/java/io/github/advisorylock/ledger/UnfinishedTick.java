@@ -153,6 +153,11 @@ final class UnfinishedTick {
 	}
 
 	private boolean isSettled(@Nullable LedgerJob job, Instant clock) {
+		Instant openTick = (job != null) ? LedgerJob.past(job.openTick(), clock) : null;
+		if (openTick != null && openTick.isAfter(this.time)) {
+			// by an instance whose clock is ahead: only the latest tick is made up for
+			return true;
+		}
 		Instant lastTick = (job != null) ? LedgerJob.past(job.lastTick(), clock) : null;
 		Instant firstSeen = (job != null) ? LedgerJob.past(job.firstSeenAt(), clock) : null;
 		if (lastTick != null) {

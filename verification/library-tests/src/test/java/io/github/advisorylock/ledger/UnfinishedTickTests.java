@@ -65,6 +65,17 @@ class UnfinishedTickTests {
 	}
 
 	@Test
+	void tickIsSettledWhenALaterOneWasTried() {
+		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
+		this.job.lastTick = TICK.minusSeconds(1);
+		this.job.givenUp = true;
+		this.job.openTick = TICK.plusSeconds(1);
+		assertThat(tick.judge(seen(NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
+		this.job.openTick = NOW.plus(LedgerJob.MOST_AHEAD).plusSeconds(1);
+		assertThat(tick.judge(seen(NOW))).as("one of the future decides nothing").isEqualTo(UnfinishedTick.State.READY);
+	}
+
+	@Test
 	void tickFromBeforeTheJobWasSeenIsSettledUnlessItWasTried() {
 		UnfinishedTick tick = tick(LockScope.TRANSACTION, null);
 		assertThat(tick.judge(new ObservedJob(null, false, NOW))).isEqualTo(UnfinishedTick.State.SETTLED);
