@@ -19,7 +19,6 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -65,7 +64,7 @@ final class Deadline {
 		T answer = undecided;
 		long begun = this.all.ticker.nanoTime();
 		long pause = SHORTEST_PAUSE;
-		while (answer.equals(undecided) && pause(ThreadLocalRandom.current().nextLong(pause / 2, pause))) {
+		while (answer.equals(undecided) && pause(this.all.ticker.random(pause / 2, pause))) {
 			answer = attempt.get();
 			pause = longestPause(this.all.ticker.nanoTime() - begun);
 		}

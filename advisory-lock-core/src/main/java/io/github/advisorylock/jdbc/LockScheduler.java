@@ -19,6 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -28,9 +29,11 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -77,7 +80,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * @return the scheduler
 	 */
 	public static LockScheduler onTimer(Threads threads) {
-		return new LockScheduler(threads, threads.timer, false);
+		return new LockScheduler(threads, threads.timer(), false);
 	}
 
 	/**
@@ -86,7 +89,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * @return the scheduler
 	 */
 	public static LockScheduler inTurn(Threads threads) {
-		return new LockScheduler(threads, new SerialExecutor(threads.workers), true);
+		return new LockScheduler(threads, new SerialExecutor(threads.workers()), true);
 	}
 
 	/**
@@ -95,7 +98,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * @return the scheduler
 	 */
 	public static LockScheduler atOnce(Threads threads) {
-		return new LockScheduler(threads, threads.workers, true);
+		return new LockScheduler(threads, threads.workers(), true);
 	}
 
 	/**
@@ -173,7 +176,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 
 	private Future<?> plan(Duration delay, Runnable task) {
 		long nanos = ((delay.compareTo(LONGEST) < 0) ? delay : LONGEST).toNanos();
-		return this.threads.ticker.after(nanos, this.threads.timer, this.executor, task);
+		return this.threads.ticker.after(nanos, this.threads.timer(), this.executor, task);
 	}
 
 	/**
@@ -250,7 +253,7 @@ public final class LockScheduler implements Executor, AutoCloseable {
 	 * Timer and workers go when they have nothing to do, so nobody closes them. Has the
 	 * clock of the application, too.
 	 */
-	public static final class Threads {
+	public static class Threads {
 
 		private static final long KEEP_ALIVE_MILLIS = 500;
 
@@ -306,10 +309,25 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		}
 
 		/**
+		 * Return the timer, whose tasks never wait.
+		 */
+		ScheduledExecutorService timer() {
+			return this.timer;
+		}
+
+		/**
 		 * Return what has a thread for each task.
 		 */
 		Executor workers() {
 			return this.workers;
+		}
+
+		/**
+		 * Make the thread of a lock session.
+		 * @param work executes commands
+		 */
+		SessionThread sessionThread(Consumer<List<SessionCommand>> work) {
+			return new SessionThread(work, this);
 		}
 
 		/**
@@ -391,6 +409,16 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		 */
 		default long nanoTime() {
 			return System.nanoTime();
+		}
+
+		/**
+		 * Return a number by chance, for waits that must not all be the same.
+		 * @param least the least that it can be
+		 * @param bound what it is less than
+		 * @return the number
+		 */
+		default long random(long least, long bound) {
+			return ThreadLocalRandom.current().nextLong(least, bound);
 		}
 
 		/**

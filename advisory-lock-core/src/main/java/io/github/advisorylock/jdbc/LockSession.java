@@ -140,7 +140,7 @@ public final class LockSession implements AutoCloseable {
 		this.opener = new SessionOpener(connectionSource, judge, this.comparison, ApplicationName.of(application),
 				settings, threads);
 		this.owner = new ConnectionOwner(this.opener, this.trust, this.losses, threads.ticker());
-		this.thread = new SessionThread(this::execute, threads);
+		this.thread = threads.sessionThread(this::execute);
 		this.notifications = new SessionNotifications(this.owner, this.thread, threads);
 		this.limits = new RunLimits(this.losses, this::releaseLater, this::cancelStatementLater, threads);
 		this.upkeep = new SessionUpkeep(this.owner, this.trust, settings, LockScheduler.on(this.thread, threads),

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * connection nor the locks of others. The thread comes with the first command, and goes
  * when there was none for a while.
  */
-final class SessionThread implements Executor {
+class SessionThread implements Executor {
 
 	private static final Log logger = LogFactory.getLog(SessionThread.class);
 
@@ -227,7 +227,7 @@ final class SessionThread implements Executor {
 		return calls;
 	}
 
-	private void executeAll(List<SessionCommand> commands) {
+	final void executeAll(List<SessionCommand> commands) {
 		try {
 			this.work.accept(commands);
 		}

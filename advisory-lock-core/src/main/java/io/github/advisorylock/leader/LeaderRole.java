@@ -16,7 +16,6 @@
 
 package io.github.advisorylock.leader;
 
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -226,7 +225,7 @@ final class LeaderRole {
 		long answered = this.ticker.nanoTime();
 		this.previous.seen(PreviousLeader.Holder.parse(holder), asked, answered);
 		long pause = this.previous.isSuspect(answered) ? this.interval / 10 : this.interval;
-		this.due = answered + pause + ThreadLocalRandom.current().nextLong(pause / 10 + 1);
+		this.due = answered + pause + this.ticker.random(0, pause / 10 + 1);
 	}
 
 	/**

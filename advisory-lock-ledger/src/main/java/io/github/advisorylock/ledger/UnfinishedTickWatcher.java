@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadLocalRandom;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockBusyException;
@@ -353,8 +352,8 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 		schedule();
 	}
 
-	private static long random(long from, long to) {
-		return ThreadLocalRandom.current().nextLong(from, to);
+	private long random(long from, long to) {
+		return this.ticker.random(from, to);
 	}
 
 	/**
