@@ -1,0 +1,129 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.ledger;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+import javax.sql.DataSource;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockRequest;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
+import io.github.advisorylock.jdbc.Hold;
+import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.Run;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.PayloadApplicationEvent;
+
+/**
+ * The ledger of one application, on the rows of a model: its runs, and the watcher of its
+ * open ticks.
+ */
+public final class SimulatedJobs extends PostgresAdvisoryLockLedger {
+
+	private static final LedgerSettings SETTINGS = new LedgerSettings(LedgerSettings.DEFAULT_TABLE_PREFIX, false,
+			Duration.ofDays(7), 100, Duration.ofDays(7));
+
+	private final RunRepository runs;
+
+	private final SimulatedLedger rows;
+
+	private final Consumer<Runnable> question;
+
+	private final Predicate<AdvisoryLockKey> held;
+
+	private final BooleanSupplier stopping;
+
+	private final UnfinishedTickWatcher watcher;
+
+	/**
+	 * Create the ledger of an application.
+	 * @param dataSource leads to the server
+	 * @param instance the name of the application
+	 * @param methods knows the annotated methods
+	 * @param beans has their beans
+	 * @param threads the threads
+	 * @param rows the rows
+	 * @param question asks the server something
+	 * @param held whether the server has a lock
+	 * @param stopping whether the application is being shut down
+	 */
+	public SimulatedJobs(DataSource dataSource, String instance, SingleRunnerAnnotationBeanPostProcessor methods,
+			BeanFactory beans, LockScheduler.Threads threads, SimulatedLedger rows, Consumer<Runnable> question,
+			Predicate<AdvisoryLockKey> held, BooleanSupplier stopping) {
+		super(dataSource, SETTINGS, "", instance, List::of);
+		this.rows = rows;
+		this.question = question;
+		this.held = held;
+		this.stopping = stopping;
+		this.runs = new RunRepository(new LedgerConnections(dataSource), SimulatedLedger.STATEMENTS, SETTINGS, instance,
+				new RecentKeys(), (name) -> null);
+		this.watcher = new UnfinishedTickWatcher(this, new RecordedMethodRegistry(methods, beans), threads);
+	}
+
+	@Override
+	public boolean isOpen() {
+		return true;
+	}
+
+	@Override
+	public void answer(Function<String, List<Run.Stack>> stacks, Hold.SideConnection side) {
+	}
+
+	@Override
+	public RunRecord record(AdvisoryLockKey key, LockScope scope, LockRequest request) {
+		return new RecordedRun(this.runs, key, scope, request, this.stopping);
+	}
+
+	@Override
+	List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
+		List<ObservedJob> seen = new ArrayList<>();
+		this.question.accept(() -> keys.forEach((key) -> seen.add(
+				this.rows.job(key.name()).observe(key.namespace(), key.name(), this.held.test(key), this.rows.now()))));
+		return seen;
+	}
+
+	/**
+	 * Begin to look after the ticks, as after a start.
+	 */
+	public void start() {
+		this.watcher.openLatest();
+	}
+
+	/**
+	 * Look after them no more.
+	 */
+	public void stop() {
+		this.watcher.stop();
+	}
+
+	/**
+	 * Tell the watcher what has become of a call.
+	 */
+	public void publish(Object event) {
+		this.watcher.onApplicationEvent(new PayloadApplicationEvent<>(this, event));
+	}
+
+}

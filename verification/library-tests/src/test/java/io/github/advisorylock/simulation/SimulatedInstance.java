@@ -1,0 +1,427 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.simulation;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.AdvisoryLockKeyFactory;
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.SingleRunnerFinishedEvent;
+import io.github.advisorylock.TwoPhaseLockOperations;
+import io.github.advisorylock.jdbc.LockScheduler;
+import io.github.advisorylock.jdbc.LockSession;
+import io.github.advisorylock.jdbc.LockSessionSettings;
+import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.ServerJudge;
+import io.github.advisorylock.jdbc.SimulatedThreads;
+import io.github.advisorylock.leader.PostgresLeaderElection;
+import io.github.advisorylock.ledger.SimulatedJobs;
+
+import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+
+/**
+ * One instance of an application: all that the library has for it, on threads that are
+ * none, a clock of its own, and connections to the model of the server.
+ */
+final class SimulatedInstance extends AbstractDataSource implements LockScheduler.Ticker {
+
+	static final Duration DEAD_CLIENT = Duration.ofSeconds(10);
+
+	static final String ROLE = "role";
+
+	/**
+	 * Stands for the key of a call that comes from the watcher of open ticks.
+	 */
+	static final String CATCH_UP = "catch-up";
+
+	private static final long LITTLE = Duration.ofMillis(200).toNanos();
+
+	private static final LockSessionSettings SETTINGS = new LockSessionSettings(Duration.ofSeconds(2), DEAD_CLIENT,
+			LockSessionSettings.WhenLost.REPORT);
+
+	private final Simulation simulation;
+
+	private final SimulatedServer server;
+
+	private final SimulatedMethods methods;
+
+	private final Promises promises;
+
+	private final Weather weather;
+
+	private final String name;
+
+	/**
+	 * By how much its clock is fast, in thousandths.
+	 */
+	private final long rate;
+
+	private long skew;
+
+	private long frozenUntil;
+
+	private boolean dead;
+
+	private boolean stopping;
+
+	private long disturbed;
+
+	private final Set<String> running = new HashSet<>();
+
+	private final List<SimulatedConnection> connections = new ArrayList<>();
+
+	private final SimulatedThreads threads;
+
+	private final LockSession session;
+
+	private final PostgresAdvisoryLockTemplate template;
+
+	private final PostgresLeaderElection election;
+
+	private final SimulatedJobs jobs;
+
+	SimulatedInstance(String name, Simulation simulation, SimulatedServer server, SimulatedMethods methods,
+			Promises promises, Weather weather) {
+		this.name = name;
+		this.simulation = simulation;
+		this.server = server;
+		this.methods = methods;
+		this.promises = promises;
+		this.weather = weather;
+		this.rate = simulation.random(-30, 31);
+		this.skew = simulation.random(-2_000_000_000L, 2_000_000_000L);
+		Executor soon = (task) -> at(0, task);
+		this.threads = new SimulatedThreads(this, soon, this::whenIdle, simulation.isIn(this));
+		AdvisoryLockKeyFactory keys = AdvisoryLockKeyFactory.sha256();
+		this.session = new LockSession(() -> this, "sim", null, SETTINGS, ServerJudge.NONE, (event) -> {
+		}, this.threads);
+		this.jobs = new SimulatedJobs(this, name, methods.postProcessor(), methods.beans(), this.threads,
+				server.ledger(), this::ask, (key) -> !server.holders(key.value()).isEmpty(), () -> this.stopping);
+		this.template = new PostgresAdvisoryLockTemplate(this, new JdbcTransactionManager(this), this.session, "sim",
+				keys, Duration.ZERO, 1000, () -> this.jobs);
+		this.election = new PostgresLeaderElection(this.session, "sim", keys, 0,
+				(event) -> promises.elected(this, event));
+		methods.use(this);
+	}
+
+	/**
+	 * Begin to work.
+	 * @param electing whether it runs for a role
+	 */
+	void start(boolean electing) {
+		if (electing) {
+			this.election.isLeader(ROLE);
+			this.election.start();
+		}
+		this.jobs.start();
+	}
+
+	/**
+	 * Shut the application down in order.
+	 */
+	void stop() {
+		this.stopping = true;
+		this.jobs.stop();
+		this.election.stop(() -> at(0, this::kill));
+		at(DEAD_CLIENT.toNanos(), this::kill);
+	}
+
+	/**
+	 * End the process: the server may find that out at once, or not.
+	 */
+	void kill() {
+		this.dead = true;
+		this.server.endLater((ended) -> ended.client.equals(this.name),
+				this.simulation.chance(500) ? Duration.ZERO : DEAD_CLIENT);
+	}
+
+	void freeze(Duration time) {
+		this.frozenUntil = this.simulation.now() + time.toNanos();
+	}
+
+	void jump(Duration time) {
+		this.skew = time.toNanos();
+	}
+
+	/**
+	 * Cut it off from the server.
+	 */
+	void cutOff() {
+		this.connections.forEach(SimulatedConnection::fallSilent);
+		disturb();
+	}
+
+	void disturb() {
+		this.disturbed = this.simulation.now();
+	}
+
+	/**
+	 * Return when something has happened to it, or on its way to the server, the last
+	 * time.
+	 */
+	long disturbed() {
+		return this.disturbed;
+	}
+
+	PostgresLeaderElection election() {
+		return this.election;
+	}
+
+	TwoPhaseLockOperations operations() {
+		return this.template;
+	}
+
+	String name() {
+		return this.name;
+	}
+
+	boolean isDead() {
+		return this.dead;
+	}
+
+	boolean isStopping() {
+		return this.stopping;
+	}
+
+	boolean isFrozen() {
+		return this.simulation.now() < this.frozenUntil;
+	}
+
+	boolean isBusyWith(String key) {
+		return !this.dead && (this.running.contains(key) || this.running.contains(CATCH_UP));
+	}
+
+	boolean isCalling() {
+		return this.simulation.isIn(this).getAsBoolean();
+	}
+
+	boolean isInSession() {
+		return this.threads.isInSession();
+	}
+
+	boolean isLeading() {
+		return !this.dead && !isFrozen() && this.election.isRunning() && this.election.isLeader(ROLE);
+	}
+
+	void publish(Object event) {
+		if (event instanceof SingleRunnerFinishedEvent finished && finished.failure() == null) {
+			this.promises.succeeded(this, finished.key().name());
+		}
+		this.jobs.publish(event);
+	}
+
+	/**
+	 * Call a method, unless it is running here, or the server is being asked.
+	 * @return whether it was called
+	 */
+	boolean call(String key, Runnable call) {
+		boolean called = !this.stopping && !this.running.contains(key) && !this.running.contains(CATCH_UP)
+				&& !this.threads.isInSession() && this.simulation.hasRoom();
+		if (called) {
+			this.running.add(key);
+			this.simulation.step(this.name + ": calls " + key);
+			this.promises.called(this, key);
+			try {
+				this.simulation.call(this, call);
+			}
+			catch (RuntimeException ex) {
+				this.simulation.note(this.name + ": " + key + " failed by " + ex.getClass().getSimpleName());
+			}
+			finally {
+				this.running.remove(key);
+				this.promises.ended(this, key);
+			}
+		}
+		return called;
+	}
+
+	/**
+	 * Do the work of a method, for as long as it lasts.
+	 */
+	void work(String key) {
+		LockContext lock = LockContext.current().orElseThrow();
+		this.promises.begun(this, key, lock);
+		pause(this.weather.duration());
+		this.promises.worked(this, key, lock);
+		if (lock.scope() == LockScope.TRANSACTION) {
+			new JdbcTemplate(this).update("INSERT INTO effect VALUES (?, ?)", key,
+					String.valueOf(lock.tick().orElse(null)));
+		}
+		if (this.weather.fails()) {
+			this.simulation.note(this.name + ": " + key + " fails");
+			throw new JobFailed();
+		}
+	}
+
+	private void ask(Runnable question) {
+		try (Connection connection = getConnection()) {
+			this.connections.get(this.connections.size() - 1).roundTrip("SELECT jobs and locks", () -> {
+				question.run();
+				return true;
+			});
+		}
+		catch (SQLException ex) {
+			throw new DataAccessResourceFailureException("Failed to look", ex);
+		}
+	}
+
+	@Override
+	public Connection getConnection() throws SQLException {
+		checkLives();
+		if (this.weather.refusesConnections()) {
+			disturb();
+			throw new SQLException("Connection refused", "08001");
+		}
+		SimulatedConnection opened = new SimulatedConnection(this, this.server);
+		this.connections.removeIf(SimulatedConnection::isClosed);
+		this.connections.add(opened);
+		return opened.driver();
+	}
+
+	@Override
+	public Connection getConnection(String username, String password) throws SQLException {
+		return getConnection();
+	}
+
+	SimulatedConnection.Fault nextFault() {
+		SimulatedConnection.Fault fault = this.weather.nextFault();
+		if (fault != SimulatedConnection.Fault.NONE) {
+			disturb();
+		}
+		return fault;
+	}
+
+	long latency() {
+		return this.weather.latency();
+	}
+
+	void step(SimulatedConnection.Fault fault, String what, int process) {
+		this.simulation.step(this.name + " on " + process + " (" + fault + "): "
+				+ what.substring(0, Math.min(70, what.length())).replace('\n', ' '));
+	}
+
+	/**
+	 * Have the others go on for a while. What is killed meanwhile does not go on.
+	 */
+	void pause(long nanos) {
+		checkLives();
+		if (nanos == 0) {
+			return;
+		}
+		PutAside aside = new PutAside();
+		this.simulation.pass(nanos);
+		while (isFrozen() && !this.dead && this.simulation.isGoingOn()) {
+			this.simulation.pass(this.frozenUntil - this.simulation.now());
+		}
+		aside.bringBack();
+		checkLives();
+	}
+
+	void checkLives() {
+		if (this.dead || !this.simulation.isGoingOn()) {
+			throw new Killed();
+		}
+	}
+
+	/**
+	 * Do something that calls a method, as soon as nothing else does.
+	 */
+	private void whenIdle(Runnable task) {
+		at(0, () -> {
+			if (!this.running.isEmpty() || !call(CATCH_UP, task)) {
+				at(LITTLE, () -> whenIdle(task));
+			}
+		});
+	}
+
+	Future<?> at(long nanos, Runnable task) {
+		return this.simulation.at(this.simulation.now() + nanos,
+				() -> this.dead ? -1L : Math.max(0, this.frozenUntil - this.simulation.now()), task);
+	}
+
+	@Override
+	public Instant now() {
+		return this.simulation.clock().plusNanos(this.skew);
+	}
+
+	@Override
+	public long nanoTime() {
+		return this.simulation.now() + this.simulation.now() / 1000 * this.rate;
+	}
+
+	@Override
+	public long random(long least, long bound) {
+		return this.simulation.random(least, bound);
+	}
+
+	@Override
+	public void park(Object blocker, long nanos) {
+		pause(nanos);
+	}
+
+	@Override
+	public Future<?> after(long nanos, ScheduledExecutorService timer, Executor executor, Runnable task) {
+		return at(Math.max(0, nanos) * 1000 / (1000 + this.rate) + 1000,
+				(executor == timer) ? task : () -> executor.execute(task));
+	}
+
+	static AdvisoryLockKey key(String name) {
+		return AdvisoryLockKey.of("sim", name);
+	}
+
+	static long number(String name) {
+		return key(name).value();
+	}
+
+	/**
+	 * Ends what a process was doing that was killed.
+	 */
+	static final class Killed extends Error {
+
+		private static final long serialVersionUID = 1;
+
+		Killed() {
+			super("killed", null, false, false);
+		}
+
+	}
+
+	/**
+	 * The failure of a job.
+	 */
+	static final class JobFailed extends RuntimeException {
+
+		private static final long serialVersionUID = 1;
+
+	}
+
+}
