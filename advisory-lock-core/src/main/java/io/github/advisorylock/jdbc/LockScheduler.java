@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -443,6 +444,50 @@ public final class LockScheduler implements Executor, AutoCloseable {
 			PlannedTask planned = new PlannedTask(timer, executor, task);
 			planned.await(nanos);
 			return planned;
+		}
+
+	}
+
+	/**
+	 * What is handed over when its time has come. Where no thread can be had for it, that
+	 * is tried again: what recurs would else never do so again.
+	 */
+	private static final class PlannedTask extends FutureTask<@Nullable Void> {
+
+		private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+		private final ScheduledExecutorService timer;
+
+		private final Executor executor;
+
+		private volatile @Nullable Future<?> wait;
+
+		@SuppressWarnings("NullAway") // has no result
+		private PlannedTask(ScheduledExecutorService timer, Executor executor, Runnable task) {
+			super(task, null);
+			this.timer = timer;
+			this.executor = executor;
+		}
+
+		private void await(long nanos) {
+			this.wait = this.timer.schedule(this::handOver, nanos, TimeUnit.NANOSECONDS);
+		}
+
+		private void handOver() {
+			try {
+				this.executor.execute(this);
+			}
+			catch (Throwable ex) {
+				await(RETRY_NANOS);
+			}
+		}
+
+		@Override
+		protected void done() {
+			Future<?> wait = this.wait;
+			if (isCancelled() && wait != null) {
+				wait.cancel(false);
+			}
 		}
 
 	}
