@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 
 import io.github.advisorylock.LockContext;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -42,8 +41,6 @@ final class PutAside {
 	private final List<TransactionSynchronization> synchronizations = this.synchronizing
 			? TransactionSynchronizationManager.getSynchronizations() : List.of();
 
-	private final @Nullable LockContext context = LockContext.bind(null);
-
 	PutAside() {
 		this.resources.keySet().forEach(TransactionSynchronizationManager::unbindResource);
 		TransactionSynchronizationManager.clear();
@@ -56,7 +53,6 @@ final class PutAside {
 	}
 
 	void bringBack() {
-		LockContext.bind(this.context);
 		this.resources.forEach(TransactionSynchronizationManager::bindResource);
 		if (this.synchronizing) {
 			TransactionSynchronizationManager.initSynchronization();

@@ -33,7 +33,6 @@ import io.github.advisorylock.AdvisoryLockKeyFactory;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.SingleRunnerFinishedEvent;
-import io.github.advisorylock.TwoPhaseLockOperations;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
@@ -42,6 +41,7 @@ import io.github.advisorylock.jdbc.ServerJudge;
 import io.github.advisorylock.jdbc.SimulatedThreads;
 import io.github.advisorylock.leader.PostgresLeaderElection;
 import io.github.advisorylock.ledger.SimulatedJobs;
+import io.github.advisorylock.support.TwoPhaseLockOperations;
 
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
