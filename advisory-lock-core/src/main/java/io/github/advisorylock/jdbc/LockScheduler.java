@@ -19,7 +19,6 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -34,7 +33,6 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Consumer;
 
 import org.jspecify.annotations.Nullable;
 
@@ -321,14 +319,6 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		 */
 		Executor workers() {
 			return this.workers;
-		}
-
-		/**
-		 * Make the thread of a lock session.
-		 * @param work executes commands
-		 */
-		SessionThread sessionThread(Consumer<List<SessionCommand>> work) {
-			return new SessionThread(work, this);
 		}
 
 		/**

@@ -25,6 +25,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 import javax.sql.DataSource;
 
@@ -129,6 +130,16 @@ public final class LockSession implements AutoCloseable {
 	public LockSession(ConnectionSource connectionSource, String application, @Nullable String database,
 			LockSessionSettings settings, ServerJudge judge, Consumer<Object> eventPublisher,
 			LockScheduler.Threads threads) {
+		this(connectionSource, application, database, settings, judge, eventPublisher, threads,
+				(work) -> new SessionThread(work, threads));
+	}
+
+	/**
+	 * Create a session that is not open yet, with a thread that somebody else makes.
+	 */
+	LockSession(ConnectionSource connectionSource, String application, @Nullable String database,
+			LockSessionSettings settings, ServerJudge judge, Consumer<Object> eventPublisher,
+			LockScheduler.Threads threads, Function<Consumer<List<SessionCommand>>, SessionThread> thread) {
 		Assert.notNull(connectionSource, "'connectionSource' must not be null");
 		this.settings = settings;
 		this.threads = threads;
@@ -140,7 +151,7 @@ public final class LockSession implements AutoCloseable {
 		this.opener = new SessionOpener(connectionSource, judge, this.comparison, ApplicationName.of(application),
 				settings, threads);
 		this.owner = new ConnectionOwner(this.opener, this.trust, this.losses, threads.ticker());
-		this.thread = threads.sessionThread(this::execute);
+		this.thread = thread.apply(this::execute);
 		this.notifications = new SessionNotifications(this.owner, this.thread, threads);
 		this.limits = new RunLimits(this.losses, this::releaseLater, this::cancelStatementLater, threads);
 		this.upkeep = new SessionUpkeep(this.owner, this.trust, settings, LockScheduler.on(this.thread, threads),

@@ -96,9 +96,14 @@ public final class SimulatedThreads extends LockScheduler.Threads {
 		};
 	}
 
-	@Override
-	SessionThread sessionThread(Consumer<List<SessionCommand>> work) {
-		return new SimulatedSessionThread(work);
+	/**
+	 * Create the lock session of the application.
+	 * @param connectionSource opens its connection
+	 * @param settings how it is watched
+	 */
+	public LockSession session(ConnectionSource connectionSource, LockSessionSettings settings) {
+		return new LockSession(connectionSource, "sim", null, settings, ServerJudge.NONE, (event) -> {
+		}, this, SimulatedSessionThread::new);
 	}
 
 	private final class SimulatedSessionThread extends SessionThread {

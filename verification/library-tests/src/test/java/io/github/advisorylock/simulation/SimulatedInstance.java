@@ -37,7 +37,6 @@ import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.LockSessionSettings;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
-import io.github.advisorylock.jdbc.ServerJudge;
 import io.github.advisorylock.jdbc.SimulatedThreads;
 import io.github.advisorylock.leader.PostgresLeaderElection;
 import io.github.advisorylock.ledger.SimulatedJobs;
@@ -122,8 +121,7 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 		Executor soon = (task) -> at(0, task);
 		this.threads = new SimulatedThreads(this, soon, this::whenIdle, simulation.isIn(this));
 		AdvisoryLockKeyFactory keys = AdvisoryLockKeyFactory.sha256();
-		this.session = new LockSession(() -> this, "sim", null, SETTINGS, ServerJudge.NONE, (event) -> {
-		}, this.threads);
+		this.session = this.threads.session(() -> this, SETTINGS);
 		this.jobs = new SimulatedJobs(this, name, methods.postProcessor(), methods.beans(), this.threads,
 				server.ledger(), this::ask, (key) -> !server.holders(key.value()).isEmpty(), () -> this.stopping);
 		this.template = new PostgresAdvisoryLockTemplate(this, new JdbcTransactionManager(this), this.session, "sim",
