@@ -131,6 +131,7 @@ final class Promises {
 			check(!watched || this.simulation.now() - work.lostSince < TOLD.toNanos() || !work.lock.isHeld(),
 					"33, 34: a run is told that its lock is lost");
 		}
+		OF_TICKS.forEach(this::noteTouched);
 		if (this.weather.calm().compareTo(SOON) < 0) {
 			return;
 		}
@@ -150,14 +151,17 @@ final class Promises {
 		}
 	}
 
+	private void noteTouched(String key) {
+		boolean running = this.instances.stream().anyMatch((instance) -> instance.isBusyWith(key));
+		if (running || this.server.ledger().job(key).pausedAt() != null) {
+			this.touched.put(key, this.simulation.now());
+		}
+	}
+
 	private void checkMadeUp(String key) {
 		Instant now = this.server.clock();
 		SimulatedLedger.Job job = this.server.ledger().job(key);
 		Instant tick = this.ticks.latestAt(now.minus(SOON));
-		boolean recent = this.instances.stream().anyMatch((instance) -> instance.isBusyWith(key));
-		if (recent || job.pausedAt() != null) {
-			this.touched.put(key, this.simulation.now());
-		}
 		long free = this.simulation.now() - this.touched.getOrDefault(key, 0L);
 		boolean due = Duration.between(tick, now).compareTo(this.weather.calm()) < 0 && free > SOON.toNanos();
 		boolean done = job.lastTick() != null && !job.lastTick().isBefore(tick);
@@ -219,6 +223,7 @@ final class Promises {
 				|| work.begun - good.begun > SimulatedMethods.INTERVAL.multipliedBy(85).dividedBy(100).toNanos(),
 				"17: two runs begin at least 0.9 intervals apart");
 		check(!work.key.equals("mails") || work.instance.disturbed() > call.time - OPENING.toNanos()
+				|| good.instance.disturbed() > good.called - OPENING.toNanos()
 				|| !work.lock.tick().equals(good.lock.tick())
 				|| work.begun - good.ended > SimulatedMethods.REMEMBERED.toNanos(), "17: a tick is run once");
 	}

@@ -163,10 +163,15 @@ final class SimulatedServer {
 			return null;
 		}
 		if (sql.startsWith("SET") || sql.startsWith("UPDATE run") || sql.startsWith("SAVEPOINT")
-				|| sql.startsWith("LISTEN")) {
+				|| sql.startsWith("LISTEN") || sql.startsWith("DEALLOCATE")) {
 			if (sql.startsWith("LISTEN")) {
 				session.channels.add(sql.substring("LISTEN ".length()));
 			}
+			return null;
+		}
+		if (sql.equals("DISCARD ALL")) {
+			session.locks.clear();
+			session.channels.clear();
 			return null;
 		}
 		if (sql.startsWith("ROLLBACK TO")) {
@@ -220,6 +225,10 @@ final class SimulatedServer {
 		}
 		if (sql.contains("WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_locks")) {
 			return new Object[] { missing((String) own[0]) };
+		}
+		if (sql.contains("l.mode = 'ShareLock'")) {
+			return new Object[] { holders(((Long) own[0] << 32) | (Long) own[1]).stream()
+				.anyMatch((holder) -> holder.locks.get(((Long) own[0] << 32) | (Long) own[1]).contains(Mode.SHARED)) };
 		}
 		if (sql.contains("EXTRACT(EPOCH")) {
 			return new Object[] { clock().toEpochMilli() };
