@@ -132,6 +132,9 @@ final class Promises {
 					"33, 34: a run is told that its lock is lost");
 		}
 		OF_TICKS.forEach(this::noteTouched);
+		if (!this.simulation.hasRoom()) {
+			this.lastExport = this.simulation.now();
+		}
 		if (this.weather.calm().compareTo(SOON) < 0) {
 			return;
 		}
@@ -153,7 +156,7 @@ final class Promises {
 
 	private void noteTouched(String key) {
 		boolean running = this.instances.stream().anyMatch((instance) -> instance.isBusyWith(key));
-		if (running || this.server.ledger().job(key).pausedAt() != null) {
+		if (running || !this.simulation.hasRoom() || this.server.ledger().job(key).pausedAt() != null) {
 			this.touched.put(key, this.simulation.now());
 		}
 	}
