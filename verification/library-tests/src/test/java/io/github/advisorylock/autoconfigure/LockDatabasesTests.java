@@ -264,10 +264,14 @@ class LockDatabasesTests {
 						Awaitility.await()
 							.untilAsserted(
 									() -> assertThat(events).extracting(LockLostEvent::database).endsWith(manager));
-						assertThat(Objects.requireNonNull(context.getBean(AdvisoryLockHealthIndicator.class).health())
-							.getDetails()).hasEntrySatisfying("lastLoss",
-									(loss) -> assertThat(loss).asInstanceOf(InstanceOfAssertFactories.MAP)
-										.containsEntry("database", manager));
+						// listeners are told one after the other
+						Awaitility.await()
+							.untilAsserted(() -> assertThat(
+									Objects.requireNonNull(context.getBean(AdvisoryLockHealthIndicator.class).health())
+										.getDetails())
+								.hasEntrySatisfying("lastLoss",
+										(loss) -> assertThat(loss).asInstanceOf(InstanceOfAssertFactories.MAP)
+											.containsEntry("database", manager)));
 						assertThat(alerts.events()).anySatisfy((event) -> assertThat(event.getFormattedMessage())
 							.contains("on 'test/lost' in the database of transaction manager '" + manager + "'"));
 					}
