@@ -36,7 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class SimulationTests {
 
-	private static final long STEPS = Long.getLong("simulation.steps", 10_000);
+	private static final long STEPS = Long.getLong("simulation.steps", 30_000);
 
 	private static final long STEPS_OF_SEED = 10_000;
 
