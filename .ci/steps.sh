@@ -35,7 +35,7 @@ begin() {
   sample_application=
   touch "$times" "$results" "$failures" "$tests"
   # What is installed here must not be skipped for want of it
-  export ADVISORY_LOCK_TOOLS=required
+  export TEST_TOOLS=required
   trap clean_up EXIT
 }
 

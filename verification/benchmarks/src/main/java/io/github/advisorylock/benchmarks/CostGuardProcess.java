@@ -44,7 +44,7 @@ final class CostGuardProcess {
 	 * processor time
 	 */
 	static List<CostGuard.Row> run(boolean countsOnly) throws IOException, InterruptedException {
-		Assert.state(ProcessorClock.isSupported() || !"required".equals(System.getenv("ADVISORY_LOCK_TOOLS")),
+		Assert.state(ProcessorClock.isSupported() || !"required".equals(System.getenv("TEST_TOOLS")),
 				"Without /proc/self/schedstat nothing is known of processor time");
 		Path results = Files.createTempFile("cost-guard", ".txt");
 		try (BenchmarkServer server = BenchmarkServer.startQuiet()) {

@@ -82,7 +82,7 @@ class FaultTests {
 	@EnumSource
 	void faultIsPossibleHere(Fault fault) {
 		boolean possible = Fleet.isPossible(fault);
-		if ("required".equals(System.getenv("ADVISORY_LOCK_TOOLS"))) {
+		if ("required".equals(System.getenv("TEST_TOOLS"))) {
 			assertThat(possible).as("%s can be done on this machine", fault).isTrue();
 		}
 		Assumptions.assumeTrue(possible, () -> "This machine lacks what is needed for " + fault);

@@ -26,7 +26,7 @@ import org.springframework.util.Assert;
 
 /**
  * A program that a test needs and a machine may lack. The test is skipped there, but
- * fails where {@code ADVISORY_LOCK_TOOLS=required} is in the environment: {@code .ci/run}
+ * fails where {@code TEST_TOOLS=required} is in the environment: {@code .ci/run}
  * installs them all.
  */
 public final class Tool {
@@ -40,7 +40,7 @@ public final class Tool {
 	 */
 	public static void assumeRuns(String... command) {
 		boolean there = runs(command);
-		if ("required".equals(System.getenv("ADVISORY_LOCK_TOOLS"))) {
+		if ("required".equals(System.getenv("TEST_TOOLS"))) {
 			Assert.state(there, () -> "This machine lacks what is needed for " + Arrays.toString(command));
 		}
 		Assumptions.assumeTrue(there, () -> "This machine lacks what is needed for " + Arrays.toString(command));
