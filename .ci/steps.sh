@@ -115,9 +115,15 @@ fetch_postgres() {
   done
 }
 
-# Runs a command under a name, and notes how long it took and whether it failed
+# Prints for how long the processors of the machine have worked, in hundredths of a second
+processor_time() {
+  awk '$1 == "cpu" { print $2 + $3 + $4 + $7 + $8 }' /proc/stat
+}
+
+# Runs a command under a name, and notes how long it took, how many processors it kept busy, and whether it failed
 step() {
-  local name=$1 started=$SECONDS code
+  local name=$1 started=$SECONDS worked code
+  worked=$(processor_time)
   shift
   printf '\n=== %s: %s\n' "$name" "$*"
   # Not as a condition: there set -e says nothing, not even in a subshell
@@ -126,7 +132,8 @@ step() {
   code=$?
   set -e
   [ "$code" -eq 0 ] || fail "$name" "ended with $code"
-  printf '%5d s  %s\n' $((SECONDS - started)) "$name" >>"$times"
+  awk -v seconds=$((SECONDS - started)) -v worked=$(($(processor_time) - worked)) -v name="$name" \
+    'BEGIN { printf "%5d s  %4.1f processors  %s\n", seconds, worked / 100 / (seconds ? seconds : 1), name }' >>"$times"
 }
 
 fail() {

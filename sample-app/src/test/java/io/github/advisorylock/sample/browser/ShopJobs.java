@@ -46,10 +46,13 @@ class ShopJobs {
 		this.pace.pause(Duration.ofMillis(300));
 	}
 
+	/**
+	 * Ends by an operator only: a slow machine takes its time to press the button.
+	 */
 	@Scheduled(cron = "${shop.search:-}")
 	@SingleRunner("search-index")
 	void index() {
-		this.pace.pause(Duration.ofSeconds(20));
+		this.pace.pause(Duration.ofMinutes(10));
 	}
 
 	@Scheduled(cron = "${shop.archive:-}")
