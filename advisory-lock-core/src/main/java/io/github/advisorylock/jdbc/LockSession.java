@@ -230,13 +230,13 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Turn the exclusive lock of a tick into a shared one.
-	 * @return whether that is done; the exclusive one is still held if it is active
+	 * Turn exclusive locks of ticks into shared ones.
 	 */
-	boolean share(Hold exclusive, Hold shared) {
-		TickCommand.Share command = new TickCommand.Share(exclusive, shared);
-		call(command);
-		return command.isDone();
+	void share(List<TickCommand.Share> commands) {
+		if (!commands.isEmpty()) {
+			this.thread.submit(commands);
+			commands.forEach(LockSession::check);
+		}
 	}
 
 	private void submit(Hold hold, SessionCommand command) {
@@ -626,7 +626,11 @@ public final class LockSession implements AutoCloseable {
 	 * in that; what goes wrong here is thrown.
 	 */
 	private void call(SessionCommand command) {
-		this.thread.submit(command);
+		this.thread.submit(List.of(command));
+		check(command);
+	}
+
+	private static void check(SessionCommand command) {
 		if (command.failure() instanceof RuntimeException ex) {
 			throw ex;
 		}

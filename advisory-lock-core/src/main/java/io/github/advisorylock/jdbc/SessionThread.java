@@ -76,18 +76,22 @@ class SessionThread implements Executor {
 	}
 
 	/**
-	 * Have a command executed. Returns when it has been; an interrupt changes nothing,
-	 * and is kept. Where no thread can be made, the command fails.
+	 * Have commands executed. Returns when all have been; an interrupt changes nothing,
+	 * and is kept. Where no thread can be made, they fail.
 	 */
-	void submit(SessionCommand command) {
+	void submit(List<? extends SessionCommand> commands) {
 		if (isCurrent()) {
-			executeAll(List.of(command));
+			executeAll(List.copyOf(commands));
 			return;
 		}
-		Call call = new Call(command, new Caller());
-		this.calls.add(call);
+		List<Call> submitted = new ArrayList<>(commands.size());
+		for (SessionCommand command : commands) {
+			Call call = new Call(command, new Caller());
+			submitted.add(call);
+			this.calls.add(call);
+		}
 		wake();
-		call.caller.await();
+		submitted.forEach((call) -> call.caller.await());
 	}
 
 	/**
@@ -204,17 +208,30 @@ class SessionThread implements Executor {
 		List<Call> served = poll();
 		Runnable task = this.tasks.poll();
 		if (!served.isEmpty()) {
+			long start = System.nanoTime();
 			try {
 				executeAll(served.stream().map(Call::command).toList());
 			}
 			finally {
 				served.forEach((call) -> call.caller.wake());
 			}
+			gather(served.size(), (System.nanoTime() - start) / 16);
 		}
 		if (task != null) {
 			new SafeTask("Failed to use the connection of the session locks", task).run();
 		}
 		return !served.isEmpty() || task != null;
+	}
+
+	/**
+	 * Callers that were served together tend to come back together: the first of them is
+	 * not to have the others wait for its round trip, which takes longer than this.
+	 */
+	private void gather(int expected, long nanos) {
+		long start = System.nanoTime();
+		while (expected > 1 && this.calls.size() < expected && System.nanoTime() - start < nanos) {
+			Thread.yield();
+		}
 	}
 
 	private List<Call> poll() {

@@ -17,11 +17,15 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -61,11 +65,18 @@ final class TickLocks {
 
 	private final Map<AdvisoryLockKey, Tick> ticks = new ConcurrentHashMap<>();
 
+	/**
+	 * Those whose runs wait until they are kept.
+	 */
+	private final Queue<Tick> keeping = new ConcurrentLinkedQueue<>();
+
 	private final LockScheduler later;
 
 	private final Deadline.Waits waits;
 
 	private final Runnable look = new SafeTask("A look at the remembered ticks failed", this::look);
+
+	private final Runnable share = new SafeTask("Failed to keep the locks of ticks", this::share);
 
 	private final AtomicBoolean expecting = new AtomicBoolean();
 
@@ -116,6 +127,23 @@ final class TickLocks {
 			if (!this.ticks.isEmpty()) {
 				lookLater();
 			}
+		}
+	}
+
+	/**
+	 * Keep the ticks of all runs that wait for it, in one round trip: jobs of one instant
+	 * would wait for each other otherwise.
+	 */
+	private void share() {
+		Map<Tick, Optional<TickCommand.Share>> sharing = new LinkedHashMap<>();
+		for (Tick tick = this.keeping.poll(); tick != null; tick = this.keeping.poll()) {
+			sharing.put(tick, tick.sharing());
+		}
+		try {
+			this.session.share(sharing.values().stream().flatMap(Optional::stream).toList());
+		}
+		finally {
+			sharing.forEach(Tick::shared);
 		}
 	}
 
@@ -331,9 +359,9 @@ final class TickLocks {
 			this.endNanos = this.memory.end(this.beginNanos, nanoTime());
 			if (this.state.compareAndSet(State.RUNNING, State.KEPT)) {
 				boolean locked = isLocked();
+				TickLocks.this.keeping.add(this);
 				try {
-					Future<?> sharing = CompletableFuture
-						.runAsync(new SafeTask("Failed to keep the lock of a tick", this::share), TickLocks.this.later);
+					Future<?> sharing = CompletableFuture.runAsync(TickLocks.this.share, TickLocks.this.later);
 					this.kept = locked ? sharing : this.kept;
 				}
 				catch (RejectedExecutionException ex) {
@@ -359,20 +387,25 @@ final class TickLocks {
 			}
 		}
 
-		private void share() {
+		/**
+		 * Return what makes the lock a shared one, if it is held and is not yet.
+		 */
+		private Optional<TickCommand.Share> sharing() {
 			Hold current = this.hold;
+			return (current != null && current.isActive() && current.mode() == LockMode.EXCLUSIVE && !isOver())
+					? Optional.of(new TickCommand.Share(current,
+							new Hold.OfTick(this.lock, LockMode.SHARED, TickLocks.this::lookLater)))
+					: Optional.empty();
+		}
+
+		private void shared(Optional<TickCommand.Share> sharing) {
+			sharing.filter(TickCommand.Share::isDone).ifPresent((command) -> locked(command.shared()));
 			if (isOver()) {
 				TickLocks.this.forget(List.of(this));
 				return;
 			}
-			if (current == null || !isLocked()) {
+			if (sharing.isEmpty() && !isLocked()) {
 				retake();
-			}
-			else if (current.mode() == LockMode.EXCLUSIVE) {
-				Hold shared = new Hold.OfTick(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
-				if (TickLocks.this.session.share(current, shared)) {
-					locked(shared);
-				}
 			}
 			if (this.memory.endsOnTime()) {
 				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()),

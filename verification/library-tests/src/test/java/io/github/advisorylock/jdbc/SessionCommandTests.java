@@ -139,7 +139,9 @@ class SessionCommandTests {
 			this.faulty.failBefore("execute", "pg_try_advisory_lock_shared", CANCELLED);
 		}
 		Hold shared = tick(LockMode.SHARED);
-		assertThat(this.session.share(tick, shared)).isFalse();
+		TickCommand.Share sharing = new TickCommand.Share(tick, shared);
+		this.session.share(List.of(sharing));
+		assertThat(sharing.isDone()).isFalse();
 		assertThat(tick.isActive()).isFalse();
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
 		assertThat(this.session.tryLock(shared)).isTrue();

@@ -19,8 +19,10 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -45,12 +47,15 @@ class SessionThreadTests {
 
 	private final Set<Thread> used = ConcurrentHashMap.newKeySet();
 
+	private final Queue<Integer> batches = new ConcurrentLinkedQueue<>();
+
 	private final ExecutorService threads = Executors.newFixedThreadPool(8);
 
 	private final SessionThread thread = new SessionThread(this::execute, LockScheduler.Threads.ofCurrent());
 
 	private void execute(List<SessionCommand> commands) {
 		this.used.add(Thread.currentThread());
+		this.batches.add(commands.size());
 		Error error = this.failure.getAndSet(null);
 		if (error != null) {
 			throw error;
@@ -87,6 +92,14 @@ class SessionThreadTests {
 		}
 		assertThat(executed).hasValue(16_000);
 		assertThat(this.used).hasSize(1);
+	}
+
+	@Test
+	void commandsThatComeTogetherAreExecutedTogether() {
+		List<SessionCommand> commands = List.of(new Ask.Nothing(null), new Ask.Nothing(null), new Ask.Nothing(null));
+		this.thread.submit(commands);
+		assertThat(commands).extracting(SessionCommand::failure).containsOnlyNulls();
+		assertThat(this.batches).containsExactly(3);
 	}
 
 	@Test
@@ -136,7 +149,7 @@ class SessionThreadTests {
 
 	private SessionCommand submit() {
 		SessionCommand command = new Ask.Nothing(null);
-		this.thread.submit(command);
+		this.thread.submit(List.of(command));
 		return command;
 	}
 

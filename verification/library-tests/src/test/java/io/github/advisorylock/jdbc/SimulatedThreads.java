@@ -115,8 +115,8 @@ public final class SimulatedThreads extends LockScheduler.Threads {
 		}
 
 		@Override
-		void submit(SessionCommand command) {
-			run(() -> executeAll(List.of(command)), NO_LIMIT);
+		void submit(List<? extends SessionCommand> commands) {
+			run(() -> executeAll(List.copyOf(commands)), NO_LIMIT);
 		}
 
 		@Override

@@ -26,8 +26,8 @@ import org.springframework.util.Assert;
 
 /**
  * A program that a test needs and a machine may lack. The test is skipped there, but
- * fails where {@code TEST_TOOLS=required} is in the environment: {@code .ci/run}
- * installs them all.
+ * fails where {@code TEST_TOOLS=required} is in the environment: {@code .ci/run} installs
+ * them all.
  */
 public final class Tool {
 
