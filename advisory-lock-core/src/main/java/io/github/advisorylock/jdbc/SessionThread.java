@@ -227,6 +227,7 @@ class SessionThread implements Executor {
 	 * Callers that were served together tend to come back together: the first of them is
 	 * not to have the others wait for its round trip, which takes longer than this.
 	 */
+	@SuppressWarnings("ThreadPriorityCheck") // a hint: the time is the limit
 	private void gather(int expected, long nanos) {
 		long start = System.nanoTime();
 		while (expected > 1 && this.calls.size() < expected && System.nanoTime() - start < nanos) {

@@ -76,6 +76,8 @@ final class TickLocks {
 
 	private final Runnable look = new SafeTask("A look at the remembered ticks failed", this::look);
 
+	private final SafeTask forget = new SafeTask("Failed to forget intervals", this::forget);
+
 	private final Runnable share = new SafeTask("Failed to keep the locks of ticks", this::share);
 
 	private final AtomicBoolean expecting = new AtomicBoolean();
@@ -118,7 +120,7 @@ final class TickLocks {
 	private void look() {
 		this.expecting.set(false);
 		try {
-			forget(this.ticks.values().stream().filter(Tick::isOver).toList());
+			forget();
 			if (!this.session.isResting()) {
 				this.ticks.values().stream().filter((tick) -> !tick.isOver() && !tick.isLocked()).forEach(Tick::retake);
 			}
@@ -145,6 +147,10 @@ final class TickLocks {
 		finally {
 			sharing.forEach(Tick::shared);
 		}
+	}
+
+	private void forget() {
+		forget(this.ticks.values().stream().filter(Tick::isOver).toList());
 	}
 
 	/**
@@ -400,16 +406,11 @@ final class TickLocks {
 
 		private void shared(Optional<TickCommand.Share> sharing) {
 			sharing.filter(TickCommand.Share::isDone).ifPresent((command) -> locked(command.shared()));
-			if (isOver()) {
-				TickLocks.this.forget(List.of(this));
-				return;
-			}
-			if (sharing.isEmpty() && !isLocked()) {
+			if (sharing.isEmpty() && !isOver() && !isLocked()) {
 				retake();
 			}
 			if (this.memory.endsOnTime()) {
-				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()),
-						new SafeTask("Failed to forget an interval", () -> forget(List.of(this))));
+				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()), TickLocks.this.forget);
 			}
 		}
 

@@ -38,9 +38,9 @@ final class CostCaller implements AutoCloseable {
 	 */
 	private static final int MOST_CALLS = 200;
 
-	private static final Duration MEMORY = Duration.ofMillis(1);
+	private static final Duration MEMORY = Duration.ofMillis(50);
 
-	private static final Interval INTERVAL = new Interval(Duration.ofMillis(20), Interval.Counted.FROM_BEGIN);
+	private static final Interval INTERVAL = new Interval(Duration.ofMillis(50), Interval.Counted.FROM_BEGIN);
 
 	private final ApplicationState application;
 
