@@ -53,6 +53,8 @@ class SessionThread implements Executor {
 
 	private static final int MOST_AT_A_TIME = 64;
 
+	private static final long LONGEST_GATHERING_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
 	private final Queue<Call> calls = new ConcurrentLinkedQueue<>();
 
 	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -215,7 +217,7 @@ class SessionThread implements Executor {
 			finally {
 				served.forEach((call) -> call.caller.wake());
 			}
-			gather(served.size(), (System.nanoTime() - start) / 16);
+			gather(served.size(), Math.min((System.nanoTime() - start) / 16, LONGEST_GATHERING_NANOS));
 		}
 		if (task != null) {
 			new SafeTask("Failed to use the connection of the session locks", task).run();
