@@ -230,13 +230,14 @@ public final class LockSession implements AutoCloseable {
 	}
 
 	/**
-	 * Turn exclusive locks of ticks into shared ones.
+	 * Begin to turn the exclusive lock of a tick into a shared one.
+	 * @param answered what the thread of the connection does after that
 	 */
-	void share(List<TickCommand.Share> commands) {
-		if (!commands.isEmpty()) {
-			this.thread.submit(commands);
-			commands.forEach(LockSession::check);
-		}
+	void share(TickCommand.Share command, Runnable answered) {
+		this.thread.submit(command, new SafeTask("Failed to keep the lock of a tick", () -> {
+			answered.run();
+			check(command);
+		}));
 	}
 
 	private void submit(Hold hold, SessionCommand command) {
@@ -626,7 +627,7 @@ public final class LockSession implements AutoCloseable {
 	 * in that; what goes wrong here is thrown.
 	 */
 	private void call(SessionCommand command) {
-		this.thread.submit(List.of(command));
+		this.thread.submit(command);
 		check(command);
 	}
 

@@ -78,22 +78,26 @@ class SessionThread implements Executor {
 	}
 
 	/**
-	 * Have commands executed. Returns when all have been; an interrupt changes nothing,
-	 * and is kept. Where no thread can be made, they fail.
+	 * Have a command executed. Returns when it has been; an interrupt changes nothing,
+	 * and is kept. Where no thread can be made, the command fails.
 	 */
-	void submit(List<? extends SessionCommand> commands) {
+	void submit(SessionCommand command) {
 		if (isCurrent()) {
-			executeAll(List.copyOf(commands));
+			executeAll(List.of(command));
 			return;
 		}
-		List<Call> submitted = new ArrayList<>(commands.size());
-		for (SessionCommand command : commands) {
-			Call call = new Call(command, new Caller());
-			submitted.add(call);
-			this.calls.add(call);
-		}
+		Caller caller = new Caller();
+		submit(command, caller);
+		caller.await();
+	}
+
+	/**
+	 * As {@link #submit(SessionCommand)}, and do not wait for it.
+	 * @param answered what to do after that; must never fail
+	 */
+	void submit(SessionCommand command, Runnable answered) {
+		this.calls.add(new Call(command, answered));
 		wake();
-		submitted.forEach((call) -> call.caller.await());
 	}
 
 	/**
@@ -127,7 +131,7 @@ class SessionThread implements Executor {
 					task.run();
 				}
 				finally {
-					caller.wake();
+					caller.run();
 				}
 			});
 		}
@@ -215,7 +219,7 @@ class SessionThread implements Executor {
 				executeAll(served.stream().map(Call::command).toList());
 			}
 			finally {
-				served.forEach((call) -> call.caller.wake());
+				served.forEach((call) -> call.answered.run());
 			}
 			gather(served.size(), Math.min((System.nanoTime() - start) / 16, LONGEST_GATHERING_NANOS));
 		}
@@ -257,13 +261,13 @@ class SessionThread implements Executor {
 	}
 
 	/**
-	 * A command, and the caller that waits for it.
+	 * A command, and what to do after it.
 	 */
-	private record Call(SessionCommand command, Caller caller) {
+	private record Call(SessionCommand command, Runnable answered) {
 
 		private void fail(Throwable failure) {
 			this.command.fail(failure);
-			this.caller.wake();
+			this.answered.run();
 		}
 
 	}
@@ -271,7 +275,7 @@ class SessionThread implements Executor {
 	/**
 	 * A thread that waits.
 	 */
-	private static final class Caller {
+	private static final class Caller implements Runnable {
 
 		private final Thread thread = Thread.currentThread();
 
@@ -303,7 +307,8 @@ class SessionThread implements Executor {
 			}
 		}
 
-		private void wake() {
+		@Override
+		public void run() {
 			this.served = true;
 			LockSupport.unpark(this.thread);
 		}

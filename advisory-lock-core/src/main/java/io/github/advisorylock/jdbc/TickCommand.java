@@ -98,10 +98,6 @@ final class TickCommand {
 			this.shared = shared;
 		}
 
-		Hold shared() {
-			return this.shared;
-		}
-
 		/**
 		 * Return whether that is done; the exclusive lock is still held if it is active.
 		 */

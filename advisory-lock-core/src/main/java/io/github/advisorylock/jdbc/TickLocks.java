@@ -17,15 +17,11 @@
 package io.github.advisorylock.jdbc;
 
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -65,11 +61,6 @@ final class TickLocks {
 
 	private final Map<AdvisoryLockKey, Tick> ticks = new ConcurrentHashMap<>();
 
-	/**
-	 * Those whose runs wait until they are kept.
-	 */
-	private final Queue<Tick> keeping = new ConcurrentLinkedQueue<>();
-
 	private final LockScheduler later;
 
 	private final Deadline.Waits waits;
@@ -77,8 +68,6 @@ final class TickLocks {
 	private final Runnable look = new SafeTask("A look at the remembered ticks failed", this::look);
 
 	private final SafeTask forget = new SafeTask("Failed to forget intervals", this::forget);
-
-	private final Runnable share = new SafeTask("Failed to keep the locks of ticks", this::share);
 
 	private final AtomicBoolean expecting = new AtomicBoolean();
 
@@ -122,7 +111,7 @@ final class TickLocks {
 		try {
 			forget();
 			if (!this.session.isResting()) {
-				this.ticks.values().stream().filter((tick) -> !tick.isOver() && !tick.isLocked()).forEach(Tick::retake);
+				this.ticks.values().stream().filter(Tick::isMissing).forEach(Tick::retake);
 			}
 		}
 		finally {
@@ -132,25 +121,8 @@ final class TickLocks {
 		}
 	}
 
-	/**
-	 * Keep the ticks of all runs that wait for it, in one round trip: jobs of one instant
-	 * would wait for each other otherwise.
-	 */
-	private void share() {
-		Map<Tick, Optional<TickCommand.Share>> sharing = new LinkedHashMap<>();
-		for (Tick tick = this.keeping.poll(); tick != null; tick = this.keeping.poll()) {
-			sharing.put(tick, tick.sharing());
-		}
-		try {
-			this.session.share(sharing.values().stream().flatMap(Optional::stream).toList());
-		}
-		finally {
-			sharing.forEach(Tick::shared);
-		}
-	}
-
 	private void forget() {
-		forget(this.ticks.values().stream().filter(Tick::isOver).toList());
+		forget(this.ticks.values().stream().filter((tick) -> tick.isOver() && !tick.isSharing()).toList());
 	}
 
 	/**
@@ -364,15 +336,57 @@ final class TickLocks {
 		void keep() {
 			this.endNanos = this.memory.end(this.beginNanos, nanoTime());
 			if (this.state.compareAndSet(State.RUNNING, State.KEPT)) {
-				boolean locked = isLocked();
-				TickLocks.this.keeping.add(this);
 				try {
-					Future<?> sharing = CompletableFuture.runAsync(TickLocks.this.share, TickLocks.this.later);
-					this.kept = locked ? sharing : this.kept;
+					keep(this.hold);
 				}
 				catch (RejectedExecutionException ex) {
 					logger.debug("The application is shutting down", ex);
 				}
+			}
+		}
+
+		private void keep(@Nullable Hold taken) {
+			if (isOver()) {
+				this.kept = CompletableFuture.runAsync(
+						new SafeTask("Failed to forget an interval", () -> TickLocks.this.forget(List.of(this))),
+						TickLocks.this.later);
+			}
+			else if (taken != null && taken.isActive()) {
+				share(taken);
+			}
+			else {
+				TickLocks.this.later.execute(new SafeTask("Failed to take the lock of a tick again", () -> {
+					retake();
+					forgetOnTime();
+				}));
+			}
+		}
+
+		/**
+		 * The thread of the session does it, as jobs of one instant would wait for each
+		 * other on any other one.
+		 */
+		private void share(Hold exclusive) {
+			CompletableFuture<@Nullable Void> sharing = new CompletableFuture<>();
+			this.kept = sharing;
+			Hold shared = new Hold.OfTick(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
+			TickCommand.Share command = new TickCommand.Share(exclusive, shared);
+			TickLocks.this.session.share(command, () -> {
+				try {
+					if (command.isDone()) {
+						locked(shared);
+					}
+					forgetOnTime();
+				}
+				finally {
+					sharing.complete(null);
+				}
+			});
+		}
+
+		private void forgetOnTime() {
+			if (this.memory.endsOnTime()) {
+				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()), TickLocks.this.forget);
 			}
 		}
 
@@ -390,27 +404,6 @@ final class TickLocks {
 			}
 			catch (ExecutionException | TimeoutException ex) {
 				logger.debug("The lock of tick '" + this.lock + "' is kept later", ex);
-			}
-		}
-
-		/**
-		 * Return what makes the lock a shared one, if it is held and is not yet.
-		 */
-		private Optional<TickCommand.Share> sharing() {
-			Hold current = this.hold;
-			return (current != null && current.isActive() && current.mode() == LockMode.EXCLUSIVE && !isOver())
-					? Optional.of(new TickCommand.Share(current,
-							new Hold.OfTick(this.lock, LockMode.SHARED, TickLocks.this::lookLater)))
-					: Optional.empty();
-		}
-
-		private void shared(Optional<TickCommand.Share> sharing) {
-			sharing.filter(TickCommand.Share::isDone).ifPresent((command) -> locked(command.shared()));
-			if (sharing.isEmpty() && !isOver() && !isLocked()) {
-				retake();
-			}
-			if (this.memory.endsOnTime()) {
-				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()), TickLocks.this.forget);
 			}
 		}
 
@@ -445,12 +438,23 @@ final class TickLocks {
 			return kept ? this.memory.outcome() : LockOutcome.EXECUTED;
 		}
 
+		private boolean isMissing() {
+			return !isOver() && !isSharing() && !isLocked();
+		}
+
 		/**
 		 * Return whether the lock was taken and is lost: another instance may have run
 		 * the tick since.
 		 */
 		boolean isLost() {
 			return this.hold != null && !isLocked();
+		}
+
+		/**
+		 * Return whether the lock is being made a shared one, and may be either.
+		 */
+		private boolean isSharing() {
+			return !this.kept.isDone();
 		}
 
 		private boolean isLocked() {

@@ -18,6 +18,8 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.SQLException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostException;
@@ -25,6 +27,7 @@ import io.github.advisorylock.LockMode;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.testsupport.FaultyDataSource;
 import io.github.advisorylock.testsupport.ForeignSession;
+import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -139,14 +142,19 @@ class SessionCommandTests {
 			this.faulty.failBefore("execute", "pg_try_advisory_lock_shared", CANCELLED);
 		}
 		Hold shared = tick(LockMode.SHARED);
-		TickCommand.Share sharing = new TickCommand.Share(tick, shared);
-		this.session.share(List.of(sharing));
-		assertThat(sharing.isDone()).isFalse();
+		assertThat(share(tick, shared)).isFalse();
 		assertThat(tick.isActive()).isFalse();
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
 		assertThat(this.session.tryLock(shared)).isTrue();
 		this.session.forget(List.of(shared));
 		assertThat(ForeignSession.isFree(KEY)).isTrue();
+	}
+
+	private boolean share(Hold exclusive, Hold shared) {
+		TickCommand.Share command = new TickCommand.Share(exclusive, shared);
+		CompletableFuture<Boolean> answer = new CompletableFuture<>();
+		this.session.share(command, () -> answer.complete(command.isDone()));
+		return answer.orTimeout(Patience.SECONDS, TimeUnit.SECONDS).join();
 	}
 
 	@Test

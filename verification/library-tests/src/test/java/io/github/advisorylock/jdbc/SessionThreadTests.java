@@ -19,10 +19,9 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -47,15 +46,12 @@ class SessionThreadTests {
 
 	private final Set<Thread> used = ConcurrentHashMap.newKeySet();
 
-	private final Queue<Integer> batches = new ConcurrentLinkedQueue<>();
-
 	private final ExecutorService threads = Executors.newFixedThreadPool(8);
 
 	private final SessionThread thread = new SessionThread(this::execute, LockScheduler.Threads.ofCurrent());
 
 	private void execute(List<SessionCommand> commands) {
 		this.used.add(Thread.currentThread());
-		this.batches.add(commands.size());
 		Error error = this.failure.getAndSet(null);
 		if (error != null) {
 			throw error;
@@ -95,11 +91,13 @@ class SessionThreadTests {
 	}
 
 	@Test
-	void commandsThatComeTogetherAreExecutedTogether() {
-		List<SessionCommand> commands = List.of(new Ask.Nothing(null), new Ask.Nothing(null), new Ask.Nothing(null));
-		this.thread.submit(commands);
-		assertThat(commands).extracting(SessionCommand::failure).containsOnlyNulls();
-		assertThat(this.batches).containsExactly(3);
+	void whoDoesNotWaitIsToldByTheThread() throws Exception {
+		SessionCommand command = new Ask.Nothing(null);
+		CompletableFuture<Thread> answered = new CompletableFuture<>();
+		this.failure.set(new StackOverflowError("expected"));
+		this.thread.submit(command, () -> answered.complete(Thread.currentThread()));
+		assertThat(this.used).containsExactly(answered.get(Patience.SECONDS, TimeUnit.SECONDS));
+		assertThat(command.failure()).hasMessage("expected");
 	}
 
 	@Test
@@ -149,7 +147,7 @@ class SessionThreadTests {
 
 	private SessionCommand submit() {
 		SessionCommand command = new Ask.Nothing(null);
-		this.thread.submit(List.of(command));
+		this.thread.submit(command);
 		return command;
 	}
 

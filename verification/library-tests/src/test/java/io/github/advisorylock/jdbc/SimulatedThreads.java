@@ -115,8 +115,16 @@ public final class SimulatedThreads extends LockScheduler.Threads {
 		}
 
 		@Override
-		void submit(List<? extends SessionCommand> commands) {
-			run(() -> executeAll(List.copyOf(commands)), NO_LIMIT);
+		void submit(SessionCommand command) {
+			run(() -> executeAll(List.of(command)), NO_LIMIT);
+		}
+
+		@Override
+		void submit(SessionCommand command, Runnable answered) {
+			execute(() -> {
+				executeAll(List.of(command));
+				answered.run();
+			});
 		}
 
 		@Override
