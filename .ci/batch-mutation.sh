@@ -54,7 +54,7 @@ version=$(sed 's/.*junit-platform-engine-\([^:]*\)\.jar.*/\1/' "$library/target/
 mvn -B -q -Dstyle.color=never -N dependency:copy -DoutputDirectory="$work" \
   -Dartifact="org.junit.platform:junit-platform-console-standalone:$version"
 console=$work/junit-platform-console-standalone-$version.jar
-mapfile -t slow < <(sed -n 's|.*<excluded.test.groups>\(..*\)</excluded.test.groups>.*|\1|p' pom.xml | tr ',' '\n' | sed 's/^/--exclude-tag=/')
+mapfile -t slow < <(sed -n 's|.*<excluded.test.groups>\(..*\)</excluded.test.groups>.*|\1|p' pom.xml | tail -1 | tr ',' '\n' | sed 's/^/--exclude-tag=/')
 failed=0
 side_by_side find_bug "$@" || failed=1
 patches=("${@/#/$root/src/mutants/}")

@@ -4,12 +4,14 @@
 # A step that fails does not keep the others from being run. What a step runs runs in a subshell, with set -e.
 
 postgres_image=postgres:local
-# Where the whole suite would tell nothing new: those of the packages with SQL or threads of their own, and those of what a
-# Spring Boot is seen in
+# Where the whole suite would tell nothing new: those of the packages with SQL or threads of their own, those of neither
+# documents nor architecture, and those of what a Spring Boot is seen in
 tests_of_sql=$(printf 'io/github/advisorylock/%s/*Tests,' actuate doctor integration jdbc leader ledger monitor shedlock)
-tests_of_spring_boot='io/github/advisorylock/**/*Tests,!io/github/advisorylock/jdbc/*Tests,!io/github/advisorylock/ledger/*Tests'
-# The README's command leaves the slow ones out, for those who wait for it
-with_slow_tests=-Dexcluded.test.groups=aot,browser,chaos,gate,servers
+tests_of_library='io/github/advisorylock/**/*Tests,!io/github/advisorylock/documentation/*Tests,!io/github/advisorylock/architecture/*Tests'
+tests_of_spring_boot="$tests_of_library,!io/github/advisorylock/jdbc/*Tests,!io/github/advisorylock/ledger/*Tests"
+# The README's command leaves more out, for those who wait for it
+with_gate_tests=-Dexcluded.test.groups=aot,browser,chaos,servers,slow
+with_slow_tests=-Dexcluded.test.groups=aot,browser,chaos,servers
 # The same phase in all steps: after one that ends before it packages, the next one compiles everything anew. Once a step
 # has downloaded what another one needs, that one is offline
 verify=(mvn -B verify -Dpostgres=embedded)
@@ -226,7 +228,7 @@ test_in_container() {
     export DOCKER_HOST="unix://$state/docker/docker.sock"
   fi
   test_step 'PostgreSQL container' env TESTCONTAINERS_RYUK_DISABLED=true TESTCONTAINERS_HOST_OVERRIDE=localhost \
-    mvn -o -B verify -pl "$1" -Dpostgres=testcontainers -Dtest="$2" \
+    mvn -o -B verify -pl "$1" -Dpostgres=testcontainers $with_gate_tests -Dtest="$2" \
     -Dpostgres.image="$postgres_image" -Dadvisory-lock.test.postgres-image="$postgres_image"
   stop_docker
 }

@@ -17,6 +17,7 @@
 package io.github.advisorylock.rewrite;
 
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openrewrite.java.Assertions;
 import org.openrewrite.java.JavaParser;
@@ -29,6 +30,7 @@ import org.openrewrite.test.TypeValidation;
  * Tests for the recipe that moves an application from ShedLock, on what ShedLock's
  * documentation shows.
  */
+@Tag("gate")
 class MigrateFromShedLockTests implements RewriteTest {
 
 	@Override

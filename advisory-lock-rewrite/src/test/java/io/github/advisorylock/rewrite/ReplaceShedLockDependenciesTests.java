@@ -16,6 +16,7 @@
 
 package io.github.advisorylock.rewrite;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openrewrite.groovy.Assertions;
 import org.openrewrite.java.JavaParser;
@@ -26,6 +27,7 @@ import org.openrewrite.test.SourceSpecs;
 /**
  * Tests for {@link ReplaceShedLockDependencies}.
  */
+@Tag("gate")
 class ReplaceShedLockDependenciesTests implements RewriteTest {
 
 	@Override

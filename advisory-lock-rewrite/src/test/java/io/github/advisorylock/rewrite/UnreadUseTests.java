@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openrewrite.ExecutionContext;
 import org.openrewrite.InMemoryExecutionContext;
@@ -39,6 +40,7 @@ import org.openrewrite.xml.XmlParser;
  * Tests that a project is left as it is, but for a marker in the file, where a file uses
  * ShedLock that the recipe can't read.
  */
+@Tag("gate")
 class UnreadUseTests {
 
 	private static final String JAVA = """

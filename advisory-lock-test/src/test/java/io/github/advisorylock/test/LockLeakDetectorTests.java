@@ -27,6 +27,7 @@ import io.github.advisorylock.test.shop.ShopApplication;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
@@ -51,6 +52,7 @@ import static org.junit.platform.testkit.engine.TestExecutionResultConditions.me
 /**
  * Tests for {@link LockLeakDetector}: runs tests that leave something behind.
  */
+@Tag("gate")
 class LockLeakDetectorTests {
 
 	private static final String PARAMETER = "leaks";

@@ -28,6 +28,7 @@ import io.github.advisorylock.test.shop.OrderCleanup;
 import io.github.advisorylock.test.shop.OrderRepository;
 import io.github.advisorylock.test.shop.ShopApplication;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 				"advisory-lock.ledger.table-prefix=slice_" })
 @ContextConfiguration(classes = ShopApplication.class)
 @Import(OrderRepository.class)
+@Tag("gate")
 class PostgresSliceTests {
 
 	@Autowired

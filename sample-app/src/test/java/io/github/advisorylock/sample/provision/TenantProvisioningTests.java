@@ -29,6 +29,7 @@ import io.github.advisorylock.sample.Instance;
 import io.github.advisorylock.sample.OutsideLock;
 import io.github.advisorylock.sample.SampleTest;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link TenantProvisioning}.
  */
 @SampleTest
+@Tag("gate")
 class TenantProvisioningTests {
 
 	private static final String KEY = "tenant-provisioning";

@@ -30,6 +30,7 @@ import java.util.List;
 import io.github.advisorylock.testsupport.JavaProcess;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 /**
  * Tests for {@link EmbeddedDatabase}, with instances that are JVMs of their own.
  */
+@Tag("gate")
 class EmbeddedDatabaseTests {
 
 	@TempDir

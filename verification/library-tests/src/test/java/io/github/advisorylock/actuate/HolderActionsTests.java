@@ -51,6 +51,7 @@ import static org.awaitility.Awaitility.await;
  * Tests for {@link OperatorActions} with who holds a lock: there are two instances, and
  * the operator asks the one that does not hold it.
  */
+@Tag("gate")
 class HolderActionsTests {
 
 	private static final String[] PROPERTIES = { "management.endpoints.web.exposure.include=advisorylocks",

@@ -28,6 +28,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.actuate.audit.AuditEvent;
@@ -39,6 +40,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link OperatorActions} with jobs.
  */
+@Tag("gate")
 class JobActionsTests {
 
 	private static final String[] PROPERTIES = { "management.endpoints.web.exposure.include=advisorylocks",

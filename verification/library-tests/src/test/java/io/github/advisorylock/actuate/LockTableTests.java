@@ -40,6 +40,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.scheduling.annotation.Scheduled;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link LockTable}.
  */
+@Tag("gate")
 class LockTableTests {
 
 	private static final String[] PROPERTIES = { "management.endpoints.web.exposure.include=advisorylocks",

@@ -59,6 +59,7 @@ import static org.awaitility.Awaitility.await;
  * Tests that an operator learns where a run hangs, from whichever instance he asks: there
  * are two, and he asks the one that does not run it.
  */
+@Tag("gate")
 class RunStacksTests {
 
 	private static final String SHOW = "management.endpoint.advisorylocks.show-values=always";

@@ -23,6 +23,7 @@ import java.util.stream.Stream;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.FreePort;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * not there.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class UnavailableDatabaseTests {
 
 	private static final String[] PATHS = { "actuator/advisorylocks", "actuator/advisorylocks/report" };

@@ -39,6 +39,7 @@ import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -77,6 +78,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * whose timers have phases of their own run each interval once.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class OnceIntervalTests {
 
 	private static final Interval DAY = new Interval(Duration.ofDays(1), Counted.FROM_BEGIN);

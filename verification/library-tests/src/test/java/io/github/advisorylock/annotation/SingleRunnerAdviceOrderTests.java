@@ -41,6 +41,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import jakarta.validation.ConstraintViolation;
 import jakarta.validation.ConstraintViolationException;
 import jakarta.validation.constraints.NotNull;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -80,6 +81,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for {@link SingleRunnerAnnotationBeanPostProcessor}: where the lock stands among
  * the other advice of a method.
  */
+@Tag("gate")
 class SingleRunnerAdviceOrderTests {
 
 	private static final AdvisoryLockKey SESSION = AdvisoryLockKey.of("test", "session");

@@ -25,6 +25,7 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import jakarta.annotation.PostConstruct;
 import jakarta.annotation.PreDestroy;
 import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -52,6 +53,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link SingleRunnerAnnotationBeanPostProcessor}: beans whose methods would be
  * called past their lock, with which no application starts.
  */
+@Tag("gate")
 class SingleRunnerRefusedBeanTests {
 
 	@ParameterizedTest

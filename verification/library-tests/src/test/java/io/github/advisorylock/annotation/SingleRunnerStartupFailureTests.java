@@ -26,6 +26,7 @@ import java.util.stream.Stream;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import kotlin.coroutines.Continuation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
  * Tests for {@link SingleRunnerMethodValidator} and {@link SingleRunnerOperationParser}:
  * what a developer reads when an annotated method can't do what it says.
  */
+@Tag("gate")
 class SingleRunnerStartupFailureTests {
 
 	@ParameterizedTest(name = "{0}")

@@ -30,6 +30,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,6 +61,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * application that has each feature.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class BeanNamesTests {
 
 	private static final String LIBRARY = "io.github.advisorylock.";

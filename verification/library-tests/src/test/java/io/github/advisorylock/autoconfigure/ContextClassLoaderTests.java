@@ -54,6 +54,7 @@ import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.core.SimpleLock;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.SpringApplication;
@@ -72,6 +73,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the class loaders of threads. Callers here have one that sees neither the
  * driver nor the application, as threads may have in an executable jar.
  */
+@Tag("gate")
 class ContextClassLoaderTests {
 
 	private static final ClassLoader BLIND = ClassLoader.getPlatformClassLoader();

@@ -29,6 +29,7 @@ import io.github.advisorylock.testsupport.CountingSocketFactory;
 import io.github.advisorylock.testsupport.FreePort;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.UntoldConnections;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link DoctorConfiguration}.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class DoctorConfigurationTests {
 
 	private static final String READY = "Advisory locks are ready in ";

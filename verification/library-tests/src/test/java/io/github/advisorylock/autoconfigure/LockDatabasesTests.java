@@ -47,6 +47,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -68,6 +69,7 @@ import static org.assertj.core.api.Assertions.within;
 /**
  * Tests for locks in a database besides the default one.
  */
+@Tag("gate")
 class LockDatabasesTests {
 
 	@Test

@@ -67,6 +67,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link LockLifecycle}.
  */
+@Tag("gate")
 class LockLifecycleTests {
 
 	private final ExecutorService threads = VirtualThreadExecutor.createWhereAsked();

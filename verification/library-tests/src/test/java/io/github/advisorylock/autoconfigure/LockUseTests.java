@@ -30,6 +30,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import net.javacrumbs.shedlock.core.LockProvider;
 import net.javacrumbs.shedlock.spring.annotation.EnableSchedulerLock;
 import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for the doctor in applications that use locks without a method of ours.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class LockUseTests {
 
 	private static final String READY = "Advisory locks are ready in ";

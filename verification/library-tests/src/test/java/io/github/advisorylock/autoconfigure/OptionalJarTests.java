@@ -18,6 +18,7 @@ package io.github.advisorylock.autoconfigure;
 
 import java.util.regex.Pattern;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 /**
  * Tests for an application that leaves out a jar of the library.
  */
+@Tag("gate")
 class OptionalJarTests {
 
 	private static final String EXPOSED = "management.endpoints.web.exposure.include=*";

@@ -25,6 +25,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
  * default.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class ReadOnlyDatabaseTests {
 
 	private static final String ALL = "Advisory locks are ready in scope ";

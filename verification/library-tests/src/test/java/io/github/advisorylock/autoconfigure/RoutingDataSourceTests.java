@@ -33,6 +33,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,6 +61,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for applications whose DataSource routes to the database of the current tenant.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class RoutingDataSourceTests {
 
 	private static final String CHECK = "advisory-lock.doctor.one-tenant";

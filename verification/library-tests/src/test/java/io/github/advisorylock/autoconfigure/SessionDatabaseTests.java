@@ -36,6 +36,7 @@ import io.github.advisorylock.testsupport.ReportingDatabase;
 import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -57,6 +58,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * transactions.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class SessionDatabaseTests {
 
 	private static final String ELSEWHERE = "advisory-lock.session.url=" + ReportingDatabase.url();

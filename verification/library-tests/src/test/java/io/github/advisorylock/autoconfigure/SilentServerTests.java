@@ -28,6 +28,7 @@ import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for applications whose server accepts connections and says nothing.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class SilentServerTests {
 
 	private ServerSocket silent;

@@ -40,6 +40,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -53,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for what a context that is stopped, but not closed, leaves open.
  */
+@Tag("gate")
 class StoppedContextTests {
 
 	private static final LockRequest SESSION = LockRequest.of("session").scope(LockScope.SESSION);

@@ -40,6 +40,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -65,6 +66,7 @@ import static org.assertj.core.api.Assertions.fail;
  * Tests for applications whose DataSource throws something else than an SQLException when
  * a connection is to be opened: the database can't be reached, as with an SQLException.
  */
+@Tag("gate")
 class UnreachableDataSourceTests {
 
 	private static final String UNREACHABLE = "advisory-lock.doctor.unreachable";

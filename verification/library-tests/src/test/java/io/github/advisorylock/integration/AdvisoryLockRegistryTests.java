@@ -46,6 +46,7 @@ import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.CannotAcquireLockException;
@@ -61,6 +62,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for {@link AdvisoryLockRegistry}: what Spring Integration's own tests of its
  * registries ask for, seen from outside, and what no table can do.
  */
+@Tag("gate")
 class AdvisoryLockRegistryTests extends AbstractLockTests {
 
 	private static final AdvisoryLockKey ORDERS = AdvisoryLockKey.of(NAMESPACE, "orders");

@@ -37,6 +37,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -65,6 +66,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link PlannedTimeScheduler} and x: two instances run a tick once, whichever
  * scheduler has planned it, and whoever has given it the task.
  */
+@Tag("gate")
 class EverySchedulerTests {
 
 	/**

@@ -59,6 +59,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for {@link LockSession}: that it shares round trips, and notices its loss.
  */
+@Tag("gate")
 class LockSessionTests extends AbstractLockTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("job").scope(LockScope.SESSION);

@@ -40,6 +40,7 @@ import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -53,6 +54,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 /**
  * Tests that one fault on the connection of the session locks stays one.
  */
+@Tag("gate")
 class SessionFaultTests extends AbstractLockTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("job").scope(LockScope.SESSION);

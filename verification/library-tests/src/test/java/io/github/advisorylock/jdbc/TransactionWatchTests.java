@@ -58,6 +58,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link TransactionWatch}, and for what a run in scope
  * {@link LockScope#TRANSACTION} learns of the loss of its connection.
  */
+@Tag("gate")
 class TransactionWatchTests extends AbstractLockTests {
 
 	private static final LockRequest REQUEST = LockRequest.of("job");

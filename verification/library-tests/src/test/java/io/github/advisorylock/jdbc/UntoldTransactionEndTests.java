@@ -19,11 +19,13 @@ package io.github.advisorylock.jdbc;
 import io.github.advisorylock.testsupport.UntoldConnections;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /**
  * Tests for how runs and transactions end together where the driver does not tell how a
  * transaction is doing.
  */
+@Tag("gate")
 class UntoldTransactionEndTests {
 
 	@Nested

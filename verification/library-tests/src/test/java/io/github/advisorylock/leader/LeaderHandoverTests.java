@@ -51,6 +51,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the shutdown of an application that leads a role.
  */
+@Tag("gate")
 class LeaderHandoverTests {
 
 	private static final AdvisoryLockKey ROLE = AdvisoryLockKey.of("test", "leader:reports");

@@ -41,6 +41,7 @@ import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -60,6 +61,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 /**
  * Tests for {@link LeaderOnly}.
  */
+@Tag("gate")
 class LeaderOnlyTests {
 
 	private static final AdvisoryLockKey ROLE = AdvisoryLockKey.of("test", "leader:reports");

@@ -48,6 +48,7 @@ import io.github.advisorylock.testsupport.VirtualThreadExecutor;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -61,6 +62,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Tests for what the work of a leader knows and is told.
  */
+@Tag("gate")
 class LeaderWorkTests {
 
 	private static final AdvisoryLockKey ROLE = AdvisoryLockKey.of("test", "leader:reports");

@@ -24,6 +24,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for the view {@code advisory_lock_job_state}, read as psql reads it: the one
  * place where the state of a job is decided.
  */
+@Tag("gate")
 class JobStateTests extends AbstractLedgerTests {
 
 	private static final String NIGHTLY = "once = 'PER_TICK', first_seen_at = now() - interval '9 days', "

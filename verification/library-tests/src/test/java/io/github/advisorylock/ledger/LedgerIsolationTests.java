@@ -29,6 +29,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for runs that are recorded in transactions whose snapshot is older than the lock,
  * or which may not write.
  */
+@Tag("gate")
 class LedgerIsolationTests extends AbstractLedgerTests {
 
 	private static final int TICKS = 25;

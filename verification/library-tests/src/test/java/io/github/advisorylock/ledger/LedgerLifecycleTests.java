@@ -28,6 +28,7 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link LedgerLifecycle} where the database comes up after the application.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class LedgerLifecycleTests {
 
 	private final int port = FreePort.find();

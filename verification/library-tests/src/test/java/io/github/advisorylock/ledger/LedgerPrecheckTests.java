@@ -35,6 +35,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -48,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for what {@link PostgresAdvisoryLockTemplate} asks the ledger before it takes a
  * lock.
  */
+@Tag("gate")
 class LedgerPrecheckTests extends AbstractLedgerTests {
 
 	@ParameterizedTest

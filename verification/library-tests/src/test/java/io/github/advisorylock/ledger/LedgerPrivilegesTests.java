@@ -29,6 +29,7 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,6 +49,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link LedgerSchema} with a role that may not do all that is needed.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class LedgerPrivilegesTests {
 
 	private static final String ROLE = "ledger_clerk";

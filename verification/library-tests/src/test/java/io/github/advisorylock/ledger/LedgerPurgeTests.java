@@ -32,6 +32,7 @@ import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,6 +44,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Tests for what {@link LedgerPurge} keeps, forgets and gives up.
  */
+@Tag("gate")
 class LedgerPurgeTests extends AbstractLedgerTests {
 
 	private static final String ROUND = "advisory-lock:ledger-housekeeping";

@@ -51,6 +51,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for the tables of the ledger and who makes them, each in a schema of its own.
  */
+@Tag("gate")
 class LedgerSchemaTests {
 
 	private static final AtomicInteger NUMBER = new AtomicInteger();

@@ -26,6 +26,7 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -38,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link LedgerSchema} with jobs that change their search path, as those do
  * that work for one tenant after another.
  */
+@Tag("gate")
 class LedgerSearchPathTests extends AbstractLedgerTests {
 
 	private static final String HOME = "\"ledger's home:1\"";

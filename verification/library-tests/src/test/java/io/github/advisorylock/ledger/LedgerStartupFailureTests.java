@@ -26,6 +26,7 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.annotation.WhenBusy;
 import io.github.advisorylock.interceptor.LedgerOperation;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link LedgerOperation}: what a developer reads when a method asks the ledger
  * for something that can't be had, and what properties override.
  */
+@Tag("gate")
 class LedgerStartupFailureTests {
 
 	private final ApplicationContextRunner runner = LockContextRunner.create()

@@ -31,6 +31,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for {@link LedgerSchemaException}: what is said of a database that has no tables,
  * or no tables any more, or none that can be written to.
  */
+@Tag("gate")
 class LedgerUnusableTests {
 
 	private static final String SCHEMA = "ledger_unusable";

@@ -39,6 +39,7 @@ import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -59,6 +60,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for annotated methods whose runs are recorded in {@link AdvisoryLockLedger}, and
  * for what operators do to them.
  */
+@Tag("gate")
 class RecordedMethodRegistryTests {
 
 	private static final String YEARLY = "0 0 0 1 1 *";

@@ -40,6 +40,7 @@ import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -54,6 +55,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * Tests for recorded runs behind a table of the ledger that somebody else has locked, as
  * a migration does.
  */
+@Tag("gate")
 class SlowTableTests extends AbstractLedgerTests {
 
 	private static final LockRequest TICK_IN_SESSION = LockRequest.of("job").scope(LockScope.SESSION).oncePerTick(TICK);

@@ -44,6 +44,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -58,6 +59,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for what {@link UnfinishedTickWatcher} takes for open, and what it does when it
  * looks, where the test itself says how calls have ended and when to look.
  */
+@Tag("gate")
 class UnfinishedTickLookTests {
 
 	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("test", "nightly");

@@ -48,6 +48,7 @@ import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.SpringApplication;
@@ -68,6 +69,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link UnfinishedTickWatcher}.
  */
+@Tag("gate")
 class UnfinishedTickWatcherTests {
 
 	private static final ZoneId ZONE = ZoneId.of("Asia/Tokyo");

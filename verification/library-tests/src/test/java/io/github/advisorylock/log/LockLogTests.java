@@ -40,6 +40,7 @@ import io.github.advisorylock.testsupport.Patience;
 import io.github.advisorylock.testsupport.Pause;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -55,6 +56,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Tests for {@link LockLog}: what runs, skips and losses leave in the log.
  */
+@Tag("gate")
 class LockLogTests {
 
 	private final ApplicationContextRunner runner = LockContextRunner.create().withBean(Jobs.class);
