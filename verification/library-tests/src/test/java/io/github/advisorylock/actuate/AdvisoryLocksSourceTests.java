@@ -21,6 +21,7 @@ import java.util.List;
 
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.context.annotation.Bean;
@@ -30,6 +31,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link AdvisoryLocksSource}.
  */
+@Tag("gate")
 class AdvisoryLocksSourceTests {
 
 	@Test

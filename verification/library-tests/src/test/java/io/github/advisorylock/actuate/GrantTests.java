@@ -30,6 +30,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.io.ClassPathResource;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
  * Tests for the privileges that the document on security names: an application with no
  * others does everything.
  */
+@Tag("gate")
 class GrantTests {
 
 	private static final Path DOCUMENT = Path.of("../../docs/security.md");

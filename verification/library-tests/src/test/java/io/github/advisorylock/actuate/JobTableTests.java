@@ -29,6 +29,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.context.annotation.Bean;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 /**
  * Tests for {@link JobTable}, {@link MethodSchedules} and {@link CallCounter}.
  */
+@Tag("gate")
 class JobTableTests {
 
 	private static final String[] PROPERTIES = { "management.endpoints.web.exposure.include=advisorylocks",

@@ -26,6 +26,7 @@ import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -34,6 +35,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Tests for {@link Problems}: an alarm begins with its reason, and ends with it.
  */
+@Tag("gate")
 class ProblemsTests {
 
 	private static OperatedApplication application;

@@ -33,6 +33,7 @@ import io.github.advisorylock.testsupport.ForeignSession;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.NullSource;
@@ -45,6 +46,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * Tests for an application that has two tenants, each in a namespace of its own: what one
  * locks, has completed or has paused is nothing to the other.
  */
+@Tag("gate")
 class TenantTests {
 
 	private static OperatedApplication application;

@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
 import io.github.advisorylock.jdbc.LockSessionSettings.WhenLost;
 import io.github.advisorylock.shedlock.AdvisoryLockShedLockAutoConfiguration;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -42,6 +43,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for properties of {@link AdvisoryLockProperties} that do not exist.
  */
+@Tag("gate")
 class UnknownPropertyTests {
 
 	private final ApplicationContextRunner runner = LockContextRunner.create()

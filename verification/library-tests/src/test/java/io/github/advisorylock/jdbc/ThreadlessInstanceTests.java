@@ -23,6 +23,7 @@ import java.util.Map;
 import io.github.advisorylock.testsupport.JavaProcess;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * What is left of locks where the operating system gives no thread.
  */
 @EnabledOnOs(OS.LINUX)
+@Tag("gate")
 class ThreadlessInstanceTests {
 
 	@TempDir

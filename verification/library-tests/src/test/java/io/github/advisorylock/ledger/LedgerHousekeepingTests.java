@@ -32,6 +32,7 @@ import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.SqlState;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,6 +47,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 /**
  * Tests for {@link LedgerHousekeeping}.
  */
+@Tag("gate")
 class LedgerHousekeepingTests {
 
 	/**

@@ -30,6 +30,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,6 +48,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for a ledger in a database of encoding LATIN1, which has few characters: a
  * statement with another one is refused.
  */
+@Tag("gate")
 class LedgerLatinEncodingTests {
 
 	private static final String DATABASE = "ledger_latin_tests";

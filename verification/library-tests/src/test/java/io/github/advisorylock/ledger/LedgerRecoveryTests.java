@@ -29,6 +29,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,6 +42,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for {@link SessionRunRecord}: what the ledger says of runs whose lock or whose
  * instance is gone.
  */
+@Tag("gate")
 class LedgerRecoveryTests extends AbstractLedgerTests {
 
 	@Override

@@ -34,6 +34,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import io.github.advisorylock.testsupport.TestProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -44,6 +45,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for recorded runs whose lock is taken by a role that may not use the ledger: the
  * connection of session locks is asked for locks only.
  */
+@Tag("gate")
 class LedgerSessionRoleTests extends AbstractLedgerTests {
 
 	private static final String ROLE = "ledger_doorkeeper";

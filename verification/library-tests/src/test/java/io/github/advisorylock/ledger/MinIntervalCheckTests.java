@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.testsupport.LockContextRunner;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -35,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests for {@link MinIntervalCheck}.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@Tag("gate")
 class MinIntervalCheckTests {
 
 	private final ApplicationContextRunner runner = LockContextRunner.create()

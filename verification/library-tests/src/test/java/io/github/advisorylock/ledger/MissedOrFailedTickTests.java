@@ -35,6 +35,7 @@ import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -55,6 +56,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for {@link UnfinishedTickWatcher} with two instances: which ticks that did not
  * come to a good end on one of them the other one runs.
  */
+@Tag("gate")
 class MissedOrFailedTickTests {
 
 	private static final Instant TICK = Instant.now().minus(Duration.ofHours(1)).truncatedTo(ChronoUnit.SECONDS);

@@ -27,6 +27,7 @@ import io.github.advisorylock.interceptor.CronTicks;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -40,6 +41,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Tests for what the rows of jobs say of their methods, and of when these are called
  * next.
  */
+@Tag("gate")
 class RegisteredJobTests {
 
 	private static final String CRON = "0 0 3 * * *";
