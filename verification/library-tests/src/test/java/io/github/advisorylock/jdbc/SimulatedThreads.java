@@ -121,10 +121,8 @@ public final class SimulatedThreads extends LockScheduler.Threads {
 
 		@Override
 		void submit(SessionCommand command, Runnable answered) {
-			execute(() -> {
-				executeAll(List.of(command));
-				answered.run();
-			});
+			submit(command);
+			answered.run();
 		}
 
 		@Override
