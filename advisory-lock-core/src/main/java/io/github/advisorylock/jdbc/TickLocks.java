@@ -376,11 +376,12 @@ final class TickLocks {
 					if (command.isDone()) {
 						locked(shared);
 					}
-					forgetOnTime();
 				}
 				finally {
 					sharing.complete(null);
 				}
+				// not before, as what is being shared is not forgotten
+				forgetOnTime();
 			});
 		}
 
