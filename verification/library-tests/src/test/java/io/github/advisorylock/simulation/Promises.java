@@ -341,7 +341,8 @@ final class Promises {
 		if (run.key().equals("reports") && "EXECUTED".equals(run.outcome())) {
 			done(run.key(), Objects.requireNonNull(run.tick()), "51: a tick is completed once, in order");
 		}
-		if (run.tick() != null && SimulatedInstance.JobFailed.class.getName().equals(run.error())) {
+		if (run.tick() != null && "FAILED".equals(run.outcome())
+				&& SimulatedInstance.JobFailed.class.getName().equals(run.error())) {
 			this.failures.merge(run.key() + "@" + run.tick(), 1, Integer::sum);
 		}
 	}

@@ -276,7 +276,8 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 		}
 		if (this.weather.fails()) {
 			this.simulation.note(this.name + ": " + key + " fails");
-			throw new JobFailed();
+			// what fails without its lock may fail by that, and does not count
+			throw lock.isHeld() ? new JobFailed() : new IllegalStateException("The lock is lost");
 		}
 	}
 
