@@ -31,10 +31,8 @@ begin() {
   results="$state/results"
   tests="$state/tests"
   failures="$state/failures"
-  passed=0
-  all_skipped=0
-  all_failed=0
   sample_application=
+  beside=
   touch "$times" "$results" "$failures" "$tests"
   # What is installed here must not be skipped for want of it
   export TEST_TOOLS=required
@@ -42,6 +40,7 @@ begin() {
 }
 
 clean_up() {
+  [ -z "$beside" ] || kill "$beside" 2>/dev/null || true
   bash .ci/docker-engine.sh stop "$state/docker" || true
   rm -rf "$state"
 }
@@ -117,15 +116,30 @@ fetch_postgres() {
   done
 }
 
-# Prints for how long the processors of the machine have worked, in hundredths of a second
-processor_time() {
-  awk '$1 == "cpu" { print $2 + $3 + $4 + $7 + $8 }' /proc/stat
+# Runs the steps of a function in a copy of this clone, built as it is, while others run here: while one of them waits, the
+# other works. What they print comes when 'together' has seen them end
+beside() {
+  local copy="$state/beside"
+  cp -a . "$copy"
+  # Else Maven takes all files for new ones, and compiles them
+  find "$copy" -name inputFiles.lst -exec sed -i "s|^$PWD/|$copy/|" {} +
+  (
+    cd "$copy"
+    "$@"
+  ) >"$state/beside.log" 2>&1 &
+  beside=$!
 }
 
-# Runs a command under a name, and notes how long it took, how many processors it kept busy, and whether it failed
+# Waits for the steps of 'beside'
+together() {
+  wait "$beside" || fail 'steps beside others' "ended with $?"
+  beside=
+  cat "$state/beside.log"
+}
+
+# Runs a command under a name, and notes how long it took, and whether it failed
 step() {
-  local name=$1 started=$SECONDS worked code
-  worked=$(processor_time)
+  local name=$1 started=$SECONDS code
   shift
   printf '\n=== %s: %s\n' "$name" "$*"
   # Not as a condition: there set -e says nothing, not even in a subshell
@@ -134,8 +148,7 @@ step() {
   code=$?
   set -e
   [ "$code" -eq 0 ] || fail "$name" "ended with $code"
-  awk -v seconds=$((SECONDS - started)) -v worked=$(($(processor_time) - worked)) -v name="$name" \
-    'BEGIN { printf "%5d s  %4.1f processors  %s\n", seconds, worked / 100 / (seconds ? seconds : 1), name }' >>"$times"
+  printf '%5d s to %4d s  %s\n' $((SECONDS - started)) "$SECONDS" "$name" >>"$times"
 }
 
 fail() {
@@ -144,23 +157,20 @@ fail() {
 
 # As step, for a Maven command that has to run tests
 test_step() {
-  local name=$1 run failed skipped
+  local name=$1 run skipped log
+  log=$(mktemp -p "$state")
   forget_reports
-  step "$@" | tee "$state/log"
-  if grep -q 'could not be activated because it does not exist' "$state/log"; then
+  step "$@" | tee "$log"
+  if grep -q 'could not be activated because it does not exist' "$log"; then
     fail "$name" 'there is no such profile'
   fi
   run=$(sum_of tests)
   skipped=$(sum_of skipped)
-  failed=$(($(sum_of failures) + $(sum_of errors)))
   if [ $((run - skipped)) -le 0 ]; then
     fail "$name" 'no test has run'
   fi
   python3 .ci/test_reports.py failed >>"$failures"
   python3 .ci/test_reports.py note "$name" "$tests"
-  passed=$((passed + run - skipped - failed))
-  all_skipped=$((all_skipped + skipped))
-  all_failed=$((all_failed + failed))
   printf 'Tests run: %d, Failures: %d, Errors: %d, Skipped: %d -- %s\n' "$run" "$(sum_of failures)" \
     "$(sum_of errors)" "$skipped" "$name" >>"$results"
 }
@@ -196,7 +206,8 @@ finish() {
     printf '\n=== Failed\n'
     cat "$failures"
   fi
-  printf '%d passed, %d failed, %d skipped\n' "$passed" "$all_failed" "$all_skipped"
+  tr -d , <"$results" | awk '{ run += $3; failed += $5 + $7; skipped += $9 }
+    END { printf "%d passed, %d failed, %d skipped\n", run - failed - skipped, failed, skipped }'
   if [ -s "$failures" ]; then
     exit 1
   fi

@@ -24,14 +24,17 @@ def failed():
 
 
 def note(step, file):
-    with open(file, 'a') as notes:
-        for test in tests():
-            skipped = test.find('skipped')
-            reason = None if skipped is None else skipped.get('message') or 'no reason'
-            # A class that is skipped as a whole has no method
-            method = test.get('name')
-            type_name = test.get('classname')
-            notes.write(json.dumps([step, type_name, '' if method == type_name else method, reason]) + '\n')
+    lines = ''
+    for test in tests():
+        skipped = test.find('skipped')
+        reason = None if skipped is None else skipped.get('message') or 'no reason'
+        # A class that is skipped as a whole has no method
+        method = test.get('name')
+        type_name = test.get('classname')
+        lines += json.dumps([step, type_name, '' if method == type_name else method, reason]) + '\n'
+    # At once, as a step beside this one may do the same
+    with open(file, 'ab', buffering=0) as notes:
+        notes.write(lines.encode())
 
 
 def skipped(file):

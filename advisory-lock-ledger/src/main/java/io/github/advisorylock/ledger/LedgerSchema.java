@@ -52,6 +52,12 @@ final class LedgerSchema {
 	private static final int ATTEMPTS = 5;
 
 	/**
+	 * A large fleet that starts at once is in line for longer than a second, and keeps
+	 * nobody from a table meanwhile.
+	 */
+	private static final String WAIT_FOR_INSTANCES = "SET LOCAL lock_timeout = '5s'";
+
+	/**
 	 * The tables of a prefix, in its schema or on the search path, and what the current
 	 * role may do with them: a row for each table, found or not, with the columns and
 	 * privileges that are missing, {@code DELETE} apart. Reads catalogs only, so that it
@@ -257,10 +263,11 @@ final class LedgerSchema {
 	private boolean createInTime(FoundTable table, boolean last) {
 		try {
 			return this.connections.inTransaction((jdbc) -> {
-				jdbc.getJdbcOperations().execute(LedgerConnections.HURRY);
+				jdbc.getJdbcOperations().execute(WAIT_FOR_INSTANCES);
 				jdbc.query("SELECT pg_catalog.pg_advisory_xact_lock(:lock)", Map.of("lock", LedgerPurge.LOCK),
 						(row) -> {
 						});
+				jdbc.getJdbcOperations().execute(LedgerConnections.HURRY);
 				List<FoundTable> found = inspect(jdbc);
 				return FoundTable.isComplete(found) || populate(jdbc, found);
 			});

@@ -108,6 +108,20 @@ class LedgerSchemaRaceTests {
 	}
 
 	/**
+	 * As the last ones of a large fleet that starts at once.
+	 */
+	@Test
+	void instanceStaysInLineForLong() throws Exception {
+		try (ForeignSession creator = ForeignSession.holding(HOUSEKEEPING);
+				HikariDataSource pool = TestPostgres.pool(2)) {
+			Future<?> prepared = this.threads.submit(() -> ledger(pool, "ledger_race.line_").prepare());
+			Awaitility.await().pollDelay(Duration.ofSeconds(7)).until(() -> !prepared.isDone());
+			assertThat(creator.unlock(HOUSEKEEPING)).isTrue();
+			prepared.get(Patience.SECONDS, TimeUnit.SECONDS);
+		}
+	}
+
+	/**
 	 * Whoever looked before the tables were there leaves them alone when it comes to
 	 * create them.
 	 */

@@ -36,6 +36,8 @@ public final class FleetMeasurement {
 
 	private static final int CALLS = 10_000;
 
+	private static final int SOME = 20;
+
 	private final boolean quick;
 
 	private final List<Integer> sizes;
@@ -125,6 +127,7 @@ public final class FleetMeasurement {
 		Result result = new Result(path, fleet.instances(), use, jobs, known, runs, costs, errors);
 		System.out.println(path + ", " + fleet.instances() + " instances, " + use + ", " + jobs + " jobs: "
 				+ result.formatTimes() + " ms, " + result.formatCost());
+		errors.stream().distinct().limit(SOME).forEach((error) -> System.out.println("  " + error));
 		return result;
 	}
 

@@ -27,6 +27,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * An instance: what the starter makes of an application without a web server, with a pool
@@ -50,12 +51,16 @@ class InstanceConfiguration {
 				"spring.datasource.hikari.maximum-pool-size=5", "spring.datasource.hikari.keepalive-time=0",
 				"advisory-lock.ledger.initialize-schema=always", "spring.autoconfigure.exclude=" + METERS));
 		all.addAll(Arrays.asList(properties));
-		return new SpringApplicationBuilder(InstanceConfiguration.class).web(WebApplicationType.NONE)
+		ConfigurableApplicationContext context = new SpringApplicationBuilder(InstanceConfiguration.class)
+			.web(WebApplicationType.NONE)
 			.bannerMode(Banner.Mode.OFF)
 			.logStartupInfo(false)
 			.registerShutdownHook(false)
 			.properties(all.toArray(String[]::new))
 			.run();
+		// which fills the pool: the first round is not to measure 1,500 log-ins
+		context.getBean(JdbcTemplate.class).execute("SELECT 1");
+		return context;
 	}
 
 }
