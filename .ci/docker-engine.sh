@@ -26,18 +26,29 @@ start_engine() {
   return 1
 }
 
+# Of the binaries that the other tests run on, and what they and the entry point need of this machine
 build_image() {
-  command -v debootstrap >/dev/null || install_packages debootstrap
-  local codename mirror root="$dir/root"
-  codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
-  mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' \
-    | sed -n "s/^$codename //p" | head -n 1)
-  debootstrap --variant=minbase --include=postgresql "$codename" "$root" "$mirror" >"$dir/debootstrap.log" \
-    || { tail -n 20 "$dir/debootstrap.log"; return 1; }
+  local root="$dir/root" jar tool
+  jar=$(find ~/.m2/repository/io/zonky/test/postgres/embedded-postgres-binaries-linux-* -name '*.jar' | sort -V | tail -n 1)
+  mkdir -p "$root"/{etc,tmp,usr/bin,usr/local/bin,usr/lib/postgresql/local,var/lib/postgresql}
+  ln -s usr/bin "$root/bin"
+  python3 -m zipfile -e "$jar" "$dir/jar"
+  python3 -m tarfile -e "$dir"/jar/*.txz "$root/usr/lib/postgresql/local"
+  for tool in bash id install setpriv; do
+    cp "$(command -v "$tool")" "$root/usr/bin/"
+  done
+  ldd "$root"/usr/bin/* "$root"/usr/lib/postgresql/local/bin/postgres | sed -n 's|.*[ \t]\(/[^ ]*\) (0x.*|\1|p' | grep -v "^$root" | sort -u \
+    | while read -r library; do cp --parents -L "$library" "$root"; done
+  cp --parents -L /usr/bin/sh "$root"
+  echo 'root:x:0:0::/:/bin/bash
+postgres:x:999:999::/var/lib/postgresql:/bin/bash' >"$root/etc/passwd"
+  echo 'root:x:0:
+postgres:x:999:' >"$root/etc/group"
+  chmod 1777 "$root/tmp"
   install -m 755 "$(dirname "$0")/docker-entrypoint.sh" "$root/usr/local/bin/docker-entrypoint.sh"
-  tar -C "$root" -c . | docker import --change 'ENTRYPOINT ["docker-entrypoint.sh"]' --change 'CMD ["postgres"]' \
-    --change 'EXPOSE 5432' - "$image" >/dev/null
-  rm -rf "$root"
+  tar -C "$root" --owner 0 --group 0 -c . | docker import --change 'ENTRYPOINT ["docker-entrypoint.sh"]' \
+    --change 'CMD ["postgres"]' --change 'ENV PATH=/usr/local/bin:/usr/bin' --change 'EXPOSE 5432' - "$image" >/dev/null
+  rm -rf "$root" "$dir/jar"
 }
 
 stop_engine() {

@@ -14,8 +14,8 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   initdb --username "$user" --auth-host scram-sha-256 --auth-local trust \
     --pwfile <(echo "${POSTGRES_PASSWORD:?is not set}") >/dev/null
   echo "host all all all scram-sha-256" >>"$PGDATA/pg_hba.conf"
+  [ "$database" = postgres ] || postgres --single -D "$PGDATA" postgres <<<"CREATE DATABASE \"$database\"" >/dev/null
   pg_ctl --wait --options "-c listen_addresses=''" start
-  [ "$database" = postgres ] || createdb --username "$user" "$database"
   pg_ctl --wait stop
 fi
 [ "${1:-}" = postgres ] && shift
