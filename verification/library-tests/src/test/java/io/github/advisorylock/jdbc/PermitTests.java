@@ -27,6 +27,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
@@ -154,6 +155,10 @@ class PermitTests extends AbstractLockTests {
 		while (this.done.get() < CALLS) {
 			instance.execute(request, (lock) -> {
 				this.most.accumulateAndGet(this.atWork.incrementAndGet(), Math::max);
+				// until the others have come, once
+				for (int i = 0; i < 5_000 && this.most.get() < PERMITS; i++) {
+					LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+				}
 				Thread.yield();
 				this.atWork.decrementAndGet();
 				return this.done.incrementAndGet();

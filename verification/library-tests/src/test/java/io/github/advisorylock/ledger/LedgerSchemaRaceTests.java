@@ -36,6 +36,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.io.ClassPathResource;
@@ -45,6 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Tests for {@link LedgerSchema} where several instances create the same tables.
  */
+@Tag("gate")
 class LedgerSchemaRaceTests {
 
 	private static final int THREADS = 8;
