@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
@@ -32,6 +33,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 import org.jspecify.annotations.Nullable;
@@ -420,6 +422,21 @@ public final class LockScheduler implements Executor, AutoCloseable {
 		 */
 		default void park(Object blocker, long nanos) {
 			LockSupport.parkNanos(blocker, nanos);
+		}
+
+		/**
+		 * Wait for what another thread does, as {@link Future#get(long, TimeUnit)} does.
+		 * @param result what to wait for
+		 * @param limit for how long at most
+		 * @param <T> the type of the result
+		 * @return the result
+		 * @throws InterruptedException if the current thread is interrupted
+		 * @throws ExecutionException if the other thread has failed
+		 * @throws TimeoutException if it takes longer
+		 */
+		default <T extends @Nullable Object> T await(Future<T> result, Duration limit)
+				throws InterruptedException, ExecutionException, TimeoutException {
+			return result.get(limit.toNanos(), TimeUnit.NANOSECONDS);
 		}
 
 		/**

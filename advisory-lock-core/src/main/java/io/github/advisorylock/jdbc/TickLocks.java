@@ -25,7 +25,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -281,8 +280,8 @@ final class TickLocks {
 			Duration patience = TickLocks.this.session.settings().deadClientTimeout();
 			TickLocks.this.session.hurry();
 			try {
-				return CompletableFuture.supplyAsync(this::tryLockIfPossible, TickLocks.this.later)
-					.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+				return TickLocks.this.session.ticker()
+					.await(CompletableFuture.supplyAsync(this::tryLockIfPossible, TickLocks.this.later), patience);
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
@@ -398,7 +397,7 @@ final class TickLocks {
 		 */
 		void awaitKept() {
 			try {
-				this.kept.get(TickLocks.this.session.settings().deadClientTimeout().toMillis(), TimeUnit.MILLISECONDS);
+				TickLocks.this.session.ticker().await(this.kept, TickLocks.this.session.settings().deadClientTimeout());
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();

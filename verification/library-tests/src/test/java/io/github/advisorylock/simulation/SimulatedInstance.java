@@ -24,9 +24,12 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -41,6 +44,7 @@ import io.github.advisorylock.jdbc.SimulatedThreads;
 import io.github.advisorylock.leader.PostgresLeaderElection;
 import io.github.advisorylock.ledger.SimulatedJobs;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -385,6 +389,15 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 	@Override
 	public void park(Object blocker, long nanos) {
 		pause(nanos);
+	}
+
+	/**
+	 * What is not done yet waits for somebody who can't go on before this call does.
+	 */
+	@Override
+	public <T extends @Nullable Object> T await(Future<T> result, Duration limit)
+			throws InterruptedException, ExecutionException, TimeoutException {
+		return result.get(0, TimeUnit.NANOSECONDS);
 	}
 
 	@Override
