@@ -29,8 +29,10 @@ import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.testsupport.LockContextRunner;
 import io.github.advisorylock.testsupport.Patience;
+import io.github.advisorylock.testsupport.SettableTicker;
 import io.github.advisorylock.testsupport.TestPostgres;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -80,18 +82,33 @@ class InstancePresenceTests extends AbstractLedgerTests {
 		assertThat(TestPostgres.query("SELECT instance FROM ledger_tests_instance")).isEmpty();
 	}
 
+	/**
+	 * And not with the next word that it is there.
+	 */
 	@Test
 	void termOfALeaderIsToldAtOnceAndTakenBack() {
-		start();
-		this.presence.gained("reports", 775);
+		SettableTicker ticker = new SettableTicker();
+		InstancePresence presence = new InstancePresence(() -> this.ledger, NAMESPACE, null,
+				() -> List.of("reports", "mail"), ticker.threads());
+		try {
+			presence.ledgerOpened();
+			presence.start();
+			ticker.passUntil(() -> !this.ledger.repository().instances(NAMESPACE).isEmpty());
+			presence.gained("reports", 775);
+			awaitTerms(null, 775L);
+			assertThat(known().roles().get(1).since()).isNotNull();
+			presence.lost("reports");
+			awaitTerms(null, null);
+		}
+		finally {
+			presence.stop();
+		}
+	}
+
+	private void awaitTerms(@Nullable Long... terms) {
 		Awaitility.await()
 			.untilAsserted(
-					() -> assertThat(known().roles()).extracting(KnownInstance.Role::term).containsExactly(null, 775L));
-		assertThat(known().roles().get(1).since()).isNotNull();
-		this.presence.lost("reports");
-		Awaitility.await()
-			.untilAsserted(
-					() -> assertThat(known().roles()).extracting(KnownInstance.Role::term).containsExactly(null, null));
+					() -> assertThat(known().roles()).extracting(KnownInstance.Role::term).containsExactly(terms));
 	}
 
 	@Test
