@@ -166,8 +166,12 @@ final class SimulatedInstance extends AbstractDataSource implements LockSchedule
 				this.simulation.chance(500) ? Duration.ZERO : DEAD_CLIENT);
 	}
 
+	/**
+	 * Have it do nothing for a while. What it would have done meanwhile knows when it can
+	 * go on: that does not come sooner.
+	 */
 	void freeze(Duration time) {
-		this.frozenUntil = this.simulation.now() + time.toNanos();
+		this.frozenUntil = Math.max(this.frozenUntil, this.simulation.now() + time.toNanos());
 	}
 
 	void jump(Duration time) {
