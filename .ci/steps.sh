@@ -148,7 +148,7 @@ step() {
   code=$?
   set -e
   [ "$code" -eq 0 ] || fail "$name" "ended with $code"
-  printf '%5d s to %4d s  %s\n' $((SECONDS - started)) "$SECONDS" "$name" >>"$times"
+  printf '%5d s, ended at %4d s  %s\n' $((SECONDS - started)) "$SECONDS" "$name" >>"$times"
 }
 
 fail() {
