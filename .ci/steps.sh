@@ -5,10 +5,12 @@
 
 postgres_image=postgres:local
 # Where the whole suite would tell nothing new: those of the packages with SQL or threads of their own, those of neither
-# documents nor architecture, and those of what a Spring Boot is seen in
+# documents nor architecture, and those of what a version of Spring is seen in
 tests_of_sql=$(printf 'io/github/advisorylock/%s/*Tests,' actuate doctor integration jdbc leader ledger monitor shedlock)
 tests_of_library='io/github/advisorylock/**/*Tests,!io/github/advisorylock/documentation/*Tests,!io/github/advisorylock/architecture/*Tests'
-tests_of_spring_boot="$tests_of_library,!io/github/advisorylock/jdbc/*Tests,!io/github/advisorylock/ledger/*Tests"
+tests_of_spring_boot="$tests_of_library$(printf ',!io/github/advisorylock/%s/*Tests' doctor jdbc leader ledger monitor shedlock simulation)"
+# Which take long for what they show beside the other tests of the page
+browser_at_night=(FleetViewsBrowserTests KilledInstanceBrowserTests ManyJobsBrowserTests ScreenshotsBrowserTests)
 # The README's command leaves more out, for those who wait for it
 with_gate_tests=-Dexcluded.test.groups=aot,browser,chaos,servers,slow
 with_slow_tests=-Dexcluded.test.groups=aot,browser,chaos,servers
@@ -268,35 +270,24 @@ run_sample_application() {
   grep -q 'Look at http://localhost:.* for the operators. page' "$state/sample-app.log"
 }
 
-# Starts the sample application on another JDK, in a clone of what is committed, as nobody has built it there yet, and
-# compiles all modules and their tests
-build_on() {
-  local clone="$state/java-$1"
-  export JAVA_HOME=$2 PATH="$2/bin:$PATH"
-  git clone -q . "$clone"
-  cd "$clone"
-  run_sample_application
-  mvn -B -q verify -DskipTests
-  rm -rf "$clone"
+# Runs a function in a clone of what is committed, as nobody has built it there yet
+in_a_clone() {
+  rm -rf "$state/clone"
+  git clone -q . "$state/clone"
+  cd "$state/clone"
+  "$@"
 }
 
-# One step for each JDK that is newer than the one that everything else is built on
-build_on_newer_jdks() {
-  local versions version own
+# Runs a step in a clone for each JDK that is newer than the one that everything else is built on
+on_newer_jdks() {
+  local name=$1 versions version own
+  shift
   own=$(javac -version 2>&1 | sed -n 's/^javac \([0-9]*\).*/\1/p')
   mapfile -t versions < <(jdks)
   for version in "${versions[@]}"; do
     [ "${version%% *}" -gt "$own" ] || continue
-    step "build and sample application on Java ${version%% *}" build_on $version
+    JAVA_HOME=${version#* } PATH="${version#* }/bin:$PATH" step "$name on Java ${version%% *}" in_a_clone "$@"
   done
-}
-
-# Starts the sample application in a clone, as nobody has built it there yet
-start_in_a_clone() {
-  git clone -q . "$state/clone"
-  cd "$state/clone"
-  run_sample_application
-  rm -rf "$state/clone"
 }
 
 # What the empty folders and the shop depend on
