@@ -23,7 +23,7 @@ spring_boot_4_0=(-Dspring-boot.version=4.0.8 -Dspring-boot-liquibase.version=4.0
 # The enforcer judges the versions of the Spring Boot we build on; an older one manages some down on purpose
 without_enforcer=-Denforcer.skip=true
 # The nightly run tries many more
-few_schedules=(-Dschedules=30 -Druns=20000 -Doperations=2)
+few_schedules=(-Dschedules=30 -Druns=10000 -Doperations=2)
 # Which has a small i of its own; and in a time zone off the hour
 in_turkish='-Duser.language=tr -Duser.country=TR -Duser.timezone=Asia/Kathmandu'
 
@@ -294,6 +294,11 @@ on_newer_jdks() {
 install_what_is_published() {
   mvn -B -q install -DskipTests -am \
     -pl advisory-lock-starter,advisory-lock-shedlock,advisory-lock-spring-integration,advisory-lock-test,advisory-lock-rewrite
+}
+
+# Starts executable jars and a WAR, on each Java or on the one that is named
+as_users_run_it() {
+  test_step 'as users run it' "${verify[@]}" -Pas-users-run-it -pl verification/as-users-run-it -am -Dtest='com/example/**/*Tests' "$@"
 }
 
 # Moves a shop of ten jobs from ShedLock as docs/migrate-from-shedlock.md says, and compiles what comes of it: on this Java

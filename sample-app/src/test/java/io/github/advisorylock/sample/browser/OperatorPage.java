@@ -29,6 +29,7 @@ import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebDriverException;
 import org.openqa.selenium.WebElement;
+import org.openqa.selenium.interactions.Actions;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -167,10 +168,10 @@ final class OperatorPage {
 	}
 
 	/**
-	 * Press keys where the focus is.
+	 * Press keys where the focus is, whatever is drawn anew there meanwhile.
 	 */
 	void type(CharSequence... keys) {
-		this.browser.driver().switchTo().activeElement().sendKeys(keys);
+		new Actions(this.browser.driver()).sendKeys(keys).perform();
 	}
 
 	/**

