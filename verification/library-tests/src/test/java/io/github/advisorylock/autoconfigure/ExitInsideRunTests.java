@@ -45,7 +45,7 @@ class ExitInsideRunTests {
 			.redirectOutput(log)
 			.start();
 		try {
-			assertThat(process.waitFor(50, TimeUnit.SECONDS)).as("exits within its only phase").isTrue();
+			assertThat(process.waitFor(3, TimeUnit.MINUTES)).as("exits within its only phase").isTrue();
 			assertThat(process.exitValue()).isEqualTo(ExitingInstance.STATUS);
 		}
 		finally {

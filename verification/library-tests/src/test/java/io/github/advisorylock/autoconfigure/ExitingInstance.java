@@ -39,13 +39,13 @@ public final class ExitingInstance {
 	}
 
 	/**
-	 * Exit inside a run, with a shutdown phase of a minute.
+	 * Exit inside a run, with a shutdown phase of ten minutes.
 	 * @param arguments the JDBC URL, and a scope or {@code LEADER}
 	 */
 	public static void main(String[] arguments) {
 		ConfigurableApplicationContext context = new SpringApplicationBuilder(Application.class)
 			.web(WebApplicationType.NONE)
-			.properties("spring.datasource.url=" + arguments[0], "spring.lifecycle.timeout-per-shutdown-phase=60s",
+			.properties("spring.datasource.url=" + arguments[0], "spring.lifecycle.timeout-per-shutdown-phase=10m",
 					"advisory-lock.session.heartbeat=100ms", "advisory-lock.session.dead-client-timeout=600ms",
 					"spring.flyway.enabled=false", "spring.liquibase.enabled=false",
 					"spring.jpa.hibernate.ddl-auto=none")
