@@ -95,7 +95,12 @@ class LockWaitTests extends AbstractLockTests {
 							+ "WHERE state = 'idle in transaction' AND query LIKE '%advisory_lock.snapshot%'")
 					.equals(List.of("none")));
 			TestPostgres.execute("CREATE TABLE waited (id int)");
-			TestPostgres.execute("CREATE INDEX CONCURRENTLY ON waited (id)");
+			// one that meets an attempt at its very statement waits for the whole
+			// transaction
+			Awaitility.await()
+				.ignoreExceptionsMatching((ex) -> String.valueOf(ex.getMessage()).contains("lock timeout"))
+				.untilAsserted(() -> TestPostgres.execute(TestPostgres.url() + "&options=-c%20lock_timeout=2s",
+						"CREATE INDEX CONCURRENTLY ON waited (id)"));
 			TestPostgres.execute("DROP TABLE waited");
 			assertThat(waiter).isNotDone();
 			this.threads.shutdownNow();
