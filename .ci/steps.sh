@@ -1,6 +1,7 @@
 # What .ci/run and .ci/nightly have in common, for a script with set -euo pipefail in the root of a clone: steps that are
 # timed and counted, what a bare Debian machine lacks, and the steps that both have.
-# begin first; then step, test_step and stop_if_red, beside and together for two at a time; finish last, which prints the summary and gives the exit code.
+# begin first; then step, test_step and stop_if_red, beside and together for two at a time; finish last, which prints the
+# summary and gives the exit code.
 # A step that fails does not keep the others from being run. What a step runs runs in a subshell, with set -e.
 
 postgres_image=postgres:local
