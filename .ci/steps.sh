@@ -11,7 +11,10 @@ tests_of_sql=$(printf 'io/github/advisorylock/%s/*Tests,' actuate doctor integra
 tests_of_library='io/github/advisorylock/**/*Tests,!io/github/advisorylock/documentation/*Tests,!io/github/advisorylock/architecture/*Tests'
 tests_of_spring_boot="$tests_of_library$(printf ',!io/github/advisorylock/%s/*Tests' doctor jdbc leader ledger monitor shedlock simulation)"
 # Which take long for what they show beside the other tests of the page
-browser_at_night=(FleetViewsBrowserTests KilledInstanceBrowserTests ManyJobsBrowserTests ScreenshotsBrowserTests)
+browser_at_night=(FleetViewsBrowserTests HolderActionsBrowserTests KilledInstanceBrowserTests ManyJobsBrowserTests
+  ScreenshotsBrowserTests TwoClicksBrowserTests)
+# Ten thousand jobs, all pairs of scopes and kinds, random calls
+sql_at_night=(FencingTokenFloorTests LockFuzzTests ManyJobsTests RequestFuzzTests SessionFuzzTests)
 # The README's command leaves more out, for those who wait for it
 with_gate_tests=-Dexcluded.test.groups=aot,browser,chaos,servers,slow
 with_slow_tests=-Dexcluded.test.groups=aot,browser,chaos,servers
