@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -85,7 +86,15 @@ class LedgerInterruptTests extends AbstractLedgerTests {
 					lock.checkHeld();
 					return 1;
 				}).executed()).isTrue();
+				List<String> waiting = TestPostgres
+					.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
 				other.rollback();
+				// Their clients have gone, which they notice after what they waited for:
+				// a row that comes later
+				// would be one of the next test
+				Awaitility.await()
+					.untilAsserted(() -> assertThat(TestPostgres.query("SELECT pid FROM pg_stat_activity"))
+						.doesNotContainAnyElementsOf(waiting));
 			}
 			return null;
 		});
