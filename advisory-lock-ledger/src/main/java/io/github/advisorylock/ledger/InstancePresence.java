@@ -186,7 +186,7 @@ public final class InstancePresence implements SmartLifecycle {
 	}
 
 	private synchronized void beatSoon() {
-		if (this.running && this.known) {
+		if (this.running && this.opened) {
 			this.scheduler.execute(this.beat);
 		}
 	}

@@ -105,6 +105,29 @@ class InstancePresenceTests extends AbstractLedgerTests {
 		}
 	}
 
+	@Test
+	void termThatBeginsWhileTheInstanceAppearsIsTold() throws Exception {
+		SettableTicker ticker = new SettableTicker();
+		InstancePresence presence = new InstancePresence(() -> this.ledger, NAMESPACE, null, () -> List.of("reports"),
+				ticker.threads());
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			statement.execute("LOCK TABLE ledger_tests_instance IN SHARE MODE");
+			presence.ledgerOpened();
+			presence.start();
+			ticker.passUntil(() -> !TestPostgres
+				.query("SELECT pid FROM pg_locks WHERE relation = 'ledger_tests_instance'::regclass AND NOT granted")
+				.isEmpty());
+			presence.gained("reports", 775);
+			other.rollback();
+			Awaitility.await().until(() -> !this.ledger.repository().instances(NAMESPACE).isEmpty());
+			awaitTerms(775L);
+		}
+		finally {
+			presence.stop();
+		}
+	}
+
 	private void awaitTerms(@Nullable Long... terms) {
 		Awaitility.await()
 			.untilAsserted(
