@@ -267,13 +267,20 @@ public abstract sealed class Hold {
 	 * @return the actions for the loss, or {@code null} when this hold had ended before
 	 */
 	synchronized @Nullable List<Runnable> revoke(Loss loss) {
-		Run run = this.run;
-		if (this.state != HoldState.ACTIVE || ((run == null || run.isOver()) && !this.handedOver)) {
+		if (this.state != HoldState.ACTIVE || !(isRunning() || this.handedOver)) {
 			return null;
 		}
 		this.loss = loss;
 		this.state = HoldState.REVOKED;
 		return List.copyOf(this.lostActions);
+	}
+
+	/**
+	 * Return whether a run has not ended under this hold.
+	 */
+	synchronized boolean isRunning() {
+		Run run = this.run;
+		return run != null && !run.isOver();
 	}
 
 	/**

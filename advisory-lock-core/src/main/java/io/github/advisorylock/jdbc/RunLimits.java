@@ -30,6 +30,12 @@ import io.github.advisorylock.LockLostEvent;
  */
 final class RunLimits implements AutoCloseable {
 
+	/**
+	 * A run that notices its interrupt is over by then, and what its transaction asks the
+	 * server next is not the run's any more.
+	 */
+	private static final Duration TIME_TO_NOTICE = Duration.ofMillis(200);
+
 	private final LossNotifier losses;
 
 	private final Consumer<Hold> release;
@@ -75,6 +81,13 @@ final class RunLimits implements AutoCloseable {
 			this.release.accept(hold);
 		}
 		else if (hold.backend() != 0) {
+			this.timer.after(TIME_TO_NOTICE, new SafeTask("Failed to cancel the statement of a run that is to end",
+					() -> cancelStatement(hold)));
+		}
+	}
+
+	private void cancelStatement(Hold hold) {
+		if (hold.isRunning()) {
 			this.cancelStatement.accept(hold);
 		}
 	}

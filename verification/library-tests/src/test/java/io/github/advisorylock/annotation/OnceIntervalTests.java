@@ -87,7 +87,13 @@ class OnceIntervalTests {
 
 	private static final Queue<LockOutcome> skips = new ConcurrentLinkedQueue<>();
 
-	private final ApplicationContextRunner runner = LockContextRunner.create().withBean(Jobs.class);
+	/**
+	 * With one thread for all schedules: on one thread for each run, two of one method
+	 * can be due at one instant, and one of them is busy.
+	 */
+	private final ApplicationContextRunner runner = LockContextRunner.create()
+		.withPropertyValues("spring.threads.virtual.enabled=false")
+		.withBean(Jobs.class);
 
 	private final List<ConfigurableApplicationContext> instances = new ArrayList<>();
 

@@ -199,8 +199,13 @@ class RestartedContextTests {
 		TestPostgres.terminate("test");
 		assertThat(lost.await(20, TimeUnit.SECONDS)).isTrue();
 		JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
-		Future<?> transaction = run(operations, LockScope.TRANSACTION, (lock) -> TestPostgres.execute(
-				"SELECT pg_terminate_backend(" + jdbc.queryForObject("SELECT pg_backend_pid()", Integer.class) + ")"));
+		Future<?> transaction = run(operations, LockScope.TRANSACTION, (lock) -> {
+			// Only what the session has once seen can be missing: it looks after a
+			// heartbeat
+			Pause.of(Duration.ofSeconds(1));
+			TestPostgres.execute("SELECT pg_terminate_backend("
+					+ jdbc.queryForObject("SELECT pg_backend_pid()", Integer.class) + ")");
+		});
 		assertThat(session.get(20, TimeUnit.SECONDS)).isEqualTo(true);
 		assertThat(transaction.get(20, TimeUnit.SECONDS)).isEqualTo(true);
 		Awaitility.await()

@@ -65,6 +65,7 @@ class UnplannedCallsTests {
 
 	private final ApplicationContextRunner runner = LockContextRunner.create()
 		.withUserConfiguration(Scheduling.class)
+		.withPropertyValues("spring.threads.virtual.enabled=false")
 		.withBean(Jobs.class);
 
 	@AfterEach

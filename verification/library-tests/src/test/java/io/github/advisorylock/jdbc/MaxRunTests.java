@@ -41,6 +41,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -100,6 +101,21 @@ class MaxRunTests extends AbstractLockTests {
 			.isInstanceOf(LockLostException.class)
 			.withMessageContaining("maxRun");
 		assertThat(other.execute(LockRequest.of("job").scope(scope), (lock) -> "after").value()).isEqualTo("after");
+	}
+
+	/**
+	 * The lock is there until the end of the transaction, and with it a statement that
+	 * can be cancelled.
+	 */
+	@Test
+	void whatACallerAsksAfterTheEndOfTheRunIsNotCancelled() {
+		new TransactionTemplate(this.transactionManager).executeWithoutResult((transaction) -> {
+			assertThatExceptionOfType(InterruptedException.class)
+				.isThrownBy(() -> this.template.execute(limited(LockScope.TRANSACTION),
+						(lock) -> new CountDownLatch(1).await(Patience.SECONDS, TimeUnit.SECONDS)));
+			this.jdbc.execute("SELECT pg_sleep(1)");
+			transaction.setRollbackOnly();
+		});
 	}
 
 	@Test
