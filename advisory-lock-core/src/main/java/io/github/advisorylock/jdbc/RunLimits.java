@@ -81,8 +81,8 @@ final class RunLimits implements AutoCloseable {
 			this.release.accept(hold);
 		}
 		else if (hold.backend() != 0) {
-			this.timer.after(TIME_TO_NOTICE, new SafeTask("Failed to cancel the statement of a run that is to end",
-					() -> cancelStatement(hold)));
+			Future<?> unused = this.timer.after(TIME_TO_NOTICE, new SafeTask(
+					"Failed to cancel the statement of a run that is to end", () -> cancelStatement(hold)));
 		}
 	}
 

@@ -200,8 +200,7 @@ class RestartedContextTests {
 		assertThat(lost.await(20, TimeUnit.SECONDS)).isTrue();
 		JdbcTemplate jdbc = context.getBean(JdbcTemplate.class);
 		Future<?> transaction = run(operations, LockScope.TRANSACTION, (lock) -> {
-			// Only what the session has once seen can be missing: it looks after a
-			// heartbeat
+			// Only what the session has seen can be missing
 			Pause.of(Duration.ofSeconds(1));
 			TestPostgres.execute("SELECT pg_terminate_backend("
 					+ jdbc.queryForObject("SELECT pg_backend_pid()", Integer.class) + ")");

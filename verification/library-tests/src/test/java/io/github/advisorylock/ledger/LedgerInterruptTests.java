@@ -89,9 +89,8 @@ class LedgerInterruptTests extends AbstractLedgerTests {
 				List<String> waiting = TestPostgres
 					.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
 				other.rollback();
-				// Their clients have gone, which they notice after what they waited for:
-				// a row that comes later
-				// would be one of the next test
+				// Servers whose clients have gone end after what they waited for: a
+				// row that comes later would be one of the next test
 				Awaitility.await()
 					.untilAsserted(() -> assertThat(TestPostgres.query("SELECT pid FROM pg_stat_activity"))
 						.doesNotContainAnyElementsOf(waiting));
