@@ -76,6 +76,14 @@ public final class Run {
 	}
 
 	/**
+	 * Return whether its thread is a virtual one: an interrupt closes the connection that
+	 * such a thread waits on.
+	 */
+	boolean isVirtual() {
+		return LockThread.isVirtual(this.thread);
+	}
+
+	/**
 	 * Return what was noted last.
 	 */
 	static @Nullable Stack noted(@Nullable Run run) {

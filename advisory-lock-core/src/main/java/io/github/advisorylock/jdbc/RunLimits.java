@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.LockLostEvent;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells holders to give up locks that they have: after a time, or because an operator
@@ -81,15 +82,24 @@ final class RunLimits implements AutoCloseable {
 			this.release.accept(hold);
 		}
 		else if (hold.backend() != 0) {
-			Future<?> unused = this.timer.after(TIME_TO_NOTICE, new SafeTask(
-					"Failed to cancel the statement of a run that is to end", () -> cancelStatement(hold)));
+			cancelStatement(hold, hold.run());
 		}
 	}
 
-	private void cancelStatement(Hold hold) {
-		if (hold.isRunning()) {
+	/**
+	 * The server goes on with the statement of a closed connection, and keeps the lock.
+	 */
+	private void cancelStatement(Hold hold, @Nullable Run run) {
+		if (run != null && run.isVirtual()) {
 			this.cancelStatement.accept(hold);
+			return;
 		}
+		Future<?> unused = this.timer.after(TIME_TO_NOTICE,
+				new SafeTask("Failed to cancel the statement of a run that is to end", () -> {
+					if (hold.isRunning()) {
+						this.cancelStatement.accept(hold);
+					}
+				}));
 	}
 
 	@Override
