@@ -21,7 +21,6 @@ import java.util.concurrent.Future;
 import java.util.function.Consumer;
 
 import io.github.advisorylock.LockLostEvent;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Tells holders to give up locks that they have: after a time, or because an operator
@@ -82,15 +81,15 @@ final class RunLimits implements AutoCloseable {
 			this.release.accept(hold);
 		}
 		else if (hold.backend() != 0) {
-			cancelStatement(hold, hold.run());
+			cancelStatement(hold);
 		}
 	}
 
-	/**
-	 * The server goes on with the statement of a closed connection, and keeps the lock.
-	 */
-	private void cancelStatement(Hold hold, @Nullable Run run) {
+	private void cancelStatement(Hold hold) {
+		Run run = hold.run();
 		if (run != null && run.isVirtual()) {
+			// Where its interrupt has closed the connection, the run is over at once, but
+			// the server goes on with the statement, and keeps the lock
 			this.cancelStatement.accept(hold);
 			return;
 		}
