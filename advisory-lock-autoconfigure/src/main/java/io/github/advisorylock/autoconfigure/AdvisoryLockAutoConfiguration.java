@@ -44,6 +44,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.ConfigurationPropertiesBindHandlerAdvisor;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceTransactionManagerAutoConfiguration;
@@ -83,6 +84,12 @@ public final class AdvisoryLockAutoConfiguration {
 	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 	static AdvisoryLockKeyFactory advisoryLockKeyFactory(AdvisoryLockProperties properties) {
 		return properties.keyFormat().factory();
+	}
+
+	@Bean
+	@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+	static ConfigurationPropertiesBindHandlerAdvisor advisoryLockNumberAsTimeCheck(Environment environment) {
+		return NumberAsTimeCheck.advisor(environment);
 	}
 
 	@Bean

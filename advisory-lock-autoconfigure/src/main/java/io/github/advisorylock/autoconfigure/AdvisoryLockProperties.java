@@ -17,7 +17,6 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -46,7 +45,6 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyS
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyState;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.convert.DurationUnit;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Role;
@@ -65,11 +63,10 @@ import org.springframework.util.unit.DataSize;
  * database. Must not contain a slash. By default the value of 'spring.application.name'.
  * @param keyFormat How PostgreSQL is asked for a key.
  * @param waitFor Time to wait for a lock that is busy, where neither annotation nor
- * request say so. In seconds if it has no unit.
+ * request say so.
  * @param rememberTicks Longest time for which a lock remembers that a tick was run, so
  * that an instance whose clock is late does not run it again. Half the time to the next
- * tick if that is shorter. Zero to remember neither ticks nor intervals. In seconds if it
- * has no unit.
+ * tick if that is shorter. Zero to remember neither ticks nor intervals.
  * @param transactionManager Name of the bean that manages the transactions locks live in.
  * Needed when there are several transaction managers and none of them is primary.
  * @param maxHeldLocks Largest number of locks that this application holds at a time.
@@ -90,17 +87,15 @@ import org.springframework.util.unit.DataSize;
 @Lazy
 @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
 public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nullable String namespace,
-		@DefaultValue("sha256") KeyFormat keyFormat,
-		@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("0") Duration waitFor,
-		@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("5m") Duration rememberTicks,
-		@Nullable String transactionManager, @DefaultValue("1000") int maxHeldLocks,
-		@DefaultValue Map<String, Job> jobs, @DefaultValue Session session, @DefaultValue Ledger ledger,
-		@DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
+		@DefaultValue("sha256") KeyFormat keyFormat, @DefaultValue("0") Duration waitFor,
+		@DefaultValue("5m") Duration rememberTicks, @Nullable String transactionManager,
+		@DefaultValue("1000") int maxHeldLocks, @DefaultValue Map<String, Job> jobs, @DefaultValue Session session,
+		@DefaultValue Ledger ledger, @DefaultValue Leader leader, @DefaultValue Map<String, Database> databases,
 		@NestedConfigurationProperty @DefaultValue DoctorProperties doctor,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLocksPageProperties page,
 		@NestedConfigurationProperty @DefaultValue AdvisoryLockShedLockProperties shedlock, @DefaultValue Test test) {
 
-	private static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("advisory-lock");
+	static final ConfigurationPropertyName PREFIX = ConfigurationPropertyName.of("advisory-lock");
 
 	private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9-]+");
 
@@ -234,19 +229,15 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 *
 	 * @param paused Whether the method does not run at all for now.
 	 * @param scope How long the lock lives.
-	 * @param waitFor Time to wait for a lock that is busy. In seconds if it has no unit.
-	 * @param minInterval Shortest time from the start of a run to that of the next. In
-	 * seconds if it has no unit.
+	 * @param waitFor Time to wait for a lock that is busy.
+	 * @param minInterval Shortest time from the start of a run to that of the next.
 	 * @param catchUp For how long any instance makes up for a tick that nobody has
-	 * completed. In seconds if it has no unit.
+	 * completed.
 	 * @param maxRun Longest time that a run may take before it is told that its lock is
-	 * lost. In seconds if it has no unit.
+	 * lost.
 	 */
-	record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope,
-			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration waitFor,
-			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration minInterval,
-			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration catchUp,
-			@DurationUnit(ChronoUnit.SECONDS) @Nullable Duration maxRun) {
+	record Job(@DefaultValue("false") boolean paused, @Nullable LockScope scope, @Nullable Duration waitFor,
+			@Nullable Duration minInterval, @Nullable Duration catchUp, @Nullable Duration maxRun) {
 
 		/**
 		 * Return these overrides; what is switched off can't be paused.
@@ -275,17 +266,15 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 * 'sslrootcert'. They are added to those of the application's DataSource, and replace
 	 * what has the same name there or in the URL.
 	 * @param heartbeat How often that connection is checked while it carries locks. Must
-	 * be shorter than the dead client timeout. In seconds if it has no unit.
+	 * be shorter than the dead client timeout.
 	 * @param deadClientTimeout Time within which the server is to notice that this
 	 * application has vanished without closing its connection, and to release its locks.
-	 * In seconds if it has no unit.
 	 * @param whenLost What happens to a thread that runs under a session lock when that
 	 * lock is lost.
 	 */
 	public record Session(@Nullable String url, @Nullable String username, @Nullable String password,
-			@DefaultValue Map<String, String> properties,
-			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue(HEARTBEAT + "s") Duration heartbeat,
-			@DurationUnit(ChronoUnit.SECONDS) @DefaultValue(DEAD_CLIENT_TIMEOUT + "s") Duration deadClientTimeout,
+			@DefaultValue Map<String, String> properties, @DefaultValue(HEARTBEAT + "s") Duration heartbeat,
+			@DefaultValue(DEAD_CLIENT_TIMEOUT + "s") Duration deadClientTimeout,
 			@DefaultValue("interrupt") WhenLost whenLost) {
 
 		private static final int HEARTBEAT = 2;
@@ -420,16 +409,14 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 	 * missing. A PostgreSQL does not count as embedded.
 	 * @param tablePrefix What the names of the tables start with. May name a schema, with
 	 * a dot.
-	 * @param rememberKeys Time for which a completed key is remembered. In days if it has
-	 * no unit.
+	 * @param rememberKeys Time for which a completed key is remembered.
 	 * @param maxResultSize Largest result that is kept with a completed key, as JSON.
 	 * @param keepRuns How much of the history is kept.
 	 * @param instances Whether each instance says in the ledger that it is there, once a
 	 * minute.
 	 */
 	record Ledger(@Nullable Boolean enabled, @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
-			@DefaultValue("advisory_lock_") String tablePrefix,
-			@DurationUnit(ChronoUnit.DAYS) @DefaultValue("7d") Duration rememberKeys,
+			@DefaultValue("advisory_lock_") String tablePrefix, @DefaultValue("7d") Duration rememberKeys,
 			@DefaultValue("1MB") DataSize maxResultSize, @DefaultValue KeepRuns keepRuns,
 			@DefaultValue("true") boolean instances) {
 
@@ -460,12 +447,10 @@ public record AdvisoryLockProperties(@DefaultValue("true") boolean enabled, @Nul
 		/**
 		 * How much of the history is kept.
 		 *
-		 * @param age Time for which a run is kept in the history. In days if it has no
-		 * unit.
+		 * @param age Time for which a run is kept in the history.
 		 * @param count Largest number of runs of one key that are kept in the history.
 		 */
-		record KeepRuns(@DurationUnit(ChronoUnit.DAYS) @DefaultValue("30d") Duration age,
-				@DefaultValue("1000") int count) {
+		record KeepRuns(@DefaultValue("30d") Duration age, @DefaultValue("1000") int count) {
 
 		}
 

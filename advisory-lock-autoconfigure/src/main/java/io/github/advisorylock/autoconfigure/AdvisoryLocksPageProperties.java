@@ -17,20 +17,18 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 
 import org.springframework.boot.context.properties.bind.DefaultValue;
-import org.springframework.boot.convert.DurationUnit;
 
 /**
  * Properties of the page for operators.
  *
- * @param refresh How often the page shows what is new. In seconds if it has no unit.
+ * @param refresh How often the page shows what is new.
  * @param rows Number of jobs in the table at a time.
  * @param links Where to find more of a run.
  */
-public record AdvisoryLocksPageProperties(@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("5s") Duration refresh,
-		@DefaultValue("100") int rows, @DefaultValue Links links) {
+public record AdvisoryLocksPageProperties(@DefaultValue("5s") Duration refresh, @DefaultValue("100") int rows,
+		@DefaultValue Links links) {
 
 	/**
 	 * Where to find more of a run.

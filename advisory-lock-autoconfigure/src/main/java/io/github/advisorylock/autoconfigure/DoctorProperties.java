@@ -17,7 +17,6 @@
 package io.github.advisorylock.autoconfigure;
 
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 
@@ -26,7 +25,6 @@ import io.github.advisorylock.doctor.DoctorCheck.Severity;
 
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
-import org.springframework.boot.convert.DurationUnit;
 
 /**
  * Properties of the doctor.
@@ -91,7 +89,7 @@ import org.springframework.boot.convert.DurationUnit;
  * @param everyInstance Packages, classes and methods of others whose scheduled methods
  * are known to run on every instance.
  * @param longHold Time after which a lock that this instance still holds is warned of,
- * once. Zero for never. In seconds if it has no unit.
+ * once. Zero for never.
  */
 record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultValue("fail") Severity lookAlike,
 		@DefaultValue("fail") Severity standby, @DefaultValue("fail") Severity transactionManager,
@@ -106,8 +104,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("warn") Severity scheduling, @DefaultValue("warn") Severity selfInvocation,
 		@DefaultValue("warn") Severity springBatch, @DefaultValue("warn") Severity schedulerLock,
 		@DefaultValue("warn") Severity oneTenant, @DefaultValue("off") Severity unguardedScheduled,
-		@DefaultValue List<String> everyInstance,
-		@DurationUnit(ChronoUnit.SECONDS) @DefaultValue("10m") Duration longHold) {
+		@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
 
 	List<DoctorCheck> switchedOff() {
 		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();

@@ -34,6 +34,7 @@ import io.github.advisorylock.testsupport.TestPostgres;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.PropertyAccessorFactory;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -81,23 +82,26 @@ class AdvisoryLockPropertiesTests {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "waitFor, PT5S", "rememberTicks, PT5S", "jobs[job].waitFor, PT5S", "jobs[job].minInterval, PT5S",
-			"jobs[job].catchUp, PT5S", "jobs[job].maxRun, PT5S", "session.heartbeat, PT5S",
-			"session.deadClientTimeout, PT5S", "ledger.rememberKeys, P5D", "ledger.keepRuns.age, P5D",
-			"doctor.longHold, PT5S", "page.refresh, PT5S" })
-	void numberIsATimeInTheUnitOfTheProperty(String name, Duration time) {
-		AdvisoryLockProperties properties = new Binder(
-				new MapConfigurationPropertySource(Map.of("advisory-lock." + name, "5")))
-			.bindOrCreate("advisory-lock", AdvisoryLockProperties.class);
-		assertThat(PropertyAccessorFactory.forDirectFieldAccess(properties).getPropertyValue(name)).isEqualTo(time);
+	@ValueSource(strings = { "wait-for", "remember-ticks", "jobs[job].wait-for", "jobs[job].min-interval",
+			"jobs[job].catch-up", "jobs[job].max-run", "session.heartbeat", "session.dead-client-timeout",
+			"ledger.remember-keys", "ledger.keep-runs.age", "doctor.long-hold", "page.refresh" })
+	void numberAloneIsNoTime(String name) {
+		FailureAnalysis analysis = LockContextRunner.analyzeFailure(
+				this.runner.withPropertyValues("of.a.property=5", "advisory-lock." + name + "=${of.a.property}"));
+		assertThat(analysis.getDescription() + analysis.getAction()).contains("advisory-lock." + name, "no unit",
+				"'5s'");
 	}
 
 	@Test
-	void everyTimeTellsTheUnitOfANumber() {
-		assertThat(metadata().filter((property) -> ((String) property.get("name")).startsWith("advisory-lock."))
-			.filter((property) -> property.get("type").equals(Duration.class.getName()))).hasSizeGreaterThan(7)
-			.allSatisfy((property) -> assertThat((String) property.get("description"))
-				.matches(".* In (seconds|hours|days) if it has no unit\\."));
+	void zeroNeedsNoUnit() {
+		this.runner.withPropertyValues("advisory-lock.wait-for=0", "advisory-lock.remember-ticks=0")
+			.run((context) -> assertThat(context).hasNotFailed());
+	}
+
+	@Test
+	void numberAloneIsATimeElsewhere() {
+		this.runner.withPropertyValues("spring.transaction.default-timeout=5")
+			.run((context) -> assertThat(context).hasNotFailed());
 	}
 
 	@Test
