@@ -135,7 +135,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		if (tick == null) {
 			return LockOutcome.EXECUTED;
 		}
-		Supplier<LockOutcome> attempt = (this.scope == LockScope.SESSION) ? tick::take : tick::takeIfPossible;
+		Supplier<LockOutcome> attempt = () -> tick.take(this.scope == LockScope.SESSION);
 		LockOutcome first = attempt.get();
 		LockOutcome last = (first == LockOutcome.BUSY && this.deadline != null)
 				? this.deadline.pollWhile(LockOutcome.BUSY, attempt) : first;
@@ -158,10 +158,10 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		if (tick.isLost()) {
 			this.outcome = takeTick();
 		}
-		if (this.outcome == LockOutcome.EXECUTED && tick.isUnlocked()) {
+		if (this.outcome == LockOutcome.EXECUTED && !tick.isLocked()) {
 			boolean aside = DeferredInterrupt.putAside();
 			try {
-				this.outcome = tick.outcome(isKept(tick.lock()));
+				this.outcome = tick.outcome(isKept(tick.lock));
 			}
 			finally {
 				DeferredInterrupt.bringBack(aside);

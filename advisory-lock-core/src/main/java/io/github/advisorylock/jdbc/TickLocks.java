@@ -24,10 +24,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockMode;
@@ -50,7 +48,8 @@ import org.springframework.util.Assert;
  * The loss of such a lock interrupts no run: it is taken again. A run in scope
  * TRANSACTION does not fail because its tick can't be locked: the lock of the key keeps
  * runs apart, and a tick that nobody runs is worse than one that may be run again. It
- * asks on its own connection whether another instance remembers the tick.
+ * asks on its own connection whether another instance remembers the tick, and leaves it
+ * unremembered itself.
  */
 final class TickLocks {
 
@@ -64,9 +63,7 @@ final class TickLocks {
 
 	private final Deadline.Waits waits;
 
-	private final Runnable look = new SafeTask("A look at the remembered ticks failed", this::look);
-
-	private final SafeTask forget = new SafeTask("Failed to forget intervals", this::forget);
+	private final SafeTask look = new SafeTask("A look at the remembered ticks failed", this::look);
 
 	private final AtomicBoolean expecting = new AtomicBoolean();
 
@@ -108,9 +105,9 @@ final class TickLocks {
 	private void look() {
 		this.expecting.set(false);
 		try {
-			forget();
+			forget(this.ticks.values().stream().filter(Tick::isOver).toList());
 			if (!this.session.isResting()) {
-				this.ticks.values().stream().filter(Tick::isMissing).forEach(Tick::retake);
+				this.ticks.values().forEach(Tick::restore);
 			}
 		}
 		finally {
@@ -120,16 +117,13 @@ final class TickLocks {
 		}
 	}
 
-	private void forget() {
-		forget(this.ticks.values().stream().filter((tick) -> tick.isOver() && !tick.isSharing()).toList());
-	}
-
 	/**
-	 * A lock that can't be released is tried again at the next look.
+	 * A lock that can't be released, or is about to be shared, is left to the next look.
 	 */
 	private void forget(List<Tick> over) {
-		release(over.stream().filter(Tick::isLocked).map((tick) -> Objects.requireNonNull(tick.hold)).toList());
-		over.stream().filter((tick) -> !tick.isLocked()).forEach((tick) -> this.ticks.remove(tick.lock, tick));
+		List<Tick> settled = over.stream().filter((tick) -> !tick.isSharing()).toList();
+		release(settled.stream().filter(Tick::isLocked).map((tick) -> Objects.requireNonNull(tick.hold)).toList());
+		settled.stream().filter((tick) -> !tick.isLocked()).forEach((tick) -> this.ticks.remove(tick.lock, tick));
 	}
 
 	private void release(List<Hold> holds) {
@@ -167,9 +161,9 @@ final class TickLocks {
 
 		private final TickMemory memory;
 
-		private final AdvisoryLockKey lock;
+		final AdvisoryLockKey lock;
 
-		private final AtomicReference<State> state = new AtomicReference<>(State.NEW);
+		private volatile State state = State.OPEN;
 
 		private volatile Future<?> kept = CompletableFuture.completedFuture(null);
 
@@ -209,32 +203,37 @@ final class TickLocks {
 		}
 
 		/**
-		 * Take the lock.
+		 * Take the lock. Where it is not needed, and the server can't be asked, or the
+		 * session does not open in time, run without: such a tick is not remembered.
+		 * @param needed whether the run fails without the lock
 		 * @return {@link LockOutcome#EXECUTED} to run, the outcome for a tick that has
 		 * been run, or {@link LockOutcome#BUSY} while another instance runs the tick
-		 * @throws org.springframework.dao.DataAccessException if the server can't be
-		 * asked
+		 * @throws org.springframework.dao.DataAccessException if the lock is needed, and
+		 * the server can't be asked
 		 */
-		LockOutcome take() {
-			return begin(isRemembered() ? this.memory.outcome() : tryLock(true));
-		}
-
-		/**
-		 * As {@link #take()}, but run without the lock where the server can't be asked,
-		 * or the session does not open in time.
-		 */
-		LockOutcome takeIfPossible() {
-			return begin(isRemembered() ? this.memory.outcome()
-					: TickLocks.this.session.isConnected() ? tryLockIfPossible() : tryLockWithPatience());
-		}
-
-		private LockOutcome begin(LockOutcome outcome) {
-			if (outcome == LockOutcome.EXECUTED) {
-				this.state.set(State.RUNNING);
-				TickLocks.this.ticks.put(this.lock, this);
-				lookLater();
+		LockOutcome take(boolean needed) {
+			if (isRemembered()) {
+				return this.memory.outcome();
 			}
-			return outcome;
+			if (needed) {
+				return tryLock(true);
+			}
+			try {
+				return TickLocks.this.session.isConnected() ? tryLock(false) : tryLockOnceOpen();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+				return goWithout(new InterruptedException("the wait for the lock session was interrupted"));
+			}
+			catch (ExecutionException | TimeoutException | RuntimeException ex) {
+				return goWithout(ex);
+			}
+		}
+
+		private LockOutcome goWithout(Exception failure) {
+			giveBack();
+			report(this, failure);
+			return LockOutcome.EXECUTED;
 		}
 
 		/**
@@ -245,86 +244,87 @@ final class TickLocks {
 		private boolean isRemembered() {
 			Tick known = TickLocks.this.ticks.get(this.lock);
 			if (known == null || !known.isOver()) {
-				return known != null && known.state.get() == State.KEPT;
+				return known != null && known.state == State.KEPT;
 			}
 			TickLocks.this.forget(List.of(known));
-			return known.isLocked();
+			return known.isLocked() || known.isSharing();
 		}
 
 		private LockOutcome tryLock(boolean needed) {
-			Hold taken = new Hold.OfTick(this.lock, LockMode.EXCLUSIVE, TickLocks.this::lookLater);
+			Hold taken = newHold(LockMode.EXCLUSIVE);
 			LockOutcome outcome = TickLocks.this.session.tryTick(taken, needed);
 			if (outcome == LockOutcome.EXECUTED) {
-				locked(taken);
+				granted(taken);
 			}
 			TickLocks.this.failing.set(false);
 			return (outcome == LockOutcome.ALREADY_RAN) ? this.memory.outcome() : outcome;
 		}
 
-		private LockOutcome tryLockIfPossible() {
-			try {
-				return tryLock(false);
-			}
-			catch (RuntimeException ex) {
-				report(this, ex);
-				return LockOutcome.EXECUTED;
-			}
-		}
-
 		/**
 		 * The server may be up again only now, and a busy one needs time to let a
 		 * connection in. Another thread opens it, so that an interrupt or the end of the
-		 * patience ends the wait. A lock that is taken after that counts for the run.
+		 * patience ends the wait.
 		 */
-		private LockOutcome tryLockWithPatience() {
+		private LockOutcome tryLockOnceOpen() throws InterruptedException, ExecutionException, TimeoutException {
 			Duration patience = TickLocks.this.session.settings().deadClientTimeout();
 			TickLocks.this.session.hurry();
 			try {
 				return TickLocks.this.session.ticker()
-					.await(CompletableFuture.supplyAsync(this::tryLockIfPossible, TickLocks.this.later), patience);
-			}
-			catch (InterruptedException ex) {
-				Thread.currentThread().interrupt();
+					.await(CompletableFuture.supplyAsync(() -> isOver() ? LockOutcome.EXECUTED : tryLock(false),
+							TickLocks.this.later), patience);
 			}
 			catch (TimeoutException ex) {
-				report(this, new TimeoutException(
-						"the lock session could not be opened within " + patience.toMillis() + " ms"));
+				throw new TimeoutException(
+						"the lock session could not be opened within " + patience.toMillis() + " ms");
 			}
-			catch (ExecutionException | RuntimeException ex) {
-				report(this, ex);
-			}
-			return LockOutcome.EXECUTED;
 		}
 
 		/**
-		 * Take the lock again that the session has lost. Another instance may have it: it
-		 * has run the tick meanwhile.
+		 * Have a lock that was granted, or release it: the run may have ended meanwhile,
+		 * or gone on without it.
 		 */
-		private void retake() {
+		private void granted(Hold taken) {
+			if (!accept(taken)) {
+				release(List.of(taken));
+				return;
+			}
+			lookLater();
+			if (taken.mode() == LockMode.SHARED && this.memory.endsOnTime()) {
+				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()), TickLocks.this.look);
+			}
+		}
+
+		private synchronized boolean accept(Hold taken) {
+			State wanted = (taken.mode() == LockMode.SHARED) ? State.KEPT : State.OPEN;
+			boolean accepted = this.state == wanted && !isLocked();
+			if (accepted) {
+				this.hold = taken;
+				TickLocks.this.ticks.put(this.lock, this);
+			}
+			return accepted;
+		}
+
+		/**
+		 * Take the lock again if the session has lost it. Another instance may have it:
+		 * it has run the tick meanwhile.
+		 */
+		private void restore() {
+			if (isOver() || isSharing() || isLocked()) {
+				return;
+			}
 			try {
-				if (this.state.get() == State.RUNNING) {
+				if (this.state == State.OPEN) {
 					tryLock(false);
+					return;
 				}
-				else {
-					Hold kept = new Hold.OfTick(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
-					if (TickLocks.this.session.tryLock(kept)) {
-						locked(kept);
-					}
-					TickLocks.this.failing.set(false);
+				Hold shared = newHold(LockMode.SHARED);
+				if (TickLocks.this.session.tryLock(shared)) {
+					granted(shared);
 				}
+				TickLocks.this.failing.set(false);
 			}
 			catch (RuntimeException ex) {
 				report(this, ex);
-			}
-		}
-
-		/**
-		 * The run may have failed while the server was asked.
-		 */
-		private void locked(Hold taken) {
-			this.hold = taken;
-			if (this.state.get() == State.GIVEN_BACK) {
-				release(List.of(taken));
 			}
 		}
 
@@ -334,31 +334,24 @@ final class TickLocks {
 		 */
 		void keep() {
 			this.endNanos = this.memory.end(this.beginNanos, nanoTime());
-			if (this.state.compareAndSet(State.RUNNING, State.KEPT)) {
-				try {
-					keep(this.hold);
-				}
-				catch (RejectedExecutionException ex) {
-					logger.debug("The application is shutting down", ex);
-				}
+			Hold exclusive = remember();
+			if (exclusive == null || isOver()) {
+				return;
+			}
+			if (exclusive.isActive()) {
+				share(exclusive);
+			}
+			else {
+				TickLocks.this.later.next(Duration.ZERO, TickLocks.this.look);
 			}
 		}
 
-		private void keep(@Nullable Hold taken) {
-			if (isOver()) {
-				this.kept = CompletableFuture.runAsync(
-						new SafeTask("Failed to forget an interval", () -> TickLocks.this.forget(List.of(this))),
-						TickLocks.this.later);
+		private synchronized @Nullable Hold remember() {
+			if (this.state != State.OPEN) {
+				return null;
 			}
-			else if (taken != null && taken.isActive()) {
-				share(taken);
-			}
-			else {
-				TickLocks.this.later.execute(new SafeTask("Failed to take the lock of a tick again", () -> {
-					retake();
-					forgetOnTime();
-				}));
-			}
+			this.state = State.KEPT;
+			return this.hold;
 		}
 
 		/**
@@ -368,32 +361,28 @@ final class TickLocks {
 		private void share(Hold exclusive) {
 			CompletableFuture<@Nullable Void> sharing = new CompletableFuture<>();
 			this.kept = sharing;
-			Hold shared = new Hold.OfTick(this.lock, LockMode.SHARED, TickLocks.this::lookLater);
+			Hold shared = newHold(LockMode.SHARED);
 			TickCommand.Share command = new TickCommand.Share(exclusive, shared);
 			TickLocks.this.session.share(command, () -> {
 				try {
 					if (command.isDone()) {
-						locked(shared);
+						granted(shared);
 					}
 				}
 				finally {
 					sharing.complete(null);
 				}
-				// not before, as what is being shared is not forgotten
-				forgetOnTime();
 			});
 		}
 
-		private void forgetOnTime() {
-			if (this.memory.endsOnTime()) {
-				this.forgetting = TickLocks.this.later.after(Duration.ofNanos(leftNanos()), TickLocks.this.forget);
-			}
+		private Hold newHold(LockMode mode) {
+			return new Hold.OfTick(this.lock, mode, TickLocks.this::lookLater);
 		}
 
 		/**
 		 * Wait until other instances are told that the tick is remembered, rather than
-		 * busy, unless its lock could not be taken, or the session does not answer in
-		 * time.
+		 * busy, unless its lock was lost, or the session does not answer in time. What is
+		 * over by now is forgotten.
 		 */
 		void awaitKept() {
 			try {
@@ -405,29 +394,20 @@ final class TickLocks {
 			catch (ExecutionException | TimeoutException ex) {
 				logger.debug("The lock of tick '" + this.lock + "' is kept later", ex);
 			}
-		}
-
-		/**
-		 * Release the lock: the work was not done, or was undone.
-		 */
-		void giveBack() {
-			if (this.state.getAndSet(State.GIVEN_BACK) != State.NEW) {
-				// what is being kept is there only after that
-				awaitKept();
-				this.forgetting.cancel(false);
+			if (isOver()) {
 				TickLocks.this.forget(List.of(this));
 			}
 		}
 
 		/**
-		 * Return whether the run is under way without the lock.
+		 * Release the lock: the work was not done, or was undone, or is done without.
 		 */
-		boolean isUnlocked() {
-			return this.state.get() == State.RUNNING && !isLocked();
-		}
-
-		AdvisoryLockKey lock() {
-			return this.lock;
+		void giveBack() {
+			synchronized (this) {
+				this.state = State.GIVEN_BACK;
+			}
+			awaitKept();
+			this.forgetting.cancel(false);
 		}
 
 		/**
@@ -436,10 +416,6 @@ final class TickLocks {
 		 */
 		LockOutcome outcome(boolean kept) {
 			return kept ? this.memory.outcome() : LockOutcome.EXECUTED;
-		}
-
-		private boolean isMissing() {
-			return !isOver() && !isSharing() && !isLocked();
 		}
 
 		/**
@@ -457,28 +433,27 @@ final class TickLocks {
 			return !this.kept.isDone();
 		}
 
-		private boolean isLocked() {
+		boolean isLocked() {
 			Hold current = this.hold;
 			return current != null && current.isActive();
 		}
 
 		private boolean isOver() {
-			State current = this.state.get();
-			return current == State.GIVEN_BACK || (current == State.KEPT && leftNanos() == 0);
+			return this.state == State.GIVEN_BACK || (this.state == State.KEPT && leftNanos() == 0);
 		}
 
 		/**
 		 * Return how long the tick is remembered yet, zero if it is not, or no more.
 		 */
 		private long leftNanos() {
-			return (this.state.get() == State.KEPT) ? Math.max(0, this.endNanos - nanoTime()) : 0;
+			return (this.state == State.KEPT) ? Math.max(0, this.endNanos - nanoTime()) : 0;
 		}
 
 	}
 
 	private enum State {
 
-		NEW, RUNNING, KEPT, GIVEN_BACK
+		OPEN, KEPT, GIVEN_BACK
 
 	}
 

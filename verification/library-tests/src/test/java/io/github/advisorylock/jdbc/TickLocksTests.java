@@ -78,6 +78,9 @@ class TickLocksTests extends AbstractLockTests {
 
 	private static final Duration MEMORY = Duration.ofMinutes(1);
 
+	private static final LockRequest.Interval INTERVAL = new LockRequest.Interval(Duration.ofMinutes(1),
+			LockRequest.Interval.Counted.FROM_BEGIN);
+
 	private static final Duration IDLE = Duration.ofSeconds(10);
 
 	private static final Duration PATIENCE = Duration.ofSeconds(2);
@@ -346,8 +349,7 @@ class TickLocksTests extends AbstractLockTests {
 	@ValueSource(booleans = { true, false })
 	void whoCanRememberNothingDoesNotRunWhatAnotherInstanceRemembers(boolean own) {
 		LockRequest tick = tick(LockScope.TRANSACTION, TICK);
-		LockRequest interval = request(LockScope.TRANSACTION)
-			.oncePerInterval(new LockRequest.Interval(Duration.ofMinutes(1), LockRequest.Interval.Counted.FROM_BEGIN));
+		LockRequest interval = request(LockScope.TRANSACTION).oncePerInterval(INTERVAL);
 		run(this.template, tick);
 		run(this.template, interval);
 		PostgresAdvisoryLockTemplate forgetful = instance(session("jdbc:postgresql://127.0.0.1:1/none"),
@@ -396,6 +398,67 @@ class TickLocksTests extends AbstractLockTests {
 			assertThat(run(starting, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
 			assertThat(log.messages()).singleElement().asString().contains("tests/job", "within 300 ms", "PER_TICK");
 		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void lockThatIsGrantedAfterTheEndOfTheWaitIsReleased(EndOfWait end) throws Exception {
+		LockRequest request = end.interval ? request(LockScope.TRANSACTION).oncePerInterval(INTERVAL)
+				: tick(LockScope.TRANSACTION, TICK);
+		try (SlowOpening slow = new SlowOpening(); LogRecorder log = LogRecorder.of(LockLog.ALERT, "WARN")) {
+			PostgresAdvisoryLockTemplate starting = instance(slow,
+					end.interrupted ? Duration.ofSeconds(30) : Duration.ofMillis(300));
+			LockSession opening = this.sessions.get(this.sessions.size() - 1);
+			CountDownLatch asked = new CountDownLatch(1);
+			CountDownLatch goOn = new CountDownLatch(1);
+			AtomicReference<Thread> runner = new AtomicReference<>();
+			Future<LockOutcome> run = this.threads.submit(() -> {
+				runner.set(Thread.currentThread());
+				return starting.execute(request, (lock) -> {
+					Thread.interrupted();
+					asked.countDown();
+					goOn.await();
+					return this.runs.incrementAndGet();
+				}).outcome();
+			});
+			slow.begun.await();
+			if (end.interrupted) {
+				runner.get().interrupt();
+			}
+			asked.await();
+			if (end.running) {
+				slow.close();
+				Awaitility.await().until(opening::isConnected);
+			}
+			goOn.countDown();
+			assertThat(run.get(Patience.SECONDS, TimeUnit.SECONDS)).isEqualTo(LockOutcome.EXECUTED);
+			slow.close();
+			Awaitility.await().until(opening::isConnected);
+			assertThat(opening.tryLock(new Hold.OfTick(AdvisoryLockKey.of("after"), LockMode.EXCLUSIVE, () -> {
+			}))).isTrue();
+			assertThat(log.messages()).singleElement().asString().contains("tests/job");
+		}
+		// nobody takes it later either
+		Awaitility.await()
+			.during(SETTINGS.heartbeat().multipliedBy(5))
+			.until(() -> TestPostgres.locks().equals(List.of(numberOf(AdvisoryLockKey.of("after")))));
+		assertThat(run(this.late, request)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(run(this.template, request)).isNotIn(LockOutcome.EXECUTED, LockOutcome.BUSY);
+	}
+
+	/**
+	 * A timer of another instance would else never run the job again.
+	 */
+	@Test
+	void tickThatIsRunWithoutItsLockIsRememberedByNobody() {
+		RefusedOpening server = new RefusedOpening();
+		PostgresAdvisoryLockTemplate instance = instance(server, PATIENCE);
+		assertThat(run(instance, tick(LockScope.TRANSACTION, TICK))).isEqualTo(LockOutcome.EXECUTED);
+		server.up = true;
+		assertThat(run(instance, tick(LockScope.TRANSACTION, TICK.plusSeconds(1)))).isEqualTo(LockOutcome.EXECUTED);
+		Awaitility.await()
+			.during(SETTINGS.heartbeat().multipliedBy(5))
+			.until(() -> TestPostgres.locks().equals(List.of(numberOf(tickKey(TICK.plusSeconds(1))))));
 	}
 
 	@Test
@@ -449,7 +512,8 @@ class TickLocksTests extends AbstractLockTests {
 			run(instance, tick(LockScope.TRANSACTION, TICK.plusSeconds(1)));
 			assertThat(log.messages()).hasSize(1);
 			server.up = true;
-			Awaitility.await().until(() -> TestPostgres.locks().size() == 2);
+			run(instance, tick(LockScope.TRANSACTION, TICK.plusSeconds(2)));
+			assertThat(TestPostgres.locks()).hasSize(1);
 			server.up = false;
 			assertThat(TestPostgres.terminate(NAMESPACE)).isPositive();
 			Awaitility.await().until(() -> log.messages().size() == 2);
@@ -626,6 +690,29 @@ class TickLocksTests extends AbstractLockTests {
 		@Override
 		public void close() {
 			this.closed.countDown();
+		}
+
+	}
+
+	/**
+	 * How the wait for a lock session ends that does not open, and when it opens.
+	 */
+	private enum EndOfWait {
+
+		TIME_AND_RUN_OVER(false, false, false), TIME_AND_RUN_GOES_ON(false, true, false),
+		INTERRUPT_AND_RUN_OVER(true, false, false), INTERRUPT_AND_RUN_GOES_ON(true, true, false),
+		TIME_OF_INTERVAL_AND_RUN_OVER(false, false, true), INTERRUPT_OF_INTERVAL_AND_RUN_GOES_ON(true, true, true);
+
+		private final boolean interrupted;
+
+		private final boolean running;
+
+		private final boolean interval;
+
+		EndOfWait(boolean interrupted, boolean running, boolean interval) {
+			this.interrupted = interrupted;
+			this.running = running;
+			this.interval = interval;
 		}
 
 	}
