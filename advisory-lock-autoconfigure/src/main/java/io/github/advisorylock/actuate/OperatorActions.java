@@ -177,6 +177,13 @@ final class OperatorActions {
 		LockHolders.Holder holder = found.get(0);
 		audit(key, CANCELLED, user, holder);
 		boolean ended = this.lockHolders.cancel(held.keySet().iterator().next(), holder, user);
+		if (!ended && holder.stranger() != null) {
+			throw new RefusedException("'" + key + "' goes on: '" + holder.instance() + "' holds it, has logged in as "
+					+ ((holder.role() != null) ? "'" + holder.role() + "'" : "a role that was dropped")
+					+ ", and believes no other role. This instance has logged in as '" + holder.stranger()
+					+ "': ask that instance, or have all logins set one role that they are members of (ALTER ROLE "
+					+ "... SET role = ...)");
+		}
 		return new ActionDescriptor(key.name(), key.namespace(), CANCELLED, user, ended ? "ENDED" : null, null);
 	}
 

@@ -27,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.github.advisorylock.jdbc.ApplicationName;
+import io.github.advisorylock.jdbc.ApplicationRole;
 import io.github.advisorylock.jdbc.LockSession;
 import org.jspecify.annotations.Nullable;
 
@@ -52,18 +53,20 @@ public class LockHolders {
 			AND t.virtualtransaction = l.virtualtransaction LIMIT 1""";
 
 	private static final String FIND = """
-			SELECT l.pid, a.application_name, a.usename,
-			  CASE WHEN l.pid IS NULL THEN (""" + PREPARED + """
-			  ) END AS prepared
+			SELECT l.pid, a.application_name, a.usename, CASE WHEN l.pid IS NULL THEN (%s) END AS prepared,
+			  CASE WHEN NOT coalesce(pg_catalog.pg_has_role(me.usesysid, a.usesysid, 'MEMBER')
+			    OR pg_catalog.pg_has_role(a.usesysid, %s, 'MEMBER'), false)
+			  THEN pg_catalog.pg_get_userbyid(me.usesysid) END AS stranger
 			FROM pg_catalog.pg_locks l
 			JOIN ROWS FROM (pg_catalog.unnest(CAST(? AS bigint[])), pg_catalog.unnest(CAST(? AS bigint[])),
 			  pg_catalog.unnest(CAST(? AS integer[]))) w (classid, objid, objsubid)
 			  ON w.classid = l.classid::bigint AND w.objid = l.objid::bigint AND w.objsubid = l.objsubid
 			JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
+			CROSS JOIN pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
 			LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = l.pid
 			WHERE l.locktype = 'advisory' AND l.granted
 			ORDER BY l.pid
-			""";
+			""".formatted(PREPARED, ApplicationRole.SET);
 
 	/**
 	 * What a process does in its transaction: the last statement of one that is in none
@@ -139,7 +142,7 @@ public class LockHolders {
 	private static Holder read(ResultSet row) throws SQLException {
 		int pid = row.getInt("pid");
 		return new Holder(row.wasNull() ? null : pid, row.getString("application_name"), row.getString("usename"),
-				row.getString("prepared"));
+				row.getString("prepared"), row.getString("stranger"));
 	}
 
 	/**
@@ -187,9 +190,11 @@ public class LockHolders {
 	 * @param application the name of its connection
 	 * @param role the role that is logged in
 	 * @param prepared the identifier of a prepared transaction, as a literal of SQL
+	 * @param stranger the login of this instance, if the holder is not seen to share a
+	 * role with it, and may not believe what it says
 	 */
 	public record Holder(@Nullable Integer pid, @Nullable String application, @Nullable String role,
-			@Nullable String prepared) {
+			@Nullable String prepared, @Nullable String stranger) {
 
 		/**
 		 * Return the instance of an application with this library.

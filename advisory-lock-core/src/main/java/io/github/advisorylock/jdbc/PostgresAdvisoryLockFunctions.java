@@ -41,9 +41,10 @@ final class PostgresAdvisoryLockFunctions {
 	 */
 	static final String CLOCK_IF_SAID_BY_OUR_ROLE = """
 			SELECT coalesce((SELECT CAST(EXTRACT(EPOCH FROM pg_catalog.clock_timestamp()) * 1000 AS bigint)
-			FROM pg_catalog.pg_stat_get_activity(?) a
-			WHERE pg_catalog.pg_has_role(a.usesysid, session_user, 'MEMBER')), 0)
-			""";
+			FROM pg_catalog.pg_stat_get_activity(?) a,
+			pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
+			WHERE %s), 0)
+			""".formatted(ApplicationRole.IS_OURS);
 
 	/**
 	 * The database that a connection has reached, whatever names have led there.
@@ -207,8 +208,12 @@ final class PostgresAdvisoryLockFunctions {
 			AND pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) = w.entry)
 			""";
 
+	/**
+	 * The right to cancel is that of the login, where a role is set.
+	 */
 	private static final String CANCEL_STATEMENT = """
-			SELECT count(*) FILTER (WHERE pg_catalog.pg_cancel_backend(l.pid)) FROM pg_catalog.pg_locks l
+			SELECT count(*) FILTER (WHERE CASE WHEN pg_catalog.set_config('role', 'none', true) IS NOT NULL
+			THEN pg_catalog.pg_cancel_backend(l.pid) END) FROM pg_catalog.pg_locks l
 			WHERE l.locktype = 'advisory' AND l.granted
 			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = ?
 			""";

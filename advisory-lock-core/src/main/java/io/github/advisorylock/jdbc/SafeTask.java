@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.jdbc;
 
+import java.sql.SQLException;
+
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -63,13 +65,31 @@ public final class SafeTask implements Runnable {
 				logger.debug(this.failure, ex);
 			}
 			else {
-				logger.warn(this.failure, ex);
+				warn(logger, this.failure, ex);
 				this.failing = true;
 			}
 		}
 		catch (Throwable unspeakable) {
 			// out of memory, and out of words: the next call may have both
 		}
+	}
+
+	/**
+	 * Log a failure as a warning, in one line if it is one of the database: its stack
+	 * tells nothing that its message does not.
+	 * @param log where to log it
+	 * @param what what has failed
+	 * @param failure the failure
+	 */
+	public static void warn(Log log, String what, Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof SQLException) {
+				log.warn(what + ": " + JdbcUrl.redact(String.valueOf(cause.getMessage())).replaceAll("\\s+", " "));
+				log.debug(what, failure);
+				return;
+			}
+		}
+		log.warn(what, failure);
 	}
 
 }

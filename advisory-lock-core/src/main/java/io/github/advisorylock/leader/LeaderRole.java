@@ -255,7 +255,7 @@ final class LeaderRole {
 		}
 		else {
 			this.failing = true;
-			logger.warn("Failed to campaign for role '" + this.name + "', will try again", failure);
+			SafeTask.warn(logger, "Failed to campaign for role '" + this.name + "', will try again", failure);
 		}
 	}
 

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.jdbc.ApplicationRole;
 import io.github.advisorylock.jdbc.FencingTokens;
 
 /**
@@ -87,13 +88,12 @@ final class PostgresLeaderStatements {
 		return """
 				CASE WHEN %s THEN NULL ELSE coalesce((
 				SELECT pg_catalog.concat_ws(' ', a.pid,
-				  coalesce(pg_catalog.pg_has_role(a.usesysid, session_user, 'MEMBER'), false)::text,
-				  coalesce(a.state_change::text, ''))
+				  %s::text, coalesce(a.state_change::text, ''))
 				FROM pg_catalog.pg_locks l, pg_catalog.pg_stat_get_activity(l.pid) a,
 				pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
 				WHERE l.locktype = 'advisory' AND l.granted AND a.datid = me.datid
 				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d LIMIT 1), '') END
-				""".formatted("pg_catalog.pg_try_advisory_lock" + arguments, entry);
+				""".formatted("pg_catalog.pg_try_advisory_lock" + arguments, ApplicationRole.IS_OURS, entry);
 	}
 
 }

@@ -33,7 +33,10 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -43,11 +46,14 @@ import static org.assertj.core.api.Assertions.assertThat;
  * anything there. The leader is cut off, its clock stands still, so it believes in itself
  * for as long as the test lasts; its successor must wait for its whole window.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class LeaderNoticeTests {
 
 	private static final String STRANGER = "leader_stranger";
 
 	private static final String APPLICATION = "leader_application";
+
+	private static final String GROUP = "leader_group";
 
 	private static final AdvisoryLockKey KEY = AdvisoryLockKey.of("tests", "leader:" + LeaderCandidate.ROLE);
 
@@ -71,6 +77,7 @@ class LeaderNoticeTests {
 
 	@BeforeEach
 	void createRoles() {
+		TestPostgres.execute("CREATE ROLE " + GROUP);
 		for (String role : List.of(STRANGER, APPLICATION)) {
 			TestPostgres.execute("CREATE ROLE " + role + " LOGIN PASSWORD 'low'");
 		}
@@ -94,7 +101,7 @@ class LeaderNoticeTests {
 		this.looks.close();
 		this.proxy.close();
 		Awaitility.await().until(() -> ForeignSession.isFree(KEY));
-		TestPostgres.execute("DROP ROLE " + STRANGER + "; DROP ROLE " + APPLICATION);
+		TestPostgres.execute("DROP ROLE IF EXISTS " + STRANGER + "; DROP ROLE " + APPLICATION + "; DROP ROLE " + GROUP);
 	}
 
 	@Test
@@ -159,6 +166,52 @@ class LeaderNoticeTests {
 		TestPostgres.execute("GRANT " + STRANGER + " TO " + APPLICATION);
 		begin(APPLICATION, STRANGER);
 		assertThat(handOver()).isLessThan(SETTINGS.trust());
+	}
+
+	/**
+	 * As where each instance gets a login of its own that sets the role of the
+	 * application.
+	 */
+	@Test
+	void leaderThatResignsIsFollowedAtOnceByAnInstanceThatHasSetARoleOfBoth() {
+		shareRole(STRANGER, APPLICATION);
+		begin(APPLICATION, STRANGER);
+		assertThat(handOver()).isLessThan(SETTINGS.trust());
+	}
+
+	@Test
+	void followerWhoseLoginIsDroppedGoesOn(CapturedOutput output) {
+		shareRole(STRANGER, APPLICATION);
+		begin(APPLICATION, STRANGER);
+		TestPostgres.execute("DROP ROLE " + STRANGER);
+		int before = this.looks.waits();
+		LeaderCandidate.awaitWhile(() -> this.ticker.advance(STEP), () -> this.looks.waits() > before + 2);
+		assertThat(handOver()).isLessThan(SETTINGS.trust());
+		assertThat(output).doesNotContain("Failed to campaign", "invalid role OID");
+	}
+
+	/**
+	 * Its connection has no role any more that anybody could be a member of.
+	 */
+	@Test
+	void followerWhoseOnlyRoleIsDroppedGoesOn(CapturedOutput output) {
+		begin(APPLICATION, STRANGER);
+		TestPostgres.execute("DROP ROLE " + STRANGER);
+		assertThat(handOver()).isGreaterThanOrEqualTo(WINDOW);
+		assertThat(output).doesNotContain("Failed to campaign", "invalid role OID");
+	}
+
+	@Test
+	void leaderThatResignsIsFollowedAfterTheWindowByAnInstanceThatHasSetARoleOfItsOwn() {
+		shareRole(STRANGER);
+		begin(APPLICATION, STRANGER);
+		assertThat(handOver()).isGreaterThanOrEqualTo(WINDOW);
+	}
+
+	private static void shareRole(String... logins) {
+		for (String login : logins) {
+			TestPostgres.execute("GRANT " + GROUP + " TO " + login + "; ALTER ROLE " + login + " SET role = " + GROUP);
+		}
 	}
 
 	private Duration handOver() {
