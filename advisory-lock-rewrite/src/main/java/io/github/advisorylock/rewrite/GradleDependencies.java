@@ -36,6 +36,8 @@ final class GradleDependencies extends JavaIsoVisitor<ExecutionContext> {
 
 	private static final String GROUP = "net.javacrumbs.shedlock";
 
+	private static final String STARTER = "advisory-lock-starter";
+
 	private static final Pattern CONFIGURATION = Pattern
 		.compile("implementation|api|compileOnly|runtimeOnly|\\w+(Implementation|Api|CompileOnly|RuntimeOnly)");
 
@@ -43,9 +45,12 @@ final class GradleDependencies extends JavaIsoVisitor<ExecutionContext> {
 
 	private final boolean keep;
 
-	GradleDependencies(String version, boolean keep) {
+	private final boolean bridge;
+
+	GradleDependencies(String version, ShedLockProject project) {
 		this.version = version;
-		this.keep = keep;
+		this.keep = project.keepsShedLock();
+		this.bridge = project.bridges();
 	}
 
 	@Override
@@ -53,9 +58,10 @@ final class GradleDependencies extends JavaIsoVisitor<ExecutionContext> {
 		J.Block visited = super.visitBlock(block, context);
 		List<Statement> statements = new ArrayList<>();
 		boolean changed = false;
-		boolean added = visited.getStatements()
-			.stream()
-			.anyMatch((statement) -> text(statement).contains("advisory-lock-starter"));
+		boolean added = has(visited, STARTER);
+		boolean bridged = has(visited, ShedLock.BRIDGE);
+		// Without them ShedLock's interfaces come with the provider, which then stays
+		boolean core = has(visited, "shedlock-spring") || has(visited, "shedlock-core");
 		for (Statement statement : visited.getStatements()) {
 			J.MethodInvocation call = dependency(statement);
 			if (call == null) {
@@ -64,11 +70,17 @@ final class GradleDependencies extends JavaIsoVisitor<ExecutionContext> {
 			}
 			if (!added && CONFIGURATION.matcher(call.getSimpleName()).matches()
 					&& !text(call).contains("shedlock-bom")) {
-				statements.add(starter(statement, call));
+				statements.add(ours(STARTER, statement, call));
 				added = true;
 				changed = true;
 			}
-			if (this.keep) {
+			boolean replaced = this.bridge && isProvider(call);
+			if (replaced && !bridged) {
+				statements.add(ours(ShedLock.BRIDGE, statement, call));
+				bridged = true;
+				changed = true;
+			}
+			if (this.keep && !(replaced && core)) {
 				statements.add(statement);
 			}
 			else {
@@ -89,9 +101,18 @@ final class GradleDependencies extends JavaIsoVisitor<ExecutionContext> {
 				&& text(call.getArguments().get(0)).contains(GROUP)) ? call : null;
 	}
 
-	private Statement starter(Statement statement, J.MethodInvocation call) {
+	private boolean isProvider(J.MethodInvocation call) {
+		return CONFIGURATION.matcher(call.getSimpleName()).matches() && !call.getSimpleName().startsWith("test")
+				&& text(call).contains("shedlock-provider-");
+	}
+
+	private boolean has(J.Block block, String artifact) {
+		return block.getStatements().stream().anyMatch((statement) -> text(statement).contains(artifact));
+	}
+
+	private Statement ours(String artifact, Statement statement, J.MethodInvocation call) {
 		String quote = text(call).contains("\"") ? "\"" : "'";
-		String dependency = "io.github.advisorylock:advisory-lock-starter:" + this.version;
+		String dependency = "io.github.advisorylock:" + artifact + ":" + this.version;
 		Expression first = call.getArguments().get(0);
 		// With its markers, which say whether there are parentheses around it
 		J.Literal literal = new J.Literal(Tree.randomId(), first.getPrefix(), first.getMarkers(), dependency,

@@ -45,10 +45,13 @@ final class MavenDependencies extends XmlVisitor<ExecutionContext> {
 
 	private final boolean keep;
 
+	private final boolean bridge;
+
 	MavenDependencies(String version, ShedLockProject project) {
 		this.version = version;
 		this.project = project;
 		this.keep = project.keepsShedLock();
+		this.bridge = project.bridges();
 	}
 
 	/**
@@ -95,28 +98,46 @@ final class MavenDependencies extends XmlVisitor<ExecutionContext> {
 
 	private Xml.Tag used(Xml.Tag dependencies) {
 		List<Xml.Tag> shedLock = dependencies.getChildren().stream().filter(MavenDependencies::isShedLock).toList();
-		boolean present = dependencies.getChildren()
-			.stream()
-			.anyMatch((dependency) -> dependency.getChildValue("artifactId").filter(STARTER::equals).isPresent());
+		boolean present = has(dependencies, STARTER);
+		boolean bridged = has(dependencies, ShedLock.BRIDGE);
+		// Without them ShedLock's interfaces come with the provider, which then stays
+		boolean core = has(dependencies, "shedlock-spring") || has(dependencies, "shedlock-core");
 		if (shedLock.isEmpty()) {
 			return dependencies;
 		}
 		List<Content> contents = new ArrayList<>();
 		for (Content content : contents(dependencies)) {
 			if (content == shedLock.get(0) && !present) {
-				contents.add(starter(shedLock));
+				contents.add(ours(STARTER, shedLock));
 			}
-			if (this.keep || !(content instanceof Xml.Tag tag && isShedLock(tag))) {
+			boolean replaced = this.bridge && content instanceof Xml.Tag tag && isProvider(tag);
+			if (replaced && !bridged) {
+				contents.add(ours(ShedLock.BRIDGE, List.of((Xml.Tag) content)));
+				bridged = true;
+			}
+			if (this.keep ? !(replaced && core) : !(content instanceof Xml.Tag tag && isShedLock(tag))) {
 				contents.add(content);
 			}
 		}
-		return dependencies.withContent(contents);
+		return contents.equals(contents(dependencies)) ? dependencies : dependencies.withContent(contents);
+	}
+
+	private static boolean has(Xml.Tag dependencies, String artifact) {
+		return dependencies.getChildren()
+			.stream()
+			.anyMatch((dependency) -> dependency.getChildValue("artifactId").filter(artifact::equals).isPresent());
+	}
+
+	private static boolean isProvider(Xml.Tag dependency) {
+		return isShedLock(dependency)
+				&& dependency.getChildValue("artifactId").orElse("").startsWith("shedlock-provider-")
+				&& dependency.getChildValue("scope").filter("test"::equals).isEmpty();
 	}
 
 	/**
-	 * Create the dependency on the starter, in the scope of those that it replaces.
+	 * Create a dependency on one of ours, in the scope of those that it replaces.
 	 */
-	private Xml.Tag starter(List<Xml.Tag> replaced) {
+	private Xml.Tag ours(String artifact, List<Xml.Tag> replaced) {
 		Xml.Tag first = replaced.get(0);
 		String indent = first.getPrefix();
 		String inner = first.getChildren().isEmpty() ? indent : first.getChildren().get(0).getPrefix();
@@ -124,8 +145,8 @@ final class MavenDependencies extends XmlVisitor<ExecutionContext> {
 			.allMatch((tag) -> tag.getChildValue("scope").filter("test"::equals).isPresent());
 		return Xml.Tag
 			.build(indent + "<dependency>" + inner + "<groupId>io.github.advisorylock</groupId>" + inner
-					+ "<artifactId>" + STARTER + "</artifactId>" + inner + "<version>" + this.version + "</version>"
-					+ (test ? inner + "<scope>test</scope>" : "") + indent + "</dependency>")
+					+ "<artifactId>" + artifact + "</artifactId>" + inner + "<version>" + this.version + "</version>"
+					+ (test ? inner + "<scope>test</scope>" : "") + (inner.isEmpty() ? "" : indent) + "</dependency>")
 			.withPrefix(indent);
 	}
 

@@ -16,12 +16,17 @@
 
 package io.github.advisorylock.rewrite;
 
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
 import org.openrewrite.Cursor;
 import org.openrewrite.ExecutionContext;
 import org.openrewrite.InMemoryExecutionContext;
 import org.openrewrite.SourceFile;
 import org.openrewrite.internal.ListUtils;
 import org.openrewrite.java.JavaVisitor;
+import org.openrewrite.java.marker.JavaSourceSet;
 import org.openrewrite.java.tree.Expression;
 import org.openrewrite.java.tree.J;
 import org.openrewrite.java.tree.JavaType;
@@ -29,15 +34,25 @@ import org.openrewrite.java.tree.TypeUtils;
 import org.openrewrite.marker.SearchResult;
 
 /**
- * Marks the statements that use what only ShedLock has: everything of it but its
- * annotations, the beans that provide locks in a database, and what is asked of the lock
- * that the method has.
+ * Looks for what needs ShedLock: everything of it but its annotations, the beans that
+ * provide locks in a database, and what is asked of the lock that the method has. Marks
+ * the statements that take a lock, and those that have no counterpart here.
  */
 final class RemainingUses extends JavaVisitor<ExecutionContext> {
 
-	static final String MESSAGE = "Only ShedLock has this: translate it by hand, see " + ShedLock.GUIDE;
+	private static final String LOCKS = "With advisory-lock-shedlock this takes the lock that @SingleRunner takes with the "
+			+ "same name as key; to go without ShedLock, use AdvisoryLockOperations; see " + ShedLock.GUIDE;
+
+	private static final String PROVIDES = "Only ShedLock takes locks from this; see " + ShedLock.GUIDE;
+
+	private static final String ASKS = "Asks ShedLock, which knows no lock of @SingleRunner: use LockContext.current(); see "
+			+ ShedLock.GUIDE;
+
+	private static final String EXTENDS = "Only ShedLock calls this: translate it by hand; see " + ShedLock.GUIDE;
 
 	private boolean found;
+
+	private boolean test;
 
 	/**
 	 * Return whether there is such a use in a file.
@@ -48,8 +63,24 @@ final class RemainingUses extends JavaVisitor<ExecutionContext> {
 		return uses.found;
 	}
 
+	/**
+	 * Return whether a file is a test, whose mocks take no locks.
+	 */
+	static boolean isTest(J.CompilationUnit unit) {
+		return unit.getMarkers()
+			.findFirst(JavaSourceSet.class)
+			.filter((set) -> set.getName().endsWith("est"))
+			.isPresent()
+				|| unit.getSourcePath().toString().replace('\\', '/').contains("src/test/")
+				|| unit.getImports()
+					.stream()
+					.anyMatch((imported) -> imported.getTypeName().startsWith("org.mockito.")
+							|| imported.getTypeName().startsWith("org.junit."));
+	}
+
 	@Override
 	public J visitCompilationUnit(J.CompilationUnit unit, ExecutionContext context) {
+		this.test = isTest(unit);
 		J.CompilationUnit visited = (J.CompilationUnit) super.visitCompilationUnit(unit, context);
 		return visited.withClasses(ListUtils.map(visited.getClasses(), this::mark));
 	}
@@ -66,11 +97,10 @@ final class RemainingUses extends JavaVisitor<ExecutionContext> {
 	}
 
 	private <T extends J> T mark(T statement) {
-		if (!Use.in(statement, getCursor())) {
-			return statement;
-		}
-		this.found = true;
-		return SearchResult.found(statement, MESSAGE);
+		Use use = new Use(this.test);
+		use.visit(statement, new InMemoryExecutionContext(), getCursor());
+		this.found |= use.found;
+		return (use.message != null) ? SearchResult.found(statement, use.message) : statement;
 	}
 
 	/**
@@ -109,12 +139,25 @@ final class RemainingUses extends JavaVisitor<ExecutionContext> {
 	 */
 	private static final class Use extends JavaVisitor<ExecutionContext> {
 
+		private final boolean test;
+
 		private boolean found;
 
-		static boolean in(J statement, Cursor around) {
-			Use use = new Use();
-			use.visit(statement, new InMemoryExecutionContext(), around);
-			return use.found;
+		private @Nullable String message;
+
+		Use(boolean test) {
+			this.test = test;
+		}
+
+		@Override
+		public J visitClassDeclaration(J.ClassDeclaration type, ExecutionContext context) {
+			if (Stream
+				.concat(Stream.ofNullable(type.getExtends()),
+						Stream.ofNullable(type.getImplements()).flatMap(List::stream))
+				.anyMatch((name) -> ShedLock.owns(name.getType()))) {
+				this.message = EXTENDS;
+			}
+			return super.visitClassDeclaration(type, context);
 		}
 
 		@Override
@@ -141,15 +184,45 @@ final class RemainingUses extends JavaVisitor<ExecutionContext> {
 			if (isTranslated(call, getCursor())) {
 				return call;
 			}
-			JavaType.Method type = call.getMethodType();
-			this.found |= ShedLock.owns((type != null) ? type.getDeclaringType() : null);
+			note(call.getMethodType(), ShedLock.LOCK.matches(call) || ShedLock.EXECUTE.matches(call));
 			return super.visitMethodInvocation(call, context);
 		}
 
 		@Override
+		public J visitMemberReference(J.MemberReference reference, ExecutionContext context) {
+			note(reference.getMethodType(), ShedLock.LOCK.matches(reference) || ShedLock.EXECUTE.matches(reference));
+			return super.visitMemberReference(reference, context);
+		}
+
+		private void note(JavaType.@Nullable Method method, boolean locks) {
+			JavaType.FullyQualified type = (method != null) ? method.getDeclaringType() : null;
+			if (type == null || !ShedLock.owns(type)) {
+				return;
+			}
+			this.found = true;
+			String name = type.getFullyQualifiedName();
+			if (locks && !this.test) {
+				this.message = LOCKS;
+			}
+			else if (name.startsWith(ShedLock.LOCK_ASSERT) || name.equals(ShedLock.LOCK_EXTENDER)) {
+				this.message = ASKS;
+			}
+		}
+
+		@Override
 		public J visitIdentifier(J.Identifier identifier, ExecutionContext context) {
-			this.found |= identifier.getFieldType() == null && ShedLock.owns(identifier.getType());
+			if (identifier.getFieldType() == null && ShedLock.owns(identifier.getType())) {
+				this.found = true;
+				if (this.message == null && isOfProvider(identifier.getType())) {
+					this.message = PROVIDES;
+				}
+			}
 			return identifier;
+		}
+
+		private static boolean isOfProvider(@Nullable JavaType type) {
+			JavaType.FullyQualified named = TypeUtils.asFullyQualified(type);
+			return named != null && named.getFullyQualifiedName().startsWith(ShedLock.PROVIDERS);
 		}
 
 	}

@@ -50,7 +50,7 @@ public final class RemoveShedLockConfiguration extends ShedLockRecipe {
 
 	@Override
 	public String getDescription() {
-		return "Nothing is removed while anything in the project still uses ShedLock.";
+		return "While anything in the project still uses ShedLock, lock providers go only where this library provides its locks.";
 	}
 
 	@Override
@@ -59,10 +59,10 @@ public final class RemoveShedLockConfiguration extends ShedLockRecipe {
 
 			@Override
 			public @Nullable Tree visit(@Nullable Tree tree, ExecutionContext context) {
-				if (!(tree instanceof J.CompilationUnit unit) || project.keepsShedLock()) {
+				if (!(tree instanceof J.CompilationUnit unit) || (project.keepsShedLock() && !project.bridges())) {
 					return tree;
 				}
-				Tree changed = new ConfigurationVisitor().visit(unit, context);
+				Tree changed = new ConfigurationVisitor(project.keepsAnnotations()).visit(unit, context);
 				return (changed != unit && isEmptyConfiguration((J.CompilationUnit) changed, project)) ? null : changed;
 			}
 
@@ -89,6 +89,12 @@ public final class RemoveShedLockConfiguration extends ShedLockRecipe {
 	 */
 	private static final class ConfigurationVisitor extends JavaIsoVisitor<ExecutionContext> {
 
+		private final boolean enabled;
+
+		ConfigurationVisitor(boolean enabled) {
+			this.enabled = enabled;
+		}
+
 		@Override
 		public J.CompilationUnit visitCompilationUnit(J.CompilationUnit unit, ExecutionContext context) {
 			J.CompilationUnit visited = super.visitCompilationUnit(unit, context);
@@ -98,7 +104,8 @@ public final class RemoveShedLockConfiguration extends ShedLockRecipe {
 				.forEach((imported) -> maybeRemoveImport(
 						imported.isStatic() ? imported.getTypeName() + "." + imported.getQualid().getSimpleName()
 								: imported.getTypeName()));
-			return (J.CompilationUnit) new RemoveAnnotationVisitor(ShedLock.ENABLED).visitNonNull(visited, context);
+			return this.enabled ? visited
+					: (J.CompilationUnit) new RemoveAnnotationVisitor(ShedLock.ENABLED).visitNonNull(visited, context);
 		}
 
 		@Override

@@ -27,7 +27,8 @@ import org.openrewrite.xml.tree.Xml;
 
 /**
  * Replaces ShedLock's dependencies in Maven and Gradle builds by this library's starter;
- * adds it beside them while something still uses ShedLock.
+ * adds it beside them while something still uses ShedLock, and then replaces providers by
+ * this library's.
  */
 public final class ReplaceShedLockDependencies extends ShedLockRecipe {
 
@@ -68,8 +69,8 @@ public final class ReplaceShedLockDependencies extends ShedLockRecipe {
 							context);
 				}
 				if (tree instanceof JavaSourceFile && (file.endsWith(".gradle") || file.endsWith(".gradle.kts"))) {
-					return new GradleDependencies(ReplaceShedLockDependencies.this.version, project.keepsShedLock())
-						.visit(tree, context);
+					return new GradleDependencies(ReplaceShedLockDependencies.this.version, project).visit(tree,
+							context);
 				}
 				return tree;
 			}

@@ -40,6 +40,11 @@ final class ShedLock {
 
 	static final String LOCK_PROVIDER = PACKAGE + "core.LockProvider";
 
+	static final String PROVIDERS = PACKAGE + "provider.";
+
+	/** What has ShedLock's interfaces take advisory locks. */
+	static final String BRIDGE = "advisory-lock-shedlock";
+
 	static final String LOCK_ASSERT = PACKAGE + "core.LockAssert";
 
 	static final String LOCK_EXTENDER = PACKAGE + "core.LockExtender";
@@ -70,6 +75,10 @@ final class ShedLock {
 	static final MethodMatcher EXTEND = new MethodMatcher(
 			LOCK_EXTENDER + " extendActiveLock(java.time.Duration, java.time.Duration)");
 
+	static final MethodMatcher LOCK = new MethodMatcher(LOCK_PROVIDER + " lock(..)", true);
+
+	static final MethodMatcher EXECUTE = new MethodMatcher(PACKAGE + "core.* executeWithLock(..)", true);
+
 	/** Packages of providers that keep their locks where SQL is spoken. */
 	private static final Set<String> SQL_PROVIDERS = Set.of("jdbctemplate", "jdbc", "jooq", "exposed", "r2dbc");
 
@@ -89,11 +98,10 @@ final class ShedLock {
 	 */
 	static boolean isOtherProvider(@Nullable JavaType type) {
 		JavaType.FullyQualified named = TypeUtils.asFullyQualified(type);
-		String prefix = PACKAGE + "provider.";
-		if (named == null || !named.getFullyQualifiedName().startsWith(prefix)) {
+		if (named == null || !named.getFullyQualifiedName().startsWith(PROVIDERS)) {
 			return false;
 		}
-		String rest = named.getFullyQualifiedName().substring(prefix.length());
+		String rest = named.getFullyQualifiedName().substring(PROVIDERS.length());
 		return !SQL_PROVIDERS.contains(rest.substring(0, rest.indexOf('.')));
 	}
 

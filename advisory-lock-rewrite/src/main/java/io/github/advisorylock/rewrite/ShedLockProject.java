@@ -43,6 +43,9 @@ final class ShedLockProject {
 			+ "give this method a lockAtLeastFor of its own and run the recipe again: \"0s\" if the time is only for clocks "
 			+ "that differ, or else the time, which becomes minInterval; see " + ShedLock.GUIDE;
 
+	private static final String TAKEN = "code takes locks from ShedLock too, and advisory-lock-shedlock can't provide them: %s; see "
+			+ ShedLock.GUIDE;
+
 	final Map<String, String> constants = new HashMap<>();
 
 	final List<SchedulerLockUse> uses = new ArrayList<>();
@@ -58,8 +61,10 @@ final class ShedLockProject {
 	/** Whether ShedLock guards calls that pass no proxy. */
 	boolean woven;
 
-	/** Whether something is used that only ShedLock has. */
+	/** Whether something other than annotations and lock providers needs ShedLock. */
 	boolean otherUse;
+
+	final LockProviders providers = new LockProviders();
 
 	/** Files that use ShedLock and can't be read, or are in another language. */
 	final Set<Path> unread = new HashSet<>();
@@ -86,8 +91,7 @@ final class ShedLockProject {
 	 * Return whether ShedLock is still needed when everything else has been translated.
 	 */
 	boolean keepsShedLock() {
-		return this.otherUse
-				|| translations().values().stream().anyMatch((translation) -> translation.obstacle() != null);
+		return this.otherUse || keepsAnnotations();
 	}
 
 	/**
@@ -96,6 +100,21 @@ final class ShedLockProject {
 	boolean translates() {
 		return !keepsShedLock()
 				|| translations().values().stream().anyMatch((translation) -> translation.obstacle() == null);
+	}
+
+	/**
+	 * Return whether ShedLock stays with the locks of this library, so that what is
+	 * translated and what stays exclude each other.
+	 */
+	boolean bridges() {
+		return keepsShedLock() && translates() && this.providers.obstacle() == null;
+	}
+
+	/**
+	 * Return whether a method stays under ShedLock.
+	 */
+	boolean keepsAnnotations() {
+		return translations().values().stream().anyMatch((translation) -> translation.obstacle() != null);
 	}
 
 	/**
@@ -112,15 +131,21 @@ final class ShedLockProject {
 		return Objects.requireNonNull(translations().get(use.id()));
 	}
 
+	/**
+	 * Return whether a time is kept in tables: a {@code minInterval}, or the
+	 * {@code lockAtLeastFor} of a method that stays and gets another provider.
+	 */
 	boolean needsLedger() {
-		return translations().values()
-			.stream()
-			.anyMatch((translation) -> translation.obstacle() == null && translation.minInterval() != null);
+		boolean bridges = bridges();
+		return this.uses.stream()
+			.anyMatch((use) -> (translation(use).obstacle() == null) ? translation(use).minInterval() != null
+					: bridges && least(use) != null);
 	}
 
 	private Map<UUID, Translation> translate() {
 		Map<String, List<SchedulerLockUse>> locks = locks();
 		Map<UUID, Translation> result = new LinkedHashMap<>();
+		String provider = this.providers.isTaken() ? this.providers.obstacle() : null;
 		for (SchedulerLockUse use : this.uses) {
 			boolean shared = locks.values().stream().anyMatch((users) -> users.size() > 1 && users.contains(use));
 			String least = least(use);
@@ -132,6 +157,9 @@ final class ShedLockProject {
 			}
 			else if (obstacle == null && minInterval != null && shared) {
 				obstacle = SHARED_AND_LEAST;
+			}
+			if (obstacle == null && provider != null) {
+				obstacle = TAKEN.formatted(provider);
 			}
 			if (this.woven) {
 				obstacle = "ShedLock is woven in by AspectJ, and guards calls within a class, too";

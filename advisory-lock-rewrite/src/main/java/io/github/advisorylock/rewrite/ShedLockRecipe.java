@@ -50,6 +50,10 @@ abstract class ShedLockRecipe extends ScanningRecipe<ShedLockProject> {
 				}
 				else if (tree instanceof Xml.Document xml && xml.getSourcePath().endsWith("pom.xml")) {
 					MavenDependencies.scan(xml, project);
+					project.providers.bridge(xml.printAll());
+				}
+				else if (tree instanceof SourceFile source && source.getSourcePath().toString().contains(".gradle")) {
+					project.providers.bridge(source.printAll());
 				}
 				return tree;
 			}

@@ -70,6 +70,9 @@ final class ShedLockScan extends JavaIsoVisitor<ExecutionContext> {
 			}
 		}
 		this.project.otherUse |= RemainingUses.in(unit);
+		if (!RemainingUses.isTest(unit)) {
+			this.project.providers.visit(unit, context);
+		}
 		return super.visitCompilationUnit(unit, context);
 	}
 

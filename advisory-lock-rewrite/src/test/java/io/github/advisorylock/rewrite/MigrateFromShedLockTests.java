@@ -33,6 +33,25 @@ import org.openrewrite.test.TypeValidation;
 @Tag("gate")
 class MigrateFromShedLockTests implements RewriteTest {
 
+	private static final String PROVIDER = """
+			import javax.sql.DataSource;
+
+			import net.javacrumbs.shedlock.core.LockProvider;
+			import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+			import org.springframework.context.annotation.Bean;
+			import org.springframework.context.annotation.Configuration;
+
+			@Configuration
+			class Beans {
+
+				@Bean
+				LockProvider lockProvider(DataSource dataSource) {
+					return new JdbcTemplateLockProvider(dataSource);
+				}
+
+			}
+			""";
+
 	@Override
 	public void defaults(RecipeSpec spec) {
 		spec.recipe(MigrationRecipe.load())
@@ -791,10 +810,10 @@ class MigrateFromShedLockTests implements RewriteTest {
 
 								class Jobs {
 
-									/*~~(Only ShedLock has this: translate it by hand, see https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md)~~>*/private LockingTaskExecutor executor;
+									private LockingTaskExecutor executor;
 
 									void run(Runnable task) {
-										/*~~(Only ShedLock has this: translate it by hand, see https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md)~~>*/executor.executeWithLock(task, new LockConfiguration(Instant.now(), "a", Duration.ofMinutes(1), Duration.ZERO));
+										/*~~(With advisory-lock-shedlock this takes the lock that @SingleRunner takes with the same name as key; to go without ShedLock, use AdvisoryLockOperations; see https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md)~~>*/executor.executeWithLock(task, new LockConfiguration(Instant.now(), "a", Duration.ofMinutes(1), Duration.ZERO));
 									}
 
 								}
@@ -815,6 +834,137 @@ class MigrateFromShedLockTests implements RewriteTest {
 
 						}
 						"""));
+	}
+
+	@Test
+	void locksInCodeGetTheProviderOfThisLibraryAndOneMarkEach() {
+		rewriteRun(jobs("""
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+
+				class Jobs {
+
+					@SingleRunner(key = "stock", scope = LockScope.SESSION)
+					public void count() {
+					}
+
+				}
+				"""),
+				java("""
+						import java.util.Optional;
+
+						import net.javacrumbs.shedlock.core.LockConfiguration;
+						import net.javacrumbs.shedlock.core.LockProvider;
+						import net.javacrumbs.shedlock.core.SimpleLock;
+
+						class RunNow {
+
+							private final LockProvider provider;
+
+							RunNow(LockProvider provider) {
+								this.provider = provider;
+							}
+
+							void run(LockConfiguration configuration) {
+								Optional<SimpleLock> lock = this.provider.lock(configuration);
+								lock.ifPresent((held) -> {
+									held.unlock();
+								});
+							}
+
+						}
+						""",
+						"""
+								import java.util.Optional;
+
+								import net.javacrumbs.shedlock.core.LockConfiguration;
+								import net.javacrumbs.shedlock.core.LockProvider;
+								import net.javacrumbs.shedlock.core.SimpleLock;
+
+								class RunNow {
+
+									private final LockProvider provider;
+
+									RunNow(LockProvider provider) {
+										this.provider = provider;
+									}
+
+									void run(LockConfiguration configuration) {
+										/*~~(With advisory-lock-shedlock this takes the lock that @SingleRunner takes with the same name as key; to go without ShedLock, use AdvisoryLockOperations; see https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md)~~>*/Optional<SimpleLock> lock = this.provider.lock(configuration);
+										lock.ifPresent((held) -> {
+											held.unlock();
+										});
+									}
+
+								}
+								"""),
+				Assertions.srcTestJava(java("""
+						import net.javacrumbs.shedlock.core.LockConfiguration;
+						import net.javacrumbs.shedlock.core.LockProvider;
+
+						class Mocks {
+
+							void stub(LockProvider mock, LockConfiguration configuration) {
+								mock.lock(configuration);
+							}
+
+						}
+						""")), java(PROVIDER, null));
+	}
+
+	@Test
+	void annotationsStayWhereLocksOfCodeCannotBeProvided() {
+		rewriteRun(
+				jobs("""
+						import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+						class Jobs {
+
+							/*~~(Stays under ShedLock: code takes locks from ShedLock too, and advisory-lock-shedlock can't provide them: code depends on JdbcTemplateLockProvider; see https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md)~~>*/@SchedulerLock(name = "stock")
+							public void count() {
+							}
+
+						}
+						"""),
+				java("""
+						import net.javacrumbs.shedlock.core.LockConfiguration;
+						import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+
+						class RunNow {
+
+							void run(JdbcTemplateLockProvider provider, LockConfiguration configuration) {
+								provider.lock(configuration);
+							}
+
+						}
+						""",
+						"""
+								import net.javacrumbs.shedlock.core.LockConfiguration;
+								import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+
+								class RunNow {
+
+									/*~~(Only ShedLock takes locks from this; see https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md)~~>*/void run(JdbcTemplateLockProvider provider, LockConfiguration configuration) {
+										/*~~(With advisory-lock-shedlock this takes the lock that @SingleRunner takes with the same name as key; to go without ShedLock, use AdvisoryLockOperations; see https://github.com/advisorylock/advisory-lock/blob/main/docs/migrate-from-shedlock.md)~~>*/provider.lock(configuration);
+									}
+
+								}
+								"""),
+				java(PROVIDER));
+	}
+
+	private static SourceSpecs jobs(String after) {
+		return java("""
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+
+				class Jobs {
+
+					@SchedulerLock(name = "stock")
+					public void count() {
+					}
+
+				}
+				""", after);
 	}
 
 	/**

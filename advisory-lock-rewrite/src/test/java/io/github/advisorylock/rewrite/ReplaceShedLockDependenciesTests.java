@@ -139,25 +139,24 @@ class ReplaceShedLockDependenciesTests implements RewriteTest {
 
 	@Test
 	void projectOfWhichNothingIsTranslatedGetsNoStarter() {
-		rewriteRun((spec) -> spec.parser(JavaParser.fromJavaVersion().classpath("shedlock-core")),
-				org.openrewrite.java.Assertions.java("""
-						import net.javacrumbs.shedlock.core.LockingTaskExecutor;
+		rewriteRun((spec) -> spec.parser(JavaParser.fromJavaVersion().classpath("shedlock-core")), java("""
+				import net.javacrumbs.shedlock.core.LockingTaskExecutor;
 
-						class Jobs {
+				class Jobs {
 
-							LockingTaskExecutor executor;
+					LockingTaskExecutor executor;
 
-						}
-						"""), org.openrewrite.xml.Assertions.xml("""
-						<project>
-							<dependencies>
-								<dependency>
-									<groupId>net.javacrumbs.shedlock</groupId>
-									<artifactId>shedlock-core</artifactId>
-								</dependency>
-							</dependencies>
-						</project>
-						""", (spec) -> spec.path("pom.xml")));
+				}
+				"""), org.openrewrite.xml.Assertions.xml("""
+				<project>
+					<dependencies>
+						<dependency>
+							<groupId>net.javacrumbs.shedlock</groupId>
+							<artifactId>shedlock-core</artifactId>
+						</dependency>
+					</dependencies>
+				</project>
+				""", (spec) -> spec.path("pom.xml")));
 	}
 
 	@Test
@@ -198,6 +197,105 @@ class ReplaceShedLockDependenciesTests implements RewriteTest {
 				    implementation("io.github.advisorylock:advisory-lock-starter:1.2.3")
 				}
 				"""));
+	}
+
+	@Test
+	void providerIsReplacedWhileCodeTakesLocks() {
+		rewriteRun(
+				(spec) -> spec.parser(JavaParser.fromJavaVersion()
+					.classpath("shedlock-core", "shedlock-spring", "shedlock-provider-jdbc-template",
+							"shedlock-sql-support", "spring-context", "spring-jdbc")),
+				java("""
+						import net.javacrumbs.shedlock.core.LockConfiguration;
+						import net.javacrumbs.shedlock.core.LockProvider;
+						import net.javacrumbs.shedlock.provider.jdbctemplate.JdbcTemplateLockProvider;
+						import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+						import org.springframework.context.annotation.Bean;
+
+						class Jobs {
+
+							@Bean
+							LockProvider provider(javax.sql.DataSource dataSource) {
+								return new JdbcTemplateLockProvider(dataSource);
+							}
+
+							@SchedulerLock(name = "stock")
+							public void count() {
+							}
+
+							void run(LockProvider provider, LockConfiguration configuration) {
+								provider.lock(configuration);
+							}
+
+						}
+						"""),
+				pom("""
+						<project>
+							<dependencies>
+								<dependency><groupId>net.javacrumbs.shedlock</groupId><artifactId>shedlock-spring</artifactId><version>7.0.0</version></dependency>
+								<dependency>
+									<groupId>net.javacrumbs.shedlock</groupId>
+									<artifactId>shedlock-provider-jdbc-template</artifactId>
+									<version>7.0.0</version>
+								</dependency>
+							</dependencies>
+						</project>
+						""",
+						"""
+								<project>
+									<dependencies>
+										<dependency><groupId>io.github.advisorylock</groupId><artifactId>advisory-lock-starter</artifactId><version>1.2.3</version></dependency>
+										<dependency><groupId>net.javacrumbs.shedlock</groupId><artifactId>shedlock-spring</artifactId><version>7.0.0</version></dependency>
+										<dependency>
+											<groupId>io.github.advisorylock</groupId>
+											<artifactId>advisory-lock-shedlock</artifactId>
+											<version>1.2.3</version>
+										</dependency>
+									</dependencies>
+								</project>
+								"""),
+				gradle("""
+						dependencies {
+						    implementation 'net.javacrumbs.shedlock:shedlock-spring:7.0.0'
+						    implementation 'net.javacrumbs.shedlock:shedlock-provider-jdbc-template:7.0.0'
+						    testImplementation 'net.javacrumbs.shedlock:shedlock-provider-inmemory:7.0.0'
+						}
+						""", """
+						dependencies {
+						    implementation 'io.github.advisorylock:advisory-lock-starter:1.2.3'
+						    implementation 'net.javacrumbs.shedlock:shedlock-spring:7.0.0'
+						    implementation 'io.github.advisorylock:advisory-lock-shedlock:1.2.3'
+						    testImplementation 'net.javacrumbs.shedlock:shedlock-provider-inmemory:7.0.0'
+						}
+						"""));
+	}
+
+	@Test
+	void dependencyOnOneLineStaysOnOneLine() {
+		rewriteRun(
+				pom("""
+						<project>
+							<dependencies>
+								<dependency><groupId>net.javacrumbs.shedlock</groupId><artifactId>shedlock-spring</artifactId><version>7.0.0</version></dependency>
+							</dependencies>
+						</project>
+						""",
+						"""
+								<project>
+									<dependencies>
+										<dependency><groupId>io.github.advisorylock</groupId><artifactId>advisory-lock-starter</artifactId><version>1.2.3</version></dependency>
+									</dependencies>
+								</project>
+								"""),
+				gradle("""
+						dependencies { implementation 'net.javacrumbs.shedlock:shedlock-spring:7.0.0' }
+						""", """
+						dependencies { implementation 'io.github.advisorylock:advisory-lock-starter:1.2.3' }
+						"""));
+	}
+
+	private static SourceSpecs java(String source) {
+		return org.openrewrite.java.Assertions.java(source);
 	}
 
 	private static SourceSpecs pom(String before, String after) {

@@ -69,19 +69,12 @@ class TenJobsTests {
 	@Test
 	@Tag("chaos")
 	void applicationRunsItsJobsUnderLocksWithoutAHandEdit(@TempDir Path shop) throws Exception {
-		move(shop);
-		Assertions.assertThat(files(shop)).noneMatch((file) -> read(file).toLowerCase().contains("shedlock"));
-		compile(shop);
+		MovedApplication moved = new MovedApplication(BEFORE, shop, false);
+		Assertions
+			.assertThat(MovedApplication.files(shop).stream().filter((file) -> !file.toString().endsWith(".class")))
+			.noneMatch((file) -> MovedApplication.read(file).toLowerCase().contains("shedlock"));
 		TestPostgres.execute("CREATE TABLE journal (job text)");
-		try (URLClassLoader classes = new URLClassLoader(urls(shop), ClassLoader.getPlatformClassLoader())) {
-			Thread.currentThread().setContextClassLoader(classes);
-			try (AutoCloseable application = start(classes)) {
-				checkJobs(classes, application);
-			}
-		}
-		finally {
-			Thread.currentThread().setContextClassLoader(TenJobsTests.class.getClassLoader());
-		}
+		moved.run("shop.Shop", TenJobsTests::checkJobs);
 	}
 
 	private static void checkJobs(ClassLoader classes, Object application) throws Exception {
@@ -103,111 +96,8 @@ class TenJobsTests {
 		Assertions.assertThat(journal("prices")).isEqualTo(1);
 	}
 
-	private static void move(Path target) throws IOException {
-		ExecutionContext context = new InMemoryExecutionContext((ex) -> Assertions.fail(ex));
-		List<SourceFile> sources = new ArrayList<>();
-		parse(JavaParser.fromJavaVersion().classpath(jars((jar) -> !jar.contains("advisory-lock"))).build(), ".java",
-				sources, context);
-		parse(new XmlParser(), ".xml", sources, context);
-		parse(new YamlParser(), ".yml", sources, context);
-		for (SourceFile source : sources) {
-			write(target, source);
-		}
-		for (Result result : MigrationRecipe.load()
-			.run(new InMemoryLargeSourceSet(sources), context)
-			.getChangeset()
-			.getAllResults()) {
-			if (result.getAfter() != null) {
-				write(target, result.getAfter());
-			}
-			else {
-				Files.delete(target.resolve(result.getBefore().getSourcePath()));
-			}
-		}
-	}
-
-	private static void parse(Parser parser, String extension, List<SourceFile> sources, ExecutionContext context) {
-		parser
-			.parse(files(BEFORE).stream().filter((file) -> file.toString().endsWith(extension)).toList(), BEFORE,
-					context)
-			.forEach(sources::add);
-	}
-
-	private static void write(Path target, SourceFile source) throws IOException {
-		Path file = target.resolve(source.getSourcePath());
-		Files.createDirectories(file.getParent());
-		Files.writeString(file, source.printAll());
-	}
-
-	private static void compile(Path shop) throws IOException {
-		JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-		try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
-			List<Path> sources = files(shop).stream().filter((file) -> file.toString().endsWith(".java")).toList();
-			List<String> options = List.of("-proc:none", "-parameters", "-d", shop.resolve("target").toString(), "-cp",
-					String.join(File.pathSeparator, applicationJars().stream().map(Path::toString).toList()));
-			Assertions
-				.assertThat(compiler
-					.getTask(null, manager, null, options, null, manager.getJavaFileObjectsFromPaths(sources))
-					.call())
-				.isTrue();
-		}
-	}
-
-	private static List<Path> applicationJars() {
-		return jars((jar) -> !jar.contains("shedlock") && !jar.contains("openrewrite")
-				&& !jar.contains("advisory-lock-rewrite"));
-	}
-
-	private static List<Path> jars(Predicate<String> wanted) {
-		return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-			.filter(wanted)
-			.map(Path::of)
-			.toList();
-	}
-
-	private static URL[] urls(Path shop) {
-		return Stream
-			.concat(Stream.of(shop.resolve("target"), shop.resolve("src/main/resources")), applicationJars().stream())
-			.map(TenJobsTests::url)
-			.toArray(URL[]::new);
-	}
-
-	private static URL url(Path path) {
-		try {
-			return path.toUri().toURL();
-		}
-		catch (MalformedURLException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
-	private static AutoCloseable start(ClassLoader classes) throws Exception {
-		Class<?> application = classes.loadClass("org.springframework.boot.SpringApplication");
-		String[] arguments = { "--spring.datasource.url=" + TestPostgres.url(), "--spring.main.banner-mode=off" };
-		return (AutoCloseable) application.getMethod("run", Class.class, String[].class)
-			.invoke(null, classes.loadClass("shop.Shop"), arguments);
-	}
-
 	private static int journal(String job) {
 		return TestPostgres.query("SELECT 1 FROM journal WHERE job = '" + job + "'").size();
-	}
-
-	private static List<Path> files(Path folder) {
-		try (Stream<Path> files = Files.walk(folder)) {
-			return files.filter(Files::isRegularFile).toList();
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
-	}
-
-	private static String read(Path file) {
-		try {
-			return Files.readString(file);
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
-		}
 	}
 
 	/**
