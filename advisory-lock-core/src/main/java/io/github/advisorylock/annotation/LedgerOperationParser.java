@@ -56,6 +56,13 @@ final class LedgerOperationParser {
 	 */
 	private static final Pattern WITHOUT_NUMBER = Pattern.compile("\\D*");
 
+	/**
+	 * Where what needs the schedule belongs.
+	 */
+	private static final String PLACE = " Where a @Scheduled method calls this one, that is the method for "
+			+ "@SingleRunner with PER_TICK, 'catchUp' and 'maxRetries'; called by it, this one is once per tick with "
+			+ "'once' as AUTO.";
+
 	private final LedgerUse use;
 
 	private final BiFunction<String, String, String> resolver;
@@ -77,7 +84,7 @@ final class LedgerOperationParser {
 		if (catchUp != null && !perTick) {
 			throw new InvalidAttributeException("catchUp",
 					source("catch-up", job.catchUp()) + "needs attribute 'once' to be PER_TICK",
-					"Set 'once' to PER_TICK, or remove 'catchUp'.", null);
+					"Set 'once' to PER_TICK, or remove 'catchUp'." + PLACE, null);
 		}
 		checkRetries(annotation.maxRetries(), catchUp);
 		boolean asked = isDurable(annotation) || minInterval != null;
@@ -100,7 +107,7 @@ final class LedgerOperationParser {
 		if (maxRetries > 0 && catchUp == null) {
 			throw new InvalidAttributeException("maxRetries",
 					"needs attribute 'catchUp', which says for how long a tick may be tried again",
-					"Set 'catchUp', or remove 'maxRetries'.", null);
+					"Set 'catchUp', or remove 'maxRetries'." + PLACE, null);
 		}
 	}
 
@@ -139,8 +146,8 @@ final class LedgerOperationParser {
 	 * @return what that is, {@code null} if there is nothing, or a skipped call would
 	 * have nothing to return
 	 */
-	@Nullable AutoTicks autoTicks(SingleRunner annotation, Method method, boolean fixedKey, Duration longest) {
-		if (annotation.once() != Once.AUTO || !fixedKey || annotation.allowSharedKey() || annotation.permits() > 1
+	@Nullable AutoTicks autoTicks(SingleRunner annotation, Method method, Duration longest) {
+		if (annotation.once() != Once.AUTO || annotation.allowSharedKey() || annotation.permits() > 1
 				|| SkippedValue.of(method) == SkippedValue.NONE) {
 			return null;
 		}
@@ -217,7 +224,7 @@ final class LedgerOperationParser {
 		if (schedule == null || !StringUtils.hasText(cron)) {
 			throw new InvalidAttributeException("once",
 					"is PER_TICK, and the method does not have exactly one cron schedule",
-					"Put one @Scheduled with 'cron' on the method, or set 'once' to NONE.", null);
+					"Put one @Scheduled with 'cron' on the method, or set 'once' to NONE." + PLACE, null);
 		}
 		String zone = this.resolver.apply("zone", schedule.zone());
 		try {

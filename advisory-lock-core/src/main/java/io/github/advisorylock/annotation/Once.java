@@ -25,12 +25,15 @@ public enum Once {
 
 	/**
 	 * Once for each time that a cron schedule or a trigger has planned, as long as the
-	 * instance lives that has done it, where that can be: for a method with a key without
-	 * expressions, called by a scheduler. A run that failed does not count. Needs no
-	 * table: the tick is remembered by a lock of its own on the connection of session
-	 * locks, for half the time to the next one, or thirty seconds where that is not
-	 * known, and at most {@code advisory-lock.remember-ticks}; where the runs of the
-	 * method are recorded in the ledger anyway, it is remembered there.
+	 * instance lives that has done it. That time belongs to the scheduled call: each
+	 * method that it calls, directly, through other beans or by {@code @Async}, is called
+	 * for it, each key until a run has come to a good end, but for calls inside a run
+	 * that has it. A lock remembers a hundred keys of a scheduled call at most. A run
+	 * that failed does not count. Needs no table: the tick is remembered by a lock of its
+	 * own on the connection of session locks, for half the time to the next one, or
+	 * thirty seconds where that is not known, and at most
+	 * {@code advisory-lock.remember-ticks}; where the runs of the method are recorded in
+	 * the ledger anyway, it is remembered there.
 	 * <p>
 	 * Once for each interval of a fixed rate or a fixed delay, in the same way: a lock
 	 * remembers the run until nine tenths of the interval are over, counted from the

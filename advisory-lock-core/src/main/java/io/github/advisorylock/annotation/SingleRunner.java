@@ -121,8 +121,9 @@ public @interface SingleRunner {
 	 * ledger, which keeps its tables in the database.
 	 * <p>
 	 * By default once for each tick of a cron schedule, and once for each interval of a
-	 * fixed rate or delay, while the instance lives that has done it, and otherwise
-	 * whenever the method is called and the lock is free.
+	 * fixed rate or delay, while the instance lives that has done it, whether that is the
+	 * schedule of the method or of another one that calls it; and otherwise whenever the
+	 * method is called and the lock is free.
 	 * @return once per what
 	 */
 	Once once() default Once.AUTO;

@@ -112,9 +112,9 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 	private final transient Advisor insideTransaction;
 
 	/**
-	 * Goes where calls are handed over to other threads, outside everything.
+	 * Goes around what hands calls over to other threads.
 	 */
-	private final transient Advisor plannedTime;
+	private final transient Advisor plannedTime = new DefaultPointcutAdvisor(PlannedTime.carrier());
 
 	/**
 	 * Create a post-processor.
@@ -143,7 +143,6 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 			.toList();
 		this.advisor = this.guards.get(this.guards.size() - 1).advisor();
 		this.insideTransaction = createAdvisor(SingleRunner.class, this.interceptor.insideTransaction());
-		this.plannedTime = createAdvisor(SingleRunner.class, PlannedTime.carrier());
 		setBeforeExistingAdvisors(true);
 		setOrder(Ordered.LOWEST_PRECEDENCE - 1);
 	}
@@ -381,8 +380,7 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 
 			@Override
 			public Object postProcessAfterInitialization(Object bean, String beanName) {
-				if (bean instanceof Advised advised && SingleRunnerAnnotationBeanPostProcessor.this.guards.stream()
-					.anyMatch((guard) -> isGuarded(bean, guard.advisor()))) {
+				if (bean instanceof Advised advised) {
 					arrange(advised);
 				}
 				return bean;
@@ -393,34 +391,37 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 
 	/**
 	 * Put our advice in its place. A lock must not be released while work that was
-	 * started under it goes on elsewhere.
+	 * started under it goes on elsewhere. What an asynchronous method calls may be
+	 * guarded, if it is not itself.
 	 */
 	private void arrange(Advised advised) {
-		if (advised.isFrozen()) {
+		boolean guarded = this.guards.stream().anyMatch((guard) -> isGuarded(advised, guard.advisor()));
+		if (advised.isFrozen() || (!guarded && !isAsynchronous(advised.getAdvisors()))) {
 			return;
 		}
 		this.guards.forEach((guard) -> advised.removeAdvisor(guard.advisor()));
 		advised.removeAdvisor(this.insideTransaction);
-		advised.removeAdvisor(this.plannedTime);
+		Arrays.stream(advised.getAdvisors()).filter(this.plannedTime::equals).forEach(advised::removeAdvisor);
 		Class<?> targetClass = AopUtils.getTargetClass(advised);
 		int position = 0;
 		for (int i = 0; i < advised.getAdvisorCount(); i++) {
 			position = isAsynchronous(advised.getAdvisors()[i]) ? i + 1 : position;
 		}
-		boolean asynchronous = position > 0;
-		for (Guard guard : guardsOf(targetClass)) {
+		if (position > 0) {
+			advised.addAdvisor(position, this.plannedTime);
+			advised.addAdvisor(0, this.plannedTime);
+			position += 2;
+		}
+		for (Guard guard : guarded ? guardsOf(targetClass) : List.<Guard>of()) {
 			advised.addAdvisor(position++, guard.advisor());
 		}
-		if (!this.finder.of(targetClass, SingleRunner.class).isEmpty()) {
+		if (guarded && !this.finder.of(targetClass, SingleRunner.class).isEmpty()) {
 			advised.addAdvisor(this.insideTransaction);
-			if (asynchronous) {
-				advised.addAdvisor(0, this.plannedTime);
-			}
 		}
 	}
 
-	private static boolean isAsynchronous(Advisor advisor) {
-		return advisor.getAdvice() instanceof AsyncExecutionInterceptor;
+	private static boolean isAsynchronous(Advisor... advisors) {
+		return Arrays.stream(advisors).anyMatch((advisor) -> advisor.getAdvice() instanceof AsyncExecutionInterceptor);
 	}
 
 	/**

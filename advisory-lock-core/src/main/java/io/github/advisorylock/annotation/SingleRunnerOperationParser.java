@@ -90,7 +90,7 @@ final class SingleRunnerOperationParser {
 				annotation.permits(), waitFor, ledger.duration("maxRun", annotation.maxRun(), job.maxRun()),
 				annotation.whenBusy() == WhenBusy.FAIL, job.paused(),
 				ledger.parse(annotation, method, fixed, job).keeping(results(annotation, method, targetClass)),
-				ledger.autoTicks(annotation, method, fixed, this.settings.rememberTicks()),
+				ledger.autoTicks(annotation, method, this.settings.rememberTicks()),
 				transactionManager(annotation, method, targetClass));
 	}
 

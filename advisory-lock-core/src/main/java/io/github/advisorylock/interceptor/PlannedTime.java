@@ -17,28 +17,50 @@
 package io.github.advisorylock.interceptor;
 
 import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockRequest;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * What a call was planned for, as long as it is on its way from whoever planned it to the
- * method: a time, as the clock may have been set meanwhile, and does not decide; or the
- * interval of a timer.
+ * A call that a scheduler makes, with what it was planned for: a time, as the clock may
+ * have been set meanwhile, and does not decide; or the interval of a timer.
+ * <p>
+ * The plan belongs to the scheduled call from its begin to its end, on its thread and on
+ * those that {@code @Async} hands work to. Each guarded method that is called meanwhile
+ * has it, however deep, until a run for its key has come to a good end. Inside a run that
+ * has the plan, calls have none.
  *
  * @since 0.1.0
  */
 public final class PlannedTime {
 
-	private static final ThreadLocal<@Nullable Plan> CURRENT = new ThreadLocal<>();
+	/**
+	 * A lock remembers each key, and the lock table of a server is no place for thousands
+	 * of them.
+	 */
+	static final int MOST_KEYS = 100;
+
+	private static final ThreadLocal<@Nullable PlannedTime> CURRENT = new ThreadLocal<>();
 
 	private static final String CARRIED = PlannedTime.class.getName();
 
-	private PlannedTime() {
+	private final Plan plan;
+
+	/**
+	 * The keys that have had the plan, and whether a run has come to a good end.
+	 */
+	private final Map<AdvisoryLockKey, Boolean> keys = new HashMap<>();
+
+	private PlannedTime(Plan plan) {
+		this.plan = plan;
 	}
 
 	/**
@@ -47,7 +69,17 @@ public final class PlannedTime {
 	 * @param call makes the call, on the current thread
 	 */
 	public static void run(Instant planned, Runnable call) {
-		run(new Plan.At(planned), call);
+		run(planned, null, call);
+	}
+
+	/**
+	 * Make a call that was planned.
+	 * @param planned the time that it was planned for
+	 * @param ticks what else is planned, {@code null} if that is not known
+	 * @param call makes the call, on the current thread
+	 */
+	static void run(Instant planned, @Nullable CronTicks ticks, Runnable call) {
+		run(new Plan.At(planned, Instant.now(), ticks), call);
 	}
 
 	/**
@@ -60,53 +92,112 @@ public final class PlannedTime {
 	}
 
 	private static void run(Plan plan, Runnable call) {
-		CURRENT.set(plan);
+		PlannedTime before = bind(new PlannedTime(plan));
 		try {
 			call.run();
 		}
 		finally {
-			CURRENT.remove();
+			bind(before);
 		}
 	}
 
 	/**
-	 * Return what has the plan go along with a call that advice hands over to another
-	 * thread.
-	 * @return the interceptor for a place outside that advice
+	 * Return what has the scheduled call go along with a call that advice hands over to
+	 * another thread.
+	 * @return the interceptor for both sides of that advice
 	 */
 	public static MethodInterceptor carrier() {
 		return (invocation) -> {
-			Plan plan = takePlan();
-			if (plan != null) {
-				((ProxyMethodInvocation) invocation).setUserAttribute(CARRIED, plan);
+			ProxyMethodInvocation call = (ProxyMethodInvocation) invocation;
+			if (!(call.getUserAttribute(CARRIED) instanceof PlannedTime carried)) {
+				call.setUserAttribute(CARRIED, current());
+				return invocation.proceed();
 			}
-			return invocation.proceed();
+			PlannedTime before = bind(carried);
+			try {
+				return invocation.proceed();
+			}
+			finally {
+				bind(before);
+			}
 		};
 	}
 
 	/**
-	 * As {@link #takePlan()}, for a call that another thread may have made.
+	 * Return the scheduled call that the current thread is in.
 	 */
-	static @Nullable Plan takePlan(MethodInvocation invocation) {
-		Plan plan = takePlan();
-		return (plan != null) ? plan : (Plan) ((ProxyMethodInvocation) invocation).getUserAttribute(CARRIED);
+	static @Nullable PlannedTime current() {
+		return CURRENT.get();
 	}
 
 	/**
-	 * Take what the current call was planned for. What this call calls is not planned.
-	 * @return the plan, {@code null} if the call was not planned, or that is not known
+	 * Have the current thread be in a scheduled call, or in none.
+	 * @return what it was in before
 	 */
-	private static @Nullable Plan takePlan() {
-		Plan plan = CURRENT.get();
-		CURRENT.remove();
-		return plan;
+	static @Nullable PlannedTime bind(@Nullable PlannedTime call) {
+		PlannedTime before = CURRENT.get();
+		if (call != null) {
+			CURRENT.set(call);
+		}
+		else {
+			CURRENT.remove();
+		}
+		return before;
 	}
 
 	/**
-	 * Take the time that a call was planned for, which another thread may have made.
+	 * Return what the call was planned for.
 	 */
-	static @Nullable Instant take(MethodInvocation invocation) {
-		return (takePlan(invocation) instanceof Plan.At at) ? at.time() : null;
+	Plan plan() {
+		return this.plan;
+	}
+
+	/**
+	 * Take the plan for a key that a lock will remember.
+	 * @param calls are told if the key can't have it
+	 * @return the plan, {@code null} if a run for the key has come to a good end, or too
+	 * many keys have had it
+	 */
+	@Nullable Plan take(AdvisoryLockKey key, UnplannedCalls calls) {
+		Boolean done;
+		boolean full;
+		synchronized (this.keys) {
+			full = this.keys.size() >= MOST_KEYS;
+			done = full ? this.keys.get(key) : this.keys.putIfAbsent(key, false);
+		}
+		if (Boolean.TRUE.equals(done)) {
+			calls.again(key);
+			return null;
+		}
+		if (done == null && full) {
+			calls.tooMany();
+			return null;
+		}
+		return this.plan;
+	}
+
+	/**
+	 * Note that a run for a key that had the plan has come to a good end, unless a
+	 * transaction that surrounds it is rolled back.
+	 */
+	void done(AdvisoryLockKey key) {
+		put(key, true);
+		if (TransactionSynchronizationManager.isSynchronizationActive()) {
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void afterCompletion(int status) {
+					put(key, status == STATUS_COMMITTED);
+				}
+
+			});
+		}
+	}
+
+	private void put(AdvisoryLockKey key, boolean done) {
+		synchronized (this.keys) {
+			this.keys.put(key, done);
+		}
 	}
 
 	/**
@@ -116,8 +207,34 @@ public final class PlannedTime {
 
 		/**
 		 * A time.
+		 *
+		 * @param time the time
+		 * @param begin when the call began
+		 * @param ticks what else its scheduler plans, {@code null} if that is not known
 		 */
-		record At(Instant time) implements Plan {
+		record At(Instant time, Instant begin, @Nullable CronTicks ticks) implements Plan {
+
+			/**
+			 * Return the tick of the call. What is known of the schedule may be out of
+			 * date, or of another schedule: then the planned time is the tick. All that
+			 * the call does is for one tick, however long it takes.
+			 * @param known the ticks of the method, {@code null} if it has none
+			 */
+			Instant tick(@Nullable CronTicks known) {
+				Instant tick = (known != null) ? known.ofCallPlannedFor(this.time, this.begin) : null;
+				if (tick == null && this.ticks != null) {
+					tick = this.ticks.ofCallPlannedFor(this.time, this.time);
+				}
+				return (tick != null) ? tick : this.time;
+			}
+
+			/**
+			 * Return the tick that follows, {@code null} if it is not known.
+			 */
+			@Nullable Instant next(Instant tick, @Nullable CronTicks known) {
+				CronTicks ticks = (known != null && known.latestAt(tick).equals(tick)) ? known : this.ticks;
+				return (ticks != null) ? ticks.nextAfter(tick) : null;
+			}
 
 		}
 

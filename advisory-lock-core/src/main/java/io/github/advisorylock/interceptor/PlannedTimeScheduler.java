@@ -19,6 +19,7 @@ package io.github.advisorylock.interceptor;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.ScheduledFuture;
@@ -28,11 +29,13 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockRequest.Interval.Counted;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.scheduling.SchedulingAwareRunnable;
 import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.Trigger;
 import org.springframework.scheduling.TriggerContext;
 import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.support.CronTrigger;
 import org.springframework.scheduling.support.PeriodicTrigger;
 
 /**
@@ -93,7 +96,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		if (task instanceof CarryingTask) {
 			return this.scheduler.schedule(task, trigger);
 		}
-		PlannedTask planned = new PlannedTask(task, trigger);
+		PlannedTask planned = new PlannedTask(task, trigger, getClock().getZone());
 		return this.scheduler.schedule(planned, planned);
 	}
 
@@ -189,15 +192,32 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 		private final Trigger trigger;
 
+		private final @Nullable CronTicks ticks;
+
 		private final Deque<Plan> plans = new ArrayDeque<>(2);
 
 		private @Nullable Instant latest;
 
 		private int takenForOthers;
 
-		private PlannedTask(Runnable task, Trigger trigger) {
+		private PlannedTask(Runnable task, Trigger trigger, ZoneId defaultZone) {
 			super(task);
 			this.trigger = trigger;
+			this.ticks = (trigger instanceof CronTrigger cron) ? ticks(cron, defaultZone) : null;
+		}
+
+		/**
+		 * The zone of a trigger can't be asked for. Where it can't be read, either, or
+		 * nothing has been planned for years, the ticks are not known.
+		 */
+		private static @Nullable CronTicks ticks(CronTrigger trigger, ZoneId defaultZone) {
+			try {
+				Object zone = new DirectFieldAccessor(trigger).getPropertyValue("zoneId");
+				return new CronTicks(trigger.getExpression(), (zone instanceof ZoneId set) ? set : defaultZone);
+			}
+			catch (RuntimeException ex) {
+				return null;
+			}
 		}
 
 		@Override
@@ -220,7 +240,7 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		public void run() {
 			Instant time = takeDue();
 			if (time != null) {
-				PlannedTime.run(time, task());
+				PlannedTime.run(time, this.ticks, task());
 			}
 			else {
 				task().run();

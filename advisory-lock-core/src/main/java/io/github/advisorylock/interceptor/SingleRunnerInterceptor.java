@@ -138,8 +138,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 		AdvisoryLockKey key = operation.key(invocation.getArguments());
 		boolean paused = operation.paused();
-		Call call = new Call(operation, key, operation.createRequest(key, this.now != null, invocation),
-				operation.scope(), operation.method(), operation.fixedKey() != null);
+		Call call = new Call(operation, key, PlannedTime.current());
 		Object result;
 		try {
 			if (paused) {
@@ -189,6 +188,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 	private void announce(Call call) {
 		LockOutcome outcome = call.outcome;
+		call.usePlanUp();
 		if (call.observed != null) {
 			call.observed.end(outcome, call.failure);
 		}
@@ -248,6 +248,13 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 		private final SingleRunnerObserver.@Nullable Call observed;
 
+		/**
+		 * The scheduled call that this one is made in, and what it has for this one.
+		 */
+		private final @Nullable PlannedTime scheduled;
+
+		private final PlannedTime.@Nullable Plan plan;
+
 		private final LockRequest request;
 
 		private TwoPhaseLockOperations.@Nullable Admission admission;
@@ -276,14 +283,16 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		 */
 		private @Nullable Throwable thrown;
 
-		private Call(SingleRunnerOperation operation, AdvisoryLockKey key, LockRequest request, LockScope scope,
-				String method, boolean fixed) {
+		private Call(SingleRunnerOperation operation, AdvisoryLockKey key, @Nullable PlannedTime scheduled) {
 			this.operation = operation;
 			this.key = key;
-			this.request = request;
-			this.scope = scope;
-			this.method = method;
-			this.fixed = fixed;
+			this.scope = operation.scope();
+			this.method = operation.method();
+			this.fixed = operation.fixedKey() != null;
+			this.scheduled = scheduled;
+			boolean now = SingleRunnerInterceptor.this.now != null;
+			this.plan = operation.takePlan(key, now, scheduled);
+			this.request = operation.createRequest(key, now, scheduled != null, this.plan);
 			this.observed = observe();
 		}
 
@@ -346,6 +355,8 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			this.outcome = LockOutcome.EXECUTED;
 			this.attempt = lock.attempt();
 			SingleRunnerObserver.Work work = (this.observed != null) ? this.observed.begin(lock) : null;
+			boolean hasPlan = this.plan != null || SingleRunnerInterceptor.this.now != null;
+			PlannedTime outside = PlannedTime.bind(hasPlan ? null : PlannedTime.current());
 			try {
 				Object result = this.invocation.proceed();
 				if (result != null) {
@@ -361,9 +372,20 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 				throw Call.<Exception>unchanged(ex);
 			}
 			finally {
+				PlannedTime.bind(outside);
 				if (work != null) {
 					work.close();
 				}
+			}
+		}
+
+		/**
+		 * A run that came to a good end has done what the scheduled call is for.
+		 */
+		private void usePlanUp() {
+			if (this.scheduled != null && this.plan != null && this.outcome == LockOutcome.EXECUTED
+					&& this.failure == null) {
+				this.scheduled.done(this.key);
 			}
 		}
 

@@ -28,7 +28,6 @@ import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockResult;
 import io.github.advisorylock.LockScope;
-import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -214,38 +213,50 @@ public final class SingleRunnerOperation {
 	}
 
 	/**
+	 * Take the plan of the scheduled call that a call is made in, if it is run once for
+	 * that. What the ledger remembers is never used up.
+	 * @param now whether an operator asks for the run
+	 * @param scheduled the scheduled call
+	 * @return the plan, {@code null} if the call has none
+	 */
+	PlannedTime.@Nullable Plan takePlan(AdvisoryLockKey key, boolean now, @Nullable PlannedTime scheduled) {
+		if (scheduled == null || !(this.oncePerTick || (this.autoTicks != null && !now))) {
+			return null;
+		}
+		return this.oncePerTick ? scheduled.plan() : scheduled.take(key, this.unplannedCalls);
+	}
+
+	/**
 	 * Return what a call asks for.
 	 * @param now whether an operator asks for the run, and no tick matters but the one
 	 * that it was planned for, if any
-	 * @param invocation the call
+	 * @param scheduled whether a scheduled call makes it
+	 * @param plan what that has for this call
 	 */
-	LockRequest createRequest(AdvisoryLockKey key, boolean now, MethodInvocation invocation) {
+	LockRequest createRequest(AdvisoryLockKey key, boolean now, boolean scheduled, PlannedTime.@Nullable Plan plan) {
 		LockRequest request = (this.fixedRequest != null && !now) ? this.fixedRequest : request(key, now);
-		if (this.oncePerTick && now) {
-			Instant again = PlannedTime.take(invocation);
-			return (again != null) ? ((this.ledger.catchUp() != null) ? request.backOff() : request).oncePerTick(again)
+		if (!this.oncePerTick) {
+			return (this.autoTicks != null && !now) ? perPlannedTime(request, this.autoTicks, scheduled, plan)
 					: request;
 		}
-		if (!this.oncePerTick) {
-			return (this.autoTicks != null && !now) ? perPlannedTime(request, this.autoTicks, invocation) : request;
-		}
 		CronTicks ticks = this.ledger.ticks();
-		Instant time = Instant.now();
-		Instant planned = PlannedTime.take(invocation);
-		if (planned != null) {
+		if (plan instanceof PlannedTime.Plan.At at) {
 			request = (this.ledger.catchUp() != null) ? request.backOff() : request;
-			return request.oncePerTick(tick(planned, ticks, time));
+			return request.oncePerTick(now ? at.time() : at.tick(ticks));
+		}
+		if (now) {
+			return request;
 		}
 		if (ticks == null) {
 			throw new IllegalStateException(
 					"Failed to run once per tick: the schedule of the method is switched off on this instance");
 		}
 		this.unplannedCalls.look("this instance takes it for the tick that its own clock tells");
-		return request.oncePerTick(ticks.ofCallAt(time));
+		return request.oncePerTick(ticks.ofCallAt(Instant.now()));
 	}
 
-	private LockRequest perPlannedTime(LockRequest request, AutoTicks ticks, MethodInvocation invocation) {
-		PlannedTime.Plan plan = PlannedTime.takePlan(invocation);
+	private LockRequest perPlannedTime(LockRequest request, AutoTicks ticks, boolean scheduled,
+			PlannedTime.@Nullable Plan plan) {
 		if (plan instanceof PlannedTime.Plan.Every every) {
 			return ticks.apply(request, every.interval());
 		}
@@ -253,9 +264,9 @@ public final class SingleRunnerOperation {
 			return request;
 		}
 		if (plan instanceof PlannedTime.Plan.At at) {
-			return ticks.apply(request, at.time());
+			return ticks.apply(request, at);
 		}
-		if (this.ledger.minInterval() == null) {
+		if (!scheduled && this.ledger.minInterval() == null) {
 			this.unplannedCalls
 				.look("with 'once' as AUTO every instance that calls it runs it whenever the lock is free");
 		}
@@ -271,15 +282,6 @@ public final class SingleRunnerOperation {
 	public boolean parseScheduleAgain() {
 		ScheduledTicks schedule = (this.autoTicks != null) ? this.autoTicks.schedule : this.ledger.schedule();
 		return schedule.parseAgain();
-	}
-
-	/**
-	 * Return the tick of a call that was planned. What is known of the schedule may be
-	 * out of date, or of another schedule: then the planned time is the tick.
-	 */
-	private static Instant tick(Instant planned, @Nullable CronTicks ticks, Instant time) {
-		Instant tick = (ticks != null) ? ticks.ofCallPlannedFor(planned, time) : null;
-		return (tick != null) ? tick : planned;
 	}
 
 	private LockRequest request(AdvisoryLockKey key, boolean now) {
@@ -315,8 +317,12 @@ public final class SingleRunnerOperation {
 		if (this.ledger.oncePerKey()) {
 			return "once per key";
 		}
-		return (remembersTicks() && auto != null && !auto.intervals.isEmpty())
-				? auto.intervals.stream().map(AutoTicks::describe).collect(Collectors.joining(" and ", "once per ", ""))
+		if (remembers && auto != null && !auto.longest.isZero() && !auto.intervals.isEmpty()) {
+			return auto.intervals.stream()
+				.map(AutoTicks::describe)
+				.collect(Collectors.joining(" and ", "once per ", ""));
+		}
+		return remembers ? "one at a time, once per tick or interval of a scheduled method that calls it"
 				: ((this.permits > 1) ? String.valueOf(this.permits) : "one") + " at a time";
 	}
 
@@ -403,17 +409,17 @@ public final class SingleRunnerOperation {
 		/**
 		 * Where runs are recorded anyway, the ledger remembers their ticks, too.
 		 */
-		private LockRequest apply(LockRequest request, Instant planned) {
-			CronTicks ticks = this.schedule.current();
-			Instant tick = tick(planned, ticks, Instant.now());
-			return request.isRecorded() ? request.oncePerTick(tick) : request.oncePerTick(tick, memory(tick, ticks));
+		private LockRequest apply(LockRequest request, PlannedTime.Plan.At planned) {
+			CronTicks known = this.schedule.current();
+			Instant tick = planned.tick(known);
+			return request.isRecorded() ? request.oncePerTick(tick)
+					: request.oncePerTick(tick, memory(tick, planned.next(tick, known)));
 		}
 
 		/**
 		 * A clock that is late by more takes the tick for another one.
 		 */
-		private Duration memory(Instant tick, @Nullable CronTicks ticks) {
-			Instant next = (ticks != null && ticks.latestAt(tick).equals(tick)) ? ticks.nextAfter(tick) : null;
+		private Duration memory(Instant tick, @Nullable Instant next) {
 			Duration half = (next != null) ? Duration.between(tick, next).dividedBy(2) : NEXT_UNKNOWN;
 			return (half.compareTo(this.longest) < 0) ? half : this.longest;
 		}

@@ -23,14 +23,15 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
 /**
- * The calls of one method of which no trigger or timer is known. A person or a request
- * may make them; if a scheduler does, each of its calls may run on every instance, and
- * that is told once.
+ * The calls of one method that are for no tick or interval. A person or a request may
+ * make them; if a scheduler does, each of its calls may run on every instance, and that
+ * is told once.
  */
 final class UnplannedCalls {
 
@@ -62,6 +63,10 @@ final class UnplannedCalls {
 
 	private final AtomicBoolean told = new AtomicBoolean();
 
+	private final AtomicBoolean toldAgain = new AtomicBoolean();
+
+	private final AtomicBoolean toldTooMany = new AtomicBoolean();
+
 	UnplannedCalls(String method, String key) {
 		this.method = method;
 		this.key = key;
@@ -80,9 +85,36 @@ final class UnplannedCalls {
 		if (isMadeByScheduler() && this.told.compareAndSet(false, true)) {
 			logger.info("A scheduler calls method '" + this.method + "' (key '" + this.key + "') for no planned time: "
 					+ consequence
-					+ ". Use @Scheduled, or register the task in a SchedulingConfigurer, with a cron expression or a "
-					+ "trigger where 'once' is PER_TICK; set 'minInterval' to leave time between runs, or 'once' to NONE "
-					+ "if this is what you want");
+					+ ". Use @Scheduled with a cron expression, a rate or a delay, or register the task in a "
+					+ "SchedulingConfigurer, with a cron expression or a trigger where 'once' is PER_TICK; set "
+					+ "'minInterval' to leave time between runs, or 'once' to NONE if this is what you want");
+		}
+	}
+
+	/**
+	 * Tell that a scheduled call calls the method again for a key that has had its run.
+	 */
+	void again(AdvisoryLockKey key) {
+		if (this.toldAgain.compareAndSet(false, true)) {
+			logger.warn("A scheduled call has called method '" + this.method + "' (key '" + key.name()
+					+ "') again after a run that came to a good end: only the first run is once per tick or interval, "
+					+ "the others run on every instance whenever the lock is free. Call it once, make keys of its "
+					+ "arguments as in 'export:#{#name}', or put @SingleRunner on the scheduled method instead; set "
+					+ "'once' to NONE if this is what you want");
+		}
+	}
+
+	/**
+	 * Tell that a scheduled call calls the method for more keys than can be remembered.
+	 */
+	void tooMany() {
+		if (this.toldTooMany.compareAndSet(false, true)) {
+			logger.warn("A scheduled call has called method '" + this.method + "' (key '" + this.key
+					+ "') when it had called guarded methods for " + PlannedTime.MOST_KEYS
+					+ " keys: a lock remembers the runs of those, and the calls for more keys run on every instance "
+					+ "whenever the lock is free. Put @SingleRunner on the scheduled method instead, which guards the "
+					+ "whole loop, or use 'minInterval' or 'once = PER_KEY', which remember any number of keys in a "
+					+ "table; set 'once' to NONE if this is what you want");
 		}
 	}
 

@@ -99,11 +99,12 @@ class OnceAutoMethodTests {
 	}
 
 	static Stream<Consumer<Jobs>> methodsWithoutTick() {
-		return Stream.of(Jobs::none, Jobs::shared, Jobs::number, Jobs::expression);
+		return Stream.of(Jobs::none, Jobs::shared, Jobs::number);
 	}
 
 	static Stream<Consumer<Jobs>> methodsWithUnknownTicks() {
-		return Stream.of(Jobs::daily, Jobs::fixedRate, Jobs::twoSchedules, Jobs::switchedOff, Jobs::unscheduled);
+		return Stream.of(Jobs::daily, Jobs::fixedRate, Jobs::twoSchedules, Jobs::switchedOff, Jobs::unscheduled,
+				Jobs::expression);
 	}
 
 	@ParameterizedTest

@@ -127,7 +127,7 @@ class OnceIntervalTests {
 			jobs.rate();
 			PlannedTime.run(DAY, jobs::none);
 			PlannedTime.run(DAY, jobs::none);
-			PlannedTime.run(DAY, () -> jobs.expression("a"));
+			jobs.expression("a");
 			assertThat(jobs.runs()).hasValue(5);
 			assertThat(TestPostgres.locks()).isEmpty();
 			PlannedTime.run(DAY, jobs::rate);
@@ -185,7 +185,8 @@ class OnceIntervalTests {
 		this.runner.withUserConfiguration(Scheduling.class)
 			.withPropertyValues("days=1560", "iso=P1DT12H")
 			.run((context) -> assertThat(output).contains("; rate: once per 86400 s", "; iso: once per 129600 s",
-					"; session: once per 86400 s in scope SESSION", "; registered-rate: one at a time",
+					"; session: once per 86400 s in scope SESSION",
+					"; registered-rate: one at a time, once per tick or interval of a scheduled method that calls it;",
 					"; several: once per 86400 s and 90000 s", "; none: one at a time",
 					"; often: once per 250 ms, waits for up to PT1S", "; cron: once per tick"));
 	}

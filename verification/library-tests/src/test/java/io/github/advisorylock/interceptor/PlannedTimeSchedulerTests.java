@@ -60,7 +60,11 @@ class PlannedTimeSchedulerTests {
 	private final JumpingClock clock = new JumpingClock();
 
 	private final GuardedMethod method = ProxyFactory.getProxy(GuardedMethod.class,
-			(MethodInterceptor) PlannedTime::take);
+			(MethodInterceptor) (invocation) -> planned(PlannedTime.current()));
+
+	private static @Nullable Instant planned(@Nullable PlannedTime call) {
+		return (call != null && call.plan() instanceof PlannedTime.Plan.At at) ? at.time() : null;
+	}
 
 	@Test
 	void plannedTimeTravelsWithTheCall() throws InterruptedException {
@@ -145,12 +149,11 @@ class PlannedTimeSchedulerTests {
 	}
 
 	@Test
-	void whatIsCalledByTheCallIsNotPlanned() {
+	void planIsThatOfAllThatTheInnermostScheduledCallCalls() {
 		PlannedTime.run(Instant.EPOCH, () -> {
 			assertThat(this.method.plannedFor()).isEqualTo(Instant.EPOCH);
-			assertThat(this.method.plannedFor()).isNull();
-		});
-		PlannedTime.run(Instant.EPOCH, () -> {
+			PlannedTime.run(TIME, () -> assertThat(this.method.plannedFor()).isEqualTo(TIME));
+			assertThat(this.method.plannedFor()).isEqualTo(Instant.EPOCH);
 		});
 		assertThat(this.method.plannedFor()).isNull();
 	}

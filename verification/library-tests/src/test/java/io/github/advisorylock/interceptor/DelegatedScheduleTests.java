@@ -1,0 +1,335 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.interceptor;
+
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+
+import io.github.advisorylock.LockContext;
+import io.github.advisorylock.LockScope;
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.LockContextRunner;
+import io.github.advisorylock.testsupport.TestPostgres;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.task.SimpleAsyncTaskSchedulerCustomizer;
+import org.springframework.boot.task.ThreadPoolTaskSchedulerCustomizer;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+import org.springframework.core.env.Environment;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.annotation.EnableScheduling;
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.annotation.SchedulingConfigurer;
+import org.springframework.scheduling.config.ScheduledTaskRegistrar;
+import org.springframework.scheduling.support.CronTrigger;
+import org.springframework.scheduling.support.PeriodicTrigger;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests for {@link PlannedTime} and schedules that call services: of two instances whose
+ * clocks are 300 ms apart, one runs each of the guarded methods that a scheduled method
+ * calls.
+ */
+@Tag("gate")
+class DelegatedScheduleTests {
+
+	private static final List<String> KEYS = List.of("first", "second", "loop:a", "loop:b", "loop:c", "deep", "async",
+			"within-async", "outer", "inner");
+
+	private final ApplicationContextRunner runner = LockContextRunner.create()
+		.withConfiguration(AutoConfigurations.of(TaskExecutionAutoConfiguration.class))
+		.withUserConfiguration(Application.class);
+
+	@BeforeEach
+	void createTable() {
+		TestPostgres.execute("CREATE TABLE delegated_run (key text, tick timestamptz, begun timestamptz)");
+	}
+
+	@AfterEach
+	void dropTable() {
+		Awaitility.await().until(() -> TestPostgres.locks().isEmpty());
+		TestPostgres.execute("DROP TABLE delegated_run");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "cron, false", "cron, true", "registered-cron, false", "registered-cron, true", "trigger, false" })
+	void eachKeyRunsOncePerTick(String schedule, boolean virtual) {
+		run(schedule, virtual);
+		assertThat(TestPostgres.query("SELECT key || ' ' || tick FROM delegated_run WHERE tick IS NOT NULL"))
+			.doesNotHaveDuplicates();
+		assertThat(TestPostgres.query("SELECT key FROM delegated_run WHERE tick IS NOT NULL GROUP BY key "
+				+ "HAVING count(*) < 1 + extract(epoch FROM max(tick) - min(tick))"))
+			.as("keys with a tick that nobody ran")
+			.isEmpty();
+		assertThat(TestPostgres.query("SELECT DISTINCT key FROM delegated_run WHERE tick IS NULL"))
+			.containsExactly("inner");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "rate, false", "rate, true", "delay, false", "delay, true", "registered-rate, false",
+			"registered-delay, true", "period, false" })
+	void eachKeyRunsOncePerInterval(String schedule, boolean virtual) {
+		run(schedule, virtual);
+		assertThat(TestPostgres.query("SELECT key || ' after ' || gap FROM (SELECT key, begun - lag(begun) OVER "
+				+ "(PARTITION BY key ORDER BY begun) AS gap FROM delegated_run) AS gaps WHERE gap < '0.425 s'"))
+			.as("runs of one interval")
+			.isEmpty();
+	}
+
+	private void run(String schedule, boolean virtual) {
+		ApplicationContextRunner instance = this.runner.withPropertyValues("schedule=" + schedule,
+				"spring.threads.virtual.enabled=" + virtual,
+				schedule + "=" + (List.of("cron", "registered-cron").contains(schedule) ? "* * * * * *" : "PT0.5S"));
+		instance.run((first) -> instance.withPropertyValues("ahead=300ms").run((second) -> {
+			Awaitility.await()
+				.until(() -> TestPostgres
+					.query("SELECT key FROM delegated_run GROUP BY key HAVING count(*) > 5 ORDER BY key")
+					.containsAll(KEYS));
+			assertThat(TestPostgres.query("SELECT DISTINCT key FROM delegated_run"))
+				.containsExactlyInAnyOrderElementsOf(KEYS);
+		}));
+	}
+
+	@EnableAsync
+	@EnableScheduling
+	@Configuration(proxyBeanMethods = false)
+	static class Application {
+
+		@Bean
+		Schedules schedules(Services services, Layer layer, Work work) {
+			return new Schedules(services, layer, work);
+		}
+
+		@Bean
+		Registrar registrar(Schedules schedules, Environment environment) {
+			return new Registrar(schedules, environment);
+		}
+
+		@Bean
+		Layer layer(Services services) {
+			return new Layer(services);
+		}
+
+		@Bean
+		Work work(Services services) {
+			return new Work(services);
+		}
+
+		@Bean
+		Services services(@Lazy Services self) {
+			return new Services(self);
+		}
+
+		@Bean
+		ThreadPoolTaskSchedulerCustomizer clock(Environment environment) {
+			return (scheduler) -> scheduler.setClock(clockOf(environment));
+		}
+
+		@Bean
+		SimpleAsyncTaskSchedulerCustomizer clockOfVirtualThreads(Environment environment) {
+			return (scheduler) -> scheduler.setClock(clockOf(environment));
+		}
+
+		private static Clock clockOf(Environment environment) {
+			return Clock.offset(Clock.systemDefaultZone(),
+					environment.getProperty("ahead", Duration.class, Duration.ZERO));
+		}
+
+	}
+
+	/**
+	 * Is not guarded itself.
+	 */
+	static class Schedules {
+
+		private final Services services;
+
+		private final Layer layer;
+
+		private final Work work;
+
+		Schedules(Services services, Layer layer, Work work) {
+			this.services = services;
+			this.layer = layer;
+			this.work = work;
+		}
+
+		@Scheduled(cron = "${cron:-}")
+		void cron() {
+			call();
+		}
+
+		@Scheduled(fixedRateString = "${rate:P1D}", initialDelayString = "${rate:P1D}")
+		void rate() {
+			call();
+		}
+
+		@Scheduled(fixedDelayString = "${delay:P1D}", initialDelayString = "${delay:P1D}")
+		void delay() {
+			call();
+		}
+
+		void call() {
+			this.services.first();
+			this.services.second();
+			List.of("a", "b", "c").forEach(this.services::loop);
+			this.layer.call();
+			this.services.async();
+			this.work.call();
+			this.services.outer();
+		}
+
+	}
+
+	static class Registrar implements SchedulingConfigurer {
+
+		private final Schedules schedules;
+
+		private final Environment environment;
+
+		Registrar(Schedules schedules, Environment environment) {
+			this.schedules = schedules;
+			this.environment = environment;
+		}
+
+		@Override
+		public void configureTasks(ScheduledTaskRegistrar registrar) {
+			Duration often = Duration.ofMillis(500);
+			switch (this.environment.getRequiredProperty("schedule")) {
+				case "registered-cron" ->
+					registrar.addTriggerTask(this.schedules::call, new CronTrigger("* * * * * *"));
+				case "trigger" -> registrar.addTriggerTask(this.schedules::call,
+						(context) -> context.getClock().instant().truncatedTo(ChronoUnit.SECONDS).plusSeconds(1));
+				case "registered-rate" -> registrar.addFixedRateTask(this.schedules::call, often);
+				case "registered-delay" -> registrar.addFixedDelayTask(this.schedules::call, often);
+				case "period" -> registrar.addTriggerTask(this.schedules::call, new PeriodicTrigger(often));
+				default -> {
+				}
+			}
+		}
+
+	}
+
+	static class Layer {
+
+		private final Services services;
+
+		Layer(Services services) {
+			this.services = services;
+		}
+
+		void call() {
+			this.services.deep();
+		}
+
+	}
+
+	/**
+	 * Is not guarded, and calls what is.
+	 */
+	static class Work {
+
+		private final Services services;
+
+		Work(Services services) {
+			this.services = services;
+		}
+
+		@Async
+		void call() {
+			this.services.withinAsync();
+		}
+
+	}
+
+	static class Services {
+
+		private final Services self;
+
+		Services(Services self) {
+			this.self = self;
+		}
+
+		@SingleRunner("first")
+		void first() {
+			run("first");
+		}
+
+		@SingleRunner(key = "second", scope = LockScope.SESSION)
+		void second() {
+			run("second");
+		}
+
+		@SingleRunner("loop:#{#name}")
+		void loop(String name) {
+			run("loop:" + name);
+		}
+
+		@SingleRunner("deep")
+		void deep() {
+			run("deep");
+		}
+
+		@Async
+		@SingleRunner("async")
+		void async() {
+			run("async");
+		}
+
+		@SingleRunner("within-async")
+		void withinAsync() {
+			run("within-async");
+		}
+
+		@SingleRunner("outer")
+		void outer() {
+			run("outer");
+			this.self.inner();
+		}
+
+		@SingleRunner("inner")
+		void inner() {
+			run("inner");
+		}
+
+		private static void run(String key) {
+			Instant begun = Instant.now();
+			String tick = LockContext.current()
+				.flatMap(LockContext::tick)
+				.map((time) -> "'" + time + "'")
+				.orElse("NULL");
+			TestPostgres.execute("INSERT INTO delegated_run VALUES ('" + key + "', " + tick + ", '" + begun + "')");
+		}
+
+	}
+
+}
