@@ -57,9 +57,7 @@ final class HoldRegistry {
 
 	private int count;
 
-	private final Queue<Runnable> whenIdle = new ConcurrentLinkedQueue<>();
-
-	private volatile @Nullable Thread stopping;
+	private final Queue<IdleAction> whenIdle = new ConcurrentLinkedQueue<>();
 
 	/**
 	 * Create a registry.
@@ -215,16 +213,15 @@ final class HoldRegistry {
 	 * action.
 	 */
 	void whenIdle(Runnable action) {
-		this.stopping = Thread.currentThread();
-		this.whenIdle.add(action);
+		this.whenIdle.add(new IdleAction(Thread.currentThread(), action));
 		runIfIdle();
 	}
 
 	private void runIfIdle() {
-		List<Hold> calls = find((hold) -> !hold.isHandedOver() && hold.owner() != this.stopping);
-		if (calls.stream().allMatch((call) -> LockThread.waitsForExit(call.owner()))) {
-			for (Runnable action = this.whenIdle.poll(); action != null; action = this.whenIdle.poll()) {
-				action.run();
+		List<Hold> calls = find((hold) -> !hold.isHandedOver() && !LockThread.waitsForExit(hold.owner()));
+		for (IdleAction idle : List.copyOf(this.whenIdle)) {
+			if (calls.stream().allMatch((call) -> call.owner() == idle.waiting) && this.whenIdle.remove(idle)) {
+				idle.action.run();
 			}
 		}
 	}
@@ -293,6 +290,12 @@ final class HoldRegistry {
 
 	synchronized int size() {
 		return this.count;
+	}
+
+	/**
+	 * What is to be done once no call is under way, and who waits for that.
+	 */
+	private record IdleAction(Thread waiting, Runnable action) {
 	}
 
 	/**

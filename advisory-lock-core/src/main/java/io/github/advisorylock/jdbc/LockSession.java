@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -96,7 +95,7 @@ public final class LockSession implements AutoCloseable {
 
 	private final List<LockScheduler> schedulers = new CopyOnWriteArrayList<>();
 
-	private final AtomicBoolean reopening = new AtomicBoolean();
+	private final SafeTask reopen = new SafeTask("Failed to open the connection of the session locks", this::reopen);
 
 	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
 
@@ -234,10 +233,10 @@ public final class LockSession implements AutoCloseable {
 	 * @param answered what the thread of the connection does after that
 	 */
 	void share(TickCommand.Share command, Runnable answered) {
-		this.thread.submit(command, new SafeTask("Failed to keep the lock of a tick", () -> {
+		this.thread.submit(command, () -> {
 			answered.run();
 			check(command);
-		}));
+		});
 	}
 
 	private void submit(Hold hold, SessionCommand command) {
@@ -468,13 +467,16 @@ public final class LockSession implements AutoCloseable {
 	 */
 	public @Nullable String problem() {
 		String current = this.opener.problem();
-		if ((current != null || this.owner.isLost()) && this.reopening.compareAndSet(false, true)) {
-			later("Failed to open the connection of the session locks", () -> {
-				this.reopening.set(false);
-				call(new Ask.Nothing(null));
-			});
+		if (current != null || this.owner.isLost()) {
+			this.reopen.handTo(this.thread);
 		}
 		return current;
+	}
+
+	private void reopen() {
+		if (!isClosed()) {
+			call(new Ask.Nothing(null));
+		}
 	}
 
 	/**

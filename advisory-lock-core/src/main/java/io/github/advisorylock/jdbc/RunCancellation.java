@@ -19,7 +19,6 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -65,8 +64,6 @@ final class RunCancellation {
 
 	private final SafeTask answer = new SafeTask("Failed to answer in the ledger what a run is doing", this::answer);
 
-	private final AtomicBoolean asked = new AtomicBoolean();
-
 	/**
 	 * Create it.
 	 * @param session is notified, and asks the server
@@ -102,13 +99,12 @@ final class RunCancellation {
 	}
 
 	private void answerSoon() {
-		if (this.ledger != null && this.asked.compareAndSet(false, true)) {
-			this.answers.execute(this.answer);
+		if (this.ledger != null) {
+			this.answer.handTo(this.answers);
 		}
 	}
 
 	private void answer() {
-		this.asked.set(false);
 		RunLedger ledger = (this.ledger != null && !this.session.isClosed()) ? this.ledger.get() : null;
 		if (ledger != null && ledger.isOpen()) {
 			this.holds.any().ifPresent((hold) -> ledger.answer(this.holds::stacks, this.session.sideConnection(hold)));

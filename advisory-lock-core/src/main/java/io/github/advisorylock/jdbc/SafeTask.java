@@ -17,6 +17,8 @@
 package io.github.advisorylock.jdbc;
 
 import java.sql.SQLException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -36,6 +38,8 @@ public final class SafeTask implements Runnable {
 
 	private final Runnable work;
 
+	private final AtomicBoolean awaited = new AtomicBoolean();
+
 	private boolean failing;
 
 	/**
@@ -48,8 +52,27 @@ public final class SafeTask implements Runnable {
 		this.work = work;
 	}
 
+	/**
+	 * Have this done by an executor, once for all who ask before it begins. Where the
+	 * executor refuses, the next one who asks has it tried again.
+	 * @param executor does it, now or later
+	 */
+	public void handTo(Executor executor) {
+		if (this.awaited.get() || !this.awaited.compareAndSet(false, true)) {
+			return;
+		}
+		try {
+			executor.execute(this);
+		}
+		catch (Throwable ex) {
+			this.awaited.set(false);
+			logger.debug(this.failure, ex);
+		}
+	}
+
 	@Override
 	public void run() {
+		this.awaited.set(false);
 		try {
 			this.work.run();
 			this.failing = false;

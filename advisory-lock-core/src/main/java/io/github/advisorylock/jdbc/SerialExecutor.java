@@ -28,7 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class SerialExecutor implements Executor {
 
-	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+	private final Queue<SafeTask> tasks = new ConcurrentLinkedQueue<>();
 
 	/**
 	 * Set by workers only: a caller may end anywhere, as its stack may be full.
@@ -43,13 +43,14 @@ final class SerialExecutor implements Executor {
 
 	@Override
 	public void execute(Runnable task) {
-		this.tasks.add(task);
+		SafeTask safe = new SafeTask("A task of the advisory locks failed", task);
+		this.tasks.add(safe);
 		if (!this.working.get()) {
 			try {
 				this.workers.execute(this::work);
 			}
 			catch (Throwable ex) {
-				this.tasks.remove(task);
+				this.tasks.remove(safe);
 				throw ex;
 			}
 		}
@@ -58,28 +59,15 @@ final class SerialExecutor implements Executor {
 	private void work() {
 		while (!this.tasks.isEmpty() && this.working.compareAndSet(false, true)) {
 			try {
-				for (Runnable task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
-					execute(task, Thread.currentThread());
+				for (SafeTask task = this.tasks.poll(); task != null; task = this.tasks.poll()) {
+					task.run();
+					// the next task must not see the interrupt of this one
+					Thread.interrupted();
 				}
 			}
 			finally {
 				this.working.set(false);
 			}
-		}
-	}
-
-	/**
-	 * The next task must see neither the failure nor the interrupt of this one.
-	 */
-	private static void execute(Runnable task, Thread worker) {
-		try {
-			task.run();
-		}
-		catch (Throwable ex) {
-			worker.getUncaughtExceptionHandler().uncaughtException(worker, ex);
-		}
-		finally {
-			Thread.interrupted();
 		}
 	}
 

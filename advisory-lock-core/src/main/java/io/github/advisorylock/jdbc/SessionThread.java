@@ -57,7 +57,7 @@ class SessionThread implements Executor {
 
 	private final Queue<Call> calls = new ConcurrentLinkedQueue<>();
 
-	private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+	private final Queue<SafeTask> tasks = new ConcurrentLinkedQueue<>();
 
 	private final AtomicReference<@Nullable Thread> thread = new AtomicReference<>();
 
@@ -87,29 +87,31 @@ class SessionThread implements Executor {
 			return;
 		}
 		Caller caller = new Caller();
-		submit(command, caller);
+		this.calls.add(new Call(command, caller));
+		wake();
 		caller.await();
 	}
 
 	/**
 	 * As {@link #submit(SessionCommand)}, and do not wait for it.
-	 * @param answered what to do after that; must never fail
+	 * @param answered what to do after that
 	 */
 	void submit(SessionCommand command, Runnable answered) {
-		this.calls.add(new Call(command, answered));
+		this.calls.add(new Call(command, new SafeTask("Failed to use an answer of the lock session", answered)));
 		wake();
 	}
 
 	/**
 	 * Have something done between two commands, and do not wait for it.
-	 * @param task what to do; must never fail
+	 * @param task what to do
 	 * @throws RejectedExecutionException if no thread can be made for it
 	 */
 	@Override
 	public void execute(Runnable task) {
-		this.tasks.add(task);
+		SafeTask safe = new SafeTask("Failed to use the connection of the session locks", task);
+		this.tasks.add(safe);
 		Throwable failure = wake();
-		if (failure != null && this.tasks.remove(task)) {
+		if (failure != null && this.tasks.remove(safe)) {
 			throw new RejectedExecutionException("Failed to make the thread of the lock session", failure);
 		}
 	}
@@ -148,15 +150,16 @@ class SessionThread implements Executor {
 
 	/**
 	 * Everybody wakes the thread, whoever may have begun to: a caller whose stack is full
-	 * ends anywhere.
+	 * ends anywhere. A thread that has died is replaced.
 	 * @return why there is no thread, {@code null} if there is one
 	 */
 	private @Nullable Throwable wake() {
 		Thread current = this.thread.get();
-		if (current != null) {
+		if (current != null && current.getState() != Thread.State.TERMINATED) {
 			LockSupport.unpark(current);
 			return null;
 		}
+		this.thread.compareAndSet(current, null);
 		Thread made = null;
 		try {
 			made = this.threads.newThread(this::run);
@@ -168,7 +171,9 @@ class SessionThread implements Executor {
 		catch (Throwable ex) {
 			// other callers that have seen the thread rely on it
 			this.thread.compareAndSet(made, null);
-			poll().forEach((call) -> call.fail(ex));
+			for (Call call = this.calls.poll(); call != null; call = this.calls.poll()) {
+				call.fail(ex);
+			}
 			return ex;
 		}
 	}
@@ -181,8 +186,22 @@ class SessionThread implements Executor {
 		LockSupport.unpark(this.thread.get());
 	}
 
+	/**
+	 * An error ends this thread only: what there is to do yet is done by the next one.
+	 */
 	private void run() {
 		Thread self = Thread.currentThread();
+		try {
+			run(self);
+		}
+		finally {
+			if (this.thread.compareAndSet(self, null) && !isIdle()) {
+				wake();
+			}
+		}
+	}
+
+	private void run(Thread self) {
 		long idleSince = System.nanoTime();
 		while (true) {
 			if (work()) {
@@ -211,22 +230,30 @@ class SessionThread implements Executor {
 	 * @return whether there was anything
 	 */
 	private boolean work() {
-		List<Call> served = poll();
-		Runnable task = this.tasks.poll();
-		if (!served.isEmpty()) {
-			long start = System.nanoTime();
-			try {
-				executeAll(served.stream().map(Call::command).toList());
-			}
-			finally {
-				served.forEach((call) -> call.answered.run());
-			}
-			gather(served.size(), Math.min((System.nanoTime() - start) / 16, LONGEST_GATHERING_NANOS));
-		}
+		boolean served = serve(poll());
+		SafeTask task = this.tasks.poll();
 		if (task != null) {
-			new SafeTask("Failed to use the connection of the session locks", task).run();
+			task.run();
 		}
-		return !served.isEmpty() || task != null;
+		return served || task != null;
+	}
+
+	private boolean serve(List<Call> calls) {
+		if (calls.isEmpty()) {
+			return false;
+		}
+		long start = System.nanoTime();
+		try {
+			executeAll(calls.stream().map(Call::command).toList());
+		}
+		catch (Throwable ex) {
+			calls.forEach((call) -> call.command.failUnanswered(ex));
+		}
+		finally {
+			calls.forEach((call) -> call.answered.run());
+		}
+		gather(calls.size(), Math.min((System.nanoTime() - start) / 16, LONGEST_GATHERING_NANOS));
+		return true;
 	}
 
 	/**
@@ -241,8 +268,14 @@ class SessionThread implements Executor {
 		}
 	}
 
+	/**
+	 * What was taken out of the queue is in the list, even if memory runs out.
+	 */
 	private List<Call> poll() {
-		List<Call> calls = new ArrayList<>();
+		if (this.calls.isEmpty()) {
+			return List.of();
+		}
+		List<Call> calls = new ArrayList<>(MOST_AT_A_TIME);
 		Call next = this.calls.poll();
 		while (next != null) {
 			calls.add(next);

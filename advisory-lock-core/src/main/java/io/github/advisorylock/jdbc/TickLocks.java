@@ -65,8 +65,6 @@ final class TickLocks {
 
 	private final SafeTask look = new SafeTask("A look at the remembered ticks failed", this::look);
 
-	private final AtomicBoolean expecting = new AtomicBoolean();
-
 	private final AtomicBoolean failing = new AtomicBoolean();
 
 	/**
@@ -94,16 +92,13 @@ final class TickLocks {
 	}
 
 	private void lookLater() {
-		if (!this.expecting.get() && this.expecting.compareAndSet(false, true)) {
-			this.later.next(this.session.settings().heartbeat(), this.look);
-		}
+		this.look.handTo((task) -> this.later.next(this.session.settings().heartbeat(), task));
 	}
 
 	/**
 	 * Forget the ticks whose time is over, and take the locks again that were lost.
 	 */
 	private void look() {
-		this.expecting.set(false);
 		try {
 			forget(this.ticks.values().stream().filter(Tick::isOver).toList());
 			if (!this.session.isResting()) {

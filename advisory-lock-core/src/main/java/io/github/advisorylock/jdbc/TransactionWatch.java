@@ -22,7 +22,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Collectors;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -50,8 +49,6 @@ final class TransactionWatch {
 	private final LockScheduler later;
 
 	private final SafeTask look = new SafeTask("A look at the locks of transactions failed", this::look);
-
-	private final AtomicBoolean expecting = new AtomicBoolean();
 
 	/**
 	 * Which of those that are held the server has shown in its lock table. Used by the
@@ -100,13 +97,10 @@ final class TransactionWatch {
 	 * Look in a heartbeat's time, if it is not decided already that somebody will.
 	 */
 	void expect() {
-		if (!this.expecting.get() && this.expecting.compareAndSet(false, true)) {
-			this.later.next(this.session.settings().heartbeat(), this.look);
-		}
+		this.look.handTo((task) -> this.later.next(this.session.settings().heartbeat(), task));
 	}
 
 	private void look() {
-		this.expecting.set(false);
 		try {
 			List<Hold> old = this.holds.heldLonger(LockScope.TRANSACTION, this.session.settings().heartbeat());
 			if (!old.isEmpty()) {

@@ -21,7 +21,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.jdbc.Hold;
@@ -53,8 +52,6 @@ final class Elector {
 	private final LockScheduler scheduler;
 
 	private final LockScheduler watcher;
-
-	private final AtomicBoolean woken = new AtomicBoolean();
 
 	private final Collection<LeaderRole> roles;
 
@@ -104,13 +101,12 @@ final class Elector {
 	 * Look soon what is due.
 	 */
 	void wake() {
-		if (this.active && this.woken.compareAndSet(false, true)) {
-			this.scheduler.execute(this.turn);
+		if (this.active) {
+			this.turn.handTo(this.scheduler);
 		}
 	}
 
 	private void turn() {
-		this.woken.set(false);
 		if (!this.active) {
 			return;
 		}

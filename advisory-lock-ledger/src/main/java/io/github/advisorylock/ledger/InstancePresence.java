@@ -127,11 +127,8 @@ public final class InstancePresence implements SmartLifecycle {
 	 * saying at this moment that it is there.
 	 */
 	@Override
-	public synchronized void stop() {
-		boolean begun = this.running && this.opened;
-		this.running = false;
-		this.scheduler.stop();
-		if (!begun) {
+	public void stop() {
+		if (!end()) {
 			return;
 		}
 		CountDownLatch said = new CountDownLatch(1);
@@ -147,6 +144,13 @@ public final class InstancePresence implements SmartLifecycle {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	private synchronized boolean end() {
+		boolean begun = this.running && this.opened;
+		this.running = false;
+		this.scheduler.stop();
+		return begun;
 	}
 
 	private void leave() {

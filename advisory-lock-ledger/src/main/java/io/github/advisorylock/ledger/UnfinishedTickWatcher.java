@@ -325,8 +325,9 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 			this.threads.newThread(() -> call(tick)).start();
 		}
 		catch (Throwable ex) {
+			// the other ticks are not to wait for that
+			logger.warn("No thread could be had to catch up with " + tick.method() + ", will try again", ex);
 			ended(tick, true);
-			throw ex;
 		}
 	}
 

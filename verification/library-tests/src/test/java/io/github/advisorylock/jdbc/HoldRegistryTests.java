@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -73,6 +74,29 @@ class HoldRegistryTests {
 			.untilAsserted(() -> assertThat(this.entered).startsWith("writer", "writer left")
 				.contains("reader 1", "reader 2")
 				.hasSize(4));
+	}
+
+	/**
+	 * Each of them would else wait for the other one's own call.
+	 */
+	@Test
+	void twoThreadsThatWaitForTheEndOfCallsDoNotWaitForTheirOwn() throws Exception {
+		List<String> idle = new CopyOnWriteArrayList<>();
+		Hold own = enter(this.holds, LockMode.EXCLUSIVE, Duration.ZERO);
+		AtomicReference<Hold> other = new AtomicReference<>();
+		Thread another = new Thread(() -> other
+			.set(enter(this.holds, AdvisoryLockKey.of("tests", "other"), LockMode.EXCLUSIVE, Duration.ZERO)));
+		another.start();
+		another.join();
+		this.holds.whenIdle(() -> idle.add("first"));
+		Thread second = new Thread(() -> this.holds.whenIdle(() -> idle.add("second")));
+		second.start();
+		second.join();
+		assertThat(idle).isEmpty();
+		this.holds.leave(other.get());
+		assertThat(idle).containsExactly("first");
+		this.holds.leave(own);
+		assertThat(idle).containsExactly("first", "second");
 	}
 
 	@Test

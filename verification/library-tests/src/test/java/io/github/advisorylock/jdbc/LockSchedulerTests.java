@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -78,6 +79,33 @@ class LockSchedulerTests {
 		CountDownLatch next = new CountDownLatch(1);
 		hanging.execute(next::countDown);
 		assertThat(next.getCount()).isOne();
+		end.countDown();
+		assertThat(next.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+	}
+
+	@Test
+	void taskIsDoneThoughTheHandlerOfThoseBeforeItFails() throws InterruptedException {
+		LockScheduler scheduler = LockScheduler.inTurn(new LockScheduler.Threads(null) {
+
+			@Override
+			public ThreadFactory named(String name) {
+				return (task) -> {
+					Thread thread = new Thread(task);
+					thread.setUncaughtExceptionHandler((failed, ex) -> {
+						throw new IllegalStateException("expected");
+					});
+					return thread;
+				};
+			}
+
+		});
+		CountDownLatch end = new CountDownLatch(1);
+		CountDownLatch next = new CountDownLatch(1);
+		scheduler.execute(() -> awaitQuietly(end));
+		scheduler.execute(() -> {
+			throw new IllegalStateException("expected");
+		});
+		scheduler.execute(next::countDown);
 		end.countDown();
 		assertThat(next.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
 	}

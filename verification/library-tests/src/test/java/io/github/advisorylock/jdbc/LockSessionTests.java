@@ -17,6 +17,7 @@
 package io.github.advisorylock.jdbc;
 
 import java.nio.file.Path;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +25,9 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.github.advisorylock.AdvisoryLockKeyFactory;
@@ -84,6 +87,35 @@ class LockSessionTests extends AbstractLockTests {
 		assertThat(this.events).isNotEmpty().allMatch(new LockLostEvent(KEY)::equals);
 		assertThat(told.stream().sorted().toList().get(50)).as("half of them, on a busy machine too")
 			.isLessThan(HEARTBEAT.multipliedBy(5));
+	}
+
+	@Test
+	void connectionIsOpenedAgainThoughNoThreadCouldBeHadForThat() {
+		AtomicBoolean threadless = new AtomicBoolean(true);
+		LockScheduler.Threads threads = new LockScheduler.Threads(null) {
+
+			@Override
+			public ThreadFactory named(String name) {
+				ThreadFactory made = super.named(name);
+				return (task) -> {
+					if (threadless.get()) {
+						throw new OutOfMemoryError("expected");
+					}
+					return made.newThread(task);
+				};
+			}
+
+		};
+		try (LockSession session = new LockSession(() -> new DriverManagerDataSource(TestPostgres.url()), "tests", null,
+				new LockSessionSettings(HEARTBEAT, Duration.ofSeconds(2), WhenLost.REPORT), ServerJudge.NONE,
+				this.events::add, threads)) {
+			session.failed(new SQLException("refused", "08001"));
+			assertThat(session.problem()).contains("refused");
+			assertThat(session.problem()).contains("refused");
+			threadless.set(false);
+			Awaitility.await().until(() -> session.problem() == null);
+			assertThat(session.isConnected()).isTrue();
+		}
 	}
 
 	@ParameterizedTest

@@ -26,11 +26,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.testsupport.Patience;
+import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -145,6 +147,74 @@ class SessionThreadTests {
 		assertThat(executed).hasValue(1);
 	}
 
+	@Test
+	void errorOfWhoIsToldEndsNeitherTheThreadNorTheWaitOfOthers() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch end = new CountDownLatch(1);
+		this.thread.execute(() -> {
+			begun.countDown();
+			await(end);
+		});
+		begun.await();
+		this.thread.submit(new Ask.Nothing(null), () -> {
+			throw new StackOverflowError("expected");
+		});
+		Future<SessionCommand> together = this.threads.submit(() -> submit());
+		end.countDown();
+		assertThat(together.get(Patience.SECONDS, TimeUnit.SECONDS).failure()).isNull();
+		assertThat(this.threads.submit(() -> submit()).get(Patience.SECONDS, TimeUnit.SECONDS).failure()).isNull();
+		assertThat(this.used).hasSize(1);
+	}
+
+	@Test
+	void everybodyIsToldThatNoThreadCanBeMade() throws Exception {
+		ThreadlessMachine machine = new ThreadlessMachine();
+		SessionThread none = new SessionThread(this::execute, machine);
+		List<Future<Throwable>> callers = new ArrayList<>();
+		Set<Thread> asking = ConcurrentHashMap.newKeySet();
+		ExecutorService many = Executors.newCachedThreadPool();
+		try {
+			for (int i = 0; i < 150; i++) {
+				callers.add(many.submit(() -> {
+					asking.add(Thread.currentThread());
+					SessionCommand command = new Ask.Nothing(null);
+					none.submit(command);
+					return command.failure();
+				}));
+			}
+			Awaitility.await()
+				.until(() -> asking.size() == 150 && asking.stream()
+					.allMatch((thread) -> thread.getState() == Thread.State.WAITING
+							|| thread.getState() == Thread.State.TIMED_WAITING));
+			machine.refused.countDown();
+			for (Future<Throwable> caller : callers) {
+				assertThat(caller.get(Patience.SECONDS, TimeUnit.SECONDS)).hasMessage("expected");
+			}
+		}
+		finally {
+			many.shutdownNow();
+		}
+	}
+
+	/**
+	 * A thread that has ended by an error that nobody could catch.
+	 */
+	@Test
+	void threadThatHasDiedIsReplaced() throws Exception {
+		MortalMachine machine = new MortalMachine();
+		SessionThread thread = new SessionThread(this::execute, machine);
+		thread.submit(new Ask.Nothing(null), () -> {
+		});
+		machine.made.get(0).join();
+		Future<?> caller = this.threads.submit(() -> {
+			SessionCommand command = new Ask.Nothing(null);
+			thread.submit(command);
+			assertThat(command.failure()).isNull();
+		});
+		caller.get(Patience.SECONDS, TimeUnit.SECONDS);
+		thread.close();
+	}
+
 	private SessionCommand submit() {
 		SessionCommand command = new Ask.Nothing(null);
 		this.thread.submit(command);
@@ -158,6 +228,57 @@ class SessionThreadTests {
 		catch (InterruptedException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/**
+	 * Refuses to start a thread when it is told to.
+	 */
+	private static final class ThreadlessMachine extends LockScheduler.Threads {
+
+		private final CountDownLatch refused = new CountDownLatch(1);
+
+		private ThreadlessMachine() {
+			super(null);
+		}
+
+		@Override
+		public ThreadFactory named(String name) {
+			return (task) -> new Thread(task) {
+
+				@Override
+				public void start() {
+					SessionThreadTests.await(ThreadlessMachine.this.refused);
+					throw new OutOfMemoryError("expected");
+				}
+
+			};
+		}
+
+	}
+
+	/**
+	 * Its first thread dies at once.
+	 */
+	private static final class MortalMachine extends LockScheduler.Threads {
+
+		private final List<Thread> made = new ArrayList<>();
+
+		private MortalMachine() {
+			super(null);
+		}
+
+		@Override
+		public ThreadFactory named(String name) {
+			return (task) -> {
+				Thread thread = new Thread((name.endsWith("session") && this.made.isEmpty()) ? () -> {
+				} : task);
+				if (name.endsWith("session")) {
+					this.made.add(thread);
+				}
+				return thread;
+			};
+		}
+
 	}
 
 }

@@ -74,6 +74,27 @@ class InstancePresenceTests extends AbstractLedgerTests {
 		assertThat(known().startedAt()).isAfter(known.startedAt());
 	}
 
+	/**
+	 * As a leader that hands its role over meanwhile.
+	 */
+	@Test
+	void nobodyWaitsForWhoSaysThatTheInstanceEnds() throws Exception {
+		start();
+		try (Connection other = TestPostgres.open(); Statement statement = other.createStatement()) {
+			other.setAutoCommit(false);
+			statement.execute("LOCK TABLE ledger_tests_instance IN SHARE MODE");
+			Thread stopping = new Thread(this.presence::stop);
+			stopping.start();
+			Awaitility.await().until(() -> stopping.getState() == Thread.State.TIMED_WAITING);
+			this.presence.lost("reports");
+			assertThat(this.presence.isRunning()).isFalse();
+			assertThat(stopping.isAlive()).isTrue();
+			other.rollback();
+			stopping.join();
+		}
+		assertThat(known().state()).isEqualTo(KnownInstance.State.STOPPED);
+	}
+
 	@Test
 	void nothingIsSaidBeforeTheLedgerIsOpen() {
 		this.presence.start();

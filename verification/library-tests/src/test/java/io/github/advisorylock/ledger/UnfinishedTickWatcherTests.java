@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -39,6 +40,7 @@ import io.github.advisorylock.annotation.Once;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor;
 import io.github.advisorylock.interceptor.PlannedTime;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.log.LockLog;
 import io.github.advisorylock.testsupport.ForeignSession;
 import io.github.advisorylock.testsupport.LockContextRunner;
@@ -51,6 +53,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
@@ -134,6 +137,33 @@ class UnfinishedTickWatcherTests {
 			instance.join();
 		}
 		assertThat(outcomes("nightly")).containsExactly("EXECUTED");
+	}
+
+	/**
+	 * At the first look, and the other one at the next.
+	 */
+	@Test
+	void tickIsRunThoughNoThreadCouldBeHadForAnother() {
+		comeUp(this.runner);
+		seenBefore("5 days");
+		AtomicInteger asked = new AtomicInteger();
+		this.runner.withInitializer((context) -> context.getBeanFactory().addBeanPostProcessor(new BeanPostProcessor() {
+
+			@Override
+			public Object postProcessAfterInitialization(Object bean, String name) {
+				return (bean instanceof LockScheduler.Threads)
+						? new OneThreadShort(UnfinishedTickWatcherTests.this.ticker, asked) : bean;
+			}
+
+		})).run((context) -> {
+			try (LogRecorder log = LogRecorder.of(UnfinishedTickWatcher.class.getName(), "WARN")) {
+				comeUp(context);
+				assertThat(log.messages()).singleElement().asString().contains("No thread could be had", "Jobs");
+			}
+		});
+		assertThat(asked).hasValue(3);
+		assertThat(outcomes("nightly")).containsExactly("EXECUTED");
+		assertThat(outcomes("other")).containsExactly("EXECUTED");
 	}
 
 	@Test
@@ -388,6 +418,31 @@ class UnfinishedTickWatcherTests {
 		List<ObservedJob> observe(List<AdvisoryLockKey> keys) {
 			this.statements.incrementAndGet();
 			return super.observe(keys);
+		}
+
+	}
+
+	/**
+	 * Has no thread for the first one to be called.
+	 */
+	private static final class OneThreadShort extends LockScheduler.Threads {
+
+		private final AtomicInteger asked;
+
+		private OneThreadShort(SettableTicker ticker, AtomicInteger asked) {
+			super(null, ticker);
+			this.asked = asked;
+		}
+
+		@Override
+		public ThreadFactory named(String name) {
+			ThreadFactory made = super.named(name);
+			return (task) -> {
+				if (name.equals("advisory-lock-catch-up") && this.asked.incrementAndGet() == 1) {
+					throw new OutOfMemoryError("expected");
+				}
+				return made.newThread(task);
+			};
 		}
 
 	}
