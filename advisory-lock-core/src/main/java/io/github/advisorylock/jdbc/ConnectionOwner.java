@@ -200,7 +200,7 @@ final class ConnectionOwner {
 		}
 		else if (PgDriver.endsConnection(failure)) {
 			commands.forEach((command) -> command.abandon(current, failure));
-			destroy(current, "the connection was lost", failure);
+			destroy(current, reason(failure), failure);
 			if (reused) {
 				// nothing can be held on the old connection any more, so asking again is
 				// safe
@@ -226,7 +226,8 @@ final class ConnectionOwner {
 		catch (SQLException ex) {
 			failure.addSuppressed(ex);
 			commands.forEach((command) -> command.abandon(current, failure));
-			destroy(current, "it is not known which locks it holds", failure);
+			destroy(current, (ex instanceof SessionConnection.OtherProcessException) ? reason(ex)
+					: "it is not known which locks it holds", failure);
 			return;
 		}
 		if (commands.size() > 1) {
@@ -237,6 +238,11 @@ final class ConnectionOwner {
 		else if (current.doubt() != null) {
 			destroy(current, current.doubt(), null);
 		}
+	}
+
+	private static String reason(SQLException failure) {
+		return (failure instanceof SessionConnection.OtherProcessException) ? String.valueOf(failure.getMessage())
+				: "the connection was lost";
 	}
 
 	private void retry(List<SessionCommand> commands) {
@@ -329,7 +335,8 @@ final class ConnectionOwner {
 	}
 
 	private void destroy(SessionConnection current, String reason, @Nullable Throwable cause) {
-		boolean matters = current.carriesWork();
+		boolean matters = current.carriesWork()
+				|| (cause instanceof SessionConnection.OtherProcessException && current.carriesLocks());
 		end(current, cause);
 		this.lost = true;
 		if (matters) {

@@ -97,6 +97,8 @@ public final class LockSession implements AutoCloseable {
 
 	private final SafeTask reopen = new SafeTask("Failed to open the connection of the session locks", this::reopen);
 
+	private volatile @Nullable String left;
+
 	private final SQLExceptionTranslator exceptionTranslator = new SQLExceptionSubclassTranslator();
 
 	/**
@@ -157,7 +159,7 @@ public final class LockSession implements AutoCloseable {
 				threads.ticker(), () -> {
 					this.notifications.pollCancellations();
 					compareAgain(comparison);
-				});
+				}, () -> lookForLeft(comparison));
 	}
 
 	private void releaseLater(Hold hold) {
@@ -181,9 +183,25 @@ public final class LockSession implements AutoCloseable {
 
 	private void compareAgain(@Nullable PoolComparison comparison) {
 		if (comparison != null) {
-			comparison.again((call) -> ask(call.sql(), call.parameters()),
-					(difference) -> later("Failed to close the connection of the session locks",
-							() -> this.owner.destroy(difference)));
+			comparison.again(this, (difference) -> later("Failed to close the connection of the session locks",
+					() -> this.owner.destroy(difference)));
+		}
+	}
+
+	/**
+	 * Who opens a session around a pooler finds locks that it has kept busy for ever.
+	 */
+	private void lookForLeft(@Nullable PoolComparison comparison) {
+		if (comparison != null && comparison.isLookDue(this.settings.heartbeat().multipliedBy(2))) {
+			SessionCommand.FindLeft command = new SessionCommand.FindLeft(this.settings);
+			call(command);
+			String left = command.processes();
+			if (left != null && !left.equals(this.left)) {
+				this.left = left;
+				logger.warn("Advisory locks are held by processes of the server that are no lock session (" + left
+						+ "), and stay busy until these end. If a pooler has kept them, as when its mode was changed, have "
+						+ "it end them (PgBouncer: RECONNECT), or SELECT pg_terminate_backend(...) each");
+			}
 		}
 	}
 

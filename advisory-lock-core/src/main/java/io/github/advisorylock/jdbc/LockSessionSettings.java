@@ -18,8 +18,10 @@ package io.github.advisorylock.jdbc;
 
 import java.sql.Connection;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
@@ -170,19 +172,29 @@ public record LockSessionSettings(Duration heartbeat, Duration deadClientTimeout
 
 		/**
 		 * Set them for a session, with its name and its limit for a statement.
+		 * @return what tells its process from others
 		 */
-		void enable(Connection connection, String applicationName, int statementTimeoutMillis) throws SQLException {
+		SessionConnection.Mark enable(Connection connection, String applicationName, int statementTimeoutMillis)
+				throws SQLException {
+			String text = "/" + Long.toHexString(ThreadLocalRandom.current().nextLong());
+			SessionConnection.Mark mark;
 			try (PreparedStatement statement = connection
 				.prepareStatement(PostgresAdvisoryLockFunctions.PREPARE_SESSION)) {
-				statement.setString(1, applicationName);
-				statement.setString(2, Long.toString(statementTimeoutMillis));
-				statement.setString(3, Long.toString(this.idle));
-				statement.setString(4, Long.toString(this.interval));
-				statement.setString(5, Integer.toString(this.probes));
-				statement.setString(6, Long.toString(this.userTimeoutMillis));
+				statement.setString(1, text);
+				statement.setString(2, applicationName);
+				statement.setString(3, Long.toString(statementTimeoutMillis));
+				statement.setString(4, Long.toString(this.idle));
+				statement.setString(5, Long.toString(this.interval));
+				statement.setString(6, Integer.toString(this.probes));
+				statement.setString(7, Long.toString(this.userTimeoutMillis));
 				statement.execute();
+				try (ResultSet row = statement.getResultSet()) {
+					row.next();
+					mark = new SessionConnection.Mark(row.getInt(1), text);
+				}
 			}
 			checkWhileExecuting(connection);
+			return mark;
 		}
 
 		/**

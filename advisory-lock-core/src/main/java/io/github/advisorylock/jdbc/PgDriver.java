@@ -160,6 +160,15 @@ final class PgDriver {
 	}
 
 	/**
+	 * Return whether a pooler is in front of a connection: another process answers than
+	 * the one that has greeted the driver.
+	 */
+	static boolean isPooled(Connection connection, int answeredBy) {
+		BaseConnection driver = find(connection);
+		return driver != null && driver.getBackendPID() != answeredBy;
+	}
+
+	/**
 	 * Return what other applications have announced, as far as the driver tells.
 	 * @param waitMillis how long to wait for it
 	 */

@@ -20,6 +20,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
@@ -29,10 +30,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.ToLongFunction;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockMode;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
@@ -61,6 +63,11 @@ final class PoolComparison implements ServerJudge.Comparison {
 	private final AtomicBoolean underWay = new AtomicBoolean();
 
 	private volatile long comparedNanos;
+
+	/**
+	 * Whether the pool is behind a pooler, and was not before this was looked at.
+	 */
+	private volatile boolean pooled;
 
 	private volatile @Nullable String place;
 
@@ -93,13 +100,23 @@ final class PoolComparison implements ServerJudge.Comparison {
 	}
 
 	/**
+	 * Return whether a session that was opened a while ago is to look for locks that a
+	 * pooler in front of the pool has kept: once.
+	 * @param open how long that is
+	 */
+	boolean isLookDue(Duration open) {
+		boolean due = this.pooled && this.ticker.nanoTime() - this.comparedNanos > open.toNanos();
+		this.pooled &= !due;
+		return due;
+	}
+
+	/**
 	 * Compare once more if that was last done a minute ago: what names stand for may
 	 * change, and each connection of the pool is as old as it is. Does not wait.
-	 * @param session asks for a number on the session, which is not compared if it was
-	 * not when it was opened
+	 * @param session the session, which is not compared if it was not when it was opened
 	 * @param differs is told that the two databases are not the same
 	 */
-	void again(ToLongFunction<PostgresAdvisoryLockFunctions.Call> session, Consumer<String> differs) {
+	void again(LockSession session, Consumer<String> differs) {
 		boolean due = this.place != null && this.ticker.nanoTime() - this.comparedNanos > PERIOD_NANOS;
 		if (due && this.underWay.compareAndSet(false, true)) {
 			try {
@@ -113,20 +130,23 @@ final class PoolComparison implements ServerJudge.Comparison {
 		}
 	}
 
-	private void compare(ToLongFunction<PostgresAdvisoryLockFunctions.Call> session, Consumer<String> differs) {
+	/**
+	 * A session that has not got what it is to release is not kept.
+	 */
+	private void compare(LockSession session, Consumer<String> differs) {
 		long key = ThreadLocalRandom.current().nextLong();
+		Hold mark = new Hold.OfTick(AdvisoryLockKey.ofValue(key), LockMode.EXCLUSIVE, () -> {
+		});
 		try {
-			if (ask(session, PostgresAdvisoryLockFunctions.MARK, key)) {
+			if (session.tryLock(mark)) {
 				String difference = null;
-				boolean marked;
 				try {
 					difference = differenceOf(key);
 				}
 				finally {
-					// a session that was lost in between has lost the key, too
-					marked = ask(session, PostgresAdvisoryLockFunctions.UNMARK, key);
+					session.unlock(mark);
 				}
-				if (difference != null && marked) {
+				if (difference != null) {
 					differs.accept(difference);
 				}
 			}
@@ -138,10 +158,6 @@ final class PoolComparison implements ServerJudge.Comparison {
 			this.comparedNanos = this.ticker.nanoTime();
 			this.underWay.set(false);
 		}
-	}
-
-	private static boolean ask(ToLongFunction<PostgresAdvisoryLockFunctions.Call> session, String sql, long key) {
-		return session.applyAsLong(new PostgresAdvisoryLockFunctions.Call(sql, List.of(key))) > 0;
 	}
 
 	private @Nullable String answerInTime(long key) {
@@ -171,6 +187,7 @@ final class PoolComparison implements ServerJudge.Comparison {
 				statement.setLong(1, key);
 				try (ResultSet row = statement.executeQuery()) {
 					row.next();
+					this.pooled = PgDriver.isPooled(connection, row.getInt(3));
 					return row.getBoolean(1)
 							? "The session locks are in " + this.place + ", and the transactions of the DataSource in "
 									+ row.getString(2) + ", where these locks guard nothing"

@@ -65,10 +65,12 @@ final class PostgresAdvisoryLockFunctions {
 	static final String UNMARK = "SELECT CASE WHEN pg_catalog.pg_advisory_unlock(?) THEN 1 ELSE 0 END";
 
 	/**
-	 * Tells whether nobody in this database has a key, and which database that is. Binds
-	 * the key, which it locks for no longer than its own transaction.
+	 * Tells whether nobody in this database has a key, which database that is, and which
+	 * process has answered. Binds the key, which it locks for no longer than its own
+	 * transaction.
 	 */
-	static final String IS_FREE = "SELECT pg_catalog.pg_try_advisory_xact_lock(?), " + PLACE;
+	static final String IS_FREE = "SELECT pg_catalog.pg_try_advisory_xact_lock(?), " + PLACE
+			+ ", pg_catalog.pg_backend_pid()";
 
 	private static final String IS_STANDBY = "pg_catalog.pg_is_in_recovery()";
 
@@ -82,14 +84,25 @@ final class PostgresAdvisoryLockFunctions {
 	static final String HEARTBEAT = "SELECT true";
 
 	/**
+	 * Ends each statement of the session, which has a row, and does what it is to do,
+	 * only in the process that {@link #PREPARE_SESSION} has prepared: a pooler or proxy
+	 * may hand a client to another one at any time, which knows nothing of its locks, and
+	 * grants those of others. What stands before has no FROM of its own. Binds the mark
+	 * of the session.
+	 */
+	static final String HERE = " WHERE " + isHere();
+
+	/**
 	 * Frees what another client has left in the server process, behind a pooler that does
 	 * not: its locks, and its prepared statements, which have the names that the driver
-	 * gives to its own. Binds name, statement timeout, idle time before the first probe,
-	 * interval of probes, number of probes, and how long sent data may stay
-	 * unacknowledged.
+	 * gives to its own. Answers the process. Binds the mark of the session, name,
+	 * statement timeout, idle time before the first probe, interval of probes, number of
+	 * probes, and how long sent data may stay unacknowledged.
 	 */
 	static final String PREPARE_SESSION = """
-			SELECT pg_catalog.set_config('application_name', ?, false),
+			SELECT pg_catalog.pg_backend_pid(),
+			pg_catalog.set_config('advisory_lock.session', pg_catalog.pg_backend_pid()::text || ?, false),
+			pg_catalog.set_config('application_name', ?, false),
 			pg_catalog.set_config('statement_timeout', ?, false),
 			pg_catalog.set_config('tcp_keepalives_idle', ?, false),
 			pg_catalog.set_config('tcp_keepalives_interval', ?, false),
@@ -102,9 +115,13 @@ final class PostgresAdvisoryLockFunctions {
 
 	/**
 	 * Leaves the server process as it was, locks, settings and all, for a pooler that
-	 * hands it on as it is.
+	 * hands it on as it is. Fails in any other process, whose locks are not ours: what
+	 * {@code DISCARD ALL} does, but that can't be sent together with a condition. Binds
+	 * the mark of the session.
 	 */
-	static final String LEAVE_NOTHING = "DISCARD ALL";
+	static final String LEAVE_NOTHING = "SELECT CASE WHEN " + isHere()
+			+ " THEN 0 ELSE pg_catalog.concat('not asked here, but in process ', pg_catalog.pg_backend_pid())::integer END; "
+			+ "SELECT pg_catalog.pg_advisory_unlock_all(); UNLISTEN *; RESET ALL; DEALLOCATE ALL";
 
 	static final String CHECK_CLIENT_WHILE_EXECUTING = "SELECT pg_catalog.set_config("
 			+ "'client_connection_check_interval', ?, false)";
@@ -180,19 +197,19 @@ final class PostgresAdvisoryLockFunctions {
 	 * shared.
 	 */
 	private static final String UNLOCK_SOME = """
-			SELECT pg_catalog.bool_and(CASE WHEN pg_catalog.left(k, 1) = 's'
+			SELECT (SELECT pg_catalog.bool_and(CASE WHEN pg_catalog.left(k, 1) = 's'
 			THEN pg_catalog.pg_advisory_unlock_shared(pg_catalog.substr(k, 2)::bigint)
 			ELSE pg_catalog.pg_advisory_unlock(pg_catalog.substr(k, 2)::bigint) END)
-			FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) AS k
+			FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) AS k)
 			""";
 
 	private static final String[] SESSION_UNLOCK = variants("SELECT pg_catalog.pg_advisory_unlock%s");
 
 	private static final String FIND_MISSING = """
-			SELECT pg_catalog.string_agg(w, ',')
+			SELECT (SELECT pg_catalog.string_agg(w, ',')
 			FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) AS w
 			WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND l.granted
-			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = w)
+			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = w))
 			""";
 
 	/**
@@ -201,21 +218,35 @@ final class PostgresAdvisoryLockFunctions {
 	 * table.
 	 */
 	private static final String FIND_LAST_HELD = """
-			SELECT coalesce(pg_catalog.max(w.place), 0)
+			SELECT (SELECT coalesce(pg_catalog.max(w.place), 0)
 			FROM pg_catalog.unnest(pg_catalog.string_to_array(?, ',')) WITH ORDINALITY AS w(entry, place)
 			WHERE EXISTS (SELECT FROM pg_catalog.pg_locks l WHERE l.locktype = 'advisory' AND l.granted
 			AND l.database = (SELECT a.datid FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a)
-			AND pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) = w.entry)
+			AND pg_catalog.concat_ws(':', l.classid, l.objid, l.objsubid) = w.entry))
+			""";
+
+	/**
+	 * Answers which processes have locks outside a transaction and are no session of
+	 * locks, or one of this namespace that has said nothing for longer than it may.
+	 */
+	private static final String FIND_LEFT = """
+			SELECT (SELECT pg_catalog.string_agg(DISTINCT a.pid::text, ', ')
+			FROM pg_catalog.pg_locks l, pg_catalog.pg_stat_get_activity(l.pid) a,
+			pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) me
+			WHERE l.locktype = 'advisory' AND l.granted AND a.datid = me.datid AND a.pid <> me.pid AND a.state = 'idle'
+			AND CASE WHEN a.application_name NOT LIKE 'al:%' THEN a.usesysid = me.usesysid
+			ELSE pg_catalog.split_part(a.application_name, '@', 1) = pg_catalog.split_part(me.application_name, '@', 1)
+			AND a.state_change < pg_catalog.clock_timestamp() - ? * interval '1 millisecond' END)
 			""";
 
 	/**
 	 * The right to cancel is that of the login, where a role is set.
 	 */
 	private static final String CANCEL_STATEMENT = """
-			SELECT count(*) FILTER (WHERE CASE WHEN pg_catalog.set_config('role', 'none', true) IS NOT NULL
+			SELECT (SELECT count(*) FILTER (WHERE CASE WHEN pg_catalog.set_config('role', 'none', true) IS NOT NULL
 			THEN pg_catalog.pg_cancel_backend(l.pid) END) FROM pg_catalog.pg_locks l
 			WHERE l.locktype = 'advisory' AND l.granted
-			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = ?
+			AND pg_catalog.concat_ws(':', l.pid, l.classid, l.objid, l.objsubid) = ?)
 			""";
 
 	private PostgresAdvisoryLockFunctions() {
@@ -332,9 +363,9 @@ final class PostgresAdvisoryLockFunctions {
 	 */
 	static String isHeldByThisSession(AdvisoryLockKey key) {
 		return """
-				SELECT count(*) > 0 FROM pg_catalog.pg_locks l
+				SELECT EXISTS (SELECT FROM pg_catalog.pg_locks l
 				WHERE l.locktype = 'advisory' AND l.granted AND l.pid = pg_catalog.pg_backend_pid()
-				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d
+				AND l.classid::bigint = ? AND l.objid::bigint = ? AND l.objsubid = %d)
 				""".formatted(key.isPair() ? 2 : 1);
 	}
 
@@ -352,6 +383,15 @@ final class PostgresAdvisoryLockFunctions {
 	 */
 	static Call findLastHeld(List<String> entries) {
 		return new Call(FIND_LAST_HELD, List.of(String.join(",", entries)));
+	}
+
+	/**
+	 * Find out which processes have kept locks that their clients know nothing of.
+	 * Answers them with commas between them, {@code null} for none.
+	 * @param silentMillis for how long no session of locks says nothing
+	 */
+	static Call findLeft(long silentMillis) {
+		return new Call(FIND_LEFT, List.of(silentMillis));
 	}
 
 	/**
@@ -425,6 +465,10 @@ final class PostgresAdvisoryLockFunctions {
 				statement.setObject(next++, number);
 			}
 		}
+	}
+
+	private static String isHere() {
+		return "pg_catalog.current_setting('advisory_lock.session', true) = pg_catalog.pg_backend_pid()::text || ?";
 	}
 
 	private static String[] variants(String sql) {

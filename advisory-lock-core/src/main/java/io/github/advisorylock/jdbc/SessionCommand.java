@@ -19,7 +19,6 @@ package io.github.advisorylock.jdbc;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -66,11 +65,8 @@ abstract class SessionCommand implements SessionConnection.Query {
 	}
 
 	@Override
-	public final void read(Statement statement, SessionConnection connection) throws SQLException {
-		try (ResultSet answer = statement.getResultSet()) {
-			answer.next();
-			readRow(answer, connection);
-		}
+	public final void read(ResultSet answer, SessionConnection connection) throws SQLException {
+		readRow(answer, connection);
 		this.answered = true;
 		this.failure = null;
 	}
@@ -393,6 +389,38 @@ abstract class SessionCommand implements SessionConnection.Query {
 			for (String entry : StringUtils.commaDelimitedListToStringArray(row.getString(1))) {
 				this.missing.add(Objects.requireNonNull(this.holds.get(entry)));
 			}
+		}
+
+		@Override
+		boolean isOptional() {
+			return true;
+		}
+
+	}
+
+	/**
+	 * Asks which processes of a pooler have kept locks of sessions.
+	 */
+	static final class FindLeft extends SessionCommand {
+
+		private @Nullable String processes;
+
+		FindLeft(LockSessionSettings settings) {
+			super(PostgresAdvisoryLockFunctions.findLeft(settings.heartbeat().multipliedBy(2).toMillis()));
+		}
+
+		@Nullable String processes() {
+			return this.processes;
+		}
+
+		@Override
+		void readRow(ResultSet row, SessionConnection connection) throws SQLException {
+			this.processes = row.getString(1);
+		}
+
+		@Override
+		boolean outlivesConnection() {
+			return false;
 		}
 
 		@Override

@@ -20,7 +20,6 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -56,6 +55,8 @@ final class SessionConnection {
 
 	private final Connection connection;
 
+	private final Mark mark;
+
 	private final Set<Hold> holds = new LinkedHashSet<>();
 
 	private final Map<AdvisoryLockKey, Hold> surplus = new HashMap<>();
@@ -80,11 +81,13 @@ final class SessionConnection {
 	/**
 	 * Create what carries no locks.
 	 * @param connection the open connection
+	 * @param mark what it was prepared with
 	 * @param socket what lies beneath it, if that is known
 	 * @param ticker tells when it was polled
 	 */
-	SessionConnection(Connection connection, @Nullable LockSocket socket, LockScheduler.Ticker ticker) {
+	SessionConnection(Connection connection, Mark mark, @Nullable LockSocket socket, LockScheduler.Ticker ticker) {
 		this.connection = connection;
+		this.mark = mark;
 		this.socket = socket;
 		this.ticker = ticker;
 		this.polledNanos = ticker.nanoTime();
@@ -95,13 +98,14 @@ final class SessionConnection {
 	 * two are about one lock. They are sorted, so that driver and server see few
 	 * different texts, which they have prepared already.
 	 * @return why the connection can't be kept, {@code null} if it can
+	 * @throws OtherProcessException if another process answers than has the locks
 	 */
 	@Nullable String ask(List<? extends Query> queries) throws SQLException {
 		List<Query> ordered = new ArrayList<>(queries);
 		ordered.sort(Comparator.comparing(Query::sql));
 		StringJoiner sql = new StringJoiner(";");
 		for (Query query : ordered) {
-			sql.add(query.sql());
+			sql.add(query.sql() + PostgresAdvisoryLockFunctions.HERE);
 		}
 		this.answered = true;
 		this.doubt = null;
@@ -109,10 +113,14 @@ final class SessionConnection {
 			int next = 1;
 			for (Query query : ordered) {
 				next = query.bind(statement, next);
+				statement.setString(next++, this.mark.text());
 			}
 			statement.execute();
 			for (Query query : ordered) {
-				query.read(statement, this);
+				try (ResultSet answer = statement.getResultSet()) {
+					first(answer);
+					query.read(answer, this);
+				}
 				statement.getMoreResults();
 			}
 		}
@@ -245,14 +253,23 @@ final class SessionConnection {
 	}
 
 	private boolean isTrue(PostgresAdvisoryLockFunctions.Call call) throws SQLException {
-		try (PreparedStatement statement = this.connection.prepareStatement(call.sql())) {
-			for (int i = 0; i < call.parameters().size(); i++) {
-				statement.setObject(i + 1, call.parameters().get(i));
+		try (PreparedStatement statement = this.connection
+			.prepareStatement(call.sql() + PostgresAdvisoryLockFunctions.HERE)) {
+			int next = 1;
+			for (Object parameter : call.parameters()) {
+				statement.setObject(next++, parameter);
 			}
+			statement.setString(next, this.mark.text());
 			try (ResultSet answer = statement.executeQuery()) {
-				answer.next();
+				first(answer);
 				return answer.getBoolean(1);
 			}
+		}
+	}
+
+	private void first(ResultSet answer) throws SQLException {
+		if (!answer.next()) {
+			throw new OtherProcessException(this.mark.process());
 		}
 	}
 
@@ -261,8 +278,10 @@ final class SessionConnection {
 	 * ended.
 	 */
 	void clear() {
-		try (Statement statement = this.connection.createStatement()) {
-			statement.execute(PostgresAdvisoryLockFunctions.LEAVE_NOTHING);
+		try (PreparedStatement statement = this.connection
+			.prepareStatement(PostgresAdvisoryLockFunctions.LEAVE_NOTHING)) {
+			statement.setString(1, this.mark.text());
+			statement.execute();
 		}
 		catch (SQLException ex) {
 			logger.debug("Locks and settings of the lock session end with its connection only", ex);
@@ -316,9 +335,35 @@ final class SessionConnection {
 		int bind(PreparedStatement statement, int next) throws SQLException;
 
 		/**
-		 * Read the answer, which has arrived.
+		 * Read the answer, and note on the connection what it means for what that
+		 * carries.
 		 */
-		void read(Statement statement, SessionConnection connection) throws SQLException;
+		void read(ResultSet answer, SessionConnection connection) throws SQLException;
+
+	}
+
+	/**
+	 * What tells the server process of a session from all others.
+	 *
+	 * @param process its number
+	 * @param text what was set there
+	 */
+	record Mark(int process, String text) {
+
+	}
+
+	/**
+	 * Thrown when a pooler, or a proxy, has handed the connection to another process than
+	 * the one that has its locks.
+	 */
+	static final class OtherProcessException extends SQLException {
+
+		OtherProcessException(int process) {
+			super("another process of the server answers than " + process + ", which has its locks: a pooler in "
+					+ "transaction mode, or a proxy, is in between. They stay locked until process " + process
+					+ " ends: have the pooler do that (PgBouncer: RECONNECT), or SELECT pg_terminate_backend(" + process
+					+ ")", PgDriver.CONNECTION_DOES_NOT_EXIST);
+		}
 
 	}
 

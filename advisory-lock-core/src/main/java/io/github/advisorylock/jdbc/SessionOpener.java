@@ -167,9 +167,10 @@ final class SessionOpener {
 		try {
 			opened.setAutoCommit(true);
 			this.judge.judge(opened, this::openAnother, this.comparison);
-			LockSessionSettings.DeadClientDetection.within(this.settings.deadClientTimeout())
+			SessionConnection.Mark mark = LockSessionSettings.DeadClientDetection
+				.within(this.settings.deadClientTimeout())
 				.enable(opened, this.applicationName, this.settings.statementTimeoutMillis());
-			return new SessionConnection(opened, opening.finish(), this.threads.ticker());
+			return new SessionConnection(opened, mark, opening.finish(), this.threads.ticker());
 		}
 		catch (Throwable ex) {
 			SessionConnection.end(opened, ex);

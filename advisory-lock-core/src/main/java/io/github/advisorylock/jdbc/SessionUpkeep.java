@@ -39,6 +39,8 @@ final class SessionUpkeep implements AutoCloseable {
 
 	private final Runnable afterBeat;
 
+	private final Runnable whileOpen;
+
 	private long lastLockNanos;
 
 	/**
@@ -49,15 +51,17 @@ final class SessionUpkeep implements AutoCloseable {
 	 * @param scheduler does that on the thread of the connection
 	 * @param ticker the clock
 	 * @param afterBeat what else is to be done after each answer while there are locks
+	 * @param whileOpen what else is to be done with or without locks
 	 */
 	SessionUpkeep(ConnectionOwner owner, TrustWindow trust, LockSessionSettings settings, LockScheduler scheduler,
-			LockScheduler.Ticker ticker, Runnable afterBeat) {
+			LockScheduler.Ticker ticker, Runnable afterBeat, Runnable whileOpen) {
 		this.owner = owner;
 		this.trust = trust;
 		this.settings = settings;
 		this.scheduler = scheduler;
 		this.ticker = ticker;
 		this.afterBeat = afterBeat;
+		this.whileOpen = whileOpen;
 		this.lastLockNanos = ticker.nanoTime();
 	}
 
@@ -82,7 +86,10 @@ final class SessionUpkeep implements AutoCloseable {
 		else if (isIdle()) {
 			this.owner.leaveUnlessLocked();
 		}
-		if (!this.owner.isOpen()) {
+		if (this.owner.isOpen()) {
+			this.whileOpen.run();
+		}
+		else {
 			this.scheduler.stop();
 		}
 	}

@@ -174,7 +174,7 @@ final class SimulatedConnection {
 		boolean[] state = new boolean[2];
 		return proxy(ResultSet.class, (method, arguments) -> {
 			if (method.getName().equals("next")) {
-				boolean first = !state[0];
+				boolean first = !state[0] && row.length > 0;
 				state[0] = true;
 				return first;
 			}

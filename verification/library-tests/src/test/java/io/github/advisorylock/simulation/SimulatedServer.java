@@ -153,7 +153,21 @@ final class SimulatedServer {
 			.toList();
 	}
 
+	/**
+	 * A statement that ends with a condition has no row in another process.
+	 */
 	private Object @Nullable [] execute(Session session, String sql, Object[] own) {
+		int condition = sql.indexOf(" WHERE pg_catalog.current_setting('advisory_lock.session'");
+		if (condition < 0) {
+			return executeAnywhere(session, sql, own);
+		}
+		int last = own.length - 1;
+		return own[last].equals(session.mark)
+				? executeAnywhere(session, sql.substring(0, condition).strip(), Arrays.copyOf(own, last))
+				: new Object[0];
+	}
+
+	private Object @Nullable [] executeAnywhere(Session session, String sql, Object[] own) {
 		Object[] ofLedger = this.ledger.execute(sql, own, session.autoCommit ? null : session.writes);
 		if (ofLedger != null) {
 			return ofLedger;
@@ -163,15 +177,18 @@ final class SimulatedServer {
 			return null;
 		}
 		if (sql.startsWith("SET") || sql.startsWith("UPDATE run") || sql.startsWith("SAVEPOINT")
-				|| sql.startsWith("LISTEN") || sql.startsWith("DEALLOCATE")) {
+				|| sql.startsWith("LISTEN") || sql.startsWith("UNLISTEN") || sql.startsWith("RESET")
+				|| sql.startsWith("DEALLOCATE")) {
+			if (sql.startsWith("UNLISTEN")) {
+				session.channels.clear();
+			}
 			if (sql.startsWith("LISTEN")) {
 				session.channels.add(sql.substring("LISTEN ".length()));
 			}
 			return null;
 		}
-		if (sql.equals("DISCARD ALL")) {
+		if (sql.contains("pg_advisory_unlock_all()") && !sql.contains("set_config")) {
 			session.locks.clear();
-			session.channels.clear();
 			return null;
 		}
 		if (sql.startsWith("ROLLBACK TO")) {
@@ -187,6 +204,13 @@ final class SimulatedServer {
 	}
 
 	private Object[] select(Session session, String sql, Object[] own) {
+		if (sql.contains("set_config('advisory_lock.session'")) {
+			session.mark = (String) own[0];
+			return new Object[] { session.process };
+		}
+		if (sql.startsWith("SELECT CASE WHEN pg_catalog.current_setting('advisory_lock.session'")) {
+			return new Object[] { 0 };
+		}
 		if (sql.contains("pg_stat_get_activity(l.pid)")) {
 			return IntStream.range(0, own.length / 3).mapToObj((i) -> candidacy(session, (Long) own[3 * i])).toArray();
 		}
@@ -315,6 +339,8 @@ final class SimulatedServer {
 		final List<SimulatedConnection.Notification> notifications = new ArrayList<>();
 
 		private final List<Runnable> writes = new ArrayList<>();
+
+		@Nullable String mark;
 
 		boolean autoCommit = true;
 

@@ -36,12 +36,14 @@ public final class TestPgBouncer implements AutoCloseable {
 
 	private final int port = FreePort.find();
 
+	private final Path configuration;
+
 	private final ProcessBuilder builder;
 
 	private Process process;
 
 	private TestPgBouncer(TestServer server, String mode, String settings, Path directory) throws IOException {
-		Path configuration = Files.writeString(directory.resolve(this.port + ".ini"), """
+		this.configuration = Files.writeString(directory.resolve(this.port + ".ini"), """
 				[databases]
 				postgres = host=127.0.0.1 port=%d dbname=postgres user=postgres
 				[pgbouncer]
@@ -61,7 +63,7 @@ public final class TestPgBouncer implements AutoCloseable {
 			// it refuses to be root
 			command.addAll(List.of("unshare", "-U"));
 		}
-		command.addAll(List.of("pgbouncer", configuration.toString()));
+		command.addAll(List.of("pgbouncer", this.configuration.toString()));
 		this.builder = new ProcessBuilder(command).redirectErrorStream(true)
 			.redirectOutput(directory.resolve(this.port + ".log").toFile());
 		this.process = this.builder.start();
@@ -92,6 +94,26 @@ public final class TestPgBouncer implements AutoCloseable {
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
 		}
+	}
+
+	/**
+	 * Have it obey another mode while it has clients: from the end of their next
+	 * statements on.
+	 */
+	public void change(String mode) {
+		try {
+			Files.writeString(this.configuration,
+					Files.readString(this.configuration).replaceFirst("pool_mode = \\w+", "pool_mode = " + mode));
+			new ProcessBuilder("kill", "-HUP", Long.toString(this.process.pid())).start().onExit().join();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		Awaitility.await().until(() -> output().contains("RELOAD") || output().contains("SIGHUP"));
+	}
+
+	private String output() throws IOException {
+		return Files.readString(this.builder.redirectOutput().file().toPath());
 	}
 
 	/**
