@@ -218,7 +218,9 @@ final class SessionExamination implements Examination {
 				"A " + pooler.text() + " stands between the lock session and the server, and session locks taken "
 						+ "through it guard nothing, because each statement may reach another server process",
 				"set 'advisory-lock.session.url' to a URL that leads straight to the server"
-						+ ((pooler == Pooler.TRANSACTION_MODE) ? ", or use 'scope' TRANSACTION" : ""));
+						+ ((pooler == Pooler.TRANSACTION_MODE) ? ", or use 'scope' TRANSACTION; locks that were taken "
+								+ "before the pooler's mode was changed stay in its server processes until it ends them "
+								+ "(PgBouncer: RECONNECT)" : ""));
 	}
 
 	private static Finding leftovers() {

@@ -42,7 +42,7 @@ final class SimulatedConnection {
 
 	private final SimulatedServer server;
 
-	private final SimulatedServer.Session session;
+	private SimulatedServer.Session session;
 
 	private final BaseConnection driver;
 
@@ -208,6 +208,9 @@ final class SimulatedConnection {
 		if (this.silent) {
 			throw timeOut();
 		}
+		if (fault == Fault.MOVED && this.session.autoCommit) {
+			move();
+		}
 		if (fault == Fault.KILLED) {
 			this.server.end(this.session);
 		}
@@ -232,6 +235,15 @@ final class SimulatedConnection {
 		}
 		this.instance.pause(this.instance.latency());
 		return answer;
+	}
+
+	/**
+	 * A proxy hands the client to another process, and keeps the one before for a while.
+	 */
+	private void move() {
+		SimulatedServer.Session before = this.session;
+		this.session = this.server.connect(this.instance.name());
+		this.server.endLater((session) -> session == before, SimulatedInstance.DEAD_CLIENT);
 	}
 
 	private static <T> T ask(Callable<T> work) throws SQLException {
@@ -286,7 +298,7 @@ final class SimulatedConnection {
 	 */
 	enum Fault {
 
-		NONE, SILENT, KILLED, CANCELLED, ANSWER_LOST, SILENT_ANSWER
+		NONE, SILENT, KILLED, CANCELLED, ANSWER_LOST, SILENT_ANSWER, MOVED
 
 	}
 
