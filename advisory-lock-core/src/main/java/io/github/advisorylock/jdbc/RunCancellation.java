@@ -119,7 +119,9 @@ final class RunCancellation {
 		long now = this.session.ask(PostgresAdvisoryLockFunctions.CLOCK_IF_SAID_BY_OUR_ROLE, List.of(process));
 		if (now == 0) {
 			logger.warn("Did not end a run though that was wanted on channel '" + CHANNEL + "': server process "
-					+ process + " has gone, or its role is not a member of ours");
+					+ process + " has gone before it was asked for its role, or that is not a member of ours; stay "
+					+ "connected for five seconds after the notification (SELECT pg_sleep(5)), and log in as the role "
+					+ "of this application");
 			return;
 		}
 		Duration since = Duration.ofMillis(now - epochMillis).plusNanos(this.session.ticker().nanoTime() - asked);

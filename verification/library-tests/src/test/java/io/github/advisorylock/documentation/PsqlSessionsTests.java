@@ -94,6 +94,16 @@ class PsqlSessionsTests {
 	}
 
 	/**
+	 * Leave out what only the JDBC driver knows.
+	 */
+	static String libpq(String url) {
+		String[] parts = url.split("\\?", 2);
+		return parts[0] + Arrays.stream((parts.length > 1) ? parts[1].split("&") : new String[0])
+			.filter((parameter) -> parameter.startsWith("user=") || parameter.startsWith("password="))
+			.collect(Collectors.joining("&", "?", ""));
+	}
+
+	/**
 	 * Opens a session.
 	 */
 	@FunctionalInterface
@@ -161,16 +171,6 @@ class PsqlSessionsTests {
 			this.input = new PrintStream(this.process.getOutputStream(), true, StandardCharsets.UTF_8);
 			this.output = new BufferedReader(
 					new InputStreamReader(this.process.getInputStream(), StandardCharsets.UTF_8));
-		}
-
-		/**
-		 * Leave out what only the JDBC driver knows.
-		 */
-		private static String libpq(String url) {
-			String[] parts = url.split("\\?", 2);
-			return parts[0] + Arrays.stream((parts.length > 1) ? parts[1].split("&") : new String[0])
-				.filter((parameter) -> parameter.startsWith("user=") || parameter.startsWith("password="))
-				.collect(Collectors.joining("&", "?", ""));
 		}
 
 		@Override
