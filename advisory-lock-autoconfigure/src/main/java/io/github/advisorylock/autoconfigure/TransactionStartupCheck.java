@@ -61,6 +61,7 @@ final class TransactionStartupCheck {
 		PlatformTransactionManager manager = managerOf(method, database, managers);
 		if (manager != null && method.operation().scope() == LockScope.TRANSACTION) {
 			checkDatabase(method, database, manager, managers);
+			checkConnection(method, manager, managers);
 			TransactionAttribute transactional = managers.transactionalOf(method);
 			if (transactional == null || transactional.getTimeout() == TransactionDefinition.TIMEOUT_DEFAULT) {
 				checkTimeout(method, manager, managers);
@@ -92,6 +93,19 @@ final class TransactionStartupCheck {
 							+ "', which is another one: attributes 'transactionManager' contradict each other",
 					"Name the same transaction manager in both, as in @Transactional(\"" + database.name()
 							+ "\"), or set 'scope' to SESSION.");
+		}
+	}
+
+	/**
+	 * A lock goes with the connection of its transaction.
+	 */
+	private static void checkConnection(SingleRunnerMethod method, PlatformTransactionManager manager,
+			TransactionManagers managers) {
+		if (managers.releaseEarly(manager)) {
+			throw invalid(method,
+					"would lose its lock while it runs: Hibernate gives the connection of a transaction of '"
+							+ managers.nameOf(manager) + "' back before that ends",
+					"Remove the property 'hibernate.connection.handling_mode', or set 'scope' to SESSION.");
 		}
 	}
 

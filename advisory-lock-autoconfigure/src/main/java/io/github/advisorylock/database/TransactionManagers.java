@@ -59,6 +59,8 @@ public final class TransactionManagers {
 	private static final List<String> TENANTS = List.of("sessionFactoryOptions.multiTenancyEnabled",
 			"sessionFactoryOptions.currentTenantIdentifierResolver");
 
+	private static final List<String> CONNECTIONS = List.of("sessionFactoryOptions.physicalConnectionHandlingMode");
+
 	private final ConfigurableListableBeanFactory beanFactory;
 
 	private final AnnotationTransactionAttributeSource transactional = new AnnotationTransactionAttributeSource(false);
@@ -274,15 +276,30 @@ public final class TransactionManagers {
 	 * @return {@code true} if its entity manager factory has tenants
 	 */
 	public boolean haveTenants(PlatformTransactionManager manager) {
+		return optionsOf(manager, TENANTS).anyMatch((value) -> !Boolean.FALSE.equals(value));
+	}
+
+	/**
+	 * Return whether the transactions of a manager give their connection back before they
+	 * end, and with it what PostgreSQL keeps until then.
+	 * @param manager the manager
+	 * @return {@code true} if Hibernate is told to release connections early
+	 */
+	public boolean releaseEarly(PlatformTransactionManager manager) {
+		return optionsOf(manager, CONNECTIONS).map(Object::toString)
+			.anyMatch(
+					(mode) -> mode.contains("RELEASE_AFTER_STATEMENT") || mode.contains("RELEASE_BEFORE_TRANSACTION"));
+	}
+
+	private static Stream<Object> optionsOf(PlatformTransactionManager manager, List<String> names) {
 		if (!(manager instanceof ResourceTransactionManager resourceManager)
 				|| resourceManager.getResourceFactory() instanceof DataSource) {
-			return false;
+			return Stream.empty();
 		}
 		BeanWrapper factory = PropertyAccessorFactory.forBeanPropertyAccess(resourceManager.getResourceFactory());
-		return TENANTS.stream()
+		return names.stream()
 			.filter(factory::isReadableProperty)
-			.map(factory::getPropertyValue)
-			.anyMatch((value) -> value != null && !Boolean.FALSE.equals(value));
+			.flatMap((name) -> Stream.ofNullable(factory.getPropertyValue(name)));
 	}
 
 	/**
