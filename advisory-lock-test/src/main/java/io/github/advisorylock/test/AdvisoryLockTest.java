@@ -37,10 +37,11 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 /**
  * For a test of guarded methods alone, as Spring Boot's other slices are: the application
  * context has the components with {@code @SingleRunner} or {@code @LeaderOnly} methods,
- * their advice, {@linkplain InMemoryLocks locks in memory} and a transaction manager that
- * has no database; or, with {@link #postgres()}, locks, ledger and transactions of
- * PostgreSQL. Other components of the application are not there: what the guarded ones
- * need is to be added by {@code @Import} or {@code @MockitoBean}.
+ * or those {@linkplain #value() that it names}, their advice, {@linkplain InMemoryLocks
+ * locks in memory} and a transaction manager that has no database; or, with
+ * {@link #postgres()}, locks, ledger and transactions of PostgreSQL. Other components of
+ * the application are not there: what the guarded ones need is to be added by
+ * {@code @Import} or {@code @MockitoBean}.
  * <p>
  * A test that leaves a lock behind {@linkplain LockLeakDetector fails}.
  *
@@ -56,6 +57,12 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 @TypeExcludeFilters(AdvisoryLockTypeExcludeFilter.class)
 @ImportAutoConfiguration
 public @interface AdvisoryLockTest {
+
+	/**
+	 * The components to start. By default all with guarded methods are started.
+	 * @return the classes
+	 */
+	Class<?>[] value() default {};
 
 	/**
 	 * Whether PostgreSQL has the locks, that of {@code spring.datasource.url} or of

@@ -17,11 +17,13 @@
 package io.github.advisorylock.test;
 
 import java.io.IOException;
+import java.util.Set;
 
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
 
 import org.springframework.boot.test.context.filter.annotation.StandardAnnotationCustomizableTypeExcludeFilter;
+import org.springframework.core.annotation.MergedAnnotation;
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
@@ -32,18 +34,26 @@ import org.springframework.core.type.classreading.MetadataReaderFactory;
  */
 class AdvisoryLockTypeExcludeFilter extends StandardAnnotationCustomizableTypeExcludeFilter<AdvisoryLockTest> {
 
+	private final Set<Class<?>> components;
+
 	AdvisoryLockTypeExcludeFilter(Class<?> testClass) {
 		super(testClass);
+		this.components = Set.of(getAnnotation().getClassArray(MergedAnnotation.VALUE));
+	}
+
+	@Override
+	protected Set<Class<?>> getComponentIncludes() {
+		return this.components;
 	}
 
 	@Override
 	protected boolean defaultInclude(MetadataReader metadataReader, MetadataReaderFactory metadataReaderFactory)
 			throws IOException {
-		AnnotationMetadata type = metadataReader.getAnnotationMetadata();
-		return isGuarded(type, metadataReaderFactory) || super.defaultInclude(metadataReader, metadataReaderFactory);
+		return (this.components.isEmpty() && isGuarded(metadataReader.getAnnotationMetadata(), metadataReaderFactory))
+				|| super.defaultInclude(metadataReader, metadataReaderFactory);
 	}
 
-	private static boolean isGuarded(AnnotationMetadata type, MetadataReaderFactory types) throws IOException {
+	static boolean isGuarded(AnnotationMetadata type, MetadataReaderFactory types) throws IOException {
 		if (type.hasAnnotatedMethods(SingleRunner.class.getName())
 				|| type.hasAnnotatedMethods(LeaderOnly.class.getName())) {
 			return true;

@@ -29,6 +29,8 @@ import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockRequest.Interval;
+import org.apache.commons.logging.Log;
+import org.apache.commons.logging.LogFactory;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.util.Assert;
@@ -40,6 +42,10 @@ import org.springframework.util.Assert;
 final class InMemoryAnswers {
 
 	private static final Duration MOST_AHEAD = Duration.ofMinutes(1);
+
+	private static final Log logger = LogFactory.getLog(InMemoryLocks.class);
+
+	private final Set<AdvisoryLockKey> told = ConcurrentHashMap.newKeySet();
 
 	private final Map<AdvisoryLockKey, LockOutcome> given = new ConcurrentHashMap<>();
 
@@ -79,16 +85,27 @@ final class InMemoryAnswers {
 	}
 
 	/**
-	 * Make sure that the answer to a request can be known here.
+	 * Make sure that the answer to a request can be known here. A call that a scheduler
+	 * makes each interval does without: it is no call of the test.
+	 * @return whether the call may be made
 	 * @throws UnsupportedOperationException if only PostgreSQL knows it
 	 */
-	void checkKnown(AdvisoryLockKey key, LockRequest request) {
+	boolean checkKnown(AdvisoryLockKey key, LockRequest request) {
 		String unknown = (request.minInterval() != null) ? "'minInterval'"
 				: (request.maxRun() != null) ? "'maxRun'" : request.isBackingOff() ? "'catchUp'" : null;
-		if (unknown != null && !this.given.containsKey(key)) {
-			throw refusal(key, unknown, "; or decide in the test whether it runs, by answer(\"" + key.name()
-					+ "\", LockOutcome.EXECUTED) of InMemoryLocks");
+		if (unknown == null || this.given.containsKey(key)) {
+			return true;
 		}
+		UnsupportedOperationException refusal = refusal(key, unknown,
+				"; or decide in the test whether it runs, by answer(\"" + key.name()
+						+ "\", LockOutcome.EXECUTED) of InMemoryLocks");
+		if (request.interval() == null) {
+			throw refusal;
+		}
+		if (this.told.add(key)) {
+			logger.warn("Skipped a call by the scheduler. " + refusal.getMessage());
+		}
+		return false;
 	}
 
 	/**

@@ -52,7 +52,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	private final LockScope scope;
 
-	private LockOutcome outcome = LockOutcome.EXECUTED;
+	private LockOutcome outcome;
 
 	private @Nullable InMemoryHold hold;
 
@@ -67,7 +67,7 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 						|| (!request.isRecorded() && request.memory() == null && request.interval() == null),
 				() -> "'request' must not ask for mode SHARED: runs of advisory lock '" + this.key
 						+ "' can be recorded only one after the other");
-		this.answers.checkKnown(this.key, request);
+		this.outcome = this.answers.checkKnown(this.key, request) ? LockOutcome.EXECUTED : LockOutcome.TOO_SOON;
 	}
 
 	@Override
@@ -82,6 +82,9 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 
 	@Override
 	public <T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action) throws X {
+		if (this.outcome != LockOutcome.EXECUTED) {
+			return null;
+		}
 		InMemoryCall enclosing = this.operations.findRunning(this.key);
 		if (enclosing != null && enclosing.hold != null) {
 			enclosing.checkHeld();

@@ -34,8 +34,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.transaction.TransactionManager;
 
 /**
- * {@link EnableAutoConfiguration Auto-configuration} for the transactions of an
- * {@link AdvisoryLockTest}.
+ * {@link EnableAutoConfiguration Auto-configuration} for the transactions and the
+ * components of an {@link AdvisoryLockTest}.
  *
  * @since 0.1.0
  */
@@ -50,6 +50,11 @@ public final class SliceTransactionAutoConfiguration {
 	@ConditionalOnMissingBean(TransactionManager.class)
 	UnboundTransactionManager advisoryLockTransactionManager() {
 		return new UnboundTransactionManager();
+	}
+
+	@Bean
+	static SliceComponents advisoryLockSliceComponents() {
+		return new SliceComponents();
 	}
 
 	/**

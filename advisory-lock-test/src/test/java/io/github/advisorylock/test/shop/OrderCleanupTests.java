@@ -34,7 +34,7 @@ import static org.mockito.BDDMockito.then;
 /**
  * Tests for {@link OrderCleanup}, as {@code docs/testing.md} shows them.
  */
-@AdvisoryLockTest
+@AdvisoryLockTest(OrderCleanup.class)
 class OrderCleanupTests {
 
 	@Autowired
