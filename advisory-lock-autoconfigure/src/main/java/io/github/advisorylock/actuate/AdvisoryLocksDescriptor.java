@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * The jobs of one database at a moment, a page of them, and what needs an operator.
  *
  * @param time the moment, by the database's clock
- * @param clockSkew by how much that clock is ahead of this instance's
+ * @param clockSkew by how much that clock is certainly ahead of this instance's
+ * @param clockSkewBetween the least and the most by which it can be ahead
  * @param instance the instance that tells this, as {@code host:pid}
  * @param namespace its namespace
  * @param database the database that has the locks
@@ -52,11 +53,11 @@ import org.jspecify.annotations.Nullable;
  * @since 0.1.0
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, String instance, String namespace,
-		String database, @Nullable List<String> databases, boolean ledger, @Nullable PauseDescriptor paused,
-		int jobCount, Map<String, Integer> states, int problemCount, List<ProblemGroup> problems, int matching,
-		int page, int size, List<JobDescriptor> jobs, List<LeaderDescriptor> leaders,
-		List<InstanceDescriptor> instances) {
+public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Duration> clockSkewBetween,
+		String instance, String namespace, String database, @Nullable List<String> databases, boolean ledger,
+		@Nullable PauseDescriptor paused, int jobCount, Map<String, Integer> states, int problemCount,
+		List<ProblemGroup> problems, int matching, int page, int size, List<JobDescriptor> jobs,
+		List<LeaderDescriptor> leaders, List<InstanceDescriptor> instances) {
 
 	/**
 	 * One job. Of a list, it has no more than what is asked of each: what comes after the

@@ -46,6 +46,7 @@ import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.monitor.LockActivity;
 import io.github.advisorylock.monitor.LockMonitor;
 import io.github.advisorylock.monitor.LockNumber;
+import io.github.advisorylock.jdbc.TimeLimit;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.actuate.endpoint.Sanitizer;
@@ -80,6 +81,8 @@ public class AdvisoryLocksSource {
 
 	private final Supplier<Map<String, AdvisoryLocksSource>> others;
 
+	private final TimeLimit limit;
+
 	/**
 	 * Create a source.
 	 * @param name the name of the database's transaction manager
@@ -100,6 +103,7 @@ public class AdvisoryLocksSource {
 		this.counter = counter;
 		this.sanitizer = sanitizer;
 		this.others = others;
+		this.limit = new TimeLimit(application.threads());
 	}
 
 	/**
@@ -173,9 +177,10 @@ public class AdvisoryLocksSource {
 		String namespace = this.application.namespace();
 		JobRegistry records = records();
 		JobTable table = table();
-		List<RecordedInstance> known = records.instances(namespace);
+		JobRegistry.Overview recorded = ask(() -> records.overview(namespace, redaction));
+		List<RecordedInstance> known = recorded.instances();
 		Leaders leaders = new Leaders(this.application, known);
-		Map<JobId, RecordedJob> jobs = records.jobs(redaction)
+		Map<JobId, RecordedJob> jobs = recorded.jobs()
 			.stream()
 			.collect(Collectors.toMap(RecordedJob::id, Function.identity()));
 		Set<JobId> ids = new TreeSet<>(table.ids());
@@ -184,7 +189,7 @@ public class AdvisoryLocksSource {
 			.concat(leaders.keys().stream(), ids.stream().flatMap((id) -> table.locks(id, jobs.get(id)).stream()))
 			.map(LockNumber::of)
 			.collect(Collectors.toSet());
-		LockActivity activity = this.monitor.locks(numbers);
+		LockActivity activity = ask(() -> this.monitor.locks(numbers));
 		LockTable locks = new LockTable(activity, names(known), redaction::query);
 		List<JobDescriptor> all = ids.stream()
 			.flatMap((id) -> table.describe(id, locks, jobs.get(id), null).stream())
@@ -194,12 +199,15 @@ public class AdvisoryLocksSource {
 		List<InstanceDescriptor> instances = Leaders.describe(known, leading);
 		List<ProblemGroup> problems = Problems.of(all, instances);
 		return new AdvisoryLocksDescriptor(activity.time(), activity.skew().truncatedTo(ChronoUnit.MILLIS),
-				InstanceName.get(), namespace, activity.database(), managers, records.isInUse(),
-				records.pauseOfAll(namespace), all.size(), states(all),
-				problems.stream().mapToInt(ProblemGroup::count).sum(), problems, matching.size(), filter.page(),
-				filter.size(),
+				activity.skewBetween(), InstanceName.get(), namespace, activity.database(), managers, records.isInUse(),
+				recorded.pause(), all.size(), states(all), problems.stream().mapToInt(ProblemGroup::count).sum(),
+				problems, matching.size(), filter.page(), filter.size(),
 				matching.stream().skip(filter.offset()).limit(filter.size()).map(JobDescriptor::brief).toList(),
 				leading, instances.stream().limit(MOST_INSTANCES).toList());
+	}
+
+	private <T extends @Nullable Object> T ask(Supplier<T> question) {
+		return this.limit.ask(question, this.monitor::ping);
 	}
 
 	private static List<String> names(List<RecordedInstance> instances) {
@@ -233,17 +241,17 @@ public class AdvisoryLocksSource {
 		JobRegistry records = records();
 		JobTable table = table();
 		JobId id = id(namespace, key);
-		RecordedJob recorded = (id != null) ? records.job(id, redaction).orElse(null) : null;
+		RecordedJob recorded = (id != null) ? ask(() -> records.job(id, redaction)).orElse(null) : null;
 		if (id == null || (recorded == null && !table.ids().contains(id))) {
 			return Optional.empty();
 		}
-		LockActivity activity = this.monitor
-			.locks(table.locks(id, recorded).stream().map(LockNumber::of).collect(Collectors.toSet()));
+		Set<LockNumber> numbers = table.locks(id, recorded).stream().map(LockNumber::of).collect(Collectors.toSet());
+		LockActivity activity = ask(() -> this.monitor.locks(numbers));
 		LockTable locks = new LockTable(activity, List.of(), redaction::query);
 		boolean template = table.isTemplate(id) || (recorded != null && recorded.template());
-		KeysDescriptor keys = template ? records.keys(id, LATEST_KEYS, redaction) : null;
+		KeysDescriptor keys = template ? ask(() -> records.keys(id, LATEST_KEYS, redaction)) : null;
 		JobDescriptor job = table.describe(id, locks, recorded, keys).get(0);
-		List<RunDescriptor> runs = records.runs(id, template, RUNS, redaction);
+		List<RunDescriptor> runs = ask(() -> records.runs(id, template, RUNS, redaction));
 		return Optional
 			.of(new JobDetailsDescriptor(activity.time(), InstanceName.get(), job.with(RunStatistics.of(runs)), runs));
 	}

@@ -68,11 +68,12 @@ public class JobRegistry {
 	}
 
 	/**
-	 * Return the jobs that are listed, with their states, 50,000 at most.
+	 * Return what a list of jobs shows.
+	 * @param namespace the namespace of the instances, and of the pause of all jobs
 	 * @param redaction hides values
 	 */
-	List<RecordedJob> jobs(Redaction redaction) {
-		return List.of();
+	Overview overview(String namespace, Redaction redaction) {
+		return new Overview(List.of(), List.of(), null);
 	}
 
 	/**
@@ -97,13 +98,6 @@ public class JobRegistry {
 	 * @param template whether those of the keys that were made from it are asked for
 	 */
 	List<RunDescriptor> runs(JobId id, boolean template, int limit, Redaction redaction) {
-		return List.of();
-	}
-
-	/**
-	 * Return the instances of a namespace, those that are alive first.
-	 */
-	List<RecordedInstance> instances(String namespace) {
 		return List.of();
 	}
 
@@ -200,6 +194,17 @@ public class JobRegistry {
 			return this.instance.equals(other.instance) && this.stack.process() == other.stack.process()
 					&& Objects.equals(this.stack.thread(), other.stack.thread());
 		}
+
+	}
+
+	/**
+	 * What a list of jobs shows.
+	 *
+	 * @param jobs the jobs that are listed, with their states, 50,000 at most
+	 * @param instances the instances, those that are alive first
+	 * @param pause the pause of all jobs, {@code null} if they are not paused
+	 */
+	record Overview(List<RecordedJob> jobs, List<RecordedInstance> instances, @Nullable PauseDescriptor pause) {
 
 	}
 

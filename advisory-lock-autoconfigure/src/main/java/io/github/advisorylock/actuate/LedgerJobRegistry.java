@@ -84,8 +84,10 @@ public class LedgerJobRegistry extends JobRegistry {
 	}
 
 	@Override
-	List<RecordedJob> jobs(Redaction redaction) {
-		return repository().states(MOST_JOBS).stream().map((job) -> describe(job, redaction)).toList();
+	Overview overview(String namespace, Redaction redaction) {
+		JobRepository.Overview all = repository().overview(namespace, MOST_JOBS);
+		return new Overview(all.jobs().stream().map((job) -> describe(job, redaction)).toList(),
+				all.instances().stream().map(LedgerJobRegistry::describe).toList(), describe(all.pause()));
 	}
 
 	/**
@@ -114,11 +116,6 @@ public class LedgerJobRegistry extends JobRegistry {
 		List<LedgerRun> runs = template ? repository().runsOfTemplate(name(id), limit)
 				: repository().runs(id.namespace(), id.key(), limit);
 		return runs.stream().map((run) -> describe(run, template ? run.key() : null, redaction)).toList();
-	}
-
-	@Override
-	List<RecordedInstance> instances(String namespace) {
-		return repository().instances(namespace).stream().map(LedgerJobRegistry::describe).toList();
 	}
 
 	private static RecordedInstance describe(KnownInstance one) {
@@ -161,9 +158,11 @@ public class LedgerJobRegistry extends JobRegistry {
 
 	@Override
 	@Nullable PauseDescriptor pauseOfAll(String namespace) {
-		return repository().pauseOfAll(namespace)
-			.map((pause) -> new PauseDescriptor(pause.since(), pause.by(), pause.reason(), true))
-			.orElse(null);
+		return describe(repository().pauseOfAll(namespace).orElse(null));
+	}
+
+	private static @Nullable PauseDescriptor describe(JobRepository.@Nullable PauseOfAll pause) {
+		return (pause != null) ? new PauseDescriptor(pause.since(), pause.by(), pause.reason(), true) : null;
 	}
 
 	@Override

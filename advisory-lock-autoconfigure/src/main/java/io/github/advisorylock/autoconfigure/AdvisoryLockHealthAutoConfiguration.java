@@ -21,7 +21,9 @@ import java.util.List;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.health.AdvisoryLockHealthIndicator;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
+import io.github.advisorylock.jdbc.TimeLimit;
 
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -49,8 +51,9 @@ public final class AdvisoryLockHealthAutoConfiguration {
 
 	@Bean
 	@ConditionalOnMissingBean(name = { "advisoryLockHealthIndicator", "advisoryLockHealthContributor" })
-	AdvisoryLockHealthIndicator advisoryLockHealthIndicator(ConfigurableListableBeanFactory beans) {
-		return new AdvisoryLockHealthIndicator(() -> inUse(beans));
+	AdvisoryLockHealthIndicator advisoryLockHealthIndicator(ConfigurableListableBeanFactory beans,
+			LockScheduler.Threads threads) {
+		return new AdvisoryLockHealthIndicator(() -> inUse(beans), new TimeLimit(threads));
 	}
 
 	/**

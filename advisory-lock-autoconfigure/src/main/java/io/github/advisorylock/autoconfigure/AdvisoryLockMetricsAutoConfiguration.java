@@ -29,12 +29,14 @@ import io.github.advisorylock.annotation.SingleRunnerAnnotationBeanPostProcessor
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.database.LockDatabases;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
+import io.github.advisorylock.jdbc.LockScheduler;
 import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import io.github.advisorylock.leader.LeaderOnlyMethods;
 import io.github.advisorylock.metrics.DefaultLockExecutionObservationConvention;
 import io.github.advisorylock.metrics.LockExecutionObservationConvention;
 import io.github.advisorylock.metrics.MicrometerSingleRunnerObserver;
 import io.github.advisorylock.monitor.DatabaseClock;
+import io.github.advisorylock.jdbc.TimeLimit;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -140,8 +142,8 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	}
 
 	@Bean
-	DatabaseMeters advisoryLockDatabaseMeters(MeterRegistry meters) {
-		return new DatabaseMeters(meters);
+	DatabaseMeters advisoryLockDatabaseMeters(MeterRegistry meters, LockScheduler.Threads threads) {
+		return new DatabaseMeters(meters, threads);
 	}
 
 	@Bean
@@ -201,7 +203,7 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 	 * for each database where there are several. What one name is registered for must
 	 * have the same tags from the start.
 	 */
-	record DatabaseMeters(MeterRegistry meters) implements LockStartup {
+	record DatabaseMeters(MeterRegistry meters, LockScheduler.Threads threads) implements LockStartup {
 
 		@Override
 		public void begin(LockDatabases databases, Lifecycles lifecycles) {
@@ -217,8 +219,8 @@ public final class AdvisoryLockMetricsAutoConfiguration {
 		/**
 		 * A database that has no locks is not asked for its time.
 		 */
-		private static DoubleSupplier clockOf(LockDatabase database, LockDatabases databases) {
-			DatabaseClock clock = new DatabaseClock(database.dataSource());
+		private DoubleSupplier clockOf(LockDatabase database, LockDatabases databases) {
+			DatabaseClock clock = new DatabaseClock(database.dataSource(), new TimeLimit(this.threads));
 			return () -> databases.isNamed(database) ? clock.getAsDouble() : Double.NaN;
 		}
 

@@ -28,6 +28,7 @@ import io.github.advisorylock.LockLostEvent;
 import io.github.advisorylock.database.LockDatabase;
 import io.github.advisorylock.jdbc.LockSession;
 import io.github.advisorylock.jdbc.RunLedger;
+import io.github.advisorylock.jdbc.TimeLimit;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
@@ -49,16 +50,20 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 
 	private final Supplier<List<LockDatabase>> databases;
 
+	private final TimeLimit limit;
+
 	private volatile @Nullable Loss lastLoss;
 
 	/**
 	 * Create an indicator.
 	 * @param databases the databases that are in use, the default one first, none as long
 	 * as nothing has asked for a lock; asked for each time
+	 * @param limit limits how long is waited for the ledger
 	 */
-	public AdvisoryLockHealthIndicator(Supplier<List<LockDatabase>> databases) {
+	public AdvisoryLockHealthIndicator(Supplier<List<LockDatabase>> databases, TimeLimit limit) {
 		super("Failed to use the ledger of advisory locks");
 		this.databases = databases;
+		this.limit = limit;
 	}
 
 	@Override
@@ -88,7 +93,7 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 				Objects.requireNonNull(databases.get(other.name()))::put));
 	}
 
-	private static void check(@Nullable LockSession session, @Nullable RunLedger ledger, Health.Builder builder,
+	private void check(@Nullable LockSession session, @Nullable RunLedger ledger, Health.Builder builder,
 			BiConsumer<String, Object> details) {
 		boolean connected = session != null && session.isConnected();
 		details.accept("session", connected ? "connected" : "not connected");
@@ -102,7 +107,10 @@ public class AdvisoryLockHealthIndicator extends AbstractHealthIndicator
 			return;
 		}
 		details.accept("ledger", "unreachable");
-		ledger.check();
+		this.limit.ask(() -> {
+			ledger.check();
+			return true;
+		});
 		details.accept("ledger", "reachable");
 	}
 

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.monitor;
 
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
@@ -24,6 +26,7 @@ import java.util.function.DoubleSupplier;
 
 import javax.sql.DataSource;
 
+import io.github.advisorylock.jdbc.TimeLimit;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcOperations;
 
@@ -39,6 +42,8 @@ public class DatabaseClock implements DoubleSupplier {
 
 	private final JdbcOperations jdbc;
 
+	private final TimeLimit limit;
+
 	private final ReentrantLock asking = new ReentrantLock();
 
 	private volatile double skew = Double.NaN;
@@ -48,14 +53,30 @@ public class DatabaseClock implements DoubleSupplier {
 	/**
 	 * Create a clock.
 	 * @param dataSource the DataSource that has the locks
+	 * @param limit limits how long is waited for the database
 	 */
-	public DatabaseClock(DataSource dataSource) {
+	public DatabaseClock(DataSource dataSource, TimeLimit limit) {
 		this.jdbc = new MonitorStatements(dataSource);
+		this.limit = limit;
 	}
 
 	/**
-	 * Return by how many seconds the database's clock is ahead. Never waits for somebody
-	 * else who asks: the last answer is good enough meanwhile.
+	 * Return by how much a clock is certainly ahead of another one: the one that is
+	 * nearest to zero of all differences that explain what was read.
+	 * @param before the time here before the question
+	 * @param there the time that was answered
+	 * @param after the time here after the answer
+	 */
+	static Duration certainSkew(Instant before, Instant there, Instant after) {
+		Duration least = Duration.between(after, there);
+		Duration most = Duration.between(before, there);
+		return !least.isNegative() ? least : most.isNegative() ? most : Duration.ZERO;
+	}
+
+	/**
+	 * Return by how many seconds the database's clock is ahead at least, whatever time
+	 * the answer took. Never waits for somebody else who asks: the last answer is good
+	 * enough meanwhile.
 	 * @return the seconds, negative if it is behind, not a number if it can't be asked
 	 */
 	@Override
@@ -80,10 +101,14 @@ public class DatabaseClock implements DoubleSupplier {
 
 	private double ask() {
 		try {
-			Instant before = Instant.now();
-			OffsetDateTime there = this.jdbc.queryForObject(LockMonitor.CLOCK, OffsetDateTime.class);
-			Instant middle = before.plus(Duration.between(before, Instant.now()).dividedBy(2));
-			return (there != null) ? Duration.between(middle, there.toInstant()).toNanos() / 1e9 : Double.NaN;
+			Duration skew = this.limit.ask(() -> this.jdbc.execute(LockMonitor.CLOCK, (PreparedStatement statement) -> {
+				Instant before = Instant.now();
+				ResultSet row = statement.executeQuery();
+				Instant after = Instant.now();
+				row.next();
+				return certainSkew(before, row.getObject(1, OffsetDateTime.class).toInstant(), after);
+			}));
+			return (skew != null) ? skew.toNanos() / 1e9 : Double.NaN;
 		}
 		catch (DataAccessException ex) {
 			return Double.NaN;

@@ -27,12 +27,15 @@ import org.jspecify.annotations.Nullable;
  * The advisory locks of a server at a moment, whoever holds them or waits for them.
  *
  * @param time the moment, by the database's clock
- * @param skew by how much that clock is ahead of this application's
+ * @param skew by how much that clock is certainly ahead of this application's
+ * @param skewBetween the least and the most by which it can be ahead, which the time of
+ * the answer keeps apart
  * @param database the database of this application
  * @param entries the locks, ordered by database and number, holders before waiters
  * @since 0.1.0
  */
-public record LockActivity(Instant time, Duration skew, String database, List<Entry> entries) {
+public record LockActivity(Instant time, Duration skew, List<Duration> skewBetween, String database,
+		List<Entry> entries) {
 
 	/**
 	 * A lock that somebody holds or waits for.

@@ -104,16 +104,23 @@ public class LockMonitor {
 	}
 
 	/**
+	 * Return as soon as the server answers.
+	 */
+	public void ping() {
+		this.jdbc.execute(CLOCK);
+	}
+
+	/**
 	 * Return advisory locks of the server, a thousand holders and waiters at most.
 	 * @param wanted the numbers of the locks
 	 * @return the locks of the moment
 	 */
 	public LockActivity locks(Collection<LockNumber> wanted) {
-		Instant before = Instant.now();
 		LockActivity locks = this.jdbc.execute(LOCKS, (PreparedStatement statement) -> {
 			int next = LockNumber.bind(statement, new LinkedHashSet<>(wanted));
 			statement.setInt(next, MOST_ENTRIES);
-			return readLocks(statement.executeQuery(), before);
+			Instant before = Instant.now();
+			return readLocks(statement.executeQuery(), before, Instant.now());
 		});
 		Assert.state(locks != null, "'locks' must not be null");
 		return locks;
@@ -127,8 +134,7 @@ public class LockMonitor {
 		return new LockHolders(this.jdbc);
 	}
 
-	private static LockActivity readLocks(ResultSet rows, Instant before) throws SQLException {
-		Instant middle = before.plus(Duration.between(before, Instant.now()).dividedBy(2));
+	private static LockActivity readLocks(ResultSet rows, Instant before, Instant after) throws SQLException {
 		rows.next();
 		Instant time = required(rows, "now");
 		String database = rows.getString("here");
@@ -139,7 +145,8 @@ public class LockMonitor {
 			}
 		}
 		while (rows.next());
-		return new LockActivity(time, Duration.between(middle, time), database, List.copyOf(entries));
+		return new LockActivity(time, DatabaseClock.certainSkew(before, time, after),
+				List.of(Duration.between(after, time), Duration.between(before, time)), database, List.copyOf(entries));
 	}
 
 	private static LockActivity.Entry readEntry(ResultSet row) throws SQLException {

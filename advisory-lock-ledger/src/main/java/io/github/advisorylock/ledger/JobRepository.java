@@ -20,6 +20,7 @@ import java.lang.management.ManagementFactory;
 import java.sql.Array;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.sql.Timestamp;
 import java.sql.Types;
 import java.time.Duration;
@@ -29,8 +30,10 @@ import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -41,6 +44,7 @@ import io.github.advisorylock.jdbc.PostgresAdvisoryLockTemplate;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.RowMapper;
+import org.springframework.jdbc.core.RowMapperResultSetExtractor;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.SqlArrayValue;
 import org.springframework.util.Assert;
@@ -91,6 +95,11 @@ public class JobRepository {
 	private final String instance;
 
 	private final RunQuestions questions;
+
+	/**
+	 * How long the latest word of this instance took, in milliseconds.
+	 */
+	private volatile long took;
 
 	JobRepository(LedgerConnections connections, LedgerTables tables, String instance) {
 		this.connections = connections;
@@ -147,20 +156,25 @@ public class JobRepository {
 	 * @param first whether it says so for the first time
 	 */
 	void appear(String namespace, @Nullable String version, List<KnownInstance.Role> roles, boolean first) {
-		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS,
-				(apart) -> JdbcClient.create(apart)
-					.sql(this.tables.in(JobStatements.APPEAR))
-					.param("namespace", namespace)
-					.param("instance", this.instance)
-					.param("version", text(version), Types.VARCHAR)
-					.param("born", BORN)
-					.param("library", JobRepository.class.getPackage().getImplementationVersion(), Types.VARCHAR)
-					.param("now", OffsetDateTime.now(ZoneOffset.UTC))
-					.param("first", first)
-					.param("roles", array(roles, (role) -> text(role.name())))
-					.param("terms", new SqlArrayValue("bigint", roles.stream().map(KnownInstance.Role::term).toArray()))
-					.param("since", array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
-					.update());
+		this.connections.apartWithin(LONGEST_OBSERVATION_MILLIS, (apart) -> {
+			long said = System.nanoTime();
+			JdbcClient.create(apart)
+				.sql(this.tables.in(JobStatements.APPEAR))
+				.param("namespace", namespace)
+				.param("instance", this.instance)
+				.param("version", text(version), Types.VARCHAR)
+				.param("born", BORN)
+				.param("library", JobRepository.class.getPackage().getImplementationVersion(), Types.VARCHAR)
+				.param("now", OffsetDateTime.now(ZoneOffset.UTC))
+				.param("first", first)
+				.param("roles", array(roles, (role) -> text(role.name())))
+				.param("terms", new SqlArrayValue("bigint", roles.stream().map(KnownInstance.Role::term).toArray()))
+				.param("since", array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
+				.param("took", this.took)
+				.update();
+			this.took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - said);
+			return this.took;
+		});
 	}
 
 	/**
@@ -188,6 +202,32 @@ public class JobRepository {
 			.param("most", MOST_INSTANCES)
 			.query(JobRepository::instance)
 			.list());
+	}
+
+	/**
+	 * Return what a list of jobs shows, in one round trip to the server.
+	 * @param namespace the namespace of the instances, and of the pause of all jobs
+	 * @param most how many jobs at most
+	 * @return the jobs that are listed on their own with their state and the run it is
+	 * about, those of keys with arguments under what they were made from
+	 */
+	public Overview overview(String namespace, int most) {
+		String sql = this.tables.in(JobStatements.INSTANCES).replace(":most", ":instances") + ";"
+				+ this.tables.in(JobStatements.PAUSE_OF_ALL) + ";" + this.tables.in(JobStatements.LISTED);
+		Map<String, Object> parameters = Map.of("namespace", namespace, "instances", MOST_INSTANCES, "most", most);
+		return this.connections.reading((jdbc) -> jdbc.execute(sql, parameters, (statement) -> {
+			statement.execute();
+			List<KnownInstance> instances = next(statement, JobRepository::instance);
+			statement.getMoreResults();
+			List<PauseOfAll> pause = next(statement, (row, number) -> pauseOfAll(row));
+			statement.getMoreResults();
+			return new Overview(next(statement, JobRepository::state), instances,
+					pause.isEmpty() ? null : pause.get(0));
+		}));
+	}
+
+	private static <T> List<T> next(Statement statement, RowMapper<T> mapper) throws SQLException {
+		return new RowMapperResultSetExtractor<>(mapper).extractData(statement.getResultSet());
 	}
 
 	/**
@@ -250,19 +290,6 @@ public class JobRepository {
 	boolean knows(JobName name) {
 		return read(
 				(client) -> bind(client.sql(this.tables.in(JobStatements.KNOWS)), name).query(Boolean.class).single());
-	}
-
-	/**
-	 * Return the jobs that are listed on their own with their state and the run it is
-	 * about, those of keys with arguments under what they were made from.
-	 * @param most how many at most
-	 * @return the jobs, in the order of their names
-	 */
-	public List<JobState> states(int most) {
-		return read((client) -> client.sql(this.tables.in(JobStatements.LISTED))
-			.param("most", most)
-			.query(JobRepository::state)
-			.list());
 	}
 
 	/**
@@ -499,6 +526,17 @@ public class JobRepository {
 	 */
 	record LateJob(JobName name, @Nullable Instant overdueTick, @Nullable Instant lastTick, Instant clock,
 			boolean ahead) {
+
+	}
+
+	/**
+	 * What a list of jobs shows.
+	 *
+	 * @param jobs the jobs, in the order of their names
+	 * @param instances the instances, as {@link #instances} has them
+	 * @param pause the pause of all jobs, {@code null} if they are not paused
+	 */
+	public record Overview(List<JobState> jobs, List<KnownInstance> instances, @Nullable PauseOfAll pause) {
 
 	}
 

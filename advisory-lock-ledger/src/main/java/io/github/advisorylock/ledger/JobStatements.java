@@ -174,13 +174,15 @@ final class JobStatements {
 			""";
 
 	/**
-	 * Say that an instance is there.
+	 * Say that an instance is there. Of the difference of the clocks, the time that the
+	 * message took explains as much as its last round trip.
 	 */
 	static final String APPEAR = """
 			INSERT INTO {instance} AS i (namespace, instance, born_at, version, library, clock_skew_ms, roles, terms,
 			  led_since)
 			VALUES (:namespace, :instance, CAST(:born AS timestamptz), :version, :library,
-			  CAST(pg_catalog.date_part('epoch', pg_catalog.clock_timestamp() - CAST(:now AS timestamptz)) * 1000 AS bigint),
+			  (SELECT greatest(least(c.skew, 0), c.skew - :took) FROM (SELECT CAST(pg_catalog.date_part('epoch',
+			    pg_catalog.clock_timestamp() - CAST(:now AS timestamptz)) * 1000 AS bigint) AS skew) c),
 			  CAST(:roles AS text[]), CAST(:terms AS bigint[]), CAST(:since AS timestamptz[]))
 			ON CONFLICT (namespace, instance, born_at) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = NULL,
 			  started_at = CASE WHEN :first THEN excluded.started_at ELSE i.started_at END, version = excluded.version,

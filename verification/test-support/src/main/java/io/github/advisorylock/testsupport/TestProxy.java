@@ -52,7 +52,7 @@ public final class TestProxy implements AutoCloseable {
 
 	private final AtomicInteger waits = new AtomicInteger();
 
-	private final Duration latency;
+	private volatile Duration latency;
 
 	private volatile boolean stalled;
 
@@ -99,6 +99,13 @@ public final class TestProxy implements AutoCloseable {
 	 */
 	public int waits() {
 		return this.waits.get();
+	}
+
+	/**
+	 * Set how much later each answer of the server arrives from now on.
+	 */
+	public void delay(Duration latency) {
+		this.latency = latency;
 	}
 
 	/**

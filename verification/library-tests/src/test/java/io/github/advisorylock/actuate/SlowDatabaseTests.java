@@ -1,0 +1,102 @@
+/*
+ * Copyright 2026-present the original author or authors.
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License");
+ * you may not use this file except in compliance with the License.
+ * You may obtain a copy of the License at
+ *
+ *      https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software
+ * distributed under the License is distributed on an "AS IS" BASIS,
+ * WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+ * See the License for the specific language governing permissions and
+ * limitations under the License.
+ */
+
+package io.github.advisorylock.actuate;
+
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+
+import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.testsupport.TestProxy;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests for the {@link AdvisoryLocksEndpoint}, and health, of an application whose
+ * database answers late, or not at all.
+ */
+@Tag("gate")
+class SlowDatabaseTests {
+
+	private final TestProxy proxy = new TestProxy(Duration.ZERO);
+
+	private OperatedApplication application;
+
+	@BeforeEach
+	void start() {
+		OperatedApplication.dropTables();
+		this.application = OperatedApplication.start(Jobs.class, "spring.datasource.url=" + this.proxy.url(),
+				"management.endpoints.web.exposure.include=advisorylocks,health",
+				"management.endpoint.health.show-details=always", "advisory-lock.ledger.instances=false");
+		await().until(() -> this.application.get(EndpointAnswer.ALL).statusCode() == 200);
+	}
+
+	@AfterEach
+	void stop() {
+		this.proxy.resume();
+		this.application.close();
+		this.proxy.close();
+	}
+
+	/**
+	 * The pool asks a connection that was idle for half a second whether it is alive.
+	 */
+	@Test
+	void listTakesTwoRoundTrips() {
+		await().untilAsserted(() -> {
+			int before = this.proxy.waits();
+			this.application.get(EndpointAnswer.ALL);
+			assertThat(this.proxy.waits() - before).isEqualTo(2);
+		});
+	}
+
+	@Test
+	void timeOfAnAnswerIsNoDifferenceOfClocks() {
+		this.proxy.delay(Duration.ofMillis(900));
+		EndpointAnswer answer = EndpointAnswer.of(this.application.get(EndpointAnswer.ALL));
+		assertThat(answer.<String>read("$.clockSkew")).isEqualTo("PT0S");
+		List<String> bounds = answer.read("$.clockSkewBetween");
+		assertThat(Duration.parse(bounds.get(0))).isBetween(Duration.ofSeconds(-10), Duration.ofMillis(-800));
+		assertThat(Duration.parse(bounds.get(1))).isBetween(Duration.ZERO, Duration.ofSeconds(10));
+		assertThat(answer.<Integer>read("$.problemCount")).isZero();
+	}
+
+	@Test
+	void silentDatabaseIsTold() {
+		this.proxy.stall();
+		HttpResponse<String> answer = this.application.get(EndpointAnswer.ALL);
+		assertThat(answer.statusCode()).isEqualTo(503);
+		assertThat(answer.body()).contains("No answer within 4 s");
+		HttpResponse<String> health = this.application.get("actuator/health/advisoryLock");
+		assertThat(health.statusCode()).isEqualTo(503);
+		assertThat(health.body()).contains("No answer within 4 s", "\"ledger\":\"unreachable\"");
+	}
+
+	static class Jobs {
+
+		@SingleRunner("report")
+		void report() {
+		}
+
+	}
+
+}
