@@ -487,13 +487,24 @@ public final class LockRequest {
 	 *
 	 * @param length the time, more than zero
 	 * @param counted from when on it is counted
+	 * @param schedule which of the schedules that call the work has it, in a few words
+	 * that are the same on all instances: they need not agree on the length
 	 */
-	public record Interval(Duration length, Counted counted) {
+	public record Interval(Duration length, Counted counted, String schedule) {
 
 		private static final Duration LONGEST = Duration.ofDays(36_500);
 
 		public Interval {
 			Assert.isTrue(length.compareTo(Duration.ZERO) > 0, "'length' must be more than zero");
+		}
+
+		/**
+		 * Create the interval of the first schedule of some work.
+		 * @param length the time, more than zero
+		 * @param counted from when on it is counted
+		 */
+		public Interval(Duration length, Counted counted) {
+			this(length, counted, "0");
 		}
 
 		/**

@@ -88,7 +88,17 @@ public final class PlannedTime {
 	 * @param call makes the call, on the current thread
 	 */
 	public static void run(LockRequest.Interval interval, Runnable call) {
-		run(new Plan.Every(interval), call);
+		run(interval, "", call);
+	}
+
+	/**
+	 * Make a call that is made again and again.
+	 * @param interval how often, and which of the task's schedules says so
+	 * @param task names the task alike on all instances
+	 * @param call makes the call, on the current thread
+	 */
+	static void run(LockRequest.Interval interval, String task, Runnable call) {
+		run(new Plan.Every(interval, task), call);
 	}
 
 	private static void run(Plan plan, Runnable call) {
@@ -240,8 +250,21 @@ public final class PlannedTime {
 
 		/**
 		 * Once for an interval.
+		 *
+		 * @param interval the interval
+		 * @param task the task that has the schedule
 		 */
-		record Every(LockRequest.Interval interval) implements Plan {
+		record Every(LockRequest.Interval interval, String task) implements Plan {
+
+			/**
+			 * Return the interval as that of a method, whose own schedules need no name.
+			 */
+			LockRequest.Interval of(String method) {
+				boolean own = this.task.isEmpty() || this.task.endsWith("." + method)
+						|| this.task.endsWith("$" + method);
+				return own ? this.interval : new LockRequest.Interval(this.interval.length(), this.interval.counted(),
+						this.task + "#" + this.interval.schedule());
+			}
 
 		}
 

@@ -21,9 +21,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ScheduledFuture;
 import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.regex.Pattern;
 
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockRequest.Interval.Counted;
@@ -51,9 +57,12 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	private final Consumer<String> planned;
 
-	private PlannedTimeScheduler(TaskScheduler scheduler, Consumer<String> planned) {
+	private final Repetitions repetitions;
+
+	private PlannedTimeScheduler(TaskScheduler scheduler, Consumer<String> planned, Repetitions repetitions) {
 		this.scheduler = scheduler;
 		this.planned = planned;
+		this.repetitions = repetitions;
 	}
 
 	/**
@@ -64,10 +73,11 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * @return the configurer
 	 */
 	public static SchedulingConfigurer configurer(Consumer<String> planned) {
+		Repetitions repetitions = new Repetitions();
 		return (registrar) -> {
 			TaskScheduler scheduler = registrar.getScheduler();
 			if (scheduler != null && !(scheduler instanceof PlannedTimeScheduler)) {
-				registrar.setTaskScheduler(new PlannedTimeScheduler(scheduler, planned));
+				registrar.setTaskScheduler(new PlannedTimeScheduler(scheduler, planned, repetitions));
 			}
 		};
 	}
@@ -76,9 +86,10 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	 * A period is counted from the start of each instance, so that no two of them plan
 	 * the same times.
 	 */
-	private static Runnable repeated(Runnable task, Duration period, Counted counted) {
-		return (task instanceof CarryingTask || period.isZero() || period.isNegative()) ? task
-				: new RepeatedTask(task, new LockRequest.Interval(period, counted));
+	private <T extends @Nullable ScheduledFuture<?>> T repeat(Runnable task, Duration period, Counted counted,
+			Function<Runnable, T> schedule) {
+		return (task instanceof CarryingTask || period.isZero() || period.isNegative()) ? schedule.apply(task)
+				: this.repetitions.add(task, period, counted, schedule);
 	}
 
 	@Override
@@ -91,7 +102,8 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 		this.planned.accept(task.toString());
 		if (trigger instanceof PeriodicTrigger periodic) {
 			Counted counted = periodic.isFixedRate() ? Counted.FROM_BEGIN : Counted.FROM_END;
-			return this.scheduler.schedule(repeated(task, periodic.getPeriodDuration(), counted), trigger);
+			return repeat(task, periodic.getPeriodDuration(), counted,
+					(repeated) -> this.scheduler.schedule(repeated, trigger));
 		}
 		if (task instanceof CarryingTask) {
 			return this.scheduler.schedule(task, trigger);
@@ -107,22 +119,26 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Instant startTime, Duration period) {
-		return this.scheduler.scheduleAtFixedRate(repeated(task, period, Counted.FROM_BEGIN), startTime, period);
+		return repeat(task, period, Counted.FROM_BEGIN,
+				(repeated) -> this.scheduler.scheduleAtFixedRate(repeated, startTime, period));
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleAtFixedRate(Runnable task, Duration period) {
-		return this.scheduler.scheduleAtFixedRate(repeated(task, period, Counted.FROM_BEGIN), period);
+		return repeat(task, period, Counted.FROM_BEGIN,
+				(repeated) -> this.scheduler.scheduleAtFixedRate(repeated, period));
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Instant startTime, Duration delay) {
-		return this.scheduler.scheduleWithFixedDelay(repeated(task, delay, Counted.FROM_END), startTime, delay);
+		return repeat(task, delay, Counted.FROM_END,
+				(repeated) -> this.scheduler.scheduleWithFixedDelay(repeated, startTime, delay));
 	}
 
 	@Override
 	public ScheduledFuture<?> scheduleWithFixedDelay(Runnable task, Duration delay) {
-		return this.scheduler.scheduleWithFixedDelay(repeated(task, delay, Counted.FROM_END), delay);
+		return repeat(task, delay, Counted.FROM_END,
+				(repeated) -> this.scheduler.scheduleWithFixedDelay(repeated, delay));
 	}
 
 	/**
@@ -158,20 +174,63 @@ public final class PlannedTimeScheduler implements TaskScheduler {
 	}
 
 	/**
+	 * Tells the schedules of a task from each other, by a number that they have on all
+	 * instances, whatever their intervals are there: each has the first one that no other
+	 * has. A schedule that is made anew, with its bean, comes after it was cancelled.
+	 */
+	private static final class Repetitions {
+
+		/**
+		 * What a lambda or an object without a text of its own prints differs from
+		 * instance to instance behind the name of its class.
+		 */
+		private static final Pattern OF_THIS_INSTANCE = Pattern.compile("(\\$\\$Lambda.*|@\\p{XDigit}+)$");
+
+		private final Map<String, List<@Nullable ScheduledFuture<?>>> byTask = new HashMap<>();
+
+		private synchronized <T extends @Nullable ScheduledFuture<?>> T add(Runnable task, Duration period,
+				Counted counted, Function<Runnable, T> schedule) {
+			String name = OF_THIS_INSTANCE.matcher(task.toString()).replaceFirst("");
+			List<@Nullable ScheduledFuture<?>> others = this.byTask.computeIfAbsent(name, (added) -> new ArrayList<>());
+			int number = 0;
+			while (number < others.size() && isLive(others.get(number))) {
+				number++;
+			}
+			LockRequest.Interval interval = new LockRequest.Interval(period, counted, String.valueOf(number));
+			T future = schedule.apply(new RepeatedTask(task, interval, name));
+			if (number < others.size()) {
+				others.set(number, future);
+			}
+			else {
+				others.add(future);
+			}
+			return future;
+		}
+
+		private static boolean isLive(@Nullable ScheduledFuture<?> future) {
+			return future != null && !future.isCancelled();
+		}
+
+	}
+
+	/**
 	 * A task that knows how often it is called.
 	 */
 	private static final class RepeatedTask extends CarryingTask {
 
 		private final LockRequest.Interval interval;
 
-		private RepeatedTask(Runnable task, LockRequest.Interval interval) {
+		private final String name;
+
+		private RepeatedTask(Runnable task, LockRequest.Interval interval, String name) {
 			super(task);
 			this.interval = interval;
+			this.name = name;
 		}
 
 		@Override
 		public void run() {
-			PlannedTime.run(this.interval, task());
+			PlannedTime.run(this.interval, this.name, task());
 		}
 
 	}

@@ -258,7 +258,7 @@ public final class SingleRunnerOperation {
 	private LockRequest perPlannedTime(LockRequest request, AutoTicks ticks, boolean scheduled,
 			PlannedTime.@Nullable Plan plan) {
 		if (plan instanceof PlannedTime.Plan.Every every) {
-			return ticks.apply(request, every.interval());
+			return ticks.apply(request, every.of(this.method));
 		}
 		if (ticks.longest.isZero() && !request.isRecorded()) {
 			return request;

@@ -125,9 +125,10 @@ sealed interface TickMemory {
 	}
 
 	/**
-	 * The interval of a timer, which each instance has for itself. Each length has a lock
-	 * of its own, so that the longer of two schedules does not keep the other one from
-	 * its runs.
+	 * The interval of a timer, which each instance has for itself. Each schedule has a
+	 * lock of its own, so that the longer of two does not keep the other one from its
+	 * runs. Instances may have different lengths for a schedule: that of the instance
+	 * that ran says how long the run is remembered.
 	 */
 	record OfInterval(AdvisoryLockKey key, LockRequest.Interval interval) implements TickMemory {
 
@@ -139,7 +140,7 @@ sealed interface TickMemory {
 		@Override
 		public AdvisoryLockKey lock() {
 			return AdvisoryLockKey.of(this.key.namespace(),
-					"advisory-lock:interval:" + this.key.name() + "@" + this.interval);
+					"advisory-lock:interval:" + this.key.name() + "@" + this.interval.schedule());
 		}
 
 		@Override

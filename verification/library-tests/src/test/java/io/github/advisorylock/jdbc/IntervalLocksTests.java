@@ -178,14 +178,30 @@ class IntervalLocksTests extends AbstractLockTests {
 	}
 
 	@Test
-	void intervalsOfTwoLengthsAreEachOnesOwn() {
+	void intervalsOfTwoSchedulesAreEachOnesOwn() {
 		LockRequest request = request(LockScope.TRANSACTION);
-		Interval longer = new Interval(Duration.ofHours(1), Counted.FROM_BEGIN);
+		Interval longer = new Interval(Duration.ofHours(1), Counted.FROM_BEGIN, "1");
 		assertThat(run(this.template, request.oncePerInterval(longer))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(this.other, request.oncePerInterval(RATE))).isEqualTo(LockOutcome.EXECUTED);
 		this.ticker.advance(Duration.ofMillis(900));
 		assertThat(run(this.template, request.oncePerInterval(RATE))).isEqualTo(LockOutcome.EXECUTED);
 		assertThat(run(this.other, request.oncePerInterval(longer))).isEqualTo(LockOutcome.TOO_SOON);
+	}
+
+	@Test
+	void instanceThatRanSaysByItsOwnLengthHowLongThatIsRemembered() {
+		LockRequest longer = request(LockScope.TRANSACTION)
+			.oncePerInterval(new Interval(Duration.ofSeconds(2), Counted.FROM_END));
+		LockRequest shorter = request(LockScope.TRANSACTION).oncePerInterval(RATE);
+		assertThat(run(this.template, longer)).isEqualTo(LockOutcome.EXECUTED);
+		this.ticker.advance(Duration.ofMillis(1799));
+		assertThat(run(this.other, shorter)).isEqualTo(LockOutcome.TOO_SOON);
+		this.ticker.advance(Duration.ofMillis(1));
+		assertThat(run(this.other, shorter)).isEqualTo(LockOutcome.EXECUTED);
+		this.ticker.advance(Duration.ofMillis(899));
+		assertThat(run(this.template, longer)).isEqualTo(LockOutcome.TOO_SOON);
+		this.ticker.advance(Duration.ofMillis(1));
+		assertThat(run(this.template, longer)).isEqualTo(LockOutcome.EXECUTED);
 	}
 
 	/**
@@ -351,7 +367,7 @@ class IntervalLocksTests extends AbstractLockTests {
 	}
 
 	private static AdvisoryLockKey lockOf(Interval interval) {
-		return AdvisoryLockKey.of(NAMESPACE, "advisory-lock:interval:job@" + interval);
+		return AdvisoryLockKey.of(NAMESPACE, "advisory-lock:interval:job@" + interval.schedule());
 	}
 
 	private static String numberOf(AdvisoryLockKey key) {
