@@ -168,7 +168,7 @@ public class JobRepository {
 				.param("now", OffsetDateTime.now(ZoneOffset.UTC))
 				.param("first", first)
 				.param("roles", array(roles, (role) -> text(role.name())))
-				.param("terms", new SqlArrayValue("bigint", roles.stream().map(KnownInstance.Role::term).toArray()))
+				.param("terms", numbers(roles, KnownInstance.Role::term))
 				.param("since", array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
 				.param("took", this.took)
 				.update();
@@ -396,16 +396,24 @@ public class JobRepository {
 			.param("keys", array(names, JobName::key));
 	}
 
-	private static <T> SqlArrayValue array(Collection<T> all, Function<T, @Nullable String> element) {
-		return new SqlArrayValue("text", all.stream().map(element).toArray());
+	/**
+	 * Bind texts, the empty one in the place of none: in an array, that is a word for a
+	 * role that has {@code array_nulls} off.
+	 */
+	static <T> SqlArrayValue array(Collection<T> all, Function<T, @Nullable String> element) {
+		return new SqlArrayValue("text", all.stream().map(element).map((text) -> Objects.toString(text, "")).toArray());
 	}
 
 	private static <T> SqlArrayValue micros(Collection<T> all, Function<T, @Nullable Duration> element) {
+		return numbers(all, (one) -> {
+			Duration time = element.apply(one);
+			return (time != null) ? LedgerSettings.micros(time) : null;
+		});
+	}
+
+	private static <T> SqlArrayValue numbers(Collection<T> all, Function<T, @Nullable Long> element) {
 		return new SqlArrayValue("bigint",
-				all.stream()
-					.map(element)
-					.map((time) -> (time != null) ? Long.valueOf(LedgerSettings.micros(time)) : null)
-					.toArray());
+				all.stream().map(element).map((number) -> Objects.requireNonNullElse(number, -1L)).toArray());
 	}
 
 	private static LedgerJob job(ResultSet row, int number) throws SQLException {

@@ -52,7 +52,7 @@ final class JobStatements {
 			  j.method, j.scope AS job_scope, j.schedules, j.catch_up, j.key IS NOT NULL AS registered,
 			  coalesce(pg_catalog.array_length(pg_catalog.string_to_array(j.lock, ','), 1), 1) AS permits,
 			  coalesce(j.recorded, true) AS recorded, coalesce(j.template = j.key, false) AS of_keys, c.completed_at,
-			  s.state, CASE WHEN s.key IS NOT NULL THEN s.problem WHEN r.failed THEN r.outcome END AS problem
+			  s.state, CASE WHEN s.key IS NOT NULL THEN s.problem WHEN r.failed AND r.outcome <> 'CANCELLED' THEN r.outcome END AS problem
 			FROM ({some}) n
 			LEFT JOIN {jobs} j ON j.namespace = n.namespace AND j.key = n.key
 			LEFT JOIN {job_state} s ON s.namespace = n.namespace AND s.key = n.key
@@ -94,7 +94,7 @@ final class JobStatements {
 	static final String FAILURES = """
 			SELECT l.*, count(*) OVER () AS count FROM (
 			  SELECT r.* FROM {run} r WHERE r.namespace = :namespace AND r.template = :key
-			    AND r.failed ORDER BY r.id DESC LIMIT :mostFailures) l
+			    AND r.failed AND r.outcome <> 'CANCELLED' ORDER BY r.id DESC LIMIT :mostFailures) l
 			WHERE l.started_at > pg_catalog.clock_timestamp() - INTERVAL '1 day' AND NOT EXISTS (
 			  SELECT FROM {run} e WHERE e.namespace = l.namespace AND e.key = l.key AND e.fencing_token > l.fencing_token)
 			ORDER BY l.id DESC LIMIT :latest
@@ -117,9 +117,12 @@ final class JobStatements {
 	 */
 	static final String REGISTER = """
 			WITH wanted AS MATERIALIZED (
-			  SELECT DISTINCT ON (n.namespace, n.key) n.namespace, n.key, n.method, n.scope, n.schedules, n.once, n.min_interval,
-			    n.catch_up, n.lock, n.period, n.template, n.recorded,
-			    CASE WHEN CAST(n.next AS timestamptz) > pg_catalog.clock_timestamp() THEN CAST(n.next AS timestamptz) END AS next_at
+			  SELECT DISTINCT ON (n.namespace, n.key) n.namespace, n.key, nullif(n.method, '') AS method,
+			    nullif(n.scope, '') AS scope, nullif(n.schedules, '') AS schedules, nullif(n.once, '') AS once,
+			    nullif(n.min_interval, -1) AS min_interval, nullif(n.catch_up, -1) AS catch_up, nullif(n.lock, '') AS lock,
+			    nullif(n.period, -1) AS period, nullif(n.template, '') AS template, n.recorded,
+			    CASE WHEN CAST(nullif(n.next, '') AS timestamptz) > pg_catalog.clock_timestamp()
+			      THEN CAST(n.next AS timestamptz) END AS next_at
 			  FROM ROWS FROM (pg_catalog.unnest(CAST(:namespaces AS text[])),
 			    pg_catalog.unnest(CAST(:keys AS text[])), pg_catalog.unnest(CAST(:methods AS text[])),
 			    pg_catalog.unnest(CAST(:scopes AS text[])), pg_catalog.unnest(CAST(:schedules AS text[])),
@@ -128,7 +131,7 @@ final class JobStatements {
 			    pg_catalog.unnest(CAST(:periods AS bigint[])), pg_catalog.unnest(CAST(:templates AS text[])),
 			    pg_catalog.unnest(CAST(:recorded AS boolean[])), pg_catalog.unnest(CAST(:next AS text[])))
 			    n (namespace, key, method, scope, schedules, once, min_interval, catch_up, lock, period, template, recorded, next)
-			  ORDER BY n.namespace, n.key, n.recorded DESC, n.method
+			  ORDER BY n.namespace, n.key, n.recorded DESC, nullif(n.method, '')
 			), stale AS MATERIALIZED (
 			  SELECT w.*, CASE WHEN j.schedules IS NOT DISTINCT FROM w.schedules AND coalesce(j.next_at > j.resumed_at, true)
 			    THEN coalesce(j.next_at, w.next_at) ELSE w.next_at END AS planned
@@ -183,7 +186,8 @@ final class JobStatements {
 			VALUES (:namespace, :instance, CAST(:born AS timestamptz), :version, :library,
 			  (SELECT greatest(least(c.skew, 0), c.skew - :took) FROM (SELECT CAST(pg_catalog.date_part('epoch',
 			    pg_catalog.clock_timestamp() - CAST(:now AS timestamptz)) * 1000 AS bigint) AS skew) c),
-			  CAST(:roles AS text[]), CAST(:terms AS bigint[]), CAST(:since AS timestamptz[]))
+			  CAST(:roles AS text[]), pg_catalog.array_replace(CAST(:terms AS bigint[]), CAST(-1 AS bigint), NULL),
+			  CAST(pg_catalog.array_replace(CAST(:since AS text[]), '', NULL) AS timestamptz[]))
 			ON CONFLICT (namespace, instance, born_at) DO UPDATE SET seen_at = excluded.seen_at, stopped_at = NULL,
 			  started_at = CASE WHEN :first THEN excluded.started_at ELSE i.started_at END, version = excluded.version,
 			  library = excluded.library, clock_skew_ms = excluded.clock_skew_ms, roles = excluded.roles,

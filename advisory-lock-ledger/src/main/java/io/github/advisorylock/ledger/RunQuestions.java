@@ -72,7 +72,8 @@ final class RunQuestions {
 
 	private static final String ANSWER = """
 			UPDATE {question} q SET instances = q.instances || CAST(:instances AS text[]),
-			  threads = q.threads || CAST(:threads AS text[]), thread_states = q.thread_states || CAST(:states AS text[]),
+			  threads = q.threads || pg_catalog.array_replace(CAST(:threads AS text[]), '', NULL),
+			  thread_states = q.thread_states || pg_catalog.array_replace(CAST(:states AS text[]), '', NULL),
 			  stacks = q.stacks || CAST(:stacks AS text[]), processes = q.processes || CAST(:processes AS integer[])
 			WHERE q.id = :id
 			""";
@@ -154,18 +155,15 @@ final class RunQuestions {
 	private void answer(NamedParameterJdbcOperations jdbc, long id, List<Run.Stack> stacks) {
 		if (!stacks.isEmpty()) {
 			statement(jdbc, ANSWER).param("id", id)
-				.param("instances", array(stacks, (stack) -> this.instance))
-				.param("threads", array(stacks, (stack) -> text(stack.thread())))
-				.param("states", array(stacks, (stack) -> (stack.state() != null) ? stack.state().name() : null))
-				.param("stacks", array(stacks, (stack) -> text(String.join("\n", stack.frames()))))
+				.param("instances", JobRepository.array(stacks, (stack) -> this.instance))
+				.param("threads", JobRepository.array(stacks, (stack) -> text(stack.thread())))
+				.param("states",
+						JobRepository.array(stacks, (stack) -> (stack.state() != null) ? stack.state().name() : null))
+				.param("stacks", JobRepository.array(stacks, (stack) -> text(String.join("\n", stack.frames()))))
 				.param("processes", new SqlArrayValue("integer", stacks.stream().map(Run.Stack::process).toArray()))
 				.update();
 			this.answered.add(id);
 		}
-	}
-
-	private static SqlArrayValue array(List<Run.Stack> stacks, Function<Run.Stack, @Nullable String> element) {
-		return new SqlArrayValue("text", stacks.stream().map(element).toArray());
 	}
 
 	private @Nullable String text(@Nullable String text) {

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.github.advisorylock.annotation.SingleRunner;
 import io.github.advisorylock.jdbc.InstanceName;
 import io.github.advisorylock.jdbc.LockScheduler;
@@ -35,6 +36,8 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.scheduling.annotation.Scheduled;
@@ -106,8 +109,13 @@ class InstancePresenceTests extends AbstractLedgerTests {
 	/**
 	 * And not with the next word that it is there.
 	 */
-	@Test
-	void termOfALeaderIsToldAtOnceAndTakenBack() {
+	@ParameterizedTest
+	@ValueSource(strings = { "on", "off" })
+	void termOfALeaderIsToldAtOnceAndTakenBack(String arrayNulls) {
+		HikariDataSource pool = TestPostgres.pool(4);
+		pool.addDataSourceProperty("options", "-c array_nulls=" + arrayNulls);
+		usePool(pool);
+		this.ledger.prepare();
 		SettableTicker ticker = new SettableTicker();
 		InstancePresence presence = new InstancePresence(() -> this.ledger, NAMESPACE, null,
 				() -> List.of("reports", "mail"), ticker.threads());
