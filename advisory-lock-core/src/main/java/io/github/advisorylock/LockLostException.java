@@ -16,6 +16,11 @@
 
 package io.github.advisorylock;
 
+import java.util.Arrays;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.dao.ConcurrencyFailureException;
 
 /**
@@ -29,6 +34,8 @@ public class LockLostException extends ConcurrencyFailureException {
 
 	private final AdvisoryLockKey key;
 
+	private final LockLostEvent.Reason reason;
+
 	/**
 	 * Create an exception for a key whose lock was lost.
 	 * @param key the key that is no longer locked
@@ -36,16 +43,19 @@ public class LockLostException extends ConcurrencyFailureException {
 	public LockLostException(AdvisoryLockKey key) {
 		super("Lost advisory lock '" + key + "' while its holder was running");
 		this.key = key;
+		this.reason = LockLostEvent.Reason.GONE;
 	}
 
 	/**
 	 * Create an exception for a key whose holder was told to end.
 	 * @param key the key
-	 * @param reason why it was
+	 * @param reason the kind of reason
+	 * @param text the same for people
 	 */
-	public LockLostException(AdvisoryLockKey key, String reason) {
-		super("Lost advisory lock '" + key + "': " + reason);
+	public LockLostException(AdvisoryLockKey key, LockLostEvent.Reason reason, String text) {
+		super("Lost advisory lock '" + key + "': " + text);
 		this.key = key;
+		this.reason = reason;
 	}
 
 	/**
@@ -54,6 +64,27 @@ public class LockLostException extends ConcurrencyFailureException {
 	 */
 	public AdvisoryLockKey getKey() {
 		return this.key;
+	}
+
+	/**
+	 * Return why the holder has lost the lock, or was told to give it up.
+	 * @return the reason
+	 */
+	public LockLostEvent.Reason getReason() {
+		return this.reason;
+	}
+
+	/**
+	 * Return whether a run has failed because an operator has cancelled it.
+	 * @param failure what the run threw, {@code null} if nothing
+	 * @param key the key of the run
+	 * @return {@code true} if that is such an exception for the key, or has one among
+	 * those that it suppresses
+	 */
+	public static boolean isCancelled(@Nullable Throwable failure, AdvisoryLockKey key) {
+		return failure != null && Stream.concat(Stream.of(failure), Arrays.stream(failure.getSuppressed()))
+			.anyMatch((one) -> one instanceof LockLostException lost && lost.key.equals(key)
+					&& lost.reason == LockLostEvent.Reason.CANCELLED);
 	}
 
 }

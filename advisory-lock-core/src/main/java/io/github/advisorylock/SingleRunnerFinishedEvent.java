@@ -38,4 +38,12 @@ import org.jspecify.annotations.Nullable;
 public record SingleRunnerFinishedEvent(AdvisoryLockKey key, LockScope scope, String method, Duration duration,
 		@Nullable Throwable failure, @Nullable Instant tick, int attempt) {
 
+	/**
+	 * Return whether the run has failed because an operator has cancelled it.
+	 * @return {@code true} for a run that is no failure for anybody
+	 */
+	public boolean cancelled() {
+		return LockLostException.isCancelled(this.failure, this.key);
+	}
+
 }

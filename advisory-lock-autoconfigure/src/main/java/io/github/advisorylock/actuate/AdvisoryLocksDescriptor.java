@@ -299,8 +299,8 @@ public record AdvisoryLocksDescriptor(Instant time, Duration clockSkew, List<Dur
 	 * @param startedAt when it started
 	 * @param finishedAt when it ended, {@code null} while it runs
 	 * @param duration how long it took, {@code null} while it runs
-	 * @param outcome {@code EXECUTED}, {@code FAILED} or {@code ABANDONED}, {@code null}
-	 * while it runs
+	 * @param outcome {@code EXECUTED}, {@code FAILED}, {@code CANCELLED} or
+	 * {@code ABANDONED}, {@code null} while it runs
 	 * @param error its failure; only its class for who may not see values
 	 * @param traceId the id of its trace, {@code null} if it had none
 	 * @param stackTrace the stack trace of its failure, {@code null} for who may not see

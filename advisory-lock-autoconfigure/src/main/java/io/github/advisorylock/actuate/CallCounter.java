@@ -52,12 +52,13 @@ public class CallCounter implements ApplicationListener<PayloadApplicationEvent<
 	@Override
 	public void onApplicationEvent(PayloadApplicationEvent<?> event) {
 		if (event.getPayload() instanceof SingleRunnerFinishedEvent finished) {
-			count(finished.method(), (finished.failure() != null) ? "FAILED" : "EXECUTED");
+			count(finished.method(),
+					finished.cancelled() ? "CANCELLED" : (finished.failure() != null) ? "FAILED" : "EXECUTED");
 		}
 		else if (event.getPayload() instanceof SingleRunnerSkippedEvent skipped) {
 			count(skipped.method(), skipped.outcome().name());
 		}
-		else if (event.getPayload() instanceof LockLostEvent lost) {
+		else if (event.getPayload() instanceof LockLostEvent lost && lost.reason() != LockLostEvent.Reason.CANCELLED) {
 			Instant now = Instant.now();
 			this.losses.values().removeIf((loss) -> loss.at().isBefore(now.minus(REMEMBERED)));
 			this.losses.put(lost.key(), new Loss(now, lost.reason()));

@@ -29,6 +29,7 @@ import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LeaderElection;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.ActionDescriptor;
 import io.github.advisorylock.actuate.AdvisoryLocksDescriptor.AllJobsActionDescriptor;
@@ -273,7 +274,8 @@ final class OperatorActions {
 		}
 		catch (ExecutionException ex) {
 			Throwable failure = (ex.getCause() != null) ? ex.getCause() : ex;
-			return ran(id, state, user, "FAILED", this.registry.describe(failure, redaction));
+			boolean cancelled = LockLostException.isCancelled(failure, AdvisoryLockKey.of(id.namespace(), id.key()));
+			return ran(id, state, user, cancelled ? "CANCELLED" : "FAILED", this.registry.describe(failure, redaction));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -39,6 +39,8 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 
 	private static final KeyValue OUTCOME_ERROR = KeyValue.of(OUTCOME, "error");
 
+	private static final KeyValue OUTCOME_CANCELLED = KeyValue.of(OUTCOME, "cancelled");
+
 	private static final KeyValue OUTCOME_NONE = KeyValue.of(OUTCOME, KeyValue.NONE_VALUE);
 
 	private static final Map<LockOutcome, KeyValue> OUTCOMES = values(LockOutcome.class, OUTCOME);
@@ -64,8 +66,8 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 	}
 
 	private static KeyValue outcome(LockExecutionObservationContext context) {
-		if (context.getError() != null) {
-			return OUTCOME_ERROR;
+		if (context.isCancelled() || context.getError() != null) {
+			return context.isCancelled() ? OUTCOME_CANCELLED : OUTCOME_ERROR;
 		}
 		LockOutcome outcome = context.getOutcome();
 		return (outcome != null) ? OUTCOMES.getOrDefault(outcome, OUTCOME_NONE) : OUTCOME_NONE;
@@ -88,7 +90,7 @@ public class DefaultLockExecutionObservationConvention implements LockExecutionO
 	 * is no reason for that.
 	 */
 	private static boolean isOver(LockExecutionObservationContext context) {
-		return context.getOutcome() != null || context.getError() != null;
+		return context.getOutcome() != null || context.isCancelled() || context.getError() != null;
 	}
 
 	private static <E extends Enum<E>> Map<E, KeyValue> values(Class<E> type, String name) {

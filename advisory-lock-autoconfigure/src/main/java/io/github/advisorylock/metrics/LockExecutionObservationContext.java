@@ -38,6 +38,8 @@ public class LockExecutionObservationContext extends Observation.Context {
 
 	private @Nullable LockOutcome outcome;
 
+	private boolean cancelled;
+
 	/**
 	 * Create a context.
 	 * @param operation how the method runs
@@ -78,6 +80,19 @@ public class LockExecutionObservationContext extends Observation.Context {
 	 */
 	public @Nullable LockOutcome getOutcome() {
 		return this.outcome;
+	}
+
+	/**
+	 * Return whether an operator has cancelled the run: then it has no outcome, and is no
+	 * error.
+	 * @return {@code true} once such a run has ended
+	 */
+	public boolean isCancelled() {
+		return this.cancelled;
+	}
+
+	void setCancelled(boolean cancelled) {
+		this.cancelled = cancelled;
 	}
 
 	void setLock(LockContext lock) {

@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockContext;
 import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.SingleRunnerObserver;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
@@ -220,10 +221,12 @@ public class MicrometerSingleRunnerObserver implements SingleRunnerObserver {
 
 		private void stop(@Nullable Throwable failure) {
 			Observation observed = (this.observation != null) ? this.observation : observation(null).start();
-			if (failure != null) {
+			boolean cancelled = LockLostException.isCancelled(failure, this.key);
+			if (failure != null && !cancelled) {
 				observed.error(failure);
 			}
 			if (this.context != null) {
+				this.context.setCancelled(cancelled);
 				this.context.setOutcome((failure != null) ? null : LockOutcome.EXECUTED);
 			}
 			observed.stop();

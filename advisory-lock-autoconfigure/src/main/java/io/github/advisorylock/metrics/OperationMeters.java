@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.github.advisorylock.AdvisoryLockKey;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.interceptor.SingleRunnerOperation;
 import io.micrometer.common.KeyValue;
@@ -116,7 +117,8 @@ final class OperationMeters {
 	}
 
 	private Timer timer(AdvisoryLockKey key, @Nullable LockOutcome outcome, @Nullable Throwable failure) {
-		String error = (failure != null) ? failure.getClass().getSimpleName() : KeyValue.NONE_VALUE;
+		String error = (failure != null && !LockLostException.isCancelled(failure, key))
+				? failure.getClass().getSimpleName() : KeyValue.NONE_VALUE;
 		return Timer.builder(name()).tags(tags(key, outcome, failure).and("error", error)).register(this.registry);
 	}
 
@@ -128,7 +130,8 @@ final class OperationMeters {
 	private Tags tags(AdvisoryLockKey key, @Nullable LockOutcome outcome, @Nullable Throwable failure) {
 		LockExecutionObservationContext context = new LockExecutionObservationContext(this.operation, key);
 		context.setOutcome(outcome);
-		if (failure != null) {
+		context.setCancelled(LockLostException.isCancelled(failure, key));
+		if (failure != null && !context.isCancelled()) {
 			context.setError(failure);
 		}
 		return Tags.of(this.convention.getLowCardinalityKeyValues(context)

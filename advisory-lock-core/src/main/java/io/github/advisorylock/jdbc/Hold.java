@@ -323,7 +323,8 @@ public abstract sealed class Hold {
 	 */
 	LockLostException lostException() {
 		Loss loss = this.loss;
-		return (loss != null) ? new LockLostException(this.key, loss.text()) : new LockLostException(this.key);
+		return (loss != null) ? new LockLostException(this.key, loss.reason(), loss.text())
+				: new LockLostException(this.key);
 	}
 
 	/**

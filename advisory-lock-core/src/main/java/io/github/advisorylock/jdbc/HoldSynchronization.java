@@ -177,7 +177,7 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private void giveTickBack() {
 		if (this.tick != null) {
-			this.tick.giveBack();
+			this.tick.giveBackUnlessCancelled(this.hold);
 		}
 	}
 

@@ -199,7 +199,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 */
 	final void giveTickBack() {
 		if (this.tickLock != null) {
-			this.tickLock.giveBack();
+			this.tickLock.giveBackUnlessCancelled(this.hold);
 		}
 	}
 
@@ -376,6 +376,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * has not come to a good end. The session is asked before that is written down.
 	 */
 	private void checkGoodEnd(Hold hold) {
+		if (hold.isRevoked()) {
+			throw hold.lostException();
+		}
 		this.resources.coverage().checkNotAborted(hold);
 		if (!hold.isActive()) {
 			throw hold.lostException();

@@ -395,6 +395,20 @@ final class TickLocks {
 		}
 
 		/**
+		 * As {@link #giveBack()}, but for a tick whose run was cancelled, which nobody is
+		 * to run again.
+		 * @param run the lock of the run, {@code null} if there was none
+		 */
+		void giveBackUnlessCancelled(@Nullable Hold run) {
+			if (run != null && run.isCancelled()) {
+				keep();
+			}
+			else {
+				giveBack();
+			}
+		}
+
+		/**
 		 * Release the lock: the work was not done, or was undone, or is done without.
 		 */
 		void giveBack() {

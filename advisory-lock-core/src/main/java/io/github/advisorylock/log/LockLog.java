@@ -23,6 +23,7 @@ import java.util.Locale;
 
 import io.github.advisorylock.AdvisoryLockKey;
 import io.github.advisorylock.LockLostEvent;
+import io.github.advisorylock.LockLostException;
 import io.github.advisorylock.LockOutcome;
 import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
@@ -79,7 +80,9 @@ public final class LockLog {
 			return;
 		}
 		long millis = duration.toMillis();
-		LoggingEventBuilder event = call(level, key, scope, method, (failure != null) ? "failed" : "executed", tick)
+		boolean cancelled = LockLostException.isCancelled(failure, key);
+		LoggingEventBuilder event = call(level, key, scope, method,
+				cancelled ? "cancelled" : (failure != null) ? "failed" : "executed", tick)
 			.addKeyValue("advisory_lock.duration_ms", millis);
 		if (tick != null) {
 			event = event.addKeyValue("advisory_lock.attempt", attempt);
@@ -91,7 +94,8 @@ public final class LockLog {
 		}
 		String error = failure.getClass().getName();
 		event.addKeyValue("advisory_lock.error", error)
-			.log("Failed '" + key + "' (" + method + ")" + purpose + " after " + millis + " ms: " + error);
+			.log((cancelled ? "Cancelled '" : "Failed '") + key + "' (" + method + ")" + purpose + " after " + millis
+					+ " ms: " + error);
 	}
 
 	/**

@@ -35,8 +35,8 @@ import org.springframework.util.StringUtils;
 record FoundTable(String wanted, String kind, @Nullable String schema, @Nullable String name, boolean usable,
 		@Nullable String missing, boolean deletable, String role, String path, String ownPath, boolean hasSchema,
 		@Nullable String target, String database, @Nullable String readOnly, @Nullable String hidden,
-		@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, @Nullable String localized,
-		@Nullable String lacking) {
+		@Nullable String otherKind, @Nullable String primaryKey, boolean hasKey, boolean outdated,
+		@Nullable String localized, @Nullable String lacking) {
 
 	private static final Log logger = LogFactory.getLog(FoundTable.class);
 
@@ -56,8 +56,15 @@ record FoundTable(String wanted, String kind, @Nullable String schema, @Nullable
 	 * Whoever may not use a schema does not see what is in it.
 	 */
 	static boolean isComplete(List<FoundTable> tables) {
-		return tables.stream().allMatch((table) -> table.name() != null)
+		return tables.stream().allMatch(FoundTable::isCurrent)
 				|| tables.stream().anyMatch((table) -> table.name() != null && !table.usable());
+	}
+
+	/**
+	 * Return whether it is there, and knows all that this version writes.
+	 */
+	boolean isCurrent() {
+		return this.name != null && !this.outdated;
 	}
 
 	private static void checkTables(List<FoundTable> tables) {
@@ -71,6 +78,11 @@ record FoundTable(String wanted, String kind, @Nullable String schema, @Nullable
 		tables.stream().filter((table) -> table.lacking() != null).findFirst().ifPresent((table) -> {
 			throw new LedgerSchemaException(
 					"a table or a column is missing: " + table.qualifiedName() + " lacks " + table.lacking(),
+					(Throwable) null);
+		});
+		tables.stream().filter((table) -> !table.isCurrent()).findFirst().ifPresent((table) -> {
+			throw new LedgerSchemaException(
+					table.qualifiedName() + " is of an earlier version, which does not know the outcome CANCELLED",
 					(Throwable) null);
 		});
 	}

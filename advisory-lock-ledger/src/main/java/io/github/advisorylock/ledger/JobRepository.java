@@ -137,17 +137,17 @@ public class JobRepository {
 		List<JobName> names = jobs.stream().map(JobFacts::name).toList();
 		this.connections
 			.apart((apart) -> bind(JdbcClient.create(apart).sql(this.tables.in(JobStatements.REGISTER)), names)
-				.param("methods", array(jobs, (job) -> text(job.method())))
-				.param("scopes", array(jobs, JobFacts::scope))
-				.param("schedules", array(jobs, (job) -> text(job.toJson())))
-				.param("onces", array(jobs, JobFacts::once))
+				.param("methods", RunQuestions.array(jobs, (job) -> text(job.method())))
+				.param("scopes", RunQuestions.array(jobs, JobFacts::scope))
+				.param("schedules", RunQuestions.array(jobs, (job) -> text(job.toJson())))
+				.param("onces", RunQuestions.array(jobs, JobFacts::once))
 				.param("intervals", micros(jobs, JobFacts::minInterval))
 				.param("windows", micros(jobs, JobFacts::catchUp))
-				.param("locks", array(jobs, JobFacts::lock))
+				.param("locks", RunQuestions.array(jobs, JobFacts::lock))
 				.param("periods", micros(jobs, (job) -> job.period(now)))
-				.param("templates", array(jobs, (job) -> job.template() ? job.name().key() : null))
+				.param("templates", RunQuestions.array(jobs, (job) -> job.template() ? job.name().key() : null))
 				.param("recorded", new SqlArrayValue("boolean", jobs.stream().map(JobFacts::recorded).toArray()))
-				.param("next", array(jobs, (job) -> Objects.toString(job.nextTick(now), null)))
+				.param("next", RunQuestions.array(jobs, (job) -> Objects.toString(job.nextTick(now), null)))
 				.update());
 	}
 
@@ -167,9 +167,10 @@ public class JobRepository {
 				.param("library", JobRepository.class.getPackage().getImplementationVersion(), Types.VARCHAR)
 				.param("now", OffsetDateTime.now(ZoneOffset.UTC))
 				.param("first", first)
-				.param("roles", array(roles, (role) -> text(role.name())))
+				.param("roles", RunQuestions.array(roles, (role) -> text(role.name())))
 				.param("terms", numbers(roles, KnownInstance.Role::term))
-				.param("since", array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
+				.param("since",
+						RunQuestions.array(roles, (role) -> (role.since() != null) ? role.since().toString() : null))
 				.param("took", this.took)
 				.update();
 			this.took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - said);
@@ -392,16 +393,8 @@ public class JobRepository {
 	}
 
 	private static JdbcClient.StatementSpec bind(JdbcClient.StatementSpec statement, Collection<JobName> names) {
-		return statement.param("namespaces", array(names, JobName::namespace))
-			.param("keys", array(names, JobName::key));
-	}
-
-	/**
-	 * Bind texts, the empty one in the place of none: in an array, that is a word for a
-	 * role that has {@code array_nulls} off.
-	 */
-	static <T> SqlArrayValue array(Collection<T> all, Function<T, @Nullable String> element) {
-		return new SqlArrayValue("text", all.stream().map(element).map((text) -> Objects.toString(text, "")).toArray());
+		return statement.param("namespaces", RunQuestions.array(names, JobName::namespace))
+			.param("keys", RunQuestions.array(names, JobName::key));
 	}
 
 	private static <T> SqlArrayValue micros(Collection<T> all, Function<T, @Nullable Duration> element) {

@@ -84,7 +84,13 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 		/**
 		 * The instance went away, or was shut down, before the work came to its end.
 		 */
-		ABANDONED
+		ABANDONED,
+
+		/**
+		 * An operator has told it to end before the work came to its end. That is no
+		 * failure, and the work is not tried again.
+		 */
+		CANCELLED
 
 	}
 

@@ -65,7 +65,7 @@ final class LedgerSchema {
 	 * role may not use is none for PostgreSQL, and is found here nevertheless.
 	 */
 	private static final String INSPECT = """
-			SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden, c.other_kind, w.columns AS primary_key,
+			SELECT w.kind, c.name, c.schema, c.usable, c.missing, c.deletable, c.hidden, c.other_kind, c.outdated, w.columns AS primary_key,
 			  c.has_key, c.localized, c.lacking,
 			  pg_catalog.quote_ident(current_user) AS role, pg_catalog.current_setting('search_path') AS path, s.own_path,
 			  pg_catalog.quote_ident(pg_catalog.current_database()) AS database,
@@ -104,6 +104,10 @@ final class LedgerSchema {
 			    o.relkind = 'S' OR w.kind = 'job_state' OR pg_catalog.has_table_privilege(o.oid, 'DELETE') AS deletable,
 			    CASE WHEN o.relkind = 'f' THEN 'a foreign table' WHEN o.relkind = 'v' AND w.kind <> 'job_state' THEN 'a view' END
 			      AS other_kind,
+			    CASE WHEN w.kind = 'job_state' THEN pg_catalog.pg_get_viewdef(o.oid) NOT LIKE '%CANCELLED%'
+			      ELSE EXISTS (SELECT FROM pg_catalog.pg_constraint k CROSS JOIN LATERAL pg_catalog.pg_get_constraintdef(k.oid) d (text)
+			        WHERE k.conrelid = o.oid AND k.contype = 'c' AND d.text LIKE '%ABANDONED%' AND d.text NOT LIKE '%CANCELLED%')
+			      END AS outdated,
 			    o.relkind IN ('S', 'v', 'f') OR EXISTS (
 			      SELECT FROM pg_catalog.pg_index x CROSS JOIN LATERAL (
 			        SELECT pg_catalog.array_agg(CAST(a.attname AS text)) FROM pg_catalog.pg_attribute a
@@ -246,7 +250,7 @@ final class LedgerSchema {
 				row.getString("path"), row.getString("own_path"), row.getBoolean("has_schema"), row.getString("target"),
 				row.getString("database"), row.getString("read_only"), row.getString("hidden"),
 				row.getString("other_kind"), row.getString("primary_key"), row.getBoolean("has_key"),
-				row.getString("localized"), row.getString("lacking"));
+				row.getBoolean("outdated"), row.getString("localized"), row.getString("lacking"));
 	}
 
 	/**
@@ -324,21 +328,22 @@ final class LedgerSchema {
 	}
 
 	/**
-	 * The parts of the script, with an empty line between them, for what is missing, with
-	 * the configured names. An index has no schema of its own.
+	 * The parts of the script, with an empty line between them, for what is missing or of
+	 * an earlier version, with the configured names. An index has no schema of its own.
 	 */
 	private Resource script(List<FoundTable> tables) {
 		try {
 			String script = new ClassPathResource(LedgerSchemaException.LOCATION, LedgerSchema.class.getClassLoader())
 				.getContentAsString(StandardCharsets.UTF_8);
 			String ddl = tables.stream()
-				.filter((table) -> table.name() == null)
-				.flatMap((table) -> Arrays.stream(script.split("\\R\\R"))
-					.filter((part) -> isOf(part, LedgerSettings.DEFAULT_TABLE_PREFIX + table.kind() + " ")))
+				.filter((table) -> !table.isCurrent())
+				.flatMap((table) -> Arrays.stream(script.split("\\R\\R")).filter((part) -> isFor(table, part)))
 				.collect(Collectors.joining("\n"));
 			String prefix = this.settings.tablePrefix();
 			String named = ddl
-				.replace("INDEX IF NOT EXISTS " + LedgerSettings.DEFAULT_TABLE_PREFIX, "INDEX IF NOT EXISTS ?")
+				.replaceAll(
+						"(INDEX IF NOT EXISTS|CONSTRAINT|CONSTRAINT IF EXISTS) " + LedgerSettings.DEFAULT_TABLE_PREFIX,
+						"$1 ?")
 				.replace(LedgerSettings.DEFAULT_TABLE_PREFIX, prefix)
 				.replace("?", prefix.substring(prefix.indexOf('.') + 1));
 			return new ByteArrayResource(named.getBytes(StandardCharsets.UTF_8), LedgerSchemaException.LOCATION);
@@ -348,8 +353,10 @@ final class LedgerSchema {
 		}
 	}
 
-	private static boolean isOf(String part, String name) {
-		return part.contains(" IF NOT EXISTS " + name) || part.contains(" OR REPLACE VIEW " + name);
+	private static boolean isFor(FoundTable table, String part) {
+		String name = LedgerSettings.DEFAULT_TABLE_PREFIX + table.kind() + " ";
+		return part.contains(" OR REPLACE VIEW " + name)
+				|| part.contains(((table.name() == null) ? " IF NOT EXISTS " : "ALTER TABLE ") + name);
 	}
 
 	/**

@@ -251,8 +251,10 @@ final class RecordedRun implements RunRecord {
 		if (this.decision == null || this.hold == null) {
 			return;
 		}
-		this.parameters.addValue("cancelled", this.hold.isCancelled());
-		if (this.badEnd != null) {
+		if (this.hold.isCancelled()) {
+			this.parameters.addValue("badOutcome", LedgerRun.Outcome.CANCELLED.name()).addValue("givenUp", true);
+		}
+		else if (this.badEnd != null) {
 			boolean lost = failure instanceof LockLostException loss && loss.getKey().equals(this.key);
 			this.badEnd.judge(this.hold, lost, this.decision.failedAttempts(), this.parameters);
 		}

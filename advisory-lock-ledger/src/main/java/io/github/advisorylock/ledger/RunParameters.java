@@ -72,7 +72,6 @@ final class RunParameters {
 			.addValue("lock", PostgresAdvisoryLockTemplate.lockEntry(key))
 			.addValue("result", null, Types.VARCHAR)
 			.addValue("givenUp", false)
-			.addValue("cancelled", false)
 			.addValue("badOutcome", LedgerRun.Outcome.FAILED.name())
 			.addValue("traceId", null, Types.VARCHAR);
 	}

@@ -19,7 +19,9 @@ package io.github.advisorylock.ledger;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
@@ -155,15 +157,22 @@ final class RunQuestions {
 	private void answer(NamedParameterJdbcOperations jdbc, long id, List<Run.Stack> stacks) {
 		if (!stacks.isEmpty()) {
 			statement(jdbc, ANSWER).param("id", id)
-				.param("instances", JobRepository.array(stacks, (stack) -> this.instance))
-				.param("threads", JobRepository.array(stacks, (stack) -> text(stack.thread())))
-				.param("states",
-						JobRepository.array(stacks, (stack) -> (stack.state() != null) ? stack.state().name() : null))
-				.param("stacks", JobRepository.array(stacks, (stack) -> text(String.join("\n", stack.frames()))))
+				.param("instances", array(stacks, (stack) -> this.instance))
+				.param("threads", array(stacks, (stack) -> text(stack.thread())))
+				.param("states", array(stacks, (stack) -> (stack.state() != null) ? stack.state().name() : null))
+				.param("stacks", array(stacks, (stack) -> text(String.join("\n", stack.frames()))))
 				.param("processes", new SqlArrayValue("integer", stacks.stream().map(Run.Stack::process).toArray()))
 				.update();
 			this.answered.add(id);
 		}
+	}
+
+	/**
+	 * Bind texts, the empty one in the place of none: in an array, that is a word for a
+	 * role that has {@code array_nulls} off.
+	 */
+	static <T> SqlArrayValue array(Collection<T> all, Function<T, @Nullable String> element) {
+		return new SqlArrayValue("text", all.stream().map(element).map((text) -> Objects.toString(text, "")).toArray());
 	}
 
 	private @Nullable String text(@Nullable String text) {

@@ -68,6 +68,7 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			      THEN 'ALREADY_RAN'
 			    WHEN :backOff AND j.open_tick = CAST(:tick AS timestamptz) AND (j.given_up OR (j.retry_at > t.now
 			      AND j.retry_at <= t.latest + INTERVAL '12 minutes')) THEN 'TOO_SOON'
+			    WHEN j.open_tick = CAST(:tick AS timestamptz) AND j.given_up AND j.cancelled_at >= j.open_tick THEN 'TOO_SOON'
 			    WHEN j.last_started_at > t.now - CAST(:minInterval AS bigint) * INTERVAL '1 microsecond'
 			      AND j.last_started_at <= t.latest THEN 'TOO_SOON'
 			    WHEN j.held_until > t.now AND j.held_since <= t.latest THEN 'TOO_SOON'
@@ -166,6 +167,7 @@ record RunStatements(String decide, String begin, String end, String result, Str
 	private static final String END = """
 			WITH e AS MATERIALIZED (
 			  SELECT CAST(:outcome AS text) = 'EXECUTED' AS executed, CAST(:outcome AS text) = 'FAILED' AND NOT :givenUp AS waits,
+			    CAST(:outcome AS text) = 'CANCELLED' AS cancelled,
 			    CAST(:tick AS timestamptz) AS tick,
 			    CAST(:attempt AS integer) AS attempt, CAST(:token AS bigint) AS token, n.started_at, greatest(n.now, n.started_at) AS now
 			  FROM (SELECT pg_catalog.clock_timestamp() AS now, CAST(:startedAt AS timestamptz) AS started_at) n
@@ -176,11 +178,11 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			    template, lock, failures, next_at, open_tick, attempts, failed_attempts, given_up, cancelled_at, retry_at,
 			    remember_until)
 			  SELECT :namespace, :key, CASE WHEN e.executed THEN e.tick END, e.started_at, e.now, :outcome, e.token, :template,
-			    :lock, CASE WHEN e.executed THEN 0 ELSE 1 END, CAST(:nextAt AS timestamptz),
+			    :lock, CASE WHEN e.executed OR e.cancelled THEN 0 ELSE 1 END, CAST(:nextAt AS timestamptz),
 			    CASE WHEN NOT e.executed THEN e.tick END, CASE WHEN e.executed OR e.tick IS NULL THEN 0 ELSE e.attempt END,
 			    CASE WHEN e.executed OR e.tick IS NULL THEN 0 ELSE CAST(:failedAttempts AS integer) END,
 			    NOT e.executed AND e.tick IS NOT NULL AND :givenUp,
-			    CASE WHEN NOT e.executed AND e.tick IS NOT NULL AND :cancelled THEN e.now END,
+			    CASE WHEN e.cancelled AND e.tick IS NOT NULL THEN e.now END,
 			    CASE WHEN e.waits AND e.tick IS NOT NULL THEN e.now + INTERVAL '1 second'
 			      * least(30 * pg_catalog.power(2, least(e.attempt - 1, 5)), 600) * (1 + 0.2 * pg_catalog.random()) END,
 			    CASE WHEN :remembered THEN pg_catalog.date_trunc('hour', e.now + INTERVAL '1 hour'
@@ -190,7 +192,7 @@ record RunStatements(String decide, String begin, String end, String result, Str
 			    last_tick = coalesce(excluded.last_tick, j.last_tick), last_started_at = excluded.last_started_at,
 			    last_finished_at = excluded.last_finished_at, last_outcome = excluded.last_outcome,
 			    fencing_token = excluded.fencing_token, lock = excluded.lock,
-			    failures = CASE WHEN excluded.failures = 0 THEN 0 ELSE j.failures + 1 END, recorded = true,
+			    failures = CASE excluded.last_outcome WHEN 'EXECUTED' THEN 0 ELSE j.failures + excluded.failures END, recorded = true,
 			    next_at = coalesce(excluded.next_at, j.next_at),
 			    open_tick = CASE WHEN coalesce(excluded.last_tick, excluded.open_tick) >= coalesce(j.open_tick, '-infinity')
 			      THEN excluded.open_tick ELSE j.open_tick END,

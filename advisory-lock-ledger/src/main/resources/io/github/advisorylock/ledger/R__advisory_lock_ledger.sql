@@ -1,5 +1,5 @@
--- The ledger of advisory locks. May be run again: it creates tables that are missing and the view anew, and drops nothing. Keys
--- are bytes, and never compared as the locale says, whose order changes with the operating system.
+-- The ledger of advisory locks. May be run again: it creates tables that are missing and the view anew, and drops no table nor
+-- column. Keys are bytes, and never compared as the locale says, whose order changes with the operating system.
 
 -- The last run of each key, and what operators see of it
 CREATE TABLE IF NOT EXISTS advisory_lock_job (
@@ -9,7 +9,7 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   last_tick        timestamptz,
   last_started_at  timestamptz,
   last_finished_at timestamptz,
-  last_outcome     varchar(16)       CHECK (last_outcome IN ('EXECUTED', 'FAILED', 'ABANDONED')),
+  last_outcome     varchar(16)       CHECK (last_outcome IN ('EXECUTED', 'FAILED', 'ABANDONED', 'CANCELLED')),
   fencing_token    bigint,
   -- what the key was made from, where it depends on arguments. The row of that text has it, too
   template         text COLLATE "C",
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS advisory_lock_job (
   given_up         boolean           NOT NULL DEFAULT false,
   -- when an operator has cancelled a run for a tick: nobody is to be told that it was not completed
   cancelled_at     timestamptz,
-  -- how many runs in a row were not executed
+  -- how many runs in a row were not executed, but for cancelled ones
   failures         integer           NOT NULL DEFAULT 0,
   retry_at         timestamptz,
   -- when its schedule calls it next, as the instance knew that registered the job or ended its last run
@@ -67,7 +67,7 @@ CREATE TABLE IF NOT EXISTS advisory_lock_run (
   fencing_token    bigint            NOT NULL,
   started_at       timestamptz       NOT NULL,
   finished_at      timestamptz,
-  outcome          varchar(16)       CHECK (outcome IN ('EXECUTED', 'FAILED', 'ABANDONED')),
+  outcome          varchar(16)       CHECK (outcome IN ('EXECUTED', 'FAILED', 'ABANDONED', 'CANCELLED')),
   -- whether it is over and was not executed: an index may have that, as a run that is executed does not change it
   failed           boolean           GENERATED ALWAYS AS (coalesce(outcome <> 'EXECUTED', false)) STORED,
   -- the first line of what a failure prints, and its class
@@ -145,6 +145,15 @@ CREATE TABLE IF NOT EXISTS advisory_lock_question (
   PRIMARY KEY (id)
 );
 
+-- What a table of an earlier version does not know. Looks at no row
+ALTER TABLE advisory_lock_job DROP CONSTRAINT IF EXISTS advisory_lock_job_last_outcome_check,
+  ADD CONSTRAINT advisory_lock_job_last_outcome_check
+  CHECK (last_outcome IN ('EXECUTED', 'FAILED', 'ABANDONED', 'CANCELLED')) NOT VALID;
+
+ALTER TABLE advisory_lock_run DROP CONSTRAINT IF EXISTS advisory_lock_run_outcome_check,
+  ADD CONSTRAINT advisory_lock_run_outcome_check
+  CHECK (outcome IN ('EXECUTED', 'FAILED', 'ABANDONED', 'CANCELLED')) NOT VALID;
+
 -- Not in a transaction: the token of a run that was rolled back is never given again
 CREATE SEQUENCE IF NOT EXISTS advisory_lock_fencing_token AS bigint;
 
@@ -169,7 +178,8 @@ FROM (
       THEN j.last_started_at ELSE l.held_since END AS running_since,
     CASE WHEN p.key IS NULL THEN a.paused_at ELSE p.paused_at END AS paused_at,
     -- no failure while a run is under way
-    CASE WHEN l.held THEN NULL WHEN j.template = j.key THEN t.outcome WHEN j.last_outcome <> 'EXECUTED' THEN j.last_outcome END
+    CASE WHEN l.held THEN NULL WHEN j.template = j.key THEN t.outcome WHEN j.last_outcome NOT IN ('EXECUTED', 'CANCELLED')
+      THEN j.last_outcome END
       AS failure,
     CASE WHEN j.template = j.key THEN t.finished_at ELSE j.last_finished_at END AS failed_at,
     CASE WHEN j.template = j.key THEN t.key ELSE j.key END AS run_key,
@@ -197,7 +207,7 @@ FROM (
       WHERE j.template = j.key AND o.namespace = j.namespace AND o.template = j.key AND o.failed
       ORDER BY o.id DESC LIMIT 50) r
     WHERE r.started_at BETWEEN pg_catalog.statement_timestamp() - INTERVAL '1 day'
-        AND pg_catalog.statement_timestamp() + INTERVAL '1 minute'
+        AND pg_catalog.statement_timestamp() + INTERVAL '1 minute' AND r.outcome <> 'CANCELLED'
       AND NOT EXISTS (SELECT FROM advisory_lock_run e
         WHERE e.namespace = r.namespace AND e.key = r.key AND e.fencing_token > r.fencing_token)
     ORDER BY r.id DESC LIMIT 1

@@ -52,7 +52,8 @@ class ActivityLog {
 
 	@EventListener
 	void finished(SingleRunnerFinishedEvent event) {
-		remember(event.key().name(), (event.failure() != null) ? "FAILED" : "EXECUTED", event.tick(),
+		remember(event.key().name(),
+				event.cancelled() ? "CANCELLED" : (event.failure() != null) ? "FAILED" : "EXECUTED", event.tick(),
 				event.duration().toMillis());
 	}
 

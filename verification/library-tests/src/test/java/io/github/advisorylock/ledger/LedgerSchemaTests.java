@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.ledger;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.util.ArrayList;
@@ -45,6 +47,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.flyway.autoconfigure.FlywayAutoConfiguration;
 import org.springframework.boot.liquibase.autoconfigure.LiquibaseAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.io.ClassPathResource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -208,6 +211,40 @@ class LedgerSchemaTests {
 		TestPostgres.execute("ALTER TABLE " + this.schema + ".advisory_lock_job DROP COLUMN retry_at");
 		assertThat(LockContextRunner.analyzeFailure(always(this.runner)).getDescription())
 			.contains("advisory_lock_job lacks retry_at");
+	}
+
+	/**
+	 * As they were before a run could be cancelled, with a row in each.
+	 */
+	@Test
+	void tablesOfEarlierVersionLearnOutcomesWhereTheyMayBeChanged() {
+		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+		String prefix = this.schema + ".advisory_lock_";
+		for (String outcome : List.of("job.last_outcome", "run.outcome")) {
+			String[] parts = outcome.split("\\.");
+			String name = "advisory_lock_" + parts[0] + "_" + parts[1] + "_check";
+			TestPostgres.execute("ALTER TABLE " + prefix + parts[0] + " DROP CONSTRAINT " + name + ", ADD CONSTRAINT "
+					+ name + " CHECK (" + parts[1] + " IN ('EXECUTED', 'FAILED', 'ABANDONED'))");
+		}
+		FailureAnalysis analysis = LockContextRunner
+			.analyzeFailure(this.runner.withPropertyValues("advisory-lock.ledger.initialize-schema=never"));
+		assertThat(analysis.getDescription()).contains("advisory_lock_job is of an earlier version");
+		assertThat(analysis.getAction()).contains("R__advisory_lock_ledger.sql");
+		always(this.runner).run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isNull());
+		this.runner.withPropertyValues("advisory-lock.ledger.initialize-schema=never").run((context) -> {
+			assertThat(context).hasNotFailed();
+			TestPostgres.execute("UPDATE " + prefix + "run SET outcome = 'CANCELLED'");
+		});
+	}
+
+	@Test
+	void scriptMayRunAgainOverTablesWithData() throws IOException {
+		String script = "SET search_path TO " + this.schema + "; "
+				+ new ClassPathResource(LedgerSchemaException.LOCATION).getContentAsString(StandardCharsets.UTF_8);
+		TestPostgres.execute(script);
+		this.runner.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isEqualTo("paid"));
+		TestPostgres.execute(script);
+		this.runner.run((context) -> assertThat(context.getBean(Payments.class).pay("1")).isNull());
 	}
 
 	@Test

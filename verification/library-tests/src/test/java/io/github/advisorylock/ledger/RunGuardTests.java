@@ -106,7 +106,6 @@ class RunGuardTests extends AbstractLedgerTests {
 			.addValue("backOff", false)
 			.addValue("failedAttempts", 0)
 			.addValue("givenUp", false)
-			.addValue("cancelled", false)
 			.addValue("pausable", true)
 			.addValue("minInterval", null, Types.BIGINT)
 			.addValue("template", null, Types.VARCHAR)
