@@ -64,10 +64,11 @@ public interface LeaderElection {
 
 	/**
 	 * Hand a role over: if this instance leads it, it resigns as soon as no
-	 * {@code @LeaderOnly} method of the role is running, and begins none meanwhile. From
-	 * then on it leaves the role to others for 30 seconds, and then runs for it again,
-	 * whether or not another instance has taken it. An instance that does not lead the
-	 * role leaves it to others for as long. Returns at once.
+	 * {@code @LeaderOnly} method of the role is running, and begins none meanwhile. If
+	 * none is running, it leads no more when this method returns. From then on it leaves
+	 * the role to others for 30 seconds, and then runs for it again, whether or not
+	 * another instance has taken it. An instance that does not lead the role leaves it to
+	 * others for as long. Returns at once.
 	 * @param role the name of the role
 	 * @throws IllegalArgumentException if that is no name of a role
 	 */

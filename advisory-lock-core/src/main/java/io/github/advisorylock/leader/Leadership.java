@@ -147,11 +147,22 @@ final class Leadership {
 	}
 
 	/**
-	 * Want to resign as soon as no work is running.
+	 * Resign as soon as no work is running, at once if none is: the elector has to give
+	 * back the lock of the role only.
 	 */
 	void resign() {
 		this.resigning = true;
-		this.work.whenNone(this.wake);
+		this.work.whenNone(() -> {
+			endInOrder();
+			this.wake.run();
+		});
+	}
+
+	/**
+	 * Begin out of office, until {@link #start()}.
+	 */
+	void stayOut() {
+		this.stopping = true;
 	}
 
 	/**
@@ -189,13 +200,14 @@ final class Leadership {
 	}
 
 	/**
-	 * Begin a term. Whoever ends it waits until its beginning is published.
+	 * Begin a term, unless this application is about to resign. Whoever ends it waits
+	 * until its beginning is published.
 	 * @param hold the lock of the role, which the server has just confirmed
 	 * @param term the number of the term
 	 */
 	void begin(Hold hold, long term) {
 		synchronized (this.currentTerm) {
-			if (!this.currentTerm.begin(hold, term)) {
+			if (isLeaving() || !this.currentTerm.begin(hold, term)) {
 				return;
 			}
 			this.events.accept(new LeadershipGainedEvent(this.role, term));
@@ -224,8 +236,13 @@ final class Leadership {
 	void handOver() {
 		if (this.forced) {
 			end();
-			return;
 		}
+		else {
+			endInOrder();
+		}
+	}
+
+	private void endInOrder() {
 		CurrentTerm.Term ended = endTerm(CurrentTerm::end);
 		if (ended != null) {
 			this.work.begunIn(ended).forEach(WorkContext::release);

@@ -223,11 +223,24 @@ public final class PostgresLeaderElection implements LeaderElection, LeaderOnlyG
 		Assert.state(this.roles.size() < MOST_ROLES,
 				() -> "Failed to run for role '" + role + "': this instance runs for " + MOST_ROLES
 						+ " roles already, each for as long as it lives; names of roles must not be made of data");
-		LeaderRole joined = this.roles.computeIfAbsent(role,
-				(name) -> new LeaderRole(name, this.keyFactory.createKey(this.namespace, KEY_PREFIX + name),
-						this.session, this.termsAbove, this::publish, this.elector::wake));
+		return found(role);
+	}
+
+	/**
+	 * A role that is asked for first when elections end, or before they begin, is led no
+	 * sooner than after the next start.
+	 */
+	private synchronized Leadership found(String role) {
+		LeaderRole founded = this.roles.computeIfAbsent(role, (name) -> {
+			LeaderRole added = new LeaderRole(name, this.keyFactory.createKey(this.namespace, KEY_PREFIX + name),
+					this.session, this.termsAbove, this::publish, this.elector::wake);
+			if (!this.running) {
+				added.leadership().stayOut();
+			}
+			return added;
+		});
 		beginElections();
-		return joined.leadership();
+		return founded.leadership();
 	}
 
 	private void publish(Object event) {

@@ -122,6 +122,10 @@ final class LeaderCandidate implements AutoCloseable {
 		return this.election;
 	}
 
+	LockSession session() {
+		return this.session;
+	}
+
 	/**
 	 * Have the server confirm the session now.
 	 */

@@ -342,9 +342,9 @@ class LeaderRoleTests {
 	void roleThatIsResignedIsLeftToOthersForAWhile() {
 		lead();
 		long term = term();
-		this.role.leadership().resign();
-		assertThat(this.wakes).hasValue(1);
 		try (LogRecorder log = recordLog()) {
+			this.role.leadership().resign();
+			assertThat(this.wakes).hasValue(1);
 			assertDueWithin(this.role::advance, Duration.ofSeconds(30), Duration.ofSeconds(30));
 			assertThat(log.messages()).containsExactly("No longer leading role 'role'");
 		}

@@ -299,6 +299,50 @@ class PostgresLeaderElectionTests {
 		awaitLeader(first);
 	}
 
+	/**
+	 * However long the thread of the election is busy.
+	 */
+	@Test
+	void resignationIsInForceWhenItReturns() {
+		LeaderCandidate leader = join(candidate());
+		awaitLeader(leader);
+		PostgresLeaderElection election = leader.election();
+		CountDownLatch busy = new CountDownLatch(1);
+		leader.session().executor().execute(() -> Awaitility.await().until(() -> busy.getCount() == 0));
+		election.resign(LeaderCandidate.ROLE);
+		assertThat(leader.isLeader()).isFalse();
+		assertThat(election.term(LeaderCandidate.ROLE)).isEmpty();
+		assertThat(election.beginWork(LeaderCandidate.ROLE)).isNull();
+		assertThat(ForeignSession.isFree(KEY)).isFalse();
+		busy.countDown();
+		Awaitility.await().until(() -> ForeignSession.isFree(KEY));
+		Awaitility.await().until(() -> leader.events().size() == 2);
+		assertThat(leader.events().get(1)).isInstanceOf(LeadershipLostEvent.class);
+	}
+
+	@Test
+	void roleThatIsAskedForFirstWhileTheElectionEndsIsLedByNobody() throws Exception {
+		LeaderCandidate leader = join(candidate());
+		awaitLeader(leader);
+		CountDownLatch end = new CountDownLatch(1);
+		Future<Boolean> work = work(leader, end);
+		CountDownLatch stopped = new CountDownLatch(1);
+		PostgresLeaderElection election = leader.election();
+		election.stop(stopped::countDown);
+		for (Duration passed = Duration.ZERO; passed.compareTo(WINDOW) < 0; passed = passed.plus(STEP)) {
+			assertThat(election.isLeader("late")).isFalse();
+			assertThat(ForeignSession.isFree(AdvisoryLockKey.of("tests", "leader:late"))).isTrue();
+			this.ticker.advance(STEP);
+		}
+		end.countDown();
+		assertThat(work.get(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		assertThat(stopped.await(Patience.SECONDS, TimeUnit.SECONDS)).isTrue();
+		assertThat(election.isLeader("later")).isFalse();
+		election.start();
+		LeaderCandidate.awaitWhile(() -> this.ticker.advance(STEP),
+				() -> election.isLeader("late") && election.isLeader("later"));
+	}
+
 	@Test
 	void roleIsResignedWhenTheWorkOfItsLeaderHasEnded() {
 		LeaderCandidate leader = join(candidate());
