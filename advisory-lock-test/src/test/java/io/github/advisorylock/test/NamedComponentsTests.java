@@ -68,7 +68,7 @@ class NamedComponentsTests {
 		TestContext context = new TestContextManager(AllComponents.class).getTestContext();
 		assertThatExceptionOfType(IllegalStateException.class).isThrownBy(context::getApplicationContext)
 			.havingCause()
-			.withMessageContainingAll("payments",
+			.withMessageContainingAll("paymentService",
 					"@AdvisoryLockTest starts it because it has methods with @SingleRunner",
 					"@AdvisoryLockTest(OrderCleanup.class)", "JdbcTemplate");
 	}
