@@ -72,6 +72,7 @@ install_missing() {
   command -v python3 >/dev/null || missing+=(python3)
   command -v curl >/dev/null || missing+=(curl)
   command -v psql >/dev/null || missing+=(postgresql-client)
+  command -v promtool >/dev/null || missing+=(prometheus)
   command -v ip >/dev/null || missing+=(iproute2)
   command -v iptables >/dev/null || missing+=(iptables)
   compgen -G '/usr/lib/*/faketime/libfaketimeMT.so.1' >/dev/null || missing+=(libfaketime)
