@@ -23,20 +23,39 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Published on the thread of the run when a guarded method has run, or failed to: after
- * its transaction, unless it joined a caller's.
+ * its transaction, also where that is a caller's.
  *
  * @param key the key of the run
  * @param scope how long the lock lived
  * @param method the method, as {@code Class.method}
- * @param duration how long the call took, with waiting and committing
+ * @param duration how long the call took, with waiting and committing, to the end of its
+ * transaction
  * @param failure what the run threw, {@code null} on success; the caller got it as an
- * exception, unless other advice of the method has kept it back
+ * exception, unless other advice of the method has kept it back, or the method returned
+ * and its transaction was rolled back
  * @param tick the planned time that the run was for, {@code null} if for none
  * @param attempt how often the work has been tried for that tick, 1 for the first time
+ * @param done whether the work is done, and not tried again: it succeeded, or it failed
+ * and its transaction was committed nevertheless
  * @since 0.1.0
  */
 public record SingleRunnerFinishedEvent(AdvisoryLockKey key, LockScope scope, String method, Duration duration,
-		@Nullable Throwable failure, @Nullable Instant tick, int attempt) {
+		@Nullable Throwable failure, @Nullable Instant tick, int attempt, boolean done) {
+
+	/**
+	 * Create the event of a run that is done if it did not fail.
+	 * @param key the key of the run
+	 * @param scope how long the lock lived
+	 * @param method the method, as {@code Class.method}
+	 * @param duration how long the call took
+	 * @param failure what the run threw, {@code null} on success
+	 * @param tick the planned time that the run was for, {@code null} if for none
+	 * @param attempt how often the work has been tried for that tick
+	 */
+	public SingleRunnerFinishedEvent(AdvisoryLockKey key, LockScope scope, String method, Duration duration,
+			@Nullable Throwable failure, @Nullable Instant tick, int attempt) {
+		this(key, scope, method, duration, failure, tick, attempt, failure == null);
+	}
 
 	/**
 	 * Return whether the run has failed because an operator has cancelled it.

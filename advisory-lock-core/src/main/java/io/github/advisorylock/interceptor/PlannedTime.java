@@ -26,8 +26,6 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.ProxyMethodInvocation;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * A call that a scheduler makes, with what it was planned for: a time, as the clock may
@@ -187,24 +185,9 @@ public final class PlannedTime {
 	}
 
 	/**
-	 * Note that a run for a key that had the plan has come to a good end, unless a
-	 * transaction that surrounds it is rolled back.
+	 * Note whether a run for a key that had the plan is done, as far as is known.
 	 */
-	void done(AdvisoryLockKey key) {
-		put(key, true);
-		if (TransactionSynchronizationManager.isSynchronizationActive()) {
-			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-
-				@Override
-				public void afterCompletion(int status) {
-					put(key, status == STATUS_COMMITTED);
-				}
-
-			});
-		}
-	}
-
-	private void put(AdvisoryLockKey key, boolean done) {
+	void used(AdvisoryLockKey key, boolean done) {
 		synchronized (this.keys) {
 			this.keys.put(key, done);
 		}

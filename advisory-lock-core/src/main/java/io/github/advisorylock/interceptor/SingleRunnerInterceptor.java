@@ -19,6 +19,7 @@ package io.github.advisorylock.interceptor;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -164,10 +165,13 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			call.close();
 			Throwable failure = call.explainRollback(ex);
 			call.failure = failure;
-			announce(call);
+			call.whenOver((end, own) -> announce(call, end, own));
 			throw failure;
 		}
-		announce(call);
+		call.whenOver((end, own) -> announce(call, end, own));
+		if (!call.over) {
+			call.usePlan(true);
+		}
 		return result;
 	}
 
@@ -186,11 +190,19 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 	}
 
-	private void announce(Call call) {
+	/**
+	 * Tell how a call has ended.
+	 * @param end what became of the transaction of the run, if it has run
+	 * @param own why the run failed before that, if it did
+	 */
+	private void announce(Call call, TwoPhaseLockOperations.End end, @Nullable Throwable own) {
 		LockOutcome outcome = call.outcome;
-		call.usePlanUp();
+		Throwable failure = call.failure(end, own);
+		boolean done = failure == null || end == TwoPhaseLockOperations.End.COMMITTED;
+		call.over = true;
+		call.usePlan(done);
 		if (call.observed != null) {
-			call.observed.end(outcome, call.failure);
+			call.observed.end(outcome, failure);
 		}
 		if (this.now != null) {
 			this.now.accept(outcome);
@@ -203,9 +215,10 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 		else {
 			Duration duration = Duration.ofNanos(System.nanoTime() - call.started);
-			LockLog.finished(call.key, call.fixed, call.scope, call.method, duration, call.failure, tick, call.attempt);
-			event = new SingleRunnerFinishedEvent(call.key, call.scope, call.method, duration, call.failure, tick,
-					call.attempt);
+			LockLog.finished(call.key, call.fixed, call.scope, call.method, duration, failure, tick, call.attempt,
+					done);
+			event = new SingleRunnerFinishedEvent(call.key, call.scope, call.method, duration, failure, tick,
+					call.attempt, done);
 		}
 		try {
 			this.eventPublisher.publishEvent(event);
@@ -259,6 +272,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 
 		private TwoPhaseLockOperations.@Nullable Admission admission;
 
+		/**
+		 * The one that the work ran with last.
+		 */
+		private TwoPhaseLockOperations.@Nullable Admission used;
+
 		private @Nullable MethodInvocation invocation;
 
 		/**
@@ -267,6 +285,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		private boolean decided;
 
 		private int attempt = 1;
+
+		/**
+		 * Whether it is known how the call ended.
+		 */
+		private boolean over;
 
 		/**
 		 * How the call ended, {@code null} when it failed before that was known.
@@ -328,6 +351,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			}
 			this.outcome = null;
 			this.invocation = invocation;
+			this.used = current;
 			Object result;
 			String kept;
 			try (current) {
@@ -380,12 +404,11 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		}
 
 		/**
-		 * A run that came to a good end has done what the scheduled call is for.
+		 * Note whether a run has done what the scheduled call is for.
 		 */
-		private void usePlanUp() {
-			if (this.scheduled != null && this.plan != null && this.outcome == LockOutcome.EXECUTED
-					&& this.failure == null) {
-				this.scheduled.done(this.key);
+		private void usePlan(boolean done) {
+			if (this.scheduled != null && this.plan != null && this.outcome == LockOutcome.EXECUTED) {
+				this.scheduled.used(this.key, done);
 			}
 		}
 
@@ -432,6 +455,34 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			}
 			return (failure == this.failure) ? RefusedTransaction.name(ex, this.method)
 					: RefusedTransaction.explain(ex, this.method, this.key);
+		}
+
+		/**
+		 * Have somebody told when it is over: for a run in a caller's transaction, when
+		 * that has ended.
+		 */
+		private void whenOver(BiConsumer<TwoPhaseLockOperations.End, @Nullable Throwable> listener) {
+			if (this.used != null && (this.outcome == null || this.outcome == LockOutcome.EXECUTED)) {
+				this.used.whenOver(listener);
+			}
+			else {
+				listener.accept(TwoPhaseLockOperations.End.UNKNOWN, null);
+			}
+		}
+
+		/**
+		 * Return why the run has failed. What is thrown after the commit is no failure of
+		 * the run, and what was rolled back is one.
+		 * @param own why the run failed before its transaction ended, if it did
+		 */
+		private @Nullable Throwable failure(TwoPhaseLockOperations.End end, @Nullable Throwable own) {
+			return switch (end) {
+				case COMMITTED -> own;
+				case ROLLED_BACK -> (this.failure != null) ? this.failure : new UnexpectedRollbackException(
+						"Failed to complete @SingleRunner method '" + this.method + "' (advisory lock '" + this.key
+								+ "'): it returned, and its transaction was rolled back");
+				case UNKNOWN -> this.failure;
+			};
 		}
 
 		private void close() {

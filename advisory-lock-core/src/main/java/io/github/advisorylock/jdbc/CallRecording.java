@@ -24,7 +24,6 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -72,23 +71,6 @@ final class CallRecording {
 
 	@Nullable String keptResult() {
 		return (this.record != null) ? this.record.keptResult() : null;
-	}
-
-	/**
-	 * Return what a run in the current transaction of a caller is part of.
-	 * @throws IllegalTransactionStateException if the run has to be recorded in it, and
-	 * can't be
-	 */
-	RunRecord.Boundary boundary() {
-		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
-		if (this.scope == LockScope.SESSION && (readOnly || !this.resources.coverage().isCovered())) {
-			return RunRecord.Boundary.NONE;
-		}
-		if (readOnly) {
-			throw new IllegalTransactionStateException("Failed to record a run of advisory lock '" + this.key
-					+ "' in the current transaction: that transaction is read-only");
-		}
-		return RunRecord.Boundary.CALLERS_TRANSACTION;
 	}
 
 	/**

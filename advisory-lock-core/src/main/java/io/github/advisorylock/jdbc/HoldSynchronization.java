@@ -138,14 +138,13 @@ final class HoldSynchronization implements TransactionSynchronization {
 
 	private void confirm() {
 		this.coverage.checkNotAborted(this.hold);
-		if (this.hold.isLossTold()) {
-			return;
-		}
-		if (!this.hold.isActive()) {
-			throw this.hold.lostException();
-		}
-		if (this.hold.scope() == LockScope.SESSION) {
-			this.hold.confirm();
+		if (!this.hold.isLossTold()) {
+			if (!this.hold.isActive()) {
+				throw this.hold.lostException();
+			}
+			if (this.hold.scope() == LockScope.SESSION) {
+				this.hold.confirm();
+			}
 		}
 		if (this.tick != null) {
 			this.tick.keep();

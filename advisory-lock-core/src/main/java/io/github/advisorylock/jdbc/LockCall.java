@@ -19,6 +19,7 @@ package io.github.advisorylock.jdbc;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
 import java.util.function.Supplier;
 
 import io.github.advisorylock.AdvisoryLockKey;
@@ -30,9 +31,11 @@ import io.github.advisorylock.LockRequest;
 import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.RunLedger.RunRecord;
 import io.github.advisorylock.support.TwoPhaseLockOperations;
+import io.github.advisorylock.support.TwoPhaseLockOperations.End;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.transaction.IllegalTransactionStateException;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * One call on its way: admitted outside its transaction, executed inside, once.
@@ -66,6 +69,14 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	LockOutcome outcome = LockOutcome.EXECUTED;
 
 	private @Nullable Hold hold;
+
+	/**
+	 * The end of the run that the work was, or was part of, {@code null} without a
+	 * transaction.
+	 */
+	private @Nullable RunEnd end;
+
+	private @Nullable Throwable failure;
 
 	private boolean entered;
 
@@ -247,9 +258,40 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			return result;
 		}
 		finally {
-			if (!ran) {
+			if (!ran && (this.end == null || this.end.isUndone())) {
 				giveTickBack();
 			}
+		}
+	}
+
+	@Override
+	public final void whenOver(BiConsumer<End, @Nullable Throwable> listener) {
+		if (this.end != null) {
+			this.end.tell((end) -> listener.accept(end, this.failure));
+		}
+		else {
+			listener.accept(End.UNKNOWN, this.failure);
+		}
+	}
+
+	/**
+	 * Decide how a run has ended whose transaction was begun for it.
+	 * @return whether it was committed
+	 */
+	final boolean decide(boolean committed) {
+		if (this.end == null) {
+			return false;
+		}
+		this.end.decide(committed ? End.COMMITTED : End.ROLLED_BACK);
+		return !this.end.isUndone();
+	}
+
+	/**
+	 * Have the commit that comes decide how the run ends.
+	 */
+	final void decideAtCommit() {
+		if (this.end != null) {
+			this.end.register();
 		}
 	}
 
@@ -261,10 +303,15 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		close();
 		outer.hold().checkCovers(this.mode);
 		outer.hold().checkNotLost();
-		LockRun context = new LockRun(this.resources, outer.hold(), outer.record(), this.tick);
+		this.end = outer.end();
+		LockRun context = new LockRun(this.resources, outer.hold(), outer.record(), this.tick, this.end);
 		context.bind();
 		try {
 			return action.doWithLock(context);
+		}
+		catch (Throwable ex) {
+			this.failure = ex;
+			throw ex;
 		}
 		finally {
 			context.unbind();
@@ -279,6 +326,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		joined.checkCovers(this.mode);
 		this.hold = joined;
 		joined.checkNotLost();
+		RunEnd.settle(joined);
 		return runInTransaction(joined, boundary(), action);
 	}
 
@@ -295,16 +343,25 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			LockCallback<T, X> action) throws X;
 
 	/**
-	 * Return what a run in the current transaction of a caller is part of for the ledger.
+	 * Return what a run in the current transaction of a caller is part of.
 	 * @throws IllegalTransactionStateException if the run has to be recorded in it, and
 	 * can't be
 	 */
 	final RunRecord.Boundary boundary() {
-		return (this.recording != null) ? this.recording.boundary() : RunRecord.Boundary.NONE;
+		boolean readOnly = TransactionSynchronizationManager.isCurrentTransactionReadOnly();
+		if (this.scope == LockScope.SESSION && (readOnly || !this.resources.coverage().isCovered())) {
+			return RunRecord.Boundary.NONE;
+		}
+		if (readOnly && this.recording != null) {
+			throw new IllegalTransactionStateException("Failed to record a run of advisory lock '" + this.key
+					+ "' in the current transaction: that transaction is read-only");
+		}
+		return RunRecord.Boundary.CALLERS_TRANSACTION;
 	}
 
 	/**
-	 * Run, and record a failure at once: what surrounds the run goes on after it.
+	 * Run, and record a failure at once where no transaction decides: what surrounds the
+	 * run goes on after it.
 	 */
 	final <T extends @Nullable Object, X extends Exception> @Nullable T runInTransaction(Hold hold,
 			RunRecord.Boundary boundary, LockCallback<T, X> action) throws X {
@@ -316,7 +373,9 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 				hold.tellLoss();
 			}
 			putInterruptAsideUntilClosed();
-			fail(ex);
+			if (this.end == null) {
+				fail(ex);
+			}
 			throw ex;
 		}
 	}
@@ -334,7 +393,38 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			}
 			record = this.recording.record();
 		}
-		LockRun context = new LockRun(this.resources, hold, record, this.tick);
+		RunEnd end = beginEnd(hold, boundary, record);
+		T result;
+		try {
+			result = run(hold, record, end, action);
+			if (record != null) {
+				record.complete(result);
+			}
+		}
+		catch (Throwable ex) {
+			this.failure = ex;
+			throw ex;
+		}
+		finally {
+			if (end != null) {
+				end.ended(this.failure);
+			}
+		}
+		return result;
+	}
+
+	private @Nullable RunEnd beginEnd(Hold hold, RunRecord.Boundary boundary, @Nullable RunRecord record) {
+		boolean own = boundary == RunRecord.Boundary.OWN_TRANSACTION;
+		this.end = (boundary != RunRecord.Boundary.NONE) ? new RunEnd(hold, own ? null : record) : null;
+		if (this.end != null && !own) {
+			this.end.register();
+		}
+		return this.end;
+	}
+
+	private <T extends @Nullable Object, X extends Exception> T run(Hold hold, @Nullable RunRecord record,
+			@Nullable RunEnd end, LockCallback<T, X> action) throws X {
+		LockRun context = new LockRun(this.resources, hold, record, this.tick, end);
 		Run run = hold.beginRun((record != null) ? record::hangs : null);
 		Future<?> limit = null;
 		T result;
@@ -364,9 +454,6 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		}
 		if (hold.scope() == LockScope.SESSION || hold.isUntold() || !hold.isActive()) {
 			checkGoodEnd(hold);
-		}
-		if (record != null) {
-			record.complete(result);
 		}
 		return result;
 	}

@@ -41,6 +41,8 @@ final class LockRun implements LockContext, RunLedger.Traced {
 
 	private final @Nullable Instant tick;
 
+	private final @Nullable RunEnd end;
+
 	private @Nullable LockContext enclosing;
 
 	/**
@@ -49,12 +51,15 @@ final class LockRun implements LockContext, RunLedger.Traced {
 	 * @param hold its lock
 	 * @param record its record in the ledger, if it is recorded
 	 * @param tick the planned time, if it is for one
+	 * @param end its end, if it is part of a transaction
 	 */
-	LockRun(LockResources resources, Hold hold, @Nullable RunRecord record, @Nullable Instant tick) {
+	LockRun(LockResources resources, Hold hold, @Nullable RunRecord record, @Nullable Instant tick,
+			@Nullable RunEnd end) {
 		this.resources = resources;
 		this.hold = hold;
 		this.record = record;
 		this.tick = tick;
+		this.end = end;
 	}
 
 	/**
@@ -97,6 +102,10 @@ final class LockRun implements LockContext, RunLedger.Traced {
 
 	@Nullable RunRecord record() {
 		return this.record;
+	}
+
+	@Nullable RunEnd end() {
+		return this.end;
 	}
 
 	@Override

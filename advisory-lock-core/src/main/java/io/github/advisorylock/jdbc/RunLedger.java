@@ -149,18 +149,28 @@ public interface RunLedger {
 		void complete(@Nullable Object result);
 
 		/**
-		 * Record that the run failed, of one in a transaction of its own that goes on and
-		 * has the lock, if others must know before they get that: what the work did is
-		 * undone, and the record committed. Whoever began the transaction ends it
-		 * nevertheless, and calls {@link #fail} whatever became of this. Never throws.
+		 * Record, inside the boundary, that the work is done though it has failed: its
+		 * transaction is about to be committed nevertheless.
+		 * @param failure what the work threw
+		 */
+		default void completeFailed(Throwable failure) {
+			complete(null);
+		}
+
+		/**
+		 * Record that the run failed, of one in a transaction that goes on and has the
+		 * lock, if others must know before they get that. In a transaction of its own,
+		 * what the work did is undone, and the record committed. Whoever began the
+		 * transaction ends it nevertheless, and {@link #fail} is called whatever became
+		 * of this. Never throws.
 		 * @param failure why
 		 */
 		default void failWhileHeld(Throwable failure) {
 		}
 
 		/**
-		 * Record that the run failed; of one in a transaction of its own, after that has
-		 * been rolled back. Does nothing for a run that did not begin. Never throws.
+		 * Record that the run failed; of one in a transaction, after that has been rolled
+		 * back. Does nothing for a run that did not begin. Never throws.
 		 * @param failure why; what goes wrong here is added to it as suppressed
 		 */
 		void fail(Throwable failure);

@@ -240,8 +240,15 @@ final class SessionScope {
 			}
 			TransactionCoverage coverage = SessionScope.this.resources.coverage();
 			if (coverage.isInTransaction()) {
-				HoldSynchronization.register(hold, this.tickLock, coverage, SessionScope.this::releaseAfterTransaction);
-				return isTickStillDue() ? runInTransaction(hold, boundary(), action) : null;
+				RunRecord.Boundary boundary = boundary();
+				boolean part = boundary != RunRecord.Boundary.NONE;
+				HoldSynchronization.register(hold, part ? this.tickLock : null, coverage,
+						SessionScope.this::releaseAfterTransaction);
+				T result = isTickStillDue() ? runInTransaction(hold, boundary, action) : null;
+				if (!part && this.outcome == LockOutcome.EXECUTED) {
+					keepTick();
+				}
+				return result;
 			}
 			T result;
 			try {

@@ -227,8 +227,10 @@ final class TransactionScope {
 				TransactionScope.this.coverage.guardCommit(this.key);
 				if (this.outcome == LockOutcome.EXECUTED) {
 					keepTick();
+					decideAtCommit();
 				}
 				commit(manager, transaction);
+				decide(true);
 				awaitTickKept();
 				return result;
 			}
@@ -239,7 +241,9 @@ final class TransactionScope {
 					failWhileHeld(ex);
 				}
 				rollback(manager, transaction, ex);
-				fail(ex);
+				if (!decide(false)) {
+					fail(ex);
+				}
 				throw ex;
 			}
 			finally {

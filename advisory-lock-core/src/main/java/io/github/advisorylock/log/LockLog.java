@@ -75,6 +75,23 @@ public final class LockLog {
 	 */
 	public static void finished(AdvisoryLockKey key, boolean fixed, LockScope scope, String method, Duration duration,
 			@Nullable Throwable failure, @Nullable Instant tick, int attempt) {
+		finished(key, fixed, scope, method, duration, failure, tick, attempt, failure == null);
+	}
+
+	/**
+	 * Log that a method ran, or failed, and whether its work is done.
+	 * @param key the key of the run
+	 * @param fixed whether every call of the method has that key
+	 * @param scope how long the lock lived
+	 * @param method the method
+	 * @param duration how long the call took
+	 * @param failure what it threw, {@code null} on success
+	 * @param tick the planned time that it was for, {@code null} if for none
+	 * @param attempt how often the work has been tried for that tick
+	 * @param done whether it succeeded, or its transaction was committed nevertheless
+	 */
+	public static void finished(AdvisoryLockKey key, boolean fixed, LockScope scope, String method, Duration duration,
+			@Nullable Throwable failure, @Nullable Instant tick, int attempt, boolean done) {
 		Level level = fixed ? Level.INFO : Level.DEBUG;
 		if (!RUNS.isEnabledForLevel(level)) {
 			return;
@@ -94,8 +111,11 @@ public final class LockLog {
 		}
 		String error = failure.getClass().getName();
 		event.addKeyValue("advisory_lock.error", error)
-			.log((cancelled ? "Cancelled '" : "Failed '") + key + "' (" + method + ")" + purpose + " after " + millis
-					+ " ms: " + error);
+			.log(done
+					? "Run of '" + key + "' (" + method + ")" + purpose + " ended with " + error
+							+ ", and its transaction was committed, after " + millis + " ms"
+					: (cancelled ? "Cancelled '" : "Failed '") + key + "' (" + method + ")" + purpose + " after "
+							+ millis + " ms: " + error);
 	}
 
 	/**

@@ -16,6 +16,8 @@
 
 package io.github.advisorylock.support;
 
+import java.util.function.BiConsumer;
+
 import io.github.advisorylock.AdvisoryLockOperations;
 import io.github.advisorylock.LockCallback;
 import io.github.advisorylock.LockOutcome;
@@ -77,10 +79,42 @@ public interface TwoPhaseLockOperations extends AdvisoryLockOperations {
 		<T extends @Nullable Object, X extends Exception> @Nullable T execute(LockCallback<T, X> action) throws X;
 
 		/**
+		 * Tell what became of the transaction that the work was part of, when that is
+		 * over: at once, or at the end of a caller's transaction. To be asked once the
+		 * work has ended.
+		 * @param listener is told that, and why the run failed before that end, if it did
+		 */
+		default void whenOver(BiConsumer<End, @Nullable Throwable> listener) {
+			listener.accept(End.UNKNOWN, null);
+		}
+
+		/**
 		 * End the call, for the others that wait where it was never executed.
 		 */
 		@Override
 		void close();
+
+	}
+
+	/**
+	 * What became of the transaction that work was part of.
+	 */
+	enum End {
+
+		/**
+		 * It was committed: what the work did is done, even if the work has failed.
+		 */
+		COMMITTED,
+
+		/**
+		 * It was not committed, even if the work came to a good end.
+		 */
+		ROLLED_BACK,
+
+		/**
+		 * The work was part of no transaction that is known, so what it threw decides.
+		 */
+		UNKNOWN
 
 	}
 

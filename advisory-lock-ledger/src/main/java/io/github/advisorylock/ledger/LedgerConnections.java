@@ -213,6 +213,8 @@ final class LedgerConnections {
 	/**
 	 * Work on the connection that a transaction still occupies after its end: there may
 	 * be no other in the pool. If that is why the transaction ended, another one is used.
+	 * Spring rolls nothing back when a commit was refused because the server has aborted
+	 * the transaction already.
 	 */
 	<R extends @Nullable Object> R afterCompletion(Function<NamedParameterJdbcOperations, R> work) {
 		if (!areInTransaction()) {
@@ -220,6 +222,9 @@ final class LedgerConnections {
 		}
 		Connection connection = DataSourceUtils.getConnection(this.dataSource);
 		try {
+			if (!connection.getAutoCommit()) {
+				connection.rollback();
+			}
 			return inTransaction(connection, work);
 		}
 		catch (SQLException | DataAccessException ex) {

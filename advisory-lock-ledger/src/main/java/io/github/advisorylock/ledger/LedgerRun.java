@@ -22,8 +22,6 @@ import io.github.advisorylock.LockScope;
 import io.github.advisorylock.jdbc.Run;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.transaction.UnexpectedRollbackException;
-
 /**
  * One run in the ledger's history. Times are those of the database's clock.
  *
@@ -77,7 +75,8 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 		EXECUTED,
 
 		/**
-		 * The work threw something, lost its lock, or was rolled back.
+		 * The work threw something, lost its lock, or was rolled back. Where its
+		 * transaction was committed nevertheless, the work is done, as the error says.
 		 */
 		FAILED,
 
@@ -119,11 +118,13 @@ public record LedgerRun(long id, String namespace, String key, @Nullable Instant
 		}
 
 		/**
-		 * Describe a run whose transaction was not committed, which nobody threw anything
-		 * for.
+		 * Describe the failure of a run whose transaction is committed nevertheless.
 		 */
-		static Failure rollback(String reason) {
-			return new Failure(UnexpectedRollbackException.class.getName(), reason, null);
+		static Failure committed(Throwable failure) {
+			Failure described = of(failure);
+			String end = ", and its transaction was committed";
+			String text = bounded(described.text(), LONGEST_TEXT - end.length() - "ended with ".length());
+			return new Failure(described.type(), "ended with " + text + end, described.stackTrace());
 		}
 
 		private static String bounded(String text) {

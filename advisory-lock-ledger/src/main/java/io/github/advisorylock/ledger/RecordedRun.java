@@ -22,10 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
-import java.util.Collections;
 import java.util.OptionalLong;
-import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -47,8 +44,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.UncategorizedSQLException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.transaction.IllegalTransactionStateException;
-import org.springframework.transaction.support.TransactionSynchronization;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.Assert;
 
 /**
@@ -100,8 +95,6 @@ final class RecordedRun implements RunRecord {
 	private boolean durable;
 
 	private boolean failed;
-
-	private @Nullable JoinedRun joined;
 
 	/**
 	 * Create the record of a run that nothing is decided about yet.
@@ -176,10 +169,6 @@ final class RecordedRun implements RunRecord {
 		if (this.keepsJob) {
 			this.runs.noteRun(JobName.of(this.key));
 		}
-		if (this.boundary == Boundary.CALLERS_TRANSACTION) {
-			this.joined = new JoinedRun();
-			TransactionSynchronizationManager.registerSynchronization(this.joined);
-		}
 	}
 
 	/**
@@ -242,9 +231,14 @@ final class RecordedRun implements RunRecord {
 							+ "': another run has completed it meanwhile");
 		}
 		this.durable = true;
-		if (this.joined != null) {
-			this.joined.complete();
+	}
+
+	@Override
+	public void completeFailed(Throwable failure) {
+		if (this.hold != null && this.hold.isCancelled()) {
+			judge(failure);
 		}
+		this.runs.completeFailed(ending().addValue("result", null, Types.VARCHAR), failure);
 	}
 
 	private void judge(@Nullable Throwable failure) {
@@ -263,14 +257,21 @@ final class RecordedRun implements RunRecord {
 	@Override
 	public void failWhileHeld(Throwable failure) {
 		judge(failure);
-		if (hasBegun() && this.failureMatters && this.boundary == Boundary.OWN_TRANSACTION) {
+		Hold.SideConnection side = (this.hold != null) ? this.hold.sideConnection() : null;
+		boolean own = this.boundary == Boundary.OWN_TRANSACTION;
+		if (hasBegun() && this.failureMatters && (own || side != null)) {
 			try {
-				this.runs.failInside(ending(), failure);
+				if (own) {
+					this.runs.failInside(ending(), failure);
+				}
+				else {
+					this.runs.failAside(side, ending(), failure);
+				}
 				this.failed = true;
 			}
 			catch (RuntimeException ex) {
 				logger.debug("The failed run of advisory lock '" + this.key
-						+ "' could not be recorded in its transaction, and is after that", ex);
+						+ "' could not be recorded before its lock is free, and is after that", ex);
 			}
 		}
 	}
@@ -287,15 +288,13 @@ final class RecordedRun implements RunRecord {
 			this.runs.noteRun(JobName.of(this.key));
 		}
 		try {
-			if (this.joined != null) {
-				this.joined.fail(failure);
-			}
-			else {
-				this.runs.fail(ending(), failure);
-			}
+			this.runs.fail(ending(), failure, this.boundary == Boundary.CALLERS_TRANSACTION);
 		}
 		catch (RuntimeException | Error ex) {
 			failure.addSuppressed(ex);
+			if (this.boundary == Boundary.CALLERS_TRANSACTION) {
+				logger.warn("The failed run of advisory lock '" + this.key + "' could not be recorded", failure);
+			}
 		}
 	}
 
@@ -345,76 +344,6 @@ final class RecordedRun implements RunRecord {
 
 	private boolean hasBegun() {
 		return this.decision != null;
-	}
-
-	/**
-	 * A run in a transaction of somebody else: row and effect commit together, or the run
-	 * has failed, whatever became of the work.
-	 */
-	private final class JoinedRun implements TransactionSynchronization {
-
-		private final Set<Object> youngerSavepoints = Collections.newSetFromMap(new WeakHashMap<>());
-
-		private boolean completed;
-
-		private LedgerRun.@Nullable Failure failure;
-
-		void complete() {
-			this.completed = true;
-			// a savepoint of the work itself is older than what was just written
-			this.youngerSavepoints.clear();
-		}
-
-		/**
-		 * The lock may be free before {@link #afterCompletion} is called.
-		 */
-		void fail(Throwable failure) {
-			this.failure = LedgerRun.Failure.of(failure);
-			Hold hold = RecordedRun.this.hold;
-			Hold.SideConnection side = (hold != null && RecordedRun.this.failureMatters) ? hold.sideConnection() : null;
-			if (side != null) {
-				try {
-					RecordedRun.this.runs.failAside(side, ending(), failure);
-					RecordedRun.this.failed = true;
-				}
-				catch (RuntimeException ex) {
-					logger.debug("The failed run of advisory lock '" + RecordedRun.this.key
-							+ "' could not be recorded besides its transaction, and is after that", ex);
-				}
-			}
-		}
-
-		@Override
-		public void savepoint(Object savepoint) {
-			this.youngerSavepoints.add(savepoint);
-		}
-
-		@Override
-		public void savepointRollback(Object savepoint) {
-			if (!this.youngerSavepoints.contains(savepoint)) {
-				this.completed = false;
-				this.failure = (this.failure != null) ? this.failure
-						: LedgerRun.Failure.rollback("Rolled back to a savepoint before the run");
-			}
-		}
-
-		@Override
-		public void afterCompletion(int status) {
-			if (RecordedRun.this.failed || (status == STATUS_COMMITTED && this.completed)) {
-				return;
-			}
-			judge(null);
-			LedgerRun.Failure failure = (this.failure != null) ? this.failure
-					: LedgerRun.Failure.rollback("The transaction that the run was part of was not committed");
-			try {
-				RecordedRun.this.runs.failAfterCompletion(ending(), failure);
-			}
-			catch (RuntimeException ex) {
-				logger.warn("The failed run of advisory lock '" + RecordedRun.this.key + "' could not be recorded ("
-						+ failure.text() + ")", ex);
-			}
-		}
-
 	}
 
 }

@@ -185,8 +185,20 @@ final class RunRepository {
 	 * @return {@code false} if another run has completed it, or given it up
 	 */
 	boolean complete(MapSqlParameterSource run, boolean joined) {
-		return joined ? end(this.connections.current(), run, null)
-				: this.connections.apart((apart) -> end(apart, run, null));
+		return joined ? end(this.connections.current(), run, null, false)
+				: this.connections.apart((apart) -> end(apart, run, null, false));
+	}
+
+	/**
+	 * Write that a run has failed and is done all the same, as the current transaction is
+	 * about to be committed.
+	 * @throws IllegalStateException if another run has completed it: then what this one
+	 * did must not be committed
+	 */
+	void completeFailed(MapSqlParameterSource run, Throwable failure) {
+		boolean written = end(this.connections.current(), run, LedgerRun.Failure.committed(failure), true);
+		Assert.state(written, () -> "Failed to complete the run of advisory lock '" + run.getValue("key")
+				+ "', which has failed: another run has completed it meanwhile");
 	}
 
 	/**
@@ -216,7 +228,7 @@ final class RunRepository {
 	void failInside(MapSqlParameterSource run, Throwable failure) {
 		NamedParameterJdbcOperations current = this.connections.current();
 		current.getJdbcOperations().execute(RunStatements.undo());
-		end(current, run, LedgerRun.Failure.of(failure));
+		end(current, run, LedgerRun.Failure.of(failure), false);
 		current.getJdbcOperations().execute(RunStatements.commit());
 	}
 
@@ -224,28 +236,29 @@ final class RunRepository {
 	 * Write that a run failed while its transaction goes on, besides that and the pool.
 	 */
 	void failAside(Hold.SideConnection side, MapSqlParameterSource run, Throwable failure) {
-		this.connections.aside(side, (jdbc) -> end(jdbc, run, LedgerRun.Failure.of(failure)));
+		this.connections.aside(side, (jdbc) -> end(jdbc, run, LedgerRun.Failure.of(failure), false));
 	}
 
 	/**
 	 * Write that a run failed, once its transaction is over, if it had one.
+	 * @param occupied whether that transaction still occupies its connection: there may
+	 * be no other in the pool
 	 */
-	void fail(MapSqlParameterSource run, Throwable failure) {
-		this.connections.apart((apart) -> end(apart, run, LedgerRun.Failure.of(failure)));
-	}
-
-	/**
-	 * Write a run whose transaction was rolled back, on the connection that this
-	 * transaction still occupies: there may be no other in the pool.
-	 */
-	void failAfterCompletion(MapSqlParameterSource run, LedgerRun.Failure failure) {
-		this.connections.afterCompletion((left) -> end(left, run, failure));
+	void fail(MapSqlParameterSource run, Throwable failure, boolean occupied) {
+		LedgerRun.Failure reason = LedgerRun.Failure.of(failure);
+		if (occupied) {
+			this.connections.afterCompletion((left) -> end(left, run, reason, false));
+		}
+		else {
+			this.connections.apart((apart) -> end(apart, run, reason, false));
+		}
 	}
 
 	private boolean end(NamedParameterJdbcOperations jdbc, MapSqlParameterSource run,
-			LedgerRun.@Nullable Failure failure) {
+			LedgerRun.@Nullable Failure failure, boolean committed) {
 		StorableText text = text();
 		run.addValue("outcome", (failure != null) ? run.getValue("badOutcome") : LedgerRun.Outcome.EXECUTED.name())
+			.addValue("committed", committed)
 			.addValue("errorClass", text.ofNullable((failure != null) ? failure.type() : null), Types.VARCHAR)
 			.addValue("error", text.ofNullable((failure != null) ? failure.text() : null), Types.VARCHAR)
 			.addValue("stackTrace", text.ofNullable((failure != null) ? failure.stackTrace() : null), Types.VARCHAR)

@@ -159,14 +159,17 @@ record RunStatements(String decide, String begin, String end, String result, Str
 	/**
 	 * Of a tick that failed, the next attempt waits for 30 s, doubled each time, but for
 	 * no more than ten minutes, and a bit longer by chance, unless the tick is given up.
-	 * One that was abandoned did not fail, and does not wait. An attempt of an earlier
+	 * One that was abandoned did not fail, and does not wait. A run that has failed and
+	 * is committed is done: its tick or key is used up, and it counts neither for nor
+	 * against the job. An attempt of an earlier
 	 * tick than the one that is open says nothing of that. Times in an index are rounded,
 	 * so that they change seldom, and the update is a HOT one. The row of a job that is
 	 * to be kept stays so, and what was promised is not taken back.
 	 */
 	private static final String END = """
 			WITH e AS MATERIALIZED (
-			  SELECT CAST(:outcome AS text) = 'EXECUTED' AS executed, CAST(:outcome AS text) = 'FAILED' AND NOT :givenUp AS waits,
+			  SELECT CAST(:outcome AS text) = 'EXECUTED' OR :committed AS executed,
+			    CAST(:outcome AS text) = 'FAILED' AND NOT :givenUp AND NOT :committed AS waits,
 			    CAST(:outcome AS text) = 'CANCELLED' AS cancelled,
 			    CAST(:tick AS timestamptz) AS tick,
 			    CAST(:attempt AS integer) AS attempt, CAST(:token AS bigint) AS token, n.started_at, greatest(n.now, n.started_at) AS now

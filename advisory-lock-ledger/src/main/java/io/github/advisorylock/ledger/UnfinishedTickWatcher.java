@@ -152,7 +152,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 		}
 		else if (event.getPayload() instanceof SingleRunnerFinishedEvent finished && finished.tick() != null) {
 			ended(finished.key(), finished.method(), finished.tick(),
-					(finished.failure() == null) ? LockOutcome.EXECUTED : null);
+					finished.done() ? LockOutcome.EXECUTED : null);
 		}
 	}
 

@@ -50,6 +50,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -234,13 +236,24 @@ class LedgerAttemptTests extends AbstractLedgerTests {
 	@Test
 	void joinedRunThatFailedIsKnownBeforeItsTransactionIsRolledBack() {
 		LockRequest request = LockRequest.of("job").minInterval(Duration.ofHours(1));
+		List<String> known = new ArrayList<>();
 		transaction().executeWithoutResult((status) -> {
 			assertThatIllegalStateException().isThrownBy(() -> this.template.execute(request, (lock) -> {
 				throw new IllegalStateException("expected");
 			})).withMessage("expected");
-			assertThat(outcomes()).containsExactly("FAILED");
+			assertThat(outcomes()).as("the transaction may be committed yet").isEmpty();
+			TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+
+				@Override
+				public void beforeCompletion() {
+					assertThat(TestPostgres.holders()).isNotEmpty();
+					known.addAll(outcomes());
+				}
+
+			});
 			status.setRollbackOnly();
 		});
+		assertThat(known).containsExactly("FAILED");
 		assertThat(outcomes()).containsExactly("FAILED");
 	}
 

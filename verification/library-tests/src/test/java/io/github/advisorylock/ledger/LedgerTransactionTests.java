@@ -129,17 +129,29 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 		assertThat(outcomes()).containsExactly("EXECUTED");
 	}
 
-	@ParameterizedTest
-	@EnumSource(LockScope.class)
-	void joinedRunHasFailedThoughItsCallerCommits(LockScope scope) {
+	@Test
+	void sessionRunThatFailsHasFailedThoughItsCallerCommits() {
+		commitWhatFailed(LockScope.SESSION);
+		assertThat(errors()).containsExactly("java.lang.IllegalStateException: expected");
+		assertThat(execute(LockScope.SESSION, TICK)).isEqualTo(LockOutcome.EXECUTED);
+		assertThat(outcomes()).containsExactly("FAILED", "EXECUTED");
+	}
+
+	@Test
+	void runThatFailsIsDoneWhenItsCallerCommits() {
+		commitWhatFailed(LockScope.TRANSACTION);
+		assertThat(errors()).containsExactly(
+				"ended with java.lang.IllegalStateException: expected, and its transaction was committed");
+		assertThat(execute(LockScope.TRANSACTION, TICK)).isEqualTo(LockOutcome.ALREADY_RAN);
+		assertThat(outcomes()).containsExactly("FAILED");
+	}
+
+	private void commitWhatFailed(LockScope scope) {
 		transaction().executeWithoutResult((status) -> {
 			assertThatIllegalStateException().isThrownBy(() -> executeAndFail(scope, TICK)).withMessage("expected");
 			insertEffect("caller");
 		});
-		assertThat(effects()).contains("caller");
-		assertThat(errors()).containsExactly("java.lang.IllegalStateException: expected");
-		assertThat(execute(scope, TICK)).isEqualTo(LockOutcome.EXECUTED);
-		assertThat(outcomes()).containsExactly("FAILED", "EXECUTED");
+		assertThat(effects()).containsExactly("caller", "job");
 	}
 
 	@ParameterizedTest

@@ -80,6 +80,11 @@ final class Precheck {
 		}
 
 		@Override
+		public void completeFailed(Throwable failure) {
+			this.record.completeFailed(failure);
+		}
+
+		@Override
 		public void failWhileHeld(Throwable failure) {
 			this.record.failWhileHeld(failure);
 		}
