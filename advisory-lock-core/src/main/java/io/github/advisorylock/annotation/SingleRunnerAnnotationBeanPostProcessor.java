@@ -192,7 +192,8 @@ public class SingleRunnerAnnotationBeanPostProcessor extends AbstractBeanFactory
 		Advisor now = createAdvisor(SingleRunner.class, this.interceptor.now(outcome::set));
 		call(createProxy(this.beanFactory.getBean(method.beanName()), now), method.method());
 		LockOutcome told = outcome.get();
-		Assert.state(told != null, "Failed to tell how the run ended: it did not take place on this thread");
+		Assert.state(told != null, "Failed to tell how the run ended: it did not take place on this thread, "
+				+ "or its transaction was rolled back although the method returned");
 		return told;
 	}
 

@@ -111,8 +111,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 	/**
 	 * Return an interceptor for a call that an operator asks for: its time does not
 	 * matter, so it is for no tick and after no interval.
-	 * @param outcome is told how the call ended, {@code null} if it failed before that
-	 * was known
+	 * @param outcome is told how the call ended, {@code null} if it failed
 	 * @return an interceptor for a proxy that is made for the call, in the place of this
 	 * one
 	 */
@@ -205,7 +204,7 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 			call.observed.end(outcome, failure);
 		}
 		if (this.now != null) {
-			this.now.accept(outcome);
+			this.now.accept((failure == null) ? outcome : null);
 		}
 		Instant tick = call.request.tick();
 		Object event;
@@ -478,9 +477,10 @@ public class SingleRunnerInterceptor implements MethodInterceptor {
 		private @Nullable Throwable failure(TwoPhaseLockOperations.End end, @Nullable Throwable own) {
 			return switch (end) {
 				case COMMITTED -> own;
-				case ROLLED_BACK -> (this.failure != null) ? this.failure : new UnexpectedRollbackException(
-						"Failed to complete @SingleRunner method '" + this.method + "' (advisory lock '" + this.key
-								+ "'): it returned, and its transaction was rolled back");
+				case ROLLED_BACK -> (this.failure != null) ? this.failure
+						: new UnexpectedRollbackException(
+								"Failed to complete @SingleRunner method '" + this.method + "' (advisory lock '"
+										+ this.key + "'): it returned, and its transaction was rolled back");
 				case UNKNOWN -> this.failure;
 			};
 		}

@@ -289,9 +289,19 @@ public final class SingleRunnerOperation {
 		request = (this.transactionManager != null) ? request.transactionManager(this.transactionManager) : request;
 		request = (this.maxRun != null) ? request.maxRun(this.maxRun) : request;
 		ResultFormat results = this.ledger.results();
-		request = (results != null)
-				? request.keepResult((returned) -> results.write(this.skippedValue.content(returned))) : request;
+		request = (results != null) ? request.keepResult((returned) -> keep(returned, results, key)) : request;
 		return this.ledger.apply(request, this.keyTemplate, now);
+	}
+
+	private String keep(@Nullable Object returned, ResultFormat results, AdvisoryLockKey key) {
+		try {
+			return results.write(this.skippedValue.content(returned));
+		}
+		catch (RuntimeException ex) {
+			String reason = String.valueOf(ex.getMessage()).lines().findFirst().orElse("");
+			throw new IllegalStateException("Failed to keep what '" + this.method + "' (advisory lock '" + key
+					+ "') returned, so that it is not done: " + reason, ex);
+		}
 	}
 
 	/**

@@ -161,10 +161,10 @@ record RunStatements(String decide, String begin, String end, String result, Str
 	 * no more than ten minutes, and a bit longer by chance, unless the tick is given up.
 	 * One that was abandoned did not fail, and does not wait. A run that has failed and
 	 * is committed is done: its tick or key is used up, and it counts neither for nor
-	 * against the job. An attempt of an earlier
-	 * tick than the one that is open says nothing of that. Times in an index are rounded,
-	 * so that they change seldom, and the update is a HOT one. The row of a job that is
-	 * to be kept stays so, and what was promised is not taken back.
+	 * against the job. An attempt of an earlier tick than the one that is open says
+	 * nothing of that. Times in an index are rounded, so that they change seldom, and the
+	 * update is a HOT one. The row of a job that is to be kept stays so, and what was
+	 * promised is not taken back.
 	 */
 	private static final String END = """
 			WITH e AS MATERIALIZED (

@@ -151,8 +151,7 @@ final class UnfinishedTickWatcher implements ApplicationListener<PayloadApplicat
 			ended(skipped.key(), skipped.method(), skipped.tick(), skipped.outcome());
 		}
 		else if (event.getPayload() instanceof SingleRunnerFinishedEvent finished && finished.tick() != null) {
-			ended(finished.key(), finished.method(), finished.tick(),
-					finished.done() ? LockOutcome.EXECUTED : null);
+			ended(finished.key(), finished.method(), finished.tick(), finished.done() ? LockOutcome.EXECUTED : null);
 		}
 	}
 

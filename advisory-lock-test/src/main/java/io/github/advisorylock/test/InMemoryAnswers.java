@@ -160,9 +160,10 @@ final class InMemoryAnswers {
 
 	/**
 	 * Remember what was done.
+	 * @param kept what is kept of the result
 	 * @param begin when it began, by the clock of {@link System#nanoTime()}
 	 */
-	void complete(AdvisoryLockKey key, LockRequest request, @Nullable Object result, long begin) {
+	void complete(AdvisoryLockKey key, LockRequest request, Optional<String> kept, long begin) {
 		Interval interval = request.interval();
 		if (interval != null) {
 			long since = (interval.counted() == Interval.Counted.FROM_BEGIN) ? begin : System.nanoTime();
@@ -173,8 +174,7 @@ final class InMemoryAnswers {
 			ticks(key).add(tick);
 		}
 		else if (request.isOncePerKey()) {
-			this.completedKeys.put(key,
-					Optional.ofNullable(request.resultFormat()).map((format) -> format.apply(result)));
+			this.completedKeys.put(key, kept);
 		}
 	}
 

@@ -154,13 +154,25 @@ final class InMemoryCall implements TwoPhaseLockOperations.Admission, LockContex
 		try {
 			result = callUnder(current, action);
 		}
+		catch (Throwable ex) {
+			if (this.scope == LockScope.TRANSACTION && InMemoryHold.isInTransaction()) {
+				// done, if that transaction is committed nevertheless
+				complete(current, Optional.empty(), begin);
+			}
+			throw ex;
+		}
 		finally {
 			current.endRun();
 		}
 		current.checkNotLost();
-		this.answers.complete(this.key, this.request, result, begin);
-		current.onRollback(() -> this.answers.undo(this.key, this.request));
+		complete(current, Optional.ofNullable(this.request.resultFormat()).map((format) -> format.apply(result)),
+				begin);
 		return result;
+	}
+
+	private void complete(InMemoryHold current, Optional<String> kept, long begin) {
+		this.answers.complete(this.key, this.request, kept, begin);
+		current.onRollback(() -> this.answers.undo(this.key, this.request));
 	}
 
 	private <T extends @Nullable Object, X extends Exception> T callUnder(InMemoryHold current,

@@ -295,6 +295,19 @@ abstract class AbstractLockContractTests {
 
 	@ParameterizedTest
 	@EnumSource
+	void workThatFailsAndIsCommittedIsDoneInTheTransactionOfItsLock(LockScope scope) {
+		LockOutcome next = (scope == LockScope.TRANSACTION) ? LockOutcome.ALREADY_RAN : LockOutcome.EXECUTED;
+		for (LockRequest request : List.of(request(scope).oncePerKey(),
+				LockRequest.of(this.name + "-tick").scope(scope).oncePerTick(this.tick),
+				LockRequest.of(this.name + "-memory").scope(scope).oncePerTick(this.tick, LONG))) {
+			transaction().executeWithoutResult(
+					(status) -> assertThatExceptionOfType(ExpectedException.class).isThrownBy(() -> fail(request)));
+			assertThat(run(request)).as("%s", request).isEqualTo(next);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void workIsDoneOncePerTick(LockScope scope) {
 		LockRequest request = request(scope).oncePerTick(this.tick);
 		assertThatExceptionOfType(ExpectedException.class).isThrownBy(() -> fail(request));

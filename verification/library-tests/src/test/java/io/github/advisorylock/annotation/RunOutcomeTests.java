@@ -502,10 +502,11 @@ class RunOutcomeTests {
 		 * failed in a row, and whether there is no time for another attempt.
 		 */
 		String tickInLedger() {
-			return TestPostgres.query("SELECT concat_ws(' ', coalesce(last_tick = '" + this.tick
-					+ "', false), coalesce(open_tick = '" + this.tick
-					+ "', false), failures, retry_at IS NULL) FROM outcome_tests.ledger_job WHERE key = '" + template()
-					+ "'")
+			return TestPostgres
+				.query("SELECT concat_ws(' ', coalesce(last_tick = '" + this.tick + "', false), coalesce(open_tick = '"
+						+ this.tick
+						+ "', false), failures, retry_at IS NULL) FROM outcome_tests.ledger_job WHERE key = '"
+						+ template() + "'")
 				.get(0);
 		}
 

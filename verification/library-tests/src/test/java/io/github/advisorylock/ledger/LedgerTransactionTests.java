@@ -140,8 +140,8 @@ class LedgerTransactionTests extends AbstractLedgerTests {
 	@Test
 	void runThatFailsIsDoneWhenItsCallerCommits() {
 		commitWhatFailed(LockScope.TRANSACTION);
-		assertThat(errors()).containsExactly(
-				"ended with java.lang.IllegalStateException: expected, and its transaction was committed");
+		assertThat(errors())
+			.containsExactly("ended with java.lang.IllegalStateException: expected, and its transaction was committed");
 		assertThat(execute(LockScope.TRANSACTION, TICK)).isEqualTo(LockOutcome.ALREADY_RAN);
 		assertThat(outcomes()).containsExactly("FAILED");
 	}
