@@ -74,7 +74,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 	 * The end of the run that the work was, or was part of, {@code null} without a
 	 * transaction.
 	 */
-	private @Nullable RunEnd end;
+	private LockRun.@Nullable Ending end;
 
 	private @Nullable Throwable failure;
 
@@ -270,7 +270,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			this.end.tell((end) -> listener.accept(end, this.failure));
 		}
 		else {
-			listener.accept(End.UNKNOWN, this.failure);
+			listener.accept(End.UNKNOWN, null);
 		}
 	}
 
@@ -326,7 +326,7 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		joined.checkCovers(this.mode);
 		this.hold = joined;
 		joined.checkNotLost();
-		RunEnd.settle(joined);
+		LockRun.Ending.settle(joined);
 		return runInTransaction(joined, boundary(), action);
 	}
 
@@ -373,11 +373,23 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 				hold.tellLoss();
 			}
 			putInterruptAsideUntilClosed();
-			if (this.end == null) {
+			if (!noteFailure(ex)) {
 				fail(ex);
 			}
 			throw ex;
 		}
+	}
+
+	/**
+	 * Note that a run which is part of a transaction has failed before that ends.
+	 * @return whether it is part of one
+	 */
+	final boolean noteFailure(Throwable failure) {
+		if (this.end != null && !this.end.isEnded()) {
+			this.failure = failure;
+			this.end.ended(failure);
+		}
+		return this.end != null;
 	}
 
 	/**
@@ -393,37 +405,8 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 			}
 			record = this.recording.record();
 		}
-		RunEnd end = beginEnd(hold, boundary, record);
-		T result;
-		try {
-			result = run(hold, record, end, action);
-			if (record != null) {
-				record.complete(result);
-			}
-		}
-		catch (Throwable ex) {
-			this.failure = ex;
-			throw ex;
-		}
-		finally {
-			if (end != null) {
-				end.ended(this.failure);
-			}
-		}
-		return result;
-	}
-
-	private @Nullable RunEnd beginEnd(Hold hold, RunRecord.Boundary boundary, @Nullable RunRecord record) {
-		boolean own = boundary == RunRecord.Boundary.OWN_TRANSACTION;
-		this.end = (boundary != RunRecord.Boundary.NONE) ? new RunEnd(hold, own ? null : record) : null;
-		if (this.end != null && !own) {
-			this.end.register();
-		}
-		return this.end;
-	}
-
-	private <T extends @Nullable Object, X extends Exception> T run(Hold hold, @Nullable RunRecord record,
-			@Nullable RunEnd end, LockCallback<T, X> action) throws X {
+		LockRun.Ending end = LockRun.Ending.begin(hold, boundary, record);
+		this.end = end;
 		LockRun context = new LockRun(this.resources, hold, record, this.tick, end);
 		Run run = hold.beginRun((record != null) ? record::hangs : null);
 		Future<?> limit = null;
@@ -454,6 +437,12 @@ abstract class LockCall implements TwoPhaseLockOperations.Admission {
 		}
 		if (hold.scope() == LockScope.SESSION || hold.isUntold() || !hold.isActive()) {
 			checkGoodEnd(hold);
+		}
+		if (record != null) {
+			record.complete(result);
+		}
+		if (end != null) {
+			end.ended(null);
 		}
 		return result;
 	}

@@ -236,6 +236,7 @@ final class TransactionScope {
 			}
 			catch (Throwable ex) {
 				putInterruptAsideUntilClosed();
+				noteFailure(ex);
 				hold.beginEnd();
 				if (transaction != null && !transaction.isCompleted()) {
 					failWhileHeld(ex);

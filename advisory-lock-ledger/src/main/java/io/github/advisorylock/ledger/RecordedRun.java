@@ -257,17 +257,17 @@ final class RecordedRun implements RunRecord {
 	@Override
 	public void failWhileHeld(Throwable failure) {
 		judge(failure);
-		Hold.SideConnection side = (this.hold != null) ? this.hold.sideConnection() : null;
-		boolean own = this.boundary == Boundary.OWN_TRANSACTION;
-		if (hasBegun() && this.failureMatters && (own || side != null)) {
+		if (hasBegun() && this.failureMatters) {
+			Hold.SideConnection side = (this.hold != null) ? this.hold.sideConnection() : null;
 			try {
-				if (own) {
+				if (this.boundary == Boundary.OWN_TRANSACTION) {
 					this.runs.failInside(ending(), failure);
+					this.failed = true;
 				}
-				else {
+				else if (side != null) {
 					this.runs.failAside(side, ending(), failure);
+					this.failed = true;
 				}
-				this.failed = true;
 			}
 			catch (RuntimeException ex) {
 				logger.debug("The failed run of advisory lock '" + this.key
