@@ -106,6 +106,7 @@ class RunGuardTests extends AbstractLedgerTests {
 			.addValue("backOff", false)
 			.addValue("failedAttempts", 0)
 			.addValue("givenUp", false)
+			.addValue("committed", false)
 			.addValue("pausable", true)
 			.addValue("minInterval", null, Types.BIGINT)
 			.addValue("template", null, Types.VARCHAR)
