@@ -73,6 +73,8 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
  * @param keyOfInstance What happens when a placeholder in keys or their namespace stands
  * for something that each instance has of its own, as a random value or the name of its
  * host.
+ * @param randomCron What happens when the cron expression of a method has a random part,
+ * so that each instance plans other ticks and runs them all.
  * @param scheduling What happens when there are scheduled methods and nothing that calls
  * them: no EnableScheduling.
  * @param selfInvocation What happens when a bean calls its own annotated method past its
@@ -101,10 +103,11 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 		@DefaultValue("warn") Severity autoCommit, @DefaultValue("warn") Severity isolation,
 		@DefaultValue("warn") Severity lockTable, @DefaultValue("warn") Severity bareKey,
 		@DefaultValue("warn") Severity namespace, @DefaultValue("warn") Severity keyOfInstance,
-		@DefaultValue("warn") Severity scheduling, @DefaultValue("warn") Severity selfInvocation,
-		@DefaultValue("warn") Severity springBatch, @DefaultValue("warn") Severity schedulerLock,
-		@DefaultValue("warn") Severity oneTenant, @DefaultValue("off") Severity unguardedScheduled,
-		@DefaultValue List<String> everyInstance, @DefaultValue("10m") Duration longHold) {
+		@DefaultValue("warn") Severity randomCron, @DefaultValue("warn") Severity scheduling,
+		@DefaultValue("warn") Severity selfInvocation, @DefaultValue("warn") Severity springBatch,
+		@DefaultValue("warn") Severity schedulerLock, @DefaultValue("warn") Severity oneTenant,
+		@DefaultValue("off") Severity unguardedScheduled, @DefaultValue List<String> everyInstance,
+		@DefaultValue("10m") Duration longHold) {
 
 	List<DoctorCheck> switchedOff() {
 		return Arrays.stream(DoctorCheck.values()).filter((check) -> of(check) == Severity.OFF).toList();
@@ -140,6 +143,7 @@ record DoctorProperties(@DefaultValue("fail") Severity notPostgresql, @DefaultVa
 			case BARE_KEY -> this.bareKey;
 			case NAMESPACE -> this.namespace;
 			case KEY_OF_INSTANCE -> this.keyOfInstance;
+			case RANDOM_CRON -> this.randomCron;
 			case SCHEDULING -> this.scheduling;
 			case SELF_INVOCATION -> this.selfInvocation;
 			case SPRING_BATCH -> this.springBatch;

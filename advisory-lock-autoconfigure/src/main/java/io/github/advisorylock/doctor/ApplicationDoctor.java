@@ -83,6 +83,9 @@ public final class ApplicationDoctor {
 		List<SingleRunnerMethod> methods = this.methods.get();
 		this.fleet.examine(this.handler, findings);
 		this.namespace.examine(methods, findings);
+		if (!this.handler.isOff(DoctorCheck.RANDOM_CRON)) {
+			this.fleet.examineCrons(methods, findings);
+		}
 		if (!this.handler.isOff(DoctorCheck.SELF_INVOCATION)) {
 			OwnCallExamination.examine(this.beans, methods, findings);
 		}

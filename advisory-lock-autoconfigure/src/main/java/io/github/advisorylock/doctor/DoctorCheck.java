@@ -128,6 +128,11 @@ public enum DoctorCheck {
 	KEY_OF_INSTANCE,
 
 	/**
+	 * The cron expression of a method is another one on each instance.
+	 */
+	RANDOM_CRON,
+
+	/**
 	 * There are scheduled methods, and nothing that calls them.
 	 */
 	SCHEDULING,

@@ -21,16 +21,19 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 import io.github.advisorylock.annotation.EveryInstance;
 import io.github.advisorylock.annotation.LeaderOnly;
 import io.github.advisorylock.annotation.SingleRunner;
+import io.github.advisorylock.annotation.SingleRunnerMethod;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.scope.ScopedProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
@@ -51,6 +54,11 @@ final class FleetExamination {
 
 	private static final List<Class<? extends Annotation>> DECLARATIONS = List.of(SingleRunner.class, LeaderOnly.class,
 			EveryInstance.class);
+
+	/**
+	 * A random number may come twice.
+	 */
+	private static final int RANDOM_TRIALS = 10;
 
 	private final ConfigurableListableBeanFactory beans;
 
@@ -85,6 +93,38 @@ final class FleetExamination {
 				.ifPresent((method) -> findings.found(DoctorCheck.SCHEDULING, method
 						+ " is @Scheduled, and nothing calls it, because scheduling is not enabled in this application",
 						"put @EnableScheduling on a configuration class"));
+		}
+	}
+
+	/**
+	 * Look whether the instances of a fleet agree on the ticks of guarded methods. What
+	 * is another text whenever it is asked for is another one on each instance, too.
+	 */
+	void examineCrons(List<SingleRunnerMethod> methods, Findings findings) {
+		for (SingleRunnerMethod method : methods) {
+			AnnotatedElementUtils.getMergedRepeatableAnnotations(method.method(), Scheduled.class, Schedules.class)
+				.stream()
+				.map(Scheduled::cron)
+				.filter(this::isRandom)
+				.forEach((cron) -> findings.found(DoctorCheck.RANDOM_CRON,
+						"The cron expression '" + cron + "' of " + method
+								+ " has a random part, so that each instance plans other ticks and runs them all",
+						"write one expression for all instances: each tick runs on one of them anyway, and which one "
+								+ "that is does not depend on when they ask"));
+		}
+	}
+
+	private boolean isRandom(String cron) {
+		try {
+			EmbeddedValueResolver resolver = new EmbeddedValueResolver(this.beans);
+			return (cron.contains("${") || cron.contains("#{")) && IntStream.range(0, RANDOM_TRIALS)
+				.mapToObj((trial) -> String.valueOf(resolver.resolveStringValue(cron)))
+				.distinct()
+				.count() > 1;
+		}
+		catch (RuntimeException ex) {
+			// Spring's scheduler says what is wrong with it
+			return false;
 		}
 	}
 

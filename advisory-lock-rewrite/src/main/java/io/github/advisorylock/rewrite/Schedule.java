@@ -44,6 +44,10 @@ record Schedule(String attribute, String value, String unit) {
 
 	private static final Pattern SIMPLE = Pattern.compile("\\+?(\\d+)([a-z]{0,2})");
 
+	/** A placeholder or an expression that is another one each time. */
+	private static final Pattern RANDOM = Pattern.compile("\\$\\{random\\.|#\\{.*(?:random|uuid)",
+			Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
+
 	/** A second, a minute and an hour of a cron expression that has one in so many. */
 	private static final Pattern EACH = Pattern.compile("\\*|(?:\\*|0)/(\\d{1,2})");
 
@@ -68,6 +72,14 @@ record Schedule(String attribute, String value, String unit) {
 
 	boolean isCron() {
 		return this.attribute.equals("cron");
+	}
+
+	/**
+	 * Return whether each instance has other times: a cron expression with a random part.
+	 * @param constants knows the text of a constant
+	 */
+	boolean isRandom(UnaryOperator<String> constants) {
+		return isCron() && RANDOM.matcher(constants.apply(this.value)).find();
 	}
 
 	/**

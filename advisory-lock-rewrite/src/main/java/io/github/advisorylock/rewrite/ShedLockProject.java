@@ -43,6 +43,10 @@ final class ShedLockProject {
 			+ "give this method a lockAtLeastFor of its own and run the recipe again: \"0s\" if the time is only for clocks "
 			+ "that differ, or else the time, which becomes minInterval; see " + ShedLock.GUIDE;
 
+	private static final String RANDOM_CRON = "its cron expression has a random part, so that each instance plans other "
+			+ "ticks, which only lockAtLeastFor = \"%s\" kept from being run by all: write one expression for all instances, "
+			+ "of which one runs each tick anyway, and run the recipe again; see " + ShedLock.GUIDE;
+
 	private static final String TAKEN = "code takes locks from ShedLock too, and advisory-lock-shedlock can't provide them: %s; see "
 			+ ShedLock.GUIDE;
 
@@ -152,7 +156,10 @@ final class ShedLockProject {
 			boolean own = hasOwnTime(use);
 			String minInterval = (least != null && !covers(use, least, own, shared)) ? least : null;
 			String obstacle = use.obstacle();
-			if (obstacle == null && minInterval != null && !own) {
+			if (obstacle == null && least != null && schedules(use).stream().anyMatch(this::isRandom)) {
+				obstacle = RANDOM_CRON.formatted(least);
+			}
+			else if (obstacle == null && minInterval != null && !own) {
 				obstacle = ASKS_FOR_TABLES.formatted(least);
 			}
 			else if (obstacle == null && minInterval != null && shared) {
@@ -218,6 +225,16 @@ final class ShedLockProject {
 	 * @param own whether the time is that of this method and no other
 	 */
 	private boolean covers(SchedulerLockUse use, String least, boolean own, boolean shared) {
+		List<@Nullable Schedule> schedules = schedules(use);
+		return !schedules.isEmpty() && schedules.stream()
+			.allMatch((schedule) -> schedule != null && (schedule.isCron() ? !shared : !own)
+					&& isLonger(schedule, Schedule.time(least, "")));
+	}
+
+	/**
+	 * Return the schedules of the methods that an annotation is for.
+	 */
+	private List<@Nullable Schedule> schedules(SchedulerLockUse use) {
 		List<@Nullable Schedule> schedules = new ArrayList<>();
 		if (use.schedule() != null || use.composed() == null) {
 			schedules.add(use.schedule());
@@ -227,9 +244,11 @@ final class ShedLockProject {
 				.filter((composed) -> composed.annotation().equals(use.composed()))
 				.forEach((composed) -> schedules.add(composed.schedule()));
 		}
-		return !schedules.isEmpty() && schedules.stream()
-			.allMatch((schedule) -> schedule != null && (schedule.isCron() ? !shared : !own)
-					&& isLonger(schedule, Schedule.time(least, "")));
+		return schedules;
+	}
+
+	private boolean isRandom(@Nullable Schedule schedule) {
+		return schedule != null && schedule.isRandom(this::resolve);
 	}
 
 	/**

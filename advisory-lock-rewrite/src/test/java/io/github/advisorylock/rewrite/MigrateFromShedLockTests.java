@@ -95,6 +95,62 @@ class MigrateFromShedLockTests implements RewriteTest {
 	}
 
 	@Test
+	void cronWithARandomPartThatALeastTimeHidStaysWithWhatToChange() {
+		rewriteRun(java("""
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				class Reports {
+
+					@Scheduled(cron = "${random.int[0,59]} 0 2 * * *")
+					@SchedulerLock(name = "placeholder", lockAtLeastFor = "5m")
+					public void placeholder() {
+					}
+
+					@Scheduled(cron = "#{T(java.util.concurrent.ThreadLocalRandom).current().nextInt(60)} 0 2 * * *")
+					@SchedulerLock(name = "expression", lockAtLeastFor = "5m")
+					public void expression() {
+					}
+
+					@Scheduled(fixedDelayString = "${random.int[60000,70000]}")
+					@SchedulerLock(name = "delay", lockAtLeastFor = "1m")
+					public void delay() {
+					}
+
+				}
+				""", """
+				import io.github.advisorylock.LockScope;
+				import io.github.advisorylock.annotation.SingleRunner;
+				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;
+				import org.springframework.scheduling.annotation.Scheduled;
+
+				class Reports {
+
+					@Scheduled(cron = "${random.int[0,59]} 0 2 * * *")
+					RANDOM@SchedulerLock(name = "placeholder", lockAtLeastFor = "5m")
+					public void placeholder() {
+					}
+
+					@Scheduled(cron = "#{T(java.util.concurrent.ThreadLocalRandom).current().nextInt(60)} 0 2 * * *")
+					RANDOM@SchedulerLock(name = "expression", lockAtLeastFor = "5m")
+					public void expression() {
+					}
+
+					@Scheduled(fixedDelayString = "${random.int[60000,70000]}")
+					@SingleRunner(key = "delay", scope = LockScope.SESSION, minInterval = "1m")
+					public void delay() {
+					}
+
+				}
+				""".replace("RANDOM",
+				"""
+						/*~~(Stays under ShedLock: its cron expression has a random part, so that each instance plans other ticks, \
+						which only lockAtLeastFor = "5m" kept from being run by all: write one expression for all instances, of which \
+						one runs each tick anyway, and run the recipe again; see GUIDE)~~>*/"""
+					.replace("GUIDE", ShedLock.GUIDE))));
+	}
+
+	@Test
 	void leastTimeOfMethodWithoutTicksBecomesMinInterval() {
 		rewriteRun(java("""
 				import net.javacrumbs.shedlock.spring.annotation.SchedulerLock;

@@ -179,6 +179,31 @@ class ApplicationDoctorTests {
 	}
 
 	@ParameterizedTest
+	@ValueSource(strings = { "${random.int[0,59]} 0 2 * * *", "0 #{T(Math).round(59 * T(Math).random())} 2 * * *",
+			"#{T(java.util.concurrent.ThreadLocalRandom).current().nextInt(60)} ${minute:0} 2 * * *" })
+	void cronWithARandomPartIsWarnedOf(String cron, CapturedOutput output) {
+		withSchedule("cron=" + cron)
+			.run((context) -> assertThat(output).contains("The cron expression '${cron}' of method 'run'",
+					"has a random part, so that each instance plans other ticks", "write one expression",
+					"advisory-lock.doctor.random-cron"));
+	}
+
+	@Test
+	void sameScheduleOnAllInstancesAndRandomIntervalsAreNotWarnedOf(CapturedOutput output) {
+		withSchedule("cron=${minute:0} #{1 + 1} 2 * * *")
+			.run((context) -> assertThat(output).doesNotContain("has a random part"));
+		withSchedule("cron=-", "delay=${random.int[60000,70000]}")
+			.run((context) -> assertThat(output).doesNotContain("has a random part"));
+	}
+
+	private static ApplicationContextRunner withSchedule(String... properties) {
+		return create()
+			.withInitializer((context) -> RandomValuePropertySource.addToEnvironment(context.getEnvironment()))
+			.withPropertyValues(properties)
+			.withBean("jobs", Configured.class);
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "advisory-lock.namespace=shop-${random.uuid}", "spring.application.name=${HOSTNAME:x}",
 			"spring.application.name=shop-${server.port:1}", "advisory-lock.namespace=${spring.cloud.instance-id:1}" })
 	void namespaceThatIsDifferentOnEachInstanceIsWarnedOf(String property, CapturedOutput output) {
@@ -376,6 +401,16 @@ class ApplicationDoctorTests {
 	static class OwnNamespace {
 
 		@SingleRunner(key = "own", namespace = "own")
+		void run() {
+		}
+
+	}
+
+	static class Configured {
+
+		@Scheduled(cron = "${cron}")
+		@Scheduled(fixedDelayString = "${delay:60000}", initialDelay = 60_000)
+		@SingleRunner("configured")
 		void run() {
 		}
 
